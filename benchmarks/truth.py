@@ -1,0 +1,67 @@
+"""Hand-judged queries and the checkouts they speak of in, questions with graded entries out.
+
+`benchmarks/truth/NAME.csv` holds queries about the code of repository NAME, `NAME_docs.csv` about its documentation,
+in octocode's format (`query,kind,result1..n`, each result `path:start-end:grade`). `truth/repositories.txt` pins the
+commits; check each out as a folder NAME of one parent folder and give that to the benchmarks.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.corpus.chunk import parse
+from assay.corpus.walk import Skipped, read, walk
+from assay.encode.view import view
+from assay.measure.lines import Entry, Span
+from assay.protocols import Encoder
+from assay.store.snapshot import Snapshot
+
+HERE = Path(__file__).parent / "truth"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One judged query."""
+
+    set: str
+    text: str
+    kind: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def repository(self) -> str:
+        """The folder of the checkout."""
+        return self.set.removesuffix("_docs")
+
+    @property
+    def mode(self) -> str:
+        """`code` or `docs`."""
+        return "docs" if self.set.endswith("_docs") else "code"
+
+
+def load(folder: Path = HERE) -> Iterator[Asked]:
+    """Yield every query of every set in a folder, in order."""
+    for path in sorted(folder.glob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                results = [value for key, value in row.items() if key and key.startswith("result") and value]
+                yield Asked(path.stem, row["query"], row["kind"], tuple(map(_entry, results)))
+
+
+def _entry(result: str) -> Entry:
+    path, lines, grade = result.rsplit(":", 2)
+    start, _, end = lines.partition("-")
+    return Entry(Span(path, int(start), int(end or start)), int(grade))
+
+
+def snapshot(root: Path, encoder: Encoder) -> Snapshot:
+    """Chunk and encode a checkout in memory, as an index does."""
+    chunks = []
+    for entry in walk(root).files:
+        text = read(root, entry)
+        if not isinstance(text, Skipped):
+            chunks.extend(parse(entry.path, text).chunks)
+    return Snapshot.of(chunks, encoder.encode([view(chunk) for chunk in chunks], "code"))

@@ -1,0 +1,200 @@
+"""Settings to working objects: the only place that knows who goes with whom."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from assay import plugins
+from assay.corpus.clone import clone, is_url
+from assay.corpus.languages import BY_EXTENSION, BY_NAME
+from assay.corpus.walk import walk
+from assay.errors import InputError, MissingExtra, nearest
+from assay.protocols import Encoder, Searcher
+from assay.search.hybrid import Hybrid
+from assay.search.index import Index, Report
+from assay.search.spelling import Speller
+from assay.settings import Settings, changed
+from assay.store.place import default_location
+from assay.store.snapshot import Snapshot
+from assay.types import KINDS, Hit, Mode, Query
+
+if TYPE_CHECKING:
+    from assay.encode.examine import Score
+    from assay.encode.pairs import Pair
+    from assay.encode.train_settings import TrainSettings
+
+Say = Callable[[str], None]
+
+QUICK = ("static", "hash")
+"""Encoders that are faster than a cache."""
+
+LONGEST_QUERY = 20_000
+"""Characters; an issue with its stack trace is shorter, a file is longer."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """One root, its index open."""
+
+    index: Index
+    report: Report
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Return what is searched."""
+        return self.index.snapshot()
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Return the default searcher over it."""
+        return Hybrid(self.snapshot, self.index.encoder, Speller(self.snapshot, dictionary))
+
+
+def root_of(path: str, *, refresh: bool = True) -> Path:
+    """Return the folder of a path or of a git URL; anything else is an error that says what to do."""
+    if is_url(path):
+        return clone(path, platformdirs.user_cache_path("assay") / "clones", refresh=refresh)
+    root = Path(path)
+    try:
+        if not root.exists():
+            raise InputError(f"no such folder: '{path}' (a question of several words goes in quotes)")
+        if not root.is_dir():
+            raise InputError(f"'{path}' is a file: give its folder, with --path '{root.name}' to keep to that file")
+        next(os.scandir(root), None)
+    except PermissionError as error:
+        raise InputError(f"no permission to read the folder '{path}'") from error
+    return root.resolve()
+
+
+def location_of(root: Path, settings: Settings) -> Path:
+    """Return where the index of a root lies: where the settings say, else in the user's cache."""
+    if settings.index.location:
+        return root / Path(settings.index.location).expanduser()
+    return default_location(root)
+
+
+def encoder_of(settings: Settings) -> Encoder:
+    """Return the encoder that the settings name; one that is slower than a look-up is given a memory."""
+    spec = settings.encoder.spec
+    encoder: Encoder = plugins.make("encoder", spec)
+    if spec.partition(":")[0] in QUICK:
+        return encoder
+    from assay.encode.cached import CachedEncoder
+
+    return CachedEncoder(encoder, platformdirs.user_cache_path("assay") / "vectors.sqlite")
+
+
+def dictionary() -> frozenset[str]:
+    """Return the words that are spelt right whether or not a corpus holds them: those the default encoder knows."""
+    from assay.encode.static import DEFAULT_FOLDER, VOCABULARY
+    from assay.encode.vocabulary import Vocabulary
+
+    return frozenset(word for word in Vocabulary.read(DEFAULT_FOLDER / VOCABULARY).entries if word.isalpha())
+
+
+def index_of(root: Path, settings: Settings) -> Index:
+    """Return the index of a root, as yet neither opened nor refreshed."""
+    return Index(root, location_of(root, settings), encoder_of(settings))
+
+
+def status_of(root: Path, settings: Settings) -> tuple[Index, Report | None]:
+    """Return an index and what it holds, None where there is none; the files are listed and not read."""
+    index = index_of(root, settings)
+    report = index.status()
+    if report is None:
+        return index, None
+    return index, replace(report, skipped=(*walk(root).skipped, *report.skipped))
+
+
+def open_workspace(
+    root: Path, settings: Settings, *, refresh: bool = True, progress: Callable[[str, int, int], None] | None = None
+) -> Workspace:
+    """Return a root with its index up to date, or as it is when not to be refreshed."""
+    index = index_of(root, settings)
+    report = index.refresh(progress) if refresh else index.status()
+    if report is None:
+        raise InputError(f"no index of '{root}' yet: leave out --no-refresh, or run assay index")
+    return Workspace(index, report)
+
+
+def related_to(workspace: Workspace, path: str, line: int, k: int) -> list[Hit]:
+    """Return at most `k` chunks that have to do with the one at a line of a file."""
+    from assay.search.related import related
+
+    return related(workspace.snapshot, path, line, k)
+
+
+def train_settings(changes: Sequence[str]) -> TrainSettings:
+    """Return how an encoder is trained: what ground truths are about is left out unless `changes` say otherwise."""
+    from assay.encode.train_settings import TrainSettings
+    from assay.search.harvest import LEFT_OUT
+
+    return changed(TrainSettings(left_out=tuple(sorted(LEFT_OUT))), changes)
+
+
+def train_encoder(pairs: Sequence[Pair], spec: str, folder: Path, settings: TrainSettings, say: Say) -> list[Score]:
+    """Train a static encoder, a teacher's spec given, into a folder with its manifest; return how each stage does."""
+    from assay import records
+
+    try:
+        from assay.encode.train import Teacher, train, usable_pieces
+    except ModuleNotFoundError as error:
+        raise MissingExtra("train encoder", str(error.name), "train") from error
+    encoder = plugins.make("encoder", spec)
+    tokenizer = getattr(getattr(encoder, "runner", None), "tokenizer", None)
+    named = Path(spec.partition(":")[2])
+    teacher = Teacher(
+        named.name if named.is_dir() else spec, encoder, usable_pieces(tokenizer.get_vocab()) if tokenizer else ()
+    )
+    scores = train(pairs, teacher, folder, settings, say)
+    records.write_manifest(folder, settings, seed=settings.seed, corpus=map(astuple, pairs))
+    return scores
+
+
+def queries_of(
+    texts: Sequence[str],
+    *,
+    mode: Mode | None = None,
+    languages: Sequence[str] = (),
+    paths: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+) -> list[Query]:
+    """Return questions with their filters, all of them checked; what is not filtered otherwise is asked of the code."""
+    if mode is None:
+        mode = "all" if languages or paths or kinds else "code"
+    kept = (tuple(map(_language, languages)), tuple(paths), tuple(map(_kind, kinds)))
+    return [Query(str(number), _checked(text), mode, *kept) for number, text in enumerate(texts, 1)]
+
+
+def _checked(text: str) -> str:
+    if not re.search(r"\w", text):
+        raise InputError("the query holds no word to search for; ask something, such as 'where are retries handled'")
+    if len(text) > LONGEST_QUERY:
+        raise InputError(f"the query has {len(text):,} characters, at most {LONGEST_QUERY:,} are searched; cut it")
+    return text
+
+
+def _language(name: str) -> str:
+    """Return the language of a name or of a file extension: `python` and `py` are one."""
+    known = {*BY_EXTENSION.values(), *BY_NAME.values()}
+    asked = name.lower().lstrip(".")
+    if asked in known:
+        return asked
+    if asked in BY_EXTENSION:
+        return BY_EXTENSION[asked]
+    raise InputError(f"unknown language '{name}'; {nearest(asked, sorted(known))}")
+
+
+def _kind(name: str) -> str:
+    known = [kind for kind in KINDS if kind]
+    if name.lower() in known:
+        return name.lower()
+    raise InputError(f"unknown kind '{name}'; {nearest(name.lower(), known)}")

@@ -1,0 +1,116 @@
+"""`assay doctor`: this installation in, what works and what is missing out."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from assay.cli import options
+from assay.cli.options import Chosen
+
+Finding = tuple[bool, str]
+"""Whether all is well, and what was found."""
+
+
+@click.command(short_help="Check that everything works here.")
+@options.with_settings
+@click.pass_context
+def doctor(context: click.Context, chosen: Chosen) -> None:
+    """Check that everything works here.
+
+    Tries each part on its own, then a search in a folder made for it. Leaves with 0 when all is well, 1 otherwise.
+    """
+    well = True
+    for name, check in _checks(chosen):
+        try:
+            good, found = check()
+        except Exception as error:  # noqa: BLE001  whatever is wrong is the finding
+            good, found = False, f"{type(error).__name__}: {error}"
+        well = well and good
+        click.echo(f"{'ok ' if good else 'BAD'}  {name:<10}{found}")
+    context.exit(0 if well else 1)
+
+
+def _checks(chosen: Chosen) -> Iterator[tuple[str, Callable[[], Finding]]]:
+    yield "assay", _assay
+    yield "machine", _machine
+    yield "git", _git
+    yield "cache", _cache
+    yield "encoder", lambda: _encoder(chosen)
+    yield "search", _search
+    yield "extras", _extras
+
+
+def _assay() -> Finding:
+    from assay import __version__
+
+    return True, f"{__version__}, Python {platform.python_version()}, {Path(sys.executable)}"
+
+
+def _machine() -> Finding:
+    return True, f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+
+
+def _git() -> Finding:
+    found = shutil.which("git")
+    return True, found or "not found; it is not needed to search"
+
+
+def _cache() -> Finding:
+    """Write where indexes lie by default."""
+    from tempfile import TemporaryFile
+
+    from platformdirs import user_cache_path
+
+    folder = user_cache_path("assay", ensure_exists=True)
+    with TemporaryFile(dir=folder):
+        pass
+    free_gb = shutil.disk_usage(folder).free / 1e9
+    return free_gb > 1, f"{folder}, {free_gb:.0f} GB free"
+
+
+def _encoder(chosen: Chosen) -> Finding:
+    """Encode a word."""
+    from assay.assemble import encoder_of
+
+    encoder = encoder_of(chosen.settings(Path.cwd()))
+    vectors = encoder.encode(["parse the arguments"], "query")
+    return bool(vectors.any()), f"{encoder.name}, {encoder.dimension} dimensions"
+
+
+def _search() -> Finding:
+    """Find the one right function of a folder."""
+    from tempfile import TemporaryDirectory
+
+    from assay.assemble import open_workspace, queries_of
+    from assay.settings import load
+
+    with TemporaryDirectory() as folder:
+        root = Path(folder, "root")
+        root.mkdir()
+        for name in ("parse_date", "send_mail"):
+            (root / f"{name}.py").write_text(f"def {name}(value):\n    return value\n")
+        settings = load(options={"index.location": str(Path(folder, "index"))})
+        workspace = open_workspace(root, settings)
+        (hits,) = workspace.searcher.search(queries_of(["where are mails sent"]), 1)
+        found = hits[0].chunk.symbol if hits else "nothing"
+    return found == "send_mail", f"asked for send_mail, found {found}"
+
+
+def _extras() -> Finding:
+    """List the parts that would need another library."""
+    from importlib.metadata import PackageNotFoundError
+
+    from assay.plugins import missing, names
+
+    try:
+        absent = [name for name in names("encoder") if missing(name)]
+    except PackageNotFoundError:
+        return True, "unknown, for this package is on the path and not installed"
+    return True, f"not installed: {', '.join(absent)} (pip install 'assay[NAME]')" if absent else "all installed"

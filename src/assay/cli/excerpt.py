@@ -1,0 +1,102 @@
+"""A hit and the words asked for to the lines of it worth showing, and to the part that fits a budget.
+
+Lines are whole, always. The window with the most different words of the question wins, the first of
+equals; where the unit is named is shown above it when the window starts later.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from itertools import accumulate
+
+from assay.types import Chunk, Hit
+from assay.words import STOP_WORDS, WORD, terms, terms_of
+
+Line = tuple[int, str]
+"""A line of a file: its number and its text."""
+
+BYTES_A_TOKEN = 3
+"""On the low side for code, so that what is said to fit does fit."""
+
+
+def asked(queries: Iterable[str]) -> frozenset[str]:
+    """Return the terms to look for; stop words count only where there is nothing else."""
+    words = [word for query in queries for word in WORD.findall(query)]
+    telling = [word for word in words if word.lower() not in STOP_WORDS]
+    return frozenset(terms(" ".join(telling or words)))
+
+
+def lines(chunk: Chunk) -> list[Line]:
+    """Return the numbered lines of a chunk."""
+    texts = chunk.text.removesuffix("\n").split("\n")
+    return [(number, text.removesuffix("\r")) for number, text in enumerate(texts, max(chunk.start_line, 1))]
+
+
+def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int) -> list[Line]:
+    """Return at most `count` lines, ascending: the best window, and where the unit is named."""
+    every = lines(chunk)
+    if len(every) <= count:
+        return every
+    name = _named(every, chunk.symbol)
+    start = window(every, wanted, count)
+    if name is None or name >= start or count == 1:
+        return every[start : start + count]
+    below = every[name + 1 :]
+    start = window(below, wanted, count - 1)
+    return [every[name], *below[start : start + count - 1]]
+
+
+def window(every: Sequence[Line], wanted: AbstractSet[str], count: int) -> int:
+    """Return where the `count` lines begin that hold the most terms, each counted once, repeats for little."""
+    found = [wanted & set(terms(text)) for _, text in every]
+    totals = [0, *accumulate(map(len, found))]
+
+    def worth(at: int) -> tuple[int, int]:
+        return len(set().union(*found[at : at + count])), totals[at + count] - totals[at]
+
+    return max(range(len(every) - count + 1), key=worth)
+
+
+def fit(hits: Iterable[Hit], wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> list[Hit]:
+    """Return whole hits while they fit, then the best whole lines of the next one; `cost` is in tokens."""
+    kept: list[Hit] = []
+    for hit in hits:
+        budget -= cost(hit)
+        if budget < 0:
+            part = _cut(hit, wanted, budget + cost(hit), cost)
+            return [*kept, part] if part else kept
+        kept.append(hit)
+    return kept
+
+
+def tokens(text: str) -> int:
+    """Estimate, on the high side, how many tokens a language model makes of a text."""
+    return -(-len(text.encode("utf-8", "backslashreplace")) // BYTES_A_TOKEN)
+
+
+def places(text: str, wanted: AbstractSet[str]) -> list[tuple[int, int]]:
+    """Return where the words asked for stand in a line, as character ranges."""
+    return [found.span() for found in WORD.finditer(text) if not wanted.isdisjoint(terms_of(found[0]))]
+
+
+def _named(every: Sequence[Line], symbol: str) -> int | None:
+    """Return the first line that holds the symbol."""
+    return next((at for at, (_, text) in enumerate(every) if symbol and symbol in text), None)
+
+
+def _cut(hit: Hit, wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> Hit | None:
+    """Return the longest window of a hit that the budget holds, or None when it holds no line."""
+    every = lines(hit.chunk)
+    count = bisect_right(range(1, len(every)), budget, key=lambda count: cost(_part(hit, every, wanted, count)))
+    return _part(hit, every, wanted, count) if count else None
+
+
+def _part(hit: Hit, every: Sequence[Line], wanted: AbstractSet[str], count: int) -> Hit:
+    start = window(every, wanted, count)
+    shown = every[start : start + count]
+    text = "".join(f"{line}\n" for _, line in shown)
+    chunk = replace(hit.chunk, text=text, start_line=shown[0][0], end_line=shown[-1][0])
+    return replace(hit, chunk=chunk)

@@ -1,0 +1,117 @@
+"""Arguments to an exit status: 0 found, 1 nothing found, 2 an error, 130 interrupted.
+
+A command's module is imported when the command runs; what is heavy is imported inside its function,
+so that help costs next to nothing. Whatever goes wrong is one line on standard error; `-v` adds the traceback.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+import click
+
+from assay import __version__
+from assay.cli.options import VERBOSE
+from assay.errors import AssayError, nearest
+
+COMMANDS = ("search", "index", "related", "status", "train", "doctor")
+"""Each is the attribute of its own name in `assay.cli.NAME`."""
+
+
+class Commands(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which a newcomer meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"assay.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the arguments, or say which one may have been meant."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"unknown command '{args[0]}'; {nearest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="assay", message="%(prog)s %(version)s")
+def assay() -> None:
+    """Find code by meaning, prove which answers are right, learn to rank, and measure all of it."""
+
+
+def main() -> None:
+    """Run the command line and leave with its status."""
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of any bytes can be printed
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit status."""
+
+    def work() -> None:
+        with assay.make_context("assay", list(arguments)) as context:
+            assay.invoke(context)
+
+    return guarded(work, verbose=not VERBOSE.isdisjoint(arguments))
+
+
+def guarded(work: Callable[[], None], *, verbose: bool = False) -> int:
+    """Do some work and return the exit status it comes to; whatever it raises becomes one line."""
+    try:
+        work()
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted", status=130)
+    except BrokenPipeError:  # nobody reads on: that is success
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except click.ClickException as error:
+        return _say(_usage(error))
+    except (AssayError, OSError) as error:
+        return _say(_explained(error), traceback=verbose)
+    except Exception as error:  # noqa: BLE001  # the outermost place: a person gets a line, `-v` the rest
+        what = f"{type(error).__name__}: {error}"
+        return _say(f"internal error, please report it: {what} (-v shows where)", traceback=verbose)
+    return 0
+
+
+def _say(message: str, *, status: int = 2, traceback: bool = False) -> int:
+    """Write one line to standard error, after the traceback if that was asked for."""
+    if traceback:
+        from traceback import print_exc
+
+        print_exc()
+    click.echo(f"assay: {' '.join(message.split())}", err=True)
+    return status
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return click's own message, and where help is."""
+    context = getattr(error, "ctx", None)
+    message = error.format_message().rstrip(".")
+    return f"{message}; see {context.command_path} --help" if context else message
+
+
+def _explained(error: Exception) -> str:
+    """Return an error for people; a full disk says what that means for the index."""
+    if isinstance(error, AssayError):
+        return str(error)
+    assert isinstance(error, OSError)
+    what = f"{error.strerror or error}: {error.filename}" if error.filename else str(error.strerror or error)
+    return f"{what}; the index is as it was before" if error.errno == errno.ENOSPC else what
+
+
+if __name__ == "__main__":
+    main()

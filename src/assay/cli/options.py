@@ -1,0 +1,123 @@
+"""The options that commands share, so that one name means one thing everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from assay.settings import Settings
+    from assay.types import Mode, Query
+
+VERBOSE = frozenset({"-v", "--verbose"})
+
+Command = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the options say about settings."""
+
+    location: str | None
+    encoder: str | None
+    config: Path | None
+    changes: tuple[str, ...]
+    verbose: bool
+
+    def settings(self, root: Path, *, limit: int | None = None) -> Settings:
+        """Return the settings of a root: its file, then `--set`, then the options that have a name of their own."""
+        from assay.settings import file_of, load
+
+        named = {
+            "index.location": str(Path(self.location).absolute()) if self.location else None,
+            "encoder.spec": self.encoder,
+            "search.limit": limit,
+        }
+        options = {key: value for key, value in named.items() if value is not None}
+        return load(file_of(root, self.config), self.changes, options)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What the options say about the corpus to keep."""
+
+    mode: Mode | None
+    languages: tuple[str, ...]
+    paths: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+    def queries(self, texts: Sequence[str]) -> list[Query]:
+        """Return checked queries that keep this."""
+        from assay.assemble import queries_of
+
+        return queries_of(texts, mode=self.mode, languages=self.languages, paths=self.paths, kinds=self.kinds)
+
+
+def form(*forms: str) -> Callable[[Command], Command]:
+    """Return the option that chooses between output formats; the first is the default."""
+    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help="How to print.")
+
+
+def limit(command: Command) -> Command:
+    """Add the option that says how many hits are wanted."""
+    text = "Print at most N hits.  [default: 10]"
+    return click.option("-k", "--limit", type=click.IntRange(min=1), metavar="N", help=text)(command)
+
+
+def no_refresh(command: Command) -> Command:
+    """Add the option that takes an index as it is."""
+    return click.option("--no-refresh", is_flag=True, help="Search the index as it is; changed files are not read.")(
+        command
+    )
+
+
+def with_settings(command: Command) -> Command:
+    """Add the options that decide what a command runs with, handed over as `chosen`."""
+
+    @wraps(command)
+    def bundled(*args: Any, **given: Any) -> None:
+        chosen = Chosen(**{name: given.pop(name) for name in Chosen.__slots__})
+        command(*args, chosen=chosen, **given)
+
+    return _all(
+        bundled,
+        click.option("--index", "location", metavar="PATH", help="Where the index lies, if not in the user's cache."),
+        click.option("--encoder", metavar="SPEC", help="What turns text into vectors.  [default: static:default]"),
+        click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Read FILE, not assay.toml."),
+        click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."),
+        click.option("-v", "--verbose", is_flag=True, help="Say more; show the traceback of an error."),
+    )
+
+
+def with_filters(command: Command) -> Command:
+    """Add the options that say what to keep of a corpus, handed over as `filters`."""
+
+    @wraps(command)
+    def bundled(*args: Any, **given: Any) -> None:
+        filters = Filters(**{name: given.pop(name) for name in Filters.__slots__})
+        command(*args, filters=filters, **given)
+
+    return _all(
+        bundled,
+        click.option("--lang", "languages", multiple=True, metavar="NAME", help="Keep a language. Repeatable."),
+        click.option(
+            "--path", "paths", multiple=True, metavar="GLOB", help="Keep paths; !GLOB leaves out. Repeatable."
+        ),
+        click.option("--kind", "kinds", multiple=True, metavar="NAME", help="Keep a kind of chunk. Repeatable."),
+        click.option(
+            "--mode",
+            type=click.Choice(["all", "code", "docs"]),
+            help="Find code (the default), prose, or both (the default with other filters).",
+        ),
+    )
+
+
+def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

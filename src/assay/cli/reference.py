@@ -1,0 +1,63 @@
+"""The commands themselves to their pages in docs/cli: `python -m assay.cli.reference FOLDER`.
+
+The text is what `--help` prints, so a page cannot say more, less or other than the command does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from assay.cli.main import assay
+
+WIDTH = 100
+
+
+def pages() -> dict[str, str]:
+    """Return the name and the text of each page."""
+    commands = dict(_commands(assay, click.Context(assay, info_name="assay", **assay.context_settings)))
+    listed = "\n".join(
+        f"- [`{path}`]({_file(path)}): {help_}" for path, (_, help_) in commands.items() if path != "assay"
+    )
+    top = f"{_page('assay', commands['assay'][0])}\n{listed}\n"
+    return {"README.md": top} | {
+        _file(path): _page(path, text) for path, (text, _) in commands.items() if path != "assay"
+    }
+
+
+def _commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield each command's path with its help and its one line."""
+    formatter = click.HelpFormatter(width=WIDTH, max_width=WIDTH)
+    command.format_help(context, formatter)
+    yield context.command_path, (formatter.getvalue(), command.get_short_help_str(WIDTH))
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _commands(below, click.Context(below, parent=context, info_name=name, **below.context_settings))
+
+
+def _file(path: str) -> str:
+    return f"{path.removeprefix('assay ').replace(' ', '-')}.md"
+
+
+def _page(path: str, text: str) -> str:
+    return f"# `{path}`\n\nWritten by `make docs` from the command itself.\n\n```text\n{text.rstrip()}\n```\n"
+
+
+def main() -> None:
+    """Write every page into the folder that was named, and remove pages of commands that are no more."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    written = pages()
+    for stale in set(folder.glob("*.md")) - {folder / name for name in written}:
+        stale.unlink()
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Hits to text for people: where it is, what it is, the lines worth reading.
+
+Plain when piped, coloured on a terminal (`NO_COLOR` and `FORCE_COLOR` are honoured); the same characters either way,
+and rich is loaded only for colour.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from assay.cli.excerpt import Line, places
+from assay.types import Chunk, Hit
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+WIDEST = 160
+"""Characters of a line that are shown; code that a person wrote is not wider."""
+
+
+def wants_color() -> bool:
+    """Say whether standard output takes colour."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def plain(hit: Hit, lines: Sequence[Line], *, explain: bool, clip: bool) -> str:
+    """Return one hit as text: a line that names it, then the lines of it."""
+    rows = [f"{_place(hit.chunk)}  {_what(hit.chunk)}".rstrip()]
+    if explain:
+        rows.append(f"    {score(hit)}")
+    shown = with_gaps([(number, _shown(text, clip=clip)) for number, text in lines])
+    rows += (f"{number:6d}  {text}".rstrip() if number else "     …" for number, text in shown)
+    return "\n".join(rows) + "\n"
+
+
+def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain: bool, clip: bool) -> str:
+    """Return the same with colours: syntax, line numbers dimmed, the words asked for marked."""
+    from rich.console import Console
+    from rich.text import Text
+
+    chunk = hit.chunk
+    text = Text.assemble((chunk.path, "bold magenta"), f":{chunk.start_line}  ", (_what(chunk), "bold"), "\n")
+    if explain:
+        text.append(f"    {score(hit)}\n", "dim")
+    code = _highlighted(chunk.language, [_shown(line, clip=clip) for _, line in lines], wanted)
+    rows = dict(zip((number for number, _ in lines), code, strict=True))
+    for number, _ in with_gaps(lines):
+        text.append(f"{number:6d}  " if number else "     …", "dim")
+        text.append_text(rows.get(number, Text())).append("\n")
+    console = Console(force_terminal=True, color_system="standard", highlight=False)
+    with console.capture() as written:
+        console.print(text, soft_wrap=True, end="")
+    return written.get()
+
+
+def with_gaps(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with a line numbered 0 wherever some are left out between them."""
+    shown: list[Line] = []
+    for line in lines:
+        if shown and line[0] > shown[-1][0] + 1:
+            shown.append((0, ""))
+        shown.append(line)
+    return shown
+
+
+def score(hit: Hit) -> str:
+    """Return the score of a hit and each part of it, the weightiest first; what is too small to print is left out."""
+    ordered = sorted(hit.why.items(), key=lambda part: -abs(part[1]))
+    parts = [f"{name}\N{NO-BREAK SPACE}{value:+.3f}" for name, value in ordered if abs(value) >= 0.0005]
+    rows = wrap(" ".join([f"score\N{NO-BREAK SPACE}{hit.score:.3f}", *parts]), 100)
+    return "\n      ".join(rows).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _place(chunk: Chunk) -> str:
+    return f"{chunk.path}:{chunk.start_line}"
+
+
+def _what(chunk: Chunk) -> str:
+    """Return what a chunk is: its kind, and its name below its parents."""
+    separator = " > " if chunk.kind == "section" else "."
+    name = separator.join(part for part in (chunk.parent, chunk.symbol) if part)
+    return " ".join(part for part in (chunk.kind, name) if part)
+
+
+def _shown(text: str, *, clip: bool) -> str:
+    """Return a line as it is shown: nothing in it moves the cursor, and it is not too wide."""
+    if clip and len(text) > WIDEST:
+        text = text[: WIDEST - 1] + "…"
+    return "".join(letter if letter.isprintable() or letter == "\t" else "·" for letter in text)
+
+
+def _highlighted(language: str, lines: Sequence[str], wanted: AbstractSet[str]) -> list[Text]:
+    """Return the lines in colour; a language that no lexer knows stays plain."""
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    syntax = Syntax("", language or "text", theme="ansi_dark")
+    text = syntax.highlight("\n".join(lines)) if syntax.lexer else Text("\n".join(lines))
+    rows = list(text.split("\n", allow_blank=True))[: len(lines)]
+    for row, line in zip(rows, lines, strict=True):
+        for start, end in places(line, wanted):
+            row.stylize("bold yellow underline", start, end)
+    return rows

@@ -1,0 +1,64 @@
+"""A file to chunks: units of code by grammar, prose by heading, notebooks by cell, the rest by lines.
+
+Chunks of a file never share a line, and every line with text is in one. The parser runs in a module of its own,
+which is loaded when the first file of code is met.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.corpus import blocks, headings, notebook, prose
+from assay.corpus.grammars import GRAMMARS
+from assay.corpus.languages import language_of
+from assay.types import Chunk
+
+_LONGEST_LINE = 20_000
+"""Characters; nobody writes such a line, and a parser has nothing to say about it."""
+
+
+_UNCLOSED = {"/*": "*/", "<": ">"}
+_MOST_UNCLOSED = 500
+"""Far more than any file that compiles; from here the parser's time or memory grows with the square or worse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The chunks of a file in order; `note` is empty, or why they are blocks of lines."""
+
+    chunks: tuple[Chunk, ...]
+    note: str = ""
+
+
+def parse(path: str, text: str) -> Parsed:
+    """Cut one file into chunks that cover every non-blank line once."""
+    language = language_of(path, text)
+    lines = blocks.lines_of(text)
+    if language in headings.LANGUAGES:
+        return Parsed(prose.sections(path, lines, language))
+    if language == "notebook":
+        return _notebook(path, text, lines)
+    if language not in GRAMMARS:
+        return Parsed(blocks.blocks(path, lines, language))
+    if max(map(len, lines), default=0) > _LONGEST_LINE:
+        return Parsed(blocks.blocks(path, lines, language), "a line is too long for the parser")
+    for opening, closing in _UNCLOSED.items():
+        if text.count(opening) - text.count(closing) > _MOST_UNCLOSED:
+            return Parsed(blocks.blocks(path, lines, language), f"it leaves {opening} open too often for the parser")
+    return _code(path, text, lines, language)
+
+
+def _code(path: str, text: str, lines: list[str], language: str) -> Parsed:
+    from assay.corpus import code
+
+    try:
+        return Parsed(code.chunks(path, text, lines, language))
+    except code.Unparsed as error:
+        return Parsed(blocks.blocks(path, lines, language), str(error))
+
+
+def _notebook(path: str, text: str, lines: list[str]) -> Parsed:
+    try:
+        return Parsed(notebook.cells(path, text))
+    except (ValueError, RecursionError) as error:
+        return Parsed(blocks.blocks(path, lines, "json"), f"not read as a notebook: {error}")

@@ -1,0 +1,219 @@
+"""Units to chunks: gaps filled, tiny neighbours merged, long units cut at statement borders.
+
+What a container leaves between its members is the container's header or a block of its own; a gap that says
+nothing (a closing bracket) goes to the chunk before it, a gap of a few comment lines to the one after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ast_grep_py import SgNode
+
+from assay.corpus import blocks, comments, split
+from assay.corpus.borders import borders as borders_of
+from assay.corpus.grammars import GRAMMARS
+from assay.corpus.units import LONGEST, LONGEST_SIGNATURE, Broken, Unit, units
+from assay.types import Chunk
+
+MERGED = 15
+"""Lines that tiny neighbours fill together at most."""
+_TINY = 5
+_TINY_FUNCTION = 3
+_SHORT_SETUP = 8
+"""Lines before a test that prepare it and are shown with it."""
+_DECLARATIONS = frozenset("constant type block macro module impl".split())
+_CALLABLE = frozenset("function method constructor".split())
+_REPEATED = _CALLABLE | {"test"}
+"""Kinds whose every piece says what it is a piece of."""
+_GLUED = frozenset("impl module test".split())
+_SILENT = re.compile(r"^(?:end|fi|done|else|#endif|#else|pass|public:|private:|protected:)?[\W_]*(?://.*)?$")
+_OPENING = re.compile(r"^(?://|#(?!\[|include|define|pragma|!)|--|/?\*|;|%|\{-|(?:type|const|var) ?\($)")
+"""A line that says something about what follows it: a comment, a condition, the opening of a group."""
+
+
+class Unparsed(Exception):
+    """Why a file of code is cut into blocks of lines."""
+
+
+def chunks(path: str, text: str, lines: Sequence[str], language: str) -> tuple[Chunk, ...]:
+    """Cut one file of code; raise `Unparsed` when its grammar fails on it."""
+    grammar = GRAMMARS[language]
+    try:
+        found, root = units(text, len(lines), language, grammar)
+    except Broken as error:
+        raise Unparsed(str(error)) from error
+    except UnicodeEncodeError as error:
+        raise Unparsed("it holds characters that are no text") from error
+    pieces = _merged(_glued(list(_filled(found, lines)), lines))
+    if any(_is_long(piece) for piece in pieces):
+        pieces = list(_cut(pieces, lines, root))
+    return tuple(_chunk(lines, path, language, piece) for piece in pieces)
+
+
+def _limit(piece: Unit) -> int:
+    return blocks.BLOCK_LINES if piece.kind == "block" and not piece.symbol else LONGEST
+
+
+def _is_long(piece: Unit) -> bool:
+    return piece.end - piece.start > _limit(piece)
+
+
+def _cut(pieces: Sequence[Unit], lines: Sequence[str], root: SgNode) -> Iterator[Unit]:
+    """Yield the pieces, long ones cut at the borders of statements."""
+    depths = borders_of(root, [(piece.start, piece.end) for piece in pieces if _is_long(piece)])
+    for piece in pieces:
+        if not _is_long(piece):
+            yield piece
+            continue
+        for start, end in split.spans(lines, piece.start, piece.end, _limit(piece), depths):
+            yield replace(piece, start=start, end=end, doc=piece.doc if start == piece.start else "")
+
+
+def _chunk(lines: Sequence[str], path: str, language: str, unit: Unit) -> Chunk:
+    text = "".join(lines[unit.start : unit.end])
+    if unit.kind == "block" and not unit.doc:
+        unit.doc = comments.opening(text)
+    first, last = unit.start + 1, unit.end
+    return Chunk(
+        f"{path}:{first}-{last}",
+        text,
+        language,
+        path,
+        first,
+        last,
+        " ".join(unit.symbol.split()),
+        unit.kind,
+        " ".join(unit.parent.split()),
+        unit.doc,
+        unit.signature,
+    )
+
+
+def _filled(found: Sequence[Unit], lines: Sequence[str]) -> Iterator[Unit]:
+    """Yield the units without overlap, containers cut down to their headers, gaps between them as units."""
+    at = 0
+    around: list[Unit] = []
+    for unit in found:
+        start = max(unit.start, at)
+        yield from _gap(around, at, start, lines)
+        end = min(unit.end, around[-1].inside) if around else unit.end
+        if end <= start:
+            continue
+        at = start if unit.inside else end
+        if unit.inside:
+            around.append(replace(unit, start=start, end=end, inside=end))
+        else:
+            yield replace(unit, start=start, end=end)
+    yield from _gap(around, at, len(lines), lines)
+
+
+def _gap(around: list[Unit], start: int, end: int, lines: Sequence[str]) -> Iterator[Unit]:
+    """Yield the lines that no unit has, each with the container that it is in, and leave containers that end."""
+    while around or start < end:
+        owner = around[-1] if around else None
+        if owner and owner.inside <= start:
+            around.pop()
+            continue
+        if start >= end:
+            return
+        limit = min(end, owner.inside) if owner else end
+        gap = _gap_of(owner, start, limit)
+        gap.start, gap.end = blocks.trimmed(lines, start, limit)
+        if gap.start < gap.end:
+            yield gap
+        start = limit
+
+
+def _gap_of(owner: Unit | None, start: int, end: int) -> Unit:
+    if owner is None:
+        return Unit(start, end)
+    if owner.start == start or owner.kind in _REPEATED:
+        header = owner.start == start
+        doc = owner.doc if header else ""
+        return replace(owner, start=start, end=end, doc=doc, inside=owner.inside * header, rest=not header)
+    return Unit(start, end, parent=owner.path, rest=True)
+
+
+def _glued(pieces: Sequence[Unit], lines: Sequence[str]) -> list[Unit]:
+    """Give gaps that say nothing, short comments and bare headers to a neighbour; join the parts of one thing."""
+    kept: list[Unit] = []
+    carried: Unit | None = None
+    for found in pieces:
+        piece = found if carried is None else replace(found, start=carried.start)
+        carried = None
+        if kept and _is_gap(piece) and _all(_SILENT, lines, piece):
+            kept[-1].end = piece.end
+        elif _waits(piece, lines):
+            carried = piece
+        elif kept and kept[-1].joins and (kept[-1].symbol, kept[-1].parent) == (piece.symbol, piece.parent):
+            kept[-1] = replace(kept[-1], end=piece.end, joins=piece.joins)
+        else:
+            kept.append(piece)
+    return [*kept, carried] if carried is not None else kept
+
+
+def _is_gap(piece: Unit) -> bool:
+    return piece.rest or (piece.kind == "block" and not piece.symbol)
+
+
+def _waits(piece: Unit, lines: Sequence[str]) -> bool:
+    """Say whether a piece belongs to what follows: a comment on its own, the bare opening of a container."""
+    size = piece.end - piece.start
+    if piece.rest and piece.kind == "test" and size <= _SHORT_SETUP:
+        return True
+    if size > _TINY:
+        return False
+    if _is_gap(piece):
+        return _all(_OPENING, lines, piece)
+    return bool(piece.inside) and piece.kind in _GLUED and not piece.doc
+
+
+def _all(pattern: re.Pattern[str], lines: Sequence[str], piece: Unit) -> bool:
+    return piece.end - piece.start <= _TINY and all(
+        pattern.match(line.strip()) for line in lines[piece.start : piece.end] if line.strip()
+    )
+
+
+def _merged(pieces: Sequence[Unit]) -> list[Unit]:
+    """Merge tiny neighbours of one parent."""
+    kept: list[Unit] = []
+    group: list[Unit] = []
+    for piece in pieces:
+        fits = group and _sort(group[0]) == _sort(piece) and piece.end - group[0].start <= MERGED
+        if _is_tiny(piece) and fits:
+            group.append(piece)
+            continue
+        kept.extend(_one(group))
+        group = [piece] if _is_tiny(piece) else []
+        if not group:
+            kept.append(piece)
+    return [*kept, *_one(group)]
+
+
+def _sort(piece: Unit) -> tuple[str, bool]:
+    return piece.parent, piece.kind in _CALLABLE
+
+
+def _is_tiny(piece: Unit) -> bool:
+    size = piece.end - piece.start
+    return size <= _TINY and (piece.kind in _DECLARATIONS or (piece.kind in _CALLABLE and size <= _TINY_FUNCTION))
+
+
+def _one(group: Sequence[Unit]) -> Sequence[Unit]:
+    if len(group) < 2:
+        return group
+    kinds = [unit.kind for unit in group if unit.kind != "block"] or ["block"]
+    return [
+        Unit(
+            group[0].start,
+            group[-1].end,
+            max(kinds, key=kinds.count),
+            ", ".join(dict.fromkeys(unit.symbol for unit in group if unit.symbol)),
+            group[0].parent,
+            "\n".join(unit.doc for unit in group if unit.doc),
+            "; ".join(unit.signature for unit in group if unit.signature)[:LONGEST_SIGNATURE],
+        )
+    ]

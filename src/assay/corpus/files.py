@@ -1,0 +1,54 @@
+"""What a walk yields: files, what was left out and why, and a hash over the rules that decided it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file as `stat` saw it; the path is relative to the root, with `/`, and always valid UTF-8.
+
+    Bytes of a name that are none are written in hexadecimal after a backslash and an x; `opened` finds the file again.
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder that was left out."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The files in order of their paths, what was left out, and a hash over all ignore rules met."""
+
+    files: tuple[FileEntry, ...]
+    skipped: tuple[Skipped, ...]
+    rules: str
+
+
+def shown(path: str) -> str:
+    """Write a path of the file system as valid UTF-8."""
+    if path.isascii():
+        return path
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def opened(root: Path, path: str) -> Path:
+    """Return the file of a shown path, whose name may hold bytes that are no UTF-8."""
+    literal = root / path
+    if "\\x" not in path or literal.exists():
+        return literal
+    data = path.encode()
+    for byte in range(0x80, 0x100):
+        data = data.replace(b"\\x%02x" % byte, bytes((byte,)))
+    return root / os.fsdecode(data)

@@ -1,0 +1,191 @@
+"""A folder to its files: what to index, and what was left out and why.
+
+Ignored folders are never entered, so a walk costs what is kept. Symbolic links are not followed: what they point
+to is either below the root already or not part of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from assay.corpus import builtin, ignore
+from assay.corpus.files import FileEntry, Skipped, Walk, shown
+from assay.corpus.reading import read
+from assay.errors import InputError
+
+__all__ = ["LARGEST_BYTES", "FileEntry", "Skipped", "Walk", "read", "walk"]
+
+LARGEST_BYTES = 1_000_000
+"""Larger files are data, not something that people wrote to be read."""
+_IGNORE_FILES = (".gitignore", ".assayignore")
+
+
+def walk(root: Path, *, known: Collection[str] = (), rules: str = "", largest_bytes: int = LARGEST_BYTES) -> Walk:
+    """List the files below a folder.
+
+    `known` are paths that an earlier walk under the same `rules` kept: they are not matched again. When the rules
+    turn out to be others, everything is.
+    """
+    _check(root)
+    found = _Walker(root, frozenset(known) if rules else frozenset(), largest_bytes).walk()
+    if known and rules and found.rules != rules:
+        return _Walker(root, frozenset(), largest_bytes).walk()
+    return found
+
+
+def _check(root: Path) -> None:
+    if not root.exists():
+        raise InputError(f"{root} does not exist; give a folder to search")
+    if not root.is_dir():
+        raise InputError(f"{root} is not a folder; give the folder that holds it")
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder to enter, with the rules that hold in it, the strongest first."""
+
+    path: str
+    forces: tuple[ignore.Rules, ...]
+    ignores: tuple[ignore.Rules, ...]
+    only_forced: bool = False
+
+
+class _Walker:
+    def __init__(self, root: Path, known: frozenset[str], largest_bytes: int) -> None:
+        self.root, self.known, self.largest = root, known, largest_bytes
+        self.prefix = str(root).rstrip("/") + "/"
+        self.files: list[FileEntry] = []
+        self.skipped: list[Skipped] = []
+        self.hash = blake2b(digest_size=16)
+        self.repositories = {str(ignore.git_folder(root))}
+
+    def walk(self) -> Walk:
+        ignores: tuple[ignore.Rules, ...] = ()
+        for path, above in ignore.around(self.root.absolute()):
+            if (found := self._rules(path, "", above)) is not None:
+                ignores = (found, *ignores)
+        stack = [_Folder("", (), ignores)]
+        while stack:
+            stack.extend(self._enter(stack.pop()))
+        self.files.sort(key=lambda entry: entry.path)
+        self.skipped.sort(key=lambda skipped: skipped.path)
+        return Walk(tuple(self.files), tuple(self.skipped), self.hash.hexdigest())
+
+    def _rules(self, path: Path, base: str, above: str = "") -> ignore.Rules | None:
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._skip(str(path), f"its rules cannot be read: {error.strerror}")
+            return None
+        self.hash.update(f"{len(data)} {base} {above} {path.name}\n".encode(errors="replace") + data)
+        return ignore.compiled(data.decode("utf-8", "replace"), base, above)
+
+    def _skip(self, path: str, reason: str) -> None:
+        self.skipped.append(Skipped(shown(path), reason))
+
+    def _enter(self, folder: _Folder) -> list[_Folder]:
+        """Take the files of a folder; return the folders in it to enter, the last in order first."""
+        try:
+            with os.scandir(self.prefix + folder.path) as entries:
+                listed = list(entries)
+        except OSError as error:
+            self._skip(folder.path or ".", f"cannot be read: {error.strerror}")
+            return []
+        names = {entry.name for entry in listed}
+        if folder.path and not folder.only_forced and (reason := self._whole_reason(folder, names)):
+            self._skip(folder.path, reason)
+            return []
+        here = self._with_rules(folder, names)
+        inside: list[_Folder] = []
+        for entry in listed:
+            try:
+                self._take(entry, here, names, inside)
+            except OSError as error:
+                self._skip(folder.path + entry.name, f"cannot be read: {error.strerror}")
+        inside.sort(key=lambda found: found.path, reverse=True)
+        return inside
+
+    def _with_rules(self, folder: _Folder, names: set[str]) -> _Folder:
+        if names.isdisjoint(_IGNORE_FILES):
+            return folder
+        forces, ignores = folder.forces, folder.ignores
+        for name in sorted(names.intersection(_IGNORE_FILES)):
+            found = self._rules(self.root / folder.path / name, folder.path)
+            if found is not None and name == ".gitignore":
+                ignores = (found, *ignores)
+            elif found is not None:
+                forces = (found, *forces)
+        return _Folder(folder.path, forces, ignores, folder.only_forced)
+
+    def _whole_reason(self, folder: _Folder, names: set[str]) -> str:
+        """Say why a folder is left out by what is in it, or nothing."""
+        name = folder.path.rstrip("/").rpartition("/")[2]
+        if _decision(folder.forces, folder.path, name + "/") is False:
+            return ""
+        if ".git" in names and (self.root / folder.path / ".git").is_file():
+            repository = str(ignore.git_folder(self.root / folder.path))
+            if repository in self.repositories:
+                return "another checkout of a repository that is already searched"
+            self.repositories.add(repository)
+        return builtin.inside_reason(name, names)
+
+    def _take(self, entry: os.DirEntry[str], here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
+        name = entry.name
+        path = here.path + name
+        if entry.is_symlink():
+            self._skip(path, "a symbolic link")
+        elif entry.is_dir(follow_symlinks=False):
+            self._take_folder(path + "/", name, here, beside, inside)
+        elif (path in self.known and not here.only_forced) or self._keeps(path, name, here):
+            if not entry.is_file(follow_symlinks=False):
+                self._skip(path, "not a regular file")
+                return
+            stat = entry.stat(follow_symlinks=False)
+            if stat.st_size > self.largest:
+                self._skip(path, f"{stat.st_size / 1e6:.1f} MB, larger than {self.largest / 1e6:.1f} MB")
+            else:
+                self.files.append(FileEntry(shown(path), stat.st_size, stat.st_mtime_ns))
+
+    def _take_folder(self, path: str, name: str, here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
+        forced = _decision(here.forces, path, name + "/")
+        reason = ""
+        if forced is True:
+            reason = "ignored by .assayignore"
+        elif forced is None:
+            reason = self._ignored(path, name + "/", here) or builtin.folder_reason(name, beside)
+        if not reason:
+            inside.append(_Folder(path, here.forces, here.ignores))
+        elif any(rules.opens(path) for rules in here.forces):
+            inside.append(_Folder(path, here.forces, here.ignores, only_forced=True))
+        elif name != ".git":
+            self._skip(path, reason)
+
+    def _ignored(self, path: str, name: str, here: _Folder) -> str:
+        if here.only_forced:
+            return "in an ignored folder"
+        return "ignored by .gitignore" if here.ignores and _decision(here.ignores, path, name) else ""
+
+    def _keeps(self, path: str, name: str, here: _Folder) -> bool:
+        forced = _decision(here.forces, path, name) if here.forces else None
+        if forced is not None:
+            reason = "ignored by .assayignore" if forced else ""
+        else:
+            reason = self._ignored(path, name, here) or builtin.file_reason(name)
+        if reason:
+            self._skip(path, reason)
+        return not reason
+
+
+def _decision(rules: tuple[ignore.Rules, ...], path: str, name: str) -> bool | None:
+    """Return what the strongest rules that know a path say: ignored, forced in, or nothing."""
+    for some in rules:
+        decided = some.decide(path, name)
+        if decided is not None:
+            return decided
+    return None

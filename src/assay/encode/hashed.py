@@ -1,0 +1,44 @@
+"""Texts to vectors by feature hashing: no table, no training, the same on every machine, for tests and dry runs.
+
+Each term of `assay.words.terms` adds a sign at one place (Weinberger et al. 2009, "Feature Hashing for Large Scale
+Multitask Learning"); texts are near when they share terms, and only then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from zlib import crc32
+
+import numpy as np
+
+from assay.encode.vectors import unit
+from assay.errors import InputError
+from assay.protocols import Role, Vectors
+from assay.words import terms
+
+
+class HashedEncoder:
+    """An encoder without knowledge."""
+
+    def __init__(self, dimension: str = "256") -> None:
+        if not dimension.isdecimal() or int(dimension) < 1:
+            raise InputError(f"'{dimension}' is no width of a hashed encoder; wanted a number, as in hash:256")
+        self.dimension = int(dimension)
+        self.name = f"hash:{self.dimension}"
+
+    def encode(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002  hashing knows no roles
+        """Return one unit-length row a text; a text without a term is the zero vector."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in zip(vectors, texts, strict=True):
+            for term in terms(text):
+                place, sign = _place(term)
+                row[place % self.dimension] += sign
+        return unit(vectors)
+
+
+@cache
+def _place(term: str) -> tuple[int, int]:
+    """Return where a term counts and with which sign; `crc32` is the same in every process, `hash` is not."""
+    number = crc32(term.encode())
+    return number >> 1, 1 if number & 1 else -1

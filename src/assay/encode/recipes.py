@@ -1,0 +1,136 @@
+"""How known transformer models want to be used: pooling, prefixes and templates, by name, with the source of each.
+
+Wrong pooling or a missing prefix costs more than a weaker model (leaving out CodeRankEmbed's prefix: .074 nDCG), so
+nothing here is guessed: a model is in the table, or brings a sentence-transformers configuration, or is pooled by
+mean and says so in its name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from assay.errors import InputError
+
+Pooling = Literal["mean", "cls", "last", "output", "library"]
+"""How token vectors become one. `output`: the model gives it; `library`: sentence-transformers runs its modules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One model's way."""
+
+    pooling: Pooling
+    query: str = ""
+    """Written before a query."""
+    code: str = ""
+    """Written before what is searched."""
+    max_tokens: int = 512
+    opening: tuple[str, ...] = ()
+    """Tokens after the first special token, for models with modes."""
+    tasks: tuple[str, str] | None = None
+    """The adapters for query and code, for models that have several."""
+    remote_code: bool = False
+    """The model's repository brings Python that must run: naming such a model is the consent."""
+
+
+_E5 = Recipe("mean", "query: ", "passage: ")
+_BGE = Recipe("cls", "Represent this sentence for searching relevant passages: ")
+_UNIXCODER = Recipe("mean", opening=("<encoder-only>", "</s>"))
+
+RECIPES: dict[str, Recipe] = {
+    # github.com/microsoft/CodeBERT: the first token in CodeBERT's and GraphCodeBERT's search, modes in UniXcoder
+    "microsoft/codebert-base": Recipe("cls"),
+    "microsoft/graphcodebert-base": Recipe("cls"),
+    "microsoft/unixcoder-base": _UNIXCODER,
+    "microsoft/unixcoder-base-nine": _UNIXCODER,
+    "microsoft/unixcoder-base-unimodal": _UNIXCODER,
+    # each model's card on huggingface.co
+    "salesforce/codet5p-110m-embedding": Recipe("output", remote_code=True),
+    "jinaai/jina-embeddings-v3": Recipe(
+        "library", tasks=("retrieval.query", "retrieval.passage"), max_tokens=1024, remote_code=True
+    ),
+    "jinaai/jina-embeddings-v2-base-code": Recipe("mean", max_tokens=1024, remote_code=True),
+    "nomic-ai/coderankembed": Recipe(
+        "cls", "Represent this query for searching relevant code: ", max_tokens=1024, remote_code=True
+    ),
+    "nomic-ai/nomic-embed-text-v1.5": Recipe("mean", "search_query: ", "search_document: ", 1024, remote_code=True),
+    **{f"intfloat/{kind}{size}": _E5 for kind in ("e5-", "multilingual-e5-") for size in ("small", "base", "large")},
+    **{f"intfloat/e5-{size}-v2": _E5 for size in ("small", "base", "large")},
+    **{f"baai/bge-{size}-en-v1.5": _BGE for size in ("small", "base", "large")},
+    "baai/bge-m3": Recipe("cls", max_tokens=1024),
+    "sentence-transformers/all-minilm-l6-v2": Recipe("mean", max_tokens=256),
+    "sentence-transformers/all-minilm-l12-v2": Recipe("mean", max_tokens=128),
+    "sentence-transformers/all-mpnet-base-v2": Recipe("mean", max_tokens=384),
+}
+
+Find = Callable[[str], Path | None]
+"""Returns the file of that name in the model's folder or repository, or None."""
+
+
+def recipe_of(model: str, find: Find) -> tuple[str, Recipe]:
+    """Return the model's plain name and its recipe; `MODEL?pooling=cls` overrules everything else."""
+    plain, _, asked = model.partition("?")
+    if asked:
+        return plain, replace(RECIPES.get(plain.lower(), Recipe("mean")), pooling=_asked_pooling(asked))
+    known = RECIPES.get(plain.lower())
+    if known is not None:
+        return plain, known
+    modules = find("modules.json")
+    return plain, _own_recipe(modules, find) if modules is not None else Recipe("mean")
+
+
+def spec_of(model: str, recipe: Recipe, find: Find) -> str:
+    """Return the spec that names this use of the model; pooling that nobody documented is spelled out."""
+    if "?" in model or model.lower() in RECIPES or find("modules.json") is not None:
+        return f"hf:{model}"
+    return f"hf:{model}?pooling={recipe.pooling}"
+
+
+def _asked_pooling(asked: str) -> Pooling:
+    key, _, value = asked.partition("=")
+    if key != "pooling" or value not in ("mean", "cls", "last"):
+        raise InputError(
+            f"unknown option {asked!r} of an hf: encoder; wanted pooling=mean, pooling=cls or pooling=last"
+        )
+    return cast(Pooling, value)
+
+
+def _own_recipe(modules: Path, find: Find) -> Recipe:
+    """Read the sentence-transformers configuration beside a model."""
+    kinds = [str(module["type"]).rpartition(".")[2] for module in _json(modules)]
+    pooling = next((str(module["path"]) for module in _json(modules) if str(module["type"]).endswith("Pooling")), "")
+    modes = _optional_json(find(f"{pooling}/config.json"))
+    length = _optional_json(find("sentence_bert_config.json")).get("max_seq_length")
+    prompts = _optional_json(find("config_sentence_transformers.json")).get("prompts") or {}
+    plain = set(kinds) <= {"Transformer", "Pooling", "Normalize"}
+    return Recipe(
+        pooling=_pooling_of(modes) if plain else "library",
+        query=prompts.get("query", ""),
+        code=prompts.get("document", prompts.get("passage", "")),
+        max_tokens=int(length or 512),
+    )
+
+
+def _pooling_of(modes: dict[str, object]) -> Pooling:
+    """Return the one pooling that a configuration turns on; what is not ours to do is the library's."""
+    named = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "last": "pooling_mode_lasttoken"}
+    on = [key for key, value in modes.items() if key.startswith("pooling_mode_") and value]
+    for pooling, key in named.items():
+        if on == [key] or modes.get("pooling_mode") == pooling:
+            return cast(Pooling, pooling)
+    return "library"
+
+
+def _optional_json(path: Path | None) -> Any:
+    return _json(path) if path is not None else {}
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"the model's {path.name} cannot be read: {error}; download it again") from error

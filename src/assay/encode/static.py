@@ -1,0 +1,127 @@
+"""Texts to vectors with a table of word vectors: numpy alone, one product of word counts and rows, no network.
+
+A text is the sum of its words' rows, made unit length. How much a word counts is the length of its row, settled in
+training, so nothing is weighed at run time. Rows are int8 with one scale each and stay in a memory map: a query
+touches a few kilobytes of the table. The table is made by `assay train encoder`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.encode.vectors import unit
+from assay.encode.vocabulary import Vocabulary
+from assay.errors import InputError
+from assay.protocols import Encoder, Role, Vectors
+
+DEFAULT_FOLDER = Path(__file__).parent / "data"
+CARD, VOCABULARY, TABLE, SCALES = "encoder.json", "vocabulary.txt", "table.npy", "scales.npy"
+_BATCH = 128  # texts whose word counts are multiplied at once: a few megabytes
+
+
+class StaticEncoder:
+    """An encoder that looks words up; a text without a known word is the zero vector."""
+
+    def __init__(self, name: str, vocabulary: Vocabulary, table: NDArray[np.int8], scales: NDArray[np.float16]) -> None:
+        self.name = name
+        self.vocabulary = vocabulary
+        self._table = table
+        self._scales = scales
+
+    @property
+    def dimension(self) -> int:
+        """The width of a vector."""
+        return int(self._table.shape[1])
+
+    def encode(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002  both roles share the table
+        """Return one unit-length row a text; both roles share the table."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), _BATCH):
+            batch = texts[start : start + _BATCH]
+            vectors[start : start + _BATCH] = self._encode_batch([self.vocabulary.rows(text) for text in batch])
+        return vectors
+
+    def rows(self, words: Sequence[str]) -> Vectors:
+        """Return one unit-length row a single lower-case word, for comparing words with words."""
+        return self.encode(words, "query")
+
+    def _encode_batch(self, bags: Sequence[Sequence[int]]) -> Vectors:
+        """Return the unit-length sum of each bag's rows, by one product of word counts and the batch's distinct rows.
+
+        Three times as fast as gathering every row and `np.add.reduceat`. In float64 such sums of int8 times float16
+        are exact, so a text's vector does not depend on its batch: an index updated bit by bit equals one built anew.
+        """
+        lengths = np.fromiter(map(len, bags), dtype=np.int64, count=len(bags))
+        flat = np.fromiter(chain.from_iterable(bags), dtype=np.int64, count=int(lengths.sum()))
+        distinct, place = np.unique(flat, return_inverse=True)
+        cell = np.repeat(np.arange(len(bags)), lengths) * len(distinct) + place
+        counts = np.bincount(cell, minlength=len(bags) * len(distinct)).reshape(len(bags), len(distinct))
+        weighted = counts * self._scales[distinct].astype(np.float64)
+        return unit((weighted @ self._table[distinct].astype(np.float64)).astype(np.float32))
+
+
+def load_static(which: str = "default") -> Encoder:
+    """Return the encoder that ships with the package (`default`, or `default@VERSION`), or one from a folder."""
+    plain, _, version = which.partition("@")
+    if plain == "default":
+        encoder = _read(DEFAULT_FOLDER, "default")
+        if version and encoder.name != f"static:{which}":
+            raise InputError(
+                f"this Assay ships {encoder.name}, not static:{which}: index again, or install that release"
+            )
+        return encoder
+    folder = Path(which).expanduser()
+    if (folder / "model.safetensors").is_file():
+        from assay.encode.model2vec import Model2VecEncoder
+
+        return Model2VecEncoder(folder)
+    return _read(folder, str(folder))
+
+
+def save_static(folder: Path, entries: Sequence[str], table: Vectors, about: Mapping[str, object]) -> None:
+    """Write a table; entries must be sorted and one a row, and `about` must hold a `version`.
+
+    Each file is written beside its place and renamed, so that no reader meets half a file.
+    """
+    rows, scales = quantise(table)
+    folder.mkdir(parents=True, exist_ok=True)
+    _replace(folder / TABLE, lambda path: np.save(path, rows))
+    _replace(folder / SCALES, lambda path: np.save(path, scales))
+    _replace(folder / VOCABULARY, lambda path: path.write_text("\n".join(entries), "utf-8"))
+    _replace(folder / CARD, lambda path: path.write_text(json.dumps(about, indent=1) + "\n", "utf-8"))
+
+
+def quantise(table: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """Return rows as int8 and one scale each, the largest scale being 1."""
+    largest = np.abs(table).max(axis=1)
+    scales = (largest / largest.max()).astype(np.float16)
+    full = np.maximum(scales.astype(np.float32), 1e-7) * largest.max()
+    return np.rint(np.clip(table / full[:, None], -1, 1) * 127).astype(np.int8), scales
+
+
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    beside = path.with_name(f"new-{path.name}")
+    write(beside)
+    beside.replace(path)
+
+
+def _read(folder: Path, label: str) -> StaticEncoder:
+    """Read a folder that `save_static` wrote."""
+    try:
+        about = json.loads((folder / CARD).read_text("utf-8"))
+        vocabulary = Vocabulary.read(folder / VOCABULARY)
+        table = np.load(folder / TABLE, mmap_mode="r")
+        scales = np.load(folder / SCALES)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no static encoder in {folder}: {error}; `assay train encoder` makes one") from error
+    if not len(vocabulary) == len(table) == len(scales):
+        raise InputError(
+            f"static encoder in {folder} is torn: {len(vocabulary)} words, {len(table)} rows; make it again"
+        )
+    return StaticEncoder(f"static:{label}@{about['version']}", vocabulary, table, scales)

@@ -1,0 +1,72 @@
+"""A spec string to the part it names: `static:default` is the built-in `static`, given `default`.
+
+Built-in parts stand in a table of dotted names; parts of other packages are found as installed
+entry points of the group `assay.KIND`. Nothing is imported before a spec names it, and an extra
+has the name of the part that needs it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from assay.errors import InputError, MissingExtra, nearest
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "encoder": {
+        "api": "assay.encode.api:ApiEncoder",
+        "hash": "assay.encode.hashed:HashedEncoder",
+        "hf": "assay.encode.hf:HfEncoder",
+        "onnx": "assay.encode.onnx:OnnxEncoder",
+        "static": "assay.encode.static:load_static",
+    },
+}
+"""Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
+
+
+def make(kind: str, spec: str) -> Any:
+    """Return the part that a spec names, made with the rest of the spec."""
+    name, colon, argument = spec.partition(":")
+    maker = find(kind, name)
+    return maker(argument) if colon else maker()
+
+
+def find(kind: str, name: str) -> Any:
+    """Return what makes the parts of a name: a built-in one, else an installed entry point."""
+    target = BUILT_IN[kind].get(name) or _installed(kind).get(name)
+    if target is None:
+        raise InputError(f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name is None or module.startswith(error.name):
+            raise
+        raise MissingExtra(f"{kind} '{name}'", error.name, name) from error
+
+
+def names(kind: str) -> list[str]:
+    """Return the name of every part of a kind that can be asked for."""
+    return sorted({*BUILT_IN[kind], *_installed(kind)})
+
+
+def missing(name: str) -> list[str]:
+    """Return the libraries of an extra that are not installed; a part without an extra needs none."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    asked = re.compile(rf"([\w.-]+).*extra == ['\"]{re.escape(name)}['\"]")
+    absent = []
+    for library in filter(None, map(asked.match, distribution("assay").requires or ())):
+        try:
+            distribution(library[1])
+        except PackageNotFoundError:
+            absent.append(library[1])
+    return absent
+
+
+def _installed(kind: str) -> dict[str, str]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point.value for point in entry_points(group=f"assay.{kind}")}

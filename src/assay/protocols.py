@@ -1,0 +1,46 @@
+"""The few shapes that parts have. Nothing to inherit, nothing to register; batch first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.types import Chunk, Hit, Query
+
+Vectors = NDArray[np.float32]
+Role = Literal["query", "code"]
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Texts to vectors."""
+
+    @property
+    def name(self) -> str:
+        """The spec that makes this very encoder again; part of an index's identity."""
+
+    @property
+    def dimension(self) -> int:
+        """The width of a vector."""
+
+    def encode(self, texts: Sequence[str], role: Role) -> Vectors:
+        """Return one unit-length row a text, shape `(len(texts), dimension)`, float32."""
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """Queries to ranked hits."""
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return at most `k` hits a query, best first, in the order of the queries."""
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """How well each chunk answers one query."""
+
+    def score(self, query: Query, chunks: Sequence[Chunk]) -> Sequence[float]:
+        """Return one score a chunk; higher is better."""

@@ -1,0 +1,1 @@
+"""Queries over a corpus in, ranked chunks out."""

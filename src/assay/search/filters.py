@@ -1,0 +1,68 @@
+"""What a query keeps of a corpus: mode, languages, kinds and path globs as one mask over chunks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fnmatch import translate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.store.segment import Segment
+from assay.store.snapshot import Snapshot
+from assay.types import KINDS, Query
+
+PROSE = frozenset(("markdown", "restructuredtext", "asciidoc", "text"))
+"""Languages that are documentation; every other one is code."""
+
+
+Mask = NDArray[np.bool_]
+
+
+def kept(snapshot: Snapshot, query: Query) -> Mask | None:
+    """Return which chunks a query may find, shape `(size,)`, or nothing when it may find all."""
+    if query.mode == "all" and not (query.languages or query.paths or query.kinds) and not len(snapshot.dead):
+        return None
+    asked = (query.mode, query.languages, query.paths, query.kinds)
+    if asked not in snapshot.masks:
+        snapshot.masks[asked] = _kept(snapshot, query)
+    return snapshot.masks[asked]
+
+
+def _kept(snapshot: Snapshot, query: Query) -> Mask:
+    masks = [np.zeros(0, dtype=bool)]
+    for segment, live in snapshot.parts:
+        mask = _kept_files(segment, query)[segment.file]
+        if query.kinds:
+            mask &= np.isin(segment.kind, [KINDS.index(kind) for kind in query.kinds])
+        masks.append(mask if live is None else mask & live)
+    return np.concatenate(masks)
+
+
+def _kept_files(segment: Segment, query: Query) -> NDArray[np.bool_]:
+    """Decide once a file, shape `(files,)`."""
+    keep = np.ones(len(segment.paths), dtype=bool)
+    if query.mode != "all":
+        prose = np.array([language in PROSE for language in segment.languages], dtype=bool)
+        keep &= prose if query.mode == "docs" else ~prose
+    if query.languages:
+        keep &= np.array([language in query.languages for language in segment.languages], dtype=bool)
+    if query.paths:
+        wanted = _globs([glob for glob in query.paths if not glob.startswith("!")])
+        unwanted = _globs([glob[1:] for glob in query.paths if glob.startswith("!")])
+        keep &= np.array([_passes(path, wanted, unwanted) for path in segment.paths], dtype=bool)
+    return keep
+
+
+def _globs(globs: Sequence[str]) -> re.Pattern[str] | None:
+    """Join globs; one without a slash is matched against the file's name, a folder's against all below it."""
+    patterns = []
+    for glob in globs:
+        anywhere = "" if "/" in glob.rstrip("/") else "(?:.*/)?"
+        patterns.append(f"{anywhere}{translate(glob.lstrip('/'))}|{anywhere}{translate(glob.strip('/') + '/*')}")
+    return re.compile("|".join(patterns)) if patterns else None
+
+
+def _passes(path: str, wanted: re.Pattern[str] | None, unwanted: re.Pattern[str] | None) -> bool:
+    return (wanted is None or bool(wanted.match(path))) and not (unwanted and unwanted.match(path))

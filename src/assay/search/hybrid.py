@@ -1,0 +1,122 @@
+"""Queries in, ranked chunks out: words and meaning gather candidates, one learned ranking orders them.
+
+The default searcher. It works on arrays from the postings to the final order and only makes `Hit`s of what it
+returns. `Searcher`s that rerank or expand go around it. Code and documentation are ranked by weights of their
+own; a hit's score is the calibrated chance that it is right, so the two can stand in one list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.protocols import Encoder, Vectors
+from assay.search.features import Evidence, Sought, evidence
+from assay.search.filters import PROSE, Mask, kept
+from assay.search.lexical import Array, FieldWeights, bm25, match
+from assay.search.question import understand
+from assay.search.ranking import Ranking, default_ranking
+from assay.search.spelling import Speller
+from assay.store.snapshot import Snapshot
+from assay.types import Hit, Query
+
+_DEPTH = 200  # candidates from words, and as many from meaning
+_SIDES: tuple[Literal["code", "docs"], ...] = ("code", "docs")
+
+
+class Corpus(Protocol):
+    """Where candidates come from: a snapshot gives itself, an index elsewhere what may answer one query."""
+
+    def candidates(self, query: Query, terms: Sequence[str], vector: Vectors) -> Snapshot:
+        """Return the chunks worth ranking, with the statistics of the whole corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid:
+    """Search one corpus."""
+
+    corpus: Corpus
+    encoder: Encoder
+    speller: Speller | None = None
+    weights: FieldWeights = field(default_factory=FieldWeights)
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return at most `k` hits a query, best first."""
+        meant = [self.meant(query) for query in queries]
+        vectors = self.encoder.encode([query.text for query in meant], "query")
+        return [self._answer(query, vector, k) for query, vector in zip(meant, vectors, strict=True)]
+
+    def meant(self, query: Query) -> Query:
+        """Return the query with its misspelt words mended."""
+        return query if self.speller is None else replace(query, text=self.speller.mended(query.text))
+
+    def sought(self, query: Query, vector: Vectors) -> Sought:
+        """Look a query up in the whole corpus, whichever part of it is asked for."""
+        question = understand(query.text)
+        snapshot = self.corpus.candidates(query, question.terms, vector)
+        terms = match(snapshot, question.terms)
+        names = [found for found in match(snapshot, question.names) if len(found.chunks)]
+        cosines = snapshot.similarities(vector[None, :])[0]
+        lexical = bm25(snapshot, terms, self.weights)
+        return Sought(snapshot, question, terms, names, lexical, cosines, *snapshot.nearness(vector, cosines))
+
+    def candidates(self, query: Query, sought: Sought) -> Evidence:
+        """Return the evidence of every chunk worth ranking."""
+        allowed = kept(sought.snapshot, query)
+        outstanding = tuple(sought.middle + times * sought.deviation for times in (2, 1))
+        strongest = sought.strongest
+        found = [
+            _top(sought.lexical, allowed, (strongest / 2, strongest / 4)),
+            _top(sought.cosines, allowed, outstanding),
+            *(name.chunks[name.counts[:, 0] > 0][:_DEPTH] for name in sought.names),
+        ]
+        numbers = np.unique(np.concatenate(found))
+        if allowed is not None:
+            numbers = numbers[allowed[numbers]]
+        return evidence(numbers, sought, self.weights)
+
+    def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
+        sought = self.sought(query, vector)
+        if not len(sought.snapshot):
+            return []
+        sides = _SIDES if query.mode == "all" else (query.mode,)
+        hits = [hit for side in sides for hit in self._side(replace(query, mode=side), sought, k)]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))[:k]
+
+    def _side(self, query: Query, sought: Sought, k: int) -> list[Hit]:
+        """Rank the code or the documentation."""
+        ranking: Ranking = default_ranking(query.mode)
+        found = self.candidates(query, sought)
+        scores = ranking.scores(found.rows)
+        best = np.lexsort((found.numbers, -scores))[:k]
+        told = zip(best, ranking.chances(scores[best]), ranking.whys(found.rows[best]), strict=True)
+        return [Hit(sought.snapshot.chunk(int(found.numbers[i])), float(chance), why) for i, chance, why in told]
+
+
+def relevant(hits: Sequence[Hit]) -> bool:
+    """Say whether the best of ranked hits is likely enough to be right; below the floor it is only the nearest."""
+    if not hits:
+        return False
+    side = "docs" if hits[0].chunk.language in PROSE else "code"
+    return hits[0].score >= default_ranking(side).floor
+
+
+def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...]) -> NDArray[np.int64]:
+    """Return the numbers of the best scores above 0, in no order.
+
+    Only what stands above a floor is compared, if it is enough: a partition of all scores costs more than the rest.
+    """
+    best = np.zeros(0, dtype=np.intp)
+    for floor in (*floors, 0.0):
+        best = np.flatnonzero(scores > max(0.0, floor))
+        if allowed is not None:
+            best = best[allowed[best]]
+        if len(best) >= _DEPTH:
+            break
+    if len(best) > _DEPTH:
+        best = best[np.argpartition(scores[best], -_DEPTH)[-_DEPTH:]]
+    return best.astype(np.int64)

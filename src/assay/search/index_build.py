@@ -1,0 +1,92 @@
+"""Texts to segments on disk, batch by batch, so that memory is bounded by a batch and not by the repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.corpus.chunk import parse
+from assay.encode.view import view
+from assay.protocols import Encoder
+from assay.store.segment import build
+from assay.store.segment_file import write_segment
+from assay.types import Chunk
+
+_WORTH_FORKING_BYTES = 200_000  # below, two processes save less than they cost
+_SMALLEST_BATCH_BYTES = 100_000
+FILE_BYTES = 500  # what a file costs besides its text, in bytes of text
+_ENCODERS_TO_FORK = ("static:", "hash")  # numpy alone, hence safe to copy; the others use every core themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A file that was read."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Files that become one segment, and the new file that it is written to."""
+
+    texts: tuple[Text, ...]
+    target: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A batch that was written; nothing is when it held no chunk."""
+
+    target: Path
+    chunks: dict[str, int]
+    """How many each file has."""
+    notes: dict[str, str]
+
+
+def build_all(
+    texts: Iterable[Text], encoder: Encoder, new_path: Callable[[], Path], total: int, limit: int
+) -> Iterator[Built]:
+    """Cut, encode and write texts of about `total` bytes in batches of at most `limit`, on every core it pays for."""
+
+    def work(batch: Batch) -> Built:
+        return _built(batch, encoder)
+
+    from assay.search.workers import Workers, can_fork  # not for a search that finds nothing changed: 10 ms
+
+    cores = os.cpu_count() or 1
+    if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not encoder.name.startswith(_ENCODERS_TO_FORK):
+        yield from map(work, _batches(texts, limit, new_path))
+        return
+    size = min(limit, max(_SMALLEST_BATCH_BYTES, total // cores + 1))
+    with Workers(work, cores) as workers:
+        yield from workers.map(_batches(texts, size, new_path))
+
+
+def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> Iterator[Batch]:
+    batch: list[Text] = []
+    held = 0
+    for text in texts:
+        batch.append(text)
+        held += len(text.text) + FILE_BYTES
+        if held >= size:
+            yield Batch(tuple(batch), new_path())
+            batch, held = [], 0
+    if batch:
+        yield Batch(tuple(batch), new_path())
+
+
+def _built(batch: Batch, encoder: Encoder) -> Built:
+    chunks: list[Chunk] = []
+    counts, notes = {}, {}
+    for text in batch.texts:
+        parsed = parse(text.path, text.text)
+        counts[text.path] = len(parsed.chunks)
+        if parsed.note:
+            notes[text.path] = parsed.note
+        chunks.extend(parsed.chunks)
+    if chunks:
+        write_segment(batch.target, build(chunks, encoder.encode([view(chunk) for chunk in chunks], "code")))
+    return Built(batch.target, counts, notes)

@@ -1,0 +1,53 @@
+"""A walk and the last catalog in, what has to be read again out.
+
+Files whose size and time of change are as recorded are not read. As in git, that is not trusted for a file that
+changed just before it was recorded: a second change in the same tick of the clock would not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.corpus.walk import FileEntry, Walk
+from assay.store.catalog import Catalog, Record
+
+UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What of a walk stands as recorded, and what may have changed."""
+
+    same: tuple[Record, ...]
+    read: tuple[FileEntry, ...]
+    known: dict[str, Record]
+    """The record of each path to read that has one."""
+
+
+def unchanged(walk: Walk, catalog: Catalog, checked_ns: int) -> bool:
+    """Say, for the price of comparing three columns, whether nothing changed."""
+    if len(walk.files) != len(catalog) or int(catalog.mtimes_ns.max(initial=0)) >= checked_ns - UNSURE_NS:
+        return False
+    return (
+        [file.path for file in walk.files] == catalog.paths
+        and np.array_equal(np.array([file.size for file in walk.files], dtype=np.int64), catalog.sizes)
+        and np.array_equal(np.array([file.mtime_ns for file in walk.files], dtype=np.int64), catalog.mtimes_ns)
+    )
+
+
+def changes(walk: Walk, recorded: Mapping[str, Record], checked_ns: int) -> Changes:
+    """Sort a walk's files into those that stand as recorded and those to read."""
+    same, read, known = [], [], {}
+    for file in walk.files:
+        record = recorded.get(file.path)
+        if record is None:
+            read.append(file)
+        elif (record.size, record.mtime_ns) == (file.size, file.mtime_ns) and file.mtime_ns < checked_ns - UNSURE_NS:
+            same.append(record)
+        else:
+            read.append(file)
+            known[file.path] = record
+    return Changes(tuple(same), tuple(read), known)

@@ -1,0 +1,158 @@
+"""What the files are and what an index held in, what its next version differs by out.
+
+A file's text is indexed once: under the first of the paths that hold it. Which path that is depends on the files
+alone and not on how they came to be, so that an updated index is equal to a fresh one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from assay.corpus.walk import FileEntry, Skipped, Walk, read
+from assay.protocols import Encoder
+from assay.search.index_build import FILE_BYTES, Text, build_all
+from assay.search.index_changes import Changes, changes
+from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, Record
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage, how much of it is done, and how much there is."""
+
+SMALLEST_COPY_BYTES = 400
+"""Below, equal files are chance: empty `__init__.py`, one-line re-exports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How an index is built."""
+
+    batch_bytes: int = 8_000_000
+    """Text that each process holds at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an update did, in files with text."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+
+
+@dataclass(slots=True)
+class Update:
+    """One update of one index; holds what is known so far of each file."""
+
+    root: Path
+    encoder: Encoder
+    limits: Limits
+    new_path: Callable[[], Path]
+    progress: Progress | None = None
+    records: dict[str, Record] = field(default_factory=dict)
+    indexed: set[str] = field(default_factory=set)
+    """Paths whose text, as it is now, is in a segment."""
+    fresh: list[Path] = field(default_factory=list)
+    """The segments written by this update."""
+
+    def run(self, found: Walk, before: Mapping[str, Record], trusted_ns: int) -> set[str]:
+        """Write what is new as segments; return the paths whose former chunks are no more."""
+        todo = changes(found, before, trusted_ns)
+        self._keep(todo.same)
+        self._build(self._first_texts(todo), todo.read)
+        self._build(self._promoted(), ())
+        self._settle()
+        kept = {path for path in self.indexed & before.keys() if before[path].digest == self.records[path].digest}
+        return {path for path, record in before.items() if record.indexed} - kept
+
+    def _keep(self, same: Iterable[Record]) -> None:
+        for record in same:
+            self.records[record.path] = record
+            if record.indexed:
+                self.indexed.add(record.path)
+
+    def _first_texts(self, todo: Changes) -> Iterator[Text]:
+        """Read what may have changed; yield the texts that no earlier path holds."""
+        first = _firsts(self.records.values())
+        for file in todo.read:
+            text, record = self._read(file)
+            self.records[file.path] = record
+            if text is None:
+                continue
+            known = todo.known.get(file.path)
+            if known is not None and known.indexed and known.digest == record.digest:
+                self.records[file.path] = replace(known, size=file.size, mtime_ns=file.mtime_ns)
+                self.indexed.add(file.path)
+            elif not _may_repeat(record) or file.path <= first.get(record.digest, file.path):
+                yield Text(file.path, text)
+            _claim(first, record)
+
+    def _promoted(self) -> Iterator[Text]:
+        """Yield texts whose first path is none of those indexed: it was a copy of one that is gone."""
+        for path in sorted(set(_firsts(self.records.values()).values()) - self.indexed):
+            old = self.records[path]
+            text, self.records[path] = self._read(FileEntry(path, old.size, old.mtime_ns))
+            if text is not None:
+                yield Text(path, text)
+
+    def _settle(self) -> None:
+        """Record every later path of a text as a copy of the first."""
+        first = _firsts(self.records.values())
+        for path, record in self.records.items():
+            if _may_repeat(record) and (holder := first[record.digest]) != path:
+                self.indexed.discard(path)
+                self.records[path] = replace(record, chunks=0, note="", skipped=f"a copy of {holder}")
+
+    def _read(self, file: FileEntry) -> tuple[str | None, Record]:
+        text = read(self.root, file)
+        if isinstance(text, Skipped):
+            return None, Record(file.path, file.size, file.mtime_ns, skipped=text.reason)
+        return text, Record(file.path, file.size, file.mtime_ns, _digest(file.path, text))
+
+    def _build(self, texts: Iterable[Text], files: Sequence[FileEntry]) -> None:
+        """Write texts as segments and note what came of each file."""
+        total = sum(file.size + FILE_BYTES for file in files)
+        done = 0
+        for built in build_all(texts, self.encoder, self.new_path, total, self.limits.batch_bytes):
+            for path, chunks in built.chunks.items():
+                self.records[path] = replace(self.records[path], chunks=chunks, note=built.notes.get(path, ""))
+            self.indexed.update(built.chunks)
+            if any(built.chunks.values()):
+                self.fresh.append(built.target)
+            done += len(built.chunks)
+            if self.progress:
+                self.progress("index", done, max(done, len(files)))
+
+
+def _digest(path: str, text: str) -> bytes:
+    """Hash what decides how a file is cut: its text and the suffix of its name."""
+    suffix = path.rpartition("/")[2].rpartition(".")[2]
+    return hashlib.blake2b(f"{suffix}\0{text}".encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
+
+
+def _firsts(records: Iterable[Record]) -> dict[bytes, str]:
+    """Return the first path of each text that is long enough to have copies."""
+    first: dict[bytes, str] = {}
+    for record in records:
+        _claim(first, record)
+    return first
+
+
+def _may_repeat(record: Record) -> bool:
+    return record.size >= SMALLEST_COPY_BYTES and record.digest != NO_DIGEST
+
+
+def _claim(first: dict[bytes, str], record: Record) -> None:
+    if _may_repeat(record):
+        holder = first.get(record.digest)
+        if holder is None or record.path < holder:
+            first[record.digest] = record.path
+
+
+def counted(before: Mapping[str, Record], after: Mapping[str, Record]) -> Counts:
+    """Compare the files with text, before and after."""
+    old = {path: record.digest for path, record in before.items() if record.digest != NO_DIGEST}
+    new = {path: record.digest for path, record in after.items() if record.digest != NO_DIGEST}
+    both = old.keys() & new.keys()
+    return Counts(len(new) - len(both), sum(old[path] != new[path] for path in both), len(old) - len(both))

@@ -1,0 +1,82 @@
+"""Terms in, BM25 over fields out: every chunk that shares a word, scored in one pass over the postings.
+
+BM25F as Robertson and Zaragoza define it (2009, section 3.5): a term's counts are weighted by field and divided
+by the field's length against a typical one, and only their sum saturates. Typical lengths are constants and not
+averages of the corpus, so that a chunk's score does not move when others come and go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.store.snapshot import Snapshot
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldWeights:
+    """How much a word counts by the field it stands in, in the order of `store.fields.FIELDS`."""
+
+    weight: tuple[float, ...] = (3.0, 1.0, 2.0, 2.0, 1.0)
+    typical_length: tuple[float, ...] = (2.0, 2.0, 5.0, 15.0, 60.0)
+    b: tuple[float, ...] = (0.4, 0.2, 0.2, 0.5, 0.5)
+    k1: float = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One term in the corpus."""
+
+    idf: float
+    chunks: NDArray[np.int64]
+    """(df) ascending."""
+    counts: NDArray[np.uint8]
+    """(df, fields)."""
+
+
+def match(snapshot: Snapshot, terms: Sequence[str]) -> list[Match]:
+    """Look terms up; one that no chunk holds has an empty match and the highest idf."""
+    found = []
+    for term in terms:
+        chunks, counts = snapshot.postings(term)
+        found.append(Match(idf(snapshot.corpus_size, snapshot.holding(term)), chunks, counts))
+    return found
+
+
+def idf(chunks: int, holding: int) -> float:
+    """Return Robertson's inverse document frequency, never negative."""
+    return math.log(1.0 + (chunks - holding + 0.5) / (holding + 0.5))
+
+
+def saturated(counts: NDArray[np.uint8], lengths: NDArray[np.uint16], weights: FieldWeights) -> Array:
+    """Return the BM25F factor of a term in each chunk, in [0, 1); both arguments have shape `(chunks, fields)`.
+
+    In place, and summed column by column: numpy takes seven times as long to sum rows of five.
+    """
+    b = np.array(weights.b, dtype=np.float32)
+    weighted = lengths * b
+    weighted /= np.array(weights.typical_length, dtype=np.float32)
+    weighted += 1.0 - b
+    np.divide(np.array(weights.weight, dtype=np.float32), weighted, out=weighted)
+    weighted *= counts
+    total = weighted[:, 0].copy()
+    for field in range(1, weighted.shape[1]):
+        total += weighted[:, field]
+    factor: Array = total / (total + np.float32(weights.k1))
+    return factor
+
+
+def bm25(snapshot: Snapshot, matches: Sequence[Match], weights: FieldWeights) -> Array:
+    """Return the score of every chunk, shape `(size,)`; 0 where no term stands."""
+    scores = np.zeros(snapshot.size, dtype=np.float32)
+    for found in matches:
+        if len(found.chunks):
+            factor = saturated(found.counts, snapshot.lengths.take(found.chunks, axis=0), weights)
+            scores[found.chunks] += np.float32(found.idf) * factor
+    return scores

@@ -1,0 +1,63 @@
+"""What somebody typed in, what to look for out: weighted groups of terms, and what sort of question it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from assay.words import STOP_WORDS, WORD, exact, parts, stem
+
+_QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
+_CODE_LIKE = re.compile(r"[a-z][A-Z]|\w_\w|\w(?:::|->|\.)\w|\w\(")
+_TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))
+_EXAMPLE_WORDS = frozenset(("exampl", "demo", "sampl", "tutori", "snippet"))
+_ASIDE_WORDS = frozenset(
+    ("changelog", "chang", "releas", "version", "contribut", "secur", "licens", "migrat", "upgrad")
+)
+_LONGEST = 4000  # characters of a question that are read: an issue's text, a stack trace
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query taken apart."""
+
+    terms: tuple[str, ...]
+    """Distinct stems of its telling words, in order."""
+    names: tuple[str, ...]
+    """Exact terms of identifiers: those typed, and neighbouring words run together (`parse args` → `=parseargs`)."""
+    phrases: tuple[str, ...]
+    """What stood in quotes, to be found letter by letter."""
+    code_like: bool
+    """It looks like a name and not like a sentence."""
+    about_tests: bool
+    about_examples: bool
+    about_asides: bool
+    """About the project rather than the program: its changes, its releases, how to contribute."""
+
+
+def understand(text: str) -> Question:
+    """Take a query apart; all of its words count when it has no telling one."""
+    text = text[:_LONGEST]
+    words = WORD.findall(text)
+    plain = [part for word in words for part in parts(word)]
+    telling = [word for word in plain if word not in STOP_WORDS] or plain
+    terms = tuple(dict.fromkeys(stem(word) for word in telling))
+    return Question(
+        terms=terms,
+        names=tuple(dict.fromkeys((*_typed_names(words), *_joined(plain)))),
+        phrases=tuple(first or second for first, second in _QUOTED.findall(text)),
+        code_like=len(words) <= 4 and bool(_CODE_LIKE.search(text)),
+        about_tests=not _TEST_WORDS.isdisjoint(terms),
+        about_examples=not _EXAMPLE_WORDS.isdisjoint(terms),
+        about_asides=not _ASIDE_WORDS.isdisjoint(terms),
+    )
+
+
+def _typed_names(words: list[str]) -> list[str]:
+    return [exact(word) for word in words if len(word) > 1]
+
+
+def _joined(plain: list[str]) -> list[str]:
+    """Run two and three neighbouring words together; few enough to look all of them up."""
+    plain = plain[:24]
+    return [exact("".join(plain[i : i + n])) for n in (2, 3) for i in range(len(plain) - n + 1)]

@@ -1,0 +1,66 @@
+"""Evidence in, one score a candidate out: a small learned ranking whose weights ship with the package.
+
+A linear part, which says why, and one hidden layer for what only counts together (a test file, unless tests are
+asked for). The weights are learned on mined and hand-judged queries of many repositories (`benchmarks/ranking.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from assay.search.features import COLUMNS
+from assay.search.lexical import Array
+
+_PARTS = (*COLUMNS, "together")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Weights over `COLUMNS`: score = rows · linear + relu(rows · hidden + bias) · output."""
+
+    linear: Array
+    hidden: Array
+    bias: Array
+    output: Array
+    scale: float
+    offset: float
+    """Platt's calibration: the chance that a hit is right is the logistic of scale · score + offset."""
+    floor: float
+    """When the best chance is below this, nothing relevant was found."""
+
+    def scores(self, rows: Array) -> Array:
+        """Return one score a row; higher is better."""
+        layer = np.maximum(rows @ self.hidden + self.bias, 0.0)
+        scores: Array = rows @ self.linear + layer @ self.output
+        return scores
+
+    def chances(self, scores: Array) -> Array:
+        """Return how likely each score's hit is right, in [0, 1]; the order stays."""
+        chances: Array = 1.0 / (1.0 + np.exp(-(self.scale * scores + self.offset)))
+        return chances
+
+    def whys(self, rows: Array) -> list[Mapping[str, float]]:
+        """Return for each row what its columns add to the linear part, strongest first, and `together` for the rest."""
+        together = np.maximum(rows @ self.hidden + self.bias, 0.0) @ self.output
+        parts = np.column_stack((rows * self.linear, together))
+        order = np.argsort(-np.abs(parts), axis=1, kind="stable").tolist()
+        return [
+            {_PARTS[at]: values[at] for at in strongest if values[at] or at == len(COLUMNS)}
+            for values, strongest in zip(parts.tolist(), order, strict=True)
+        ]
+
+
+@cache
+def default_ranking(mode: str) -> Ranking:
+    """Return the shipped weights for `code` or `docs`."""
+    stored = json.loads((resources.files("assay.search") / "data" / f"{mode}.json").read_text("utf-8"))
+    if tuple(stored["columns"]) != COLUMNS:
+        raise ValueError(f"{mode}.json holds other columns than features.py; train it again")
+    arrays = {name: np.array(stored[name], dtype=np.float32) for name in ("linear", "hidden", "bias", "output")}
+    return Ranking(**arrays, scale=stored["scale"], offset=stored["offset"], floor=stored["floor"])

@@ -1,0 +1,72 @@
+"""A question as typed in, the question as meant out: words that nobody wrote anywhere are mended.
+
+A word is mended only when the corpus does not hold it and no dictionary knows it, to the nearest word by
+transpositions and single edits (optimal string alignment) that the corpus does hold. People type in code search
+as in web search; a valid word that the corpus lacks is left alone, for its meaning still counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from assay.store.snapshot import Snapshot
+from assay.words import STOP_WORDS, stem
+
+_WORD = re.compile(r"[A-Za-z]{4,40}")
+_TRIED = 24  # the nearest words that are looked up
+
+
+@dataclass(frozen=True)
+class Speller:
+    """Mends questions about one snapshot; `dictionary` gives the words that are right anyway."""
+
+    snapshot: Snapshot
+    dictionary: Callable[[], frozenset[str]]
+
+    def mended(self, text: str) -> str:
+        """Return the text with its misspelt words replaced."""
+        return _WORD.sub(lambda found: self._mended(found.group()), text)
+
+    def _mended(self, word: str) -> str:
+        if word != word.lower() and word != word.capitalize():
+            return word
+        plain = word.lower()
+        if plain in STOP_WORDS or self._held(plain) or plain in self._known:
+            return word
+        return self._nearest(plain) or self._split(plain) or word
+
+    def _held(self, word: str) -> int:
+        """Return how many chunks hold a word."""
+        return max(len(self.snapshot.postings(term)[0]) for term in (stem(word), "=" + word))
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return self.dictionary()
+
+    @cached_property
+    def _choices(self) -> list[str]:
+        corpus = {term for part, _ in self.snapshot.parts for term in part.terms if term.isalpha() and len(term) > 3}
+        return sorted(corpus | {word for word in self._known if len(word) > 3})
+
+    def _nearest(self, word: str) -> str | None:
+        """Return the nearest word that the corpus holds; of equals one with the same first letter, the commonest."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        edits = 1 if len(word) < 8 else 2
+        found = process.extract(word, self._choices, scorer=OSA.distance, score_cutoff=edits, limit=_TRIED)
+        held = [(distance, choice[0] != word[0], -self._held(choice), choice) for choice, distance, _ in found]
+        return next((choice for _, _, count, choice in sorted(held) if count), None)
+
+    def _split(self, word: str) -> str | None:
+        """Return two words run together, both held, as two."""
+        halves = ((word[:i], word[i:]) for i in range(3, len(word) - 2))
+        return next(
+            (f"{left} {right}" for left, right in halves if self._is_right(left) and self._is_right(right)), None
+        )
+
+    def _is_right(self, word: str) -> bool:
+        return word in self._known and self._held(word) > 0

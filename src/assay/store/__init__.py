@@ -1,0 +1,1 @@
+"""Chunks, vectors and words on disk and in memory: what search reads."""

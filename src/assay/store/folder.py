@@ -1,0 +1,142 @@
+"""An index in a folder: segments and a catalog of files, read by memory map, changed by swapping the manifest.
+
+Readers never wait and never see half a change: they map what a manifest names, and a map outlives the
+removal of its file. There is one writer at a time. Whatever a manifest does not name was left by a
+writer that died, and the next writer removes it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from assay.errors import DamagedIndex, StorageError
+from assay.store.arrays import read_arrays, sync, write_arrays
+from assay.store.catalog import Catalog
+from assay.store.change import Change, following
+from assay.store.compact import joined
+from assay.store.lock import LOCK, writing
+from assay.store.manifest import MANIFEST, Manifest, read_manifest, write_manifest
+from assay.store.part import Part
+from assay.store.segment_file import read_segment
+from assay.store.snapshot import Snapshot
+
+_READS = 50  # a manifest may be replaced while its files are opened, but not each time
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of an index, opened."""
+
+    manifest: Manifest
+    catalog: Catalog
+    parts: tuple[Part, ...]
+
+    def snapshot(self) -> Snapshot:
+        """Return what is searched."""
+        return Snapshot([(part.segment, part.live) for part in self.parts], self.manifest.version)
+
+
+class Folder:
+    """Where an index lives."""
+
+    def __init__(self, location: Path) -> None:
+        self.location = location
+
+    def catalog(self) -> str:
+        """Return the name of the current version's catalog, which no other version has; empty without an index."""
+        manifest = read_manifest(self.location)
+        return manifest.catalog if manifest else ""
+
+    def open(self) -> Version | None:
+        """Open the current version; None where no index is, DamagedIndex where it cannot be read."""
+        gone: str | None = None
+        for _ in range(_READS):
+            manifest = read_manifest(self.location)
+            if manifest is None:
+                return None
+            try:
+                return self._open(manifest)
+            except FileNotFoundError as error:
+                if gone == manifest.catalog:  # twice the same version: it is not being replaced, it is torn
+                    raise DamagedIndex(f"{Path(str(error.filename)).name} is missing") from error
+                gone = manifest.catalog
+        raise StorageError(f"the index in {self.location} changes faster than it can be read; try again")
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the one writer; clear what dead writers left, and what this one leaves if it fails."""
+        with self._explained():
+            self.location.mkdir(parents=True, exist_ok=True)
+            with writing(self.location):
+                self._clear()
+                try:
+                    yield
+                finally:
+                    self._clear()
+
+    def new_path(self) -> Path:
+        """Return a path for a new segment, which counts once `commit` names it."""
+        return self.location / f"{uuid.uuid4().hex}.segment"
+
+    def part(self, name: str) -> Part:
+        """Open a segment that was written and is named by no version yet."""
+        return Part(name, read_segment(self.location / name), np.zeros(0, dtype=np.uint32))
+
+    def save(self, last: Version | None, change: Change) -> None:
+        """Drop the dead, join what is to be joined, and make the result current."""
+        parts = [part.without(change.dead) for part in last.parts] if last else []
+        parts += [self.part(path.name) for path in change.fresh]
+        parts = joined(parts, len(change.fresh), self.new_path)
+        before = last.manifest if last else None
+        manifest = following(before, change, [part.name for part in parts])
+        self.commit(manifest, Catalog.of(change.records), parts, last=before)
+
+    def commit(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part], *, last: Manifest | None) -> None:
+        """Make the next version current; its segments are written already."""
+        dead = {f"dead.{number}": part.dead for number, part in enumerate(parts)}
+        write_arrays(self.location / manifest.catalog, {**catalog.arrays, **dead})
+        for name in manifest.files - (last.files if last else frozenset()):
+            sync(self.location / name)
+        write_manifest(self.location, manifest)
+
+    def _open(self, manifest: Manifest) -> Version:
+        arrays = read_arrays(self.location / manifest.catalog)
+        try:
+            parts = tuple(
+                Part(name, read_segment(self.location / name), arrays[f"dead.{number}"])
+                for number, name in enumerate(manifest.segments)
+            )
+        except KeyError as missing:
+            raise DamagedIndex(f"{manifest.catalog} lacks the column {missing}") from missing
+        return Version(manifest, Catalog(arrays), parts)
+
+    def _clear(self) -> None:
+        """Remove what the current version does not name; a version that cannot be read names nothing."""
+        try:
+            manifest = read_manifest(self.location)
+        except DamagedIndex:
+            return
+        keep = {LOCK, MANIFEST, *(manifest.files if manifest else ())}
+        for entry in list(os.scandir(self.location)):
+            if entry.name not in keep and entry.name.endswith((".segment", ".catalog", ".new")):
+                Path(entry.path).unlink(missing_ok=True)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say what the system's refusal means for the index."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in _NO_ROOM:
+                wanted = "free some, or give another place with --index"
+                raise StorageError(f"no room left for the index in {self.location}: {wanted}") from error
+            raise StorageError(f"cannot write the index in {self.location}: {error.strerror or error}") from error

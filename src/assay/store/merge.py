@@ -1,0 +1,114 @@
+"""Several segments, less what was removed, in; one segment equal to a fresh build of the same chunks out.
+
+Postings are moved straight to their final places, segment by segment: nothing is sorted but the terms, and what
+is held besides the result is bounded by one segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.store.fields import FIELDS
+from assay.store.invert import Postings, ranked
+from assay.store.segment import Segment
+from assay.store.strings import Strings, concatenated
+
+Mask = NDArray[np.bool_]
+
+
+def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
+    """Join the living chunks of segments, in order; `True` in a mask is a living chunk."""
+    kept = [np.flatnonzero(live) for _, live in parts]
+    file, paths, languages = _files(parts, kept)
+    postings = _postings(parts)
+
+    def column(name: str) -> Strings:
+        return concatenated([getattr(part, name).take(keep) for (part, _), keep in zip(parts, kept, strict=True)])
+
+    def rows(name: str) -> NDArray[Any]:
+        columns = [getattr(part, name) for part, _ in parts]
+        return np.concatenate([c if len(keep) == len(c) else c[keep] for c, keep in zip(columns, kept, strict=True)])
+
+    return Segment(
+        paths=paths,
+        languages=languages,
+        file=file,
+        lines=rows("lines"),
+        kind=rows("kind"),
+        ids=column("ids"),
+        symbols=column("symbols"),
+        parents=column("parents"),
+        docs=column("docs"),
+        signatures=column("signatures"),
+        texts=column("texts"),
+        lengths=rows("lengths"),
+        vectors=rows("vectors"),
+        terms=postings.terms,
+        starts=postings.starts,
+        posting_chunk=postings.chunk,
+        posting_counts=postings.counts,
+    )
+
+
+def _files(
+    parts: Sequence[tuple[Segment, Mask]], kept: Sequence[NDArray[np.intp]]
+) -> tuple[NDArray[np.uint32], Strings, Strings]:
+    """Renumber the files that still have a chunk, in the order of their first one."""
+    numbers: dict[tuple[str, str], int] = {}
+    columns = []
+    for (part, _), keep in zip(parts, kept, strict=True):
+        files, first = np.unique(part.file[keep], return_index=True)
+        names = list(zip(part.paths.all(), part.languages.all(), strict=True))
+        new = np.zeros(len(names), dtype=np.uint32)
+        for old in files[np.argsort(first)].tolist():
+            new[old] = numbers.setdefault(names[old], len(numbers))
+        columns.append(new[part.file[keep]])
+    return np.concatenate(columns), Strings.of(p for p, _ in numbers), Strings.of(name for _, name in numbers)
+
+
+def _postings(parts: Sequence[tuple[Segment, Mask]]) -> Postings:
+    """Renumber terms and chunks, drop dead postings and the terms that had only those."""
+    alive = [None if live.all() else live[part.posting_chunk] for part, live in parts]
+    counts = [_counts(part, mask) for (part, _), mask in zip(parts, alive, strict=True)]
+    terms, numbers = _terms([part for part, _ in parts], counts)
+    ends = np.zeros(len(terms) + 1, dtype=np.int64)
+    for number, count in zip(numbers, counts, strict=True):
+        ends[number + 1] += count[count > 0]
+    starts = np.cumsum(ends)
+    free = starts[:-1].copy()
+    chunk = np.empty(int(starts[-1]), dtype=np.uint32)
+    table = np.empty((len(chunk), len(FIELDS)), dtype=np.uint8)
+    base = 0
+    for (part, live), mask, number, count in zip(parts, alive, numbers, counts, strict=True):
+        used = count[count > 0]
+        begins = np.cumsum(used) - used
+        place = np.repeat(free[number] - begins, used) + np.arange(int(used.sum()))
+        renumbered = (base + np.cumsum(live) - 1).astype(np.uint32)[part.posting_chunk]
+        chunk[place] = renumbered if mask is None else renumbered[mask]
+        table[place] = part.posting_counts if mask is None else part.posting_counts[mask]
+        free[number] += used
+        base += int(live.sum())
+    return Postings(terms, starts, chunk, table)
+
+
+def _counts(part: Segment, alive: Mask | None) -> NDArray[np.int64]:
+    """Count the living postings of each term."""
+    if alive is None:
+        return np.diff(part.starts)
+    return np.diff(np.concatenate(([0], np.cumsum(alive)))[part.starts])
+
+
+def _terms(parts: Sequence[Segment], counts: Sequence[NDArray[np.int64]]) -> tuple[Strings, list[NDArray[np.int64]]]:
+    """Join the terms that have a posting; return them sorted, and the place of each used term of each part."""
+    union: dict[bytes, int] = {}
+    numbers = []
+    for part, count in zip(parts, counts, strict=True):
+        words = part.terms.all_bytes()
+        used = [words[number] for number in np.flatnonzero(count).tolist()]
+        numbers.append(np.array([union.setdefault(word, len(union)) for word in used], dtype=np.int64))
+    terms, rank = ranked(list(union))
+    return terms, [rank[number] for number in numbers]

@@ -1,0 +1,109 @@
+"""Chunks with their vectors in, one immutable block of arrays out: what an index is made of.
+
+Everything is a numpy array, so that a segment on disk is read by memory map and costs nothing until
+it is asked. Postings hold one row a (term, chunk) pair with the term's count in every field, which
+lets one pass give both a fielded BM25 and the parts of a ranking's features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.protocols import Vectors
+from assay.store.fields import field_words
+from assay.store.invert import invert
+from assay.store.strings import Strings
+from assay.types import KINDS, Chunk
+
+_KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """`n` chunks of `f` files with `t` distinct terms and `p` postings."""
+
+    paths: Strings
+    """(f) distinct paths, in the order of their first chunk."""
+    languages: Strings
+    """(f) the language of each path."""
+    file: NDArray[np.uint32]
+    """(n) which path a chunk belongs to."""
+    lines: NDArray[np.uint32]
+    """(n, 2) first and last line."""
+    kind: NDArray[np.uint8]
+    """(n) position in `KINDS`."""
+    ids: Strings
+    symbols: Strings
+    parents: Strings
+    docs: Strings
+    signatures: Strings
+    texts: Strings
+    lengths: NDArray[np.uint16]
+    """(n, fields) words in each field, capped."""
+    vectors: Vectors
+    """(n, dimension) unit rows."""
+    terms: Strings
+    """(t) sorted by their bytes."""
+    starts: NDArray[np.int64]
+    """(t + 1) where each term's postings begin."""
+    posting_chunk: NDArray[np.uint32]
+    """(p) the chunk of each posting, ascending within a term."""
+    posting_counts: NDArray[np.uint8]
+    """(p, fields) how often the term stands in each field, capped at 255."""
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+    def chunk(self, number: int) -> Chunk:
+        """Return one chunk as it was added."""
+        file = int(self.file[number])
+        return Chunk(
+            id=self.ids[number],
+            text=self.texts[number],
+            language=self.languages[file],
+            path=self.paths[file],
+            start_line=int(self.lines[number, 0]),
+            end_line=int(self.lines[number, 1]),
+            symbol=self.symbols[number],
+            kind=KINDS[self.kind[number]],
+            parent=self.parents[number],
+            doc=self.docs[number],
+            signature=self.signatures[number],
+        )
+
+    def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Return the chunks that hold a term, and its counts there, shape `(df, fields)`."""
+        number = self.terms.find(term)
+        starts = self.starts.data
+        rows = slice(starts[number], starts[number + 1]) if number >= 0 else slice(0)
+        return self.posting_chunk[rows], self.posting_counts[rows]
+
+
+def build(chunks: Sequence[Chunk], vectors: Vectors) -> Segment:
+    """Make a segment of chunks and their vectors, shape `(len(chunks), dimension)`."""
+    files: dict[tuple[str, str], int] = {}
+    file = [files.setdefault((chunk.path, chunk.language), len(files)) for chunk in chunks]
+    lengths, postings = invert([field_words(chunk) for chunk in chunks])
+    return Segment(
+        paths=Strings.of(path for path, _ in files),
+        languages=Strings.of(language for _, language in files),
+        file=np.array(file, dtype=np.uint32),
+        lines=np.array([(c.start_line, c.end_line) for c in chunks], dtype=np.uint32).reshape(-1, 2),
+        kind=np.array([_KIND_NUMBERS[c.kind] for c in chunks], dtype=np.uint8),
+        ids=Strings.of(c.id for c in chunks),
+        symbols=Strings.of(c.symbol for c in chunks),
+        parents=Strings.of(c.parent for c in chunks),
+        docs=Strings.of(c.doc for c in chunks),
+        signatures=Strings.of(c.signature for c in chunks),
+        texts=Strings.of(c.text for c in chunks),
+        lengths=lengths,
+        vectors=np.ascontiguousarray(vectors, dtype=np.float32),
+        terms=postings.terms,
+        starts=postings.starts,
+        posting_chunk=postings.chunk,
+        posting_counts=postings.counts,
+    )

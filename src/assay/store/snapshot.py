@@ -1,0 +1,194 @@
+"""A consistent view of an index: its segments, who of them is alive, and the statistics over the living."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.protocols import Vectors
+from assay.store.fields import FIELDS
+from assay.store.merge import Mask
+from assay.store.segment import Segment, build
+from assay.types import Chunk, Query
+
+_FILE_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known of a whole corpus when only candidates of it are at hand."""
+
+    chunks: int
+    holding: Mapping[str, int]
+    """How many chunks hold a term."""
+    mean: Vectors
+    """Of all vectors, shape `(dimension,)`."""
+    moments: Vectors
+    """The mean of each vector's outer product with itself, shape `(dimension, dimension)`."""
+
+
+class Snapshot:
+    """Chunks numbered through all segments; the dead keep their number and never match.
+
+    Scores computed here equal those over one fresh segment of the living chunks.
+    """
+
+    def __init__(
+        self, parts: Sequence[tuple[Segment, Mask | None]], version: int = 0, statistics: Statistics | None = None
+    ) -> None:
+        """Take segments with their masks of living chunks; no mask means that all live."""
+        self._statistics = statistics
+        self.parts = tuple(parts)
+        self.version = version
+        self.masks: dict[object, NDArray[np.bool_]] = {}
+        """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
+        self.traits: dict[int, tuple[bool, bool, bool]] = {}
+        """What a ranking reads off the path of a file, by its number."""
+        self.bases = np.cumsum([0, *(len(part) for part, _ in parts)])
+        self._bases: list[int] = self.bases.tolist()
+
+    @classmethod
+    def of(cls, chunks: Sequence[Chunk], vectors: Vectors, statistics: Statistics | None = None) -> Snapshot:
+        """Hold chunks in memory, for a corpus that is used once or for candidates of a larger one."""
+        return cls([(build(chunks, vectors), None)], statistics=statistics)
+
+    @property
+    def corpus_size(self) -> int:
+        """Count the chunks of the whole corpus, of which this may hold candidates only."""
+        return self._statistics.chunks if self._statistics else len(self)
+
+    def holding(self, term: str) -> int:
+        """Count the chunks of the whole corpus that hold a term."""
+        if self._statistics and term in self._statistics.holding:
+            return self._statistics.holding[term]
+        return len(self.postings(term)[0])
+
+    def __len__(self) -> int:
+        """Count the living chunks."""
+        return sum(len(part) if live is None else int(live.sum()) for part, live in self.parts)
+
+    @cached_property
+    def dead(self) -> NDArray[np.intp]:
+        """Return the numbers that never match."""
+        gone = [
+            base + np.flatnonzero(~live)
+            for base, (_, live) in zip(self.bases[:-1], self.parts, strict=True)
+            if live is not None
+        ]
+        return np.concatenate(gone) if gone else np.zeros(0, dtype=np.intp)
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers there are, dead ones included: the width of a score array."""
+        return int(self.bases[-1])
+
+    @cached_property
+    def lengths(self) -> NDArray[np.uint16]:
+        """Words of each chunk in each field, shape `(size, fields)`."""
+        columns = [part.lengths for part, _ in self.parts] or [np.zeros((0, len(FIELDS)), np.uint16)]
+        return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+    @cached_property
+    def average_lengths(self) -> NDArray[np.float64]:
+        """Mean over the living, shape `(fields,)`; at least one word."""
+        living = np.delete(self.lengths, self.dead, axis=0)
+        return np.maximum(living.mean(axis=0, dtype=np.float64), 1.0) if len(living) else np.ones(len(FIELDS))
+
+    def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return the living chunks that hold a term, ascending, and its counts, shape `(df, fields)`."""
+        numbers, counts = [], []
+        for base, (part, live) in zip(self._bases, self.parts, strict=False):
+            chunk, count = part.postings(term)
+            if live is not None:
+                alive = live[chunk]
+                chunk, count = chunk[alive], count[alive]
+            number = chunk.astype(np.int64)
+            number += base
+            numbers.append(number)
+            counts.append(count)
+        if len(numbers) == 1:
+            return numbers[0], counts[0]
+        return np.concatenate(numbers or [np.zeros(0, np.int64)]), np.concatenate(
+            counts or [np.zeros((0, len(FIELDS)), np.uint8)]
+        )
+
+    def similarities(self, vectors: Vectors) -> Vectors:
+        """Return the cosine of each query with every chunk, shape `(queries, size)`."""
+        columns = [vectors @ part.vectors.T for part, _ in self.parts]
+        if len(columns) == 1:
+            return columns[0]
+        return np.concatenate(columns, axis=1) if columns else np.zeros((len(vectors), 0), dtype=np.float32)
+
+    def nearness(self, vector: Vectors, cosines: Vectors) -> tuple[float, float]:
+        """Return mean and standard deviation over the corpus of the cosines with one vector, known here for `size`."""
+        if self._statistics:
+            mean = float(self._statistics.mean @ vector)
+            return mean, max(float(vector @ self._statistics.moments @ vector) - mean * mean, 0.0) ** 0.5
+        living = np.delete(cosines, self.dead) if len(self.dead) else cosines
+        return (float(living.mean()), float(living.std())) if len(living) else (0.0, 0.0)
+
+    def candidates(self, query: Query, terms: Sequence[str], vector: Vectors) -> Snapshot:  # noqa: ARG002
+        """Return itself: every chunk is at hand."""
+        return self
+
+    def nearest(self, vector: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
+        """Return the `k` living chunks nearest to one vector, best first, and their cosines.
+
+        Exact: reading every vector takes less time than an approximate index up to a million of them.
+        """
+        cosines = self.similarities(vector[None, :])[0]
+        cosines[self.dead] = -np.inf
+        k = min(k, len(self))
+        best = np.argpartition(cosines, -k)[-k:] if k else np.zeros(0, dtype=np.intp)
+        order = np.lexsort((best, -cosines[best]))
+        return best[order].astype(np.int64), cosines[best[order]]
+
+    def vectors(self, numbers: NDArray[np.int64]) -> Vectors:
+        """Return the vectors of some chunks."""
+        found: Vectors = self.rows("vectors", numbers)
+        return found
+
+    def chunk(self, number: int) -> Chunk:
+        """Return one chunk as it was added."""
+        part, local = self._part(number)
+        return part.chunk(local)
+
+    def path(self, number: int) -> str:
+        """Return the path of one chunk."""
+        part, local = self._part(number)
+        return part.paths[int(part.file[local])]
+
+    def path_of(self, file: int) -> str:
+        """Return the path of a file by its number in `files`."""
+        part, _ = self.parts[file >> _FILE_BITS]
+        return part.paths[file & (1 << _FILE_BITS) - 1]
+
+    def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[Any]:
+        """Return one array column of `Segment` (`lines`, `kind`, …) at some chunks, whatever segment they are in."""
+        parts = [getattr(part, column) for part, _ in self.parts]
+        if len(parts) == 1:
+            taken: NDArray[Any] = parts[0].take(numbers, axis=0)
+            return taken
+        which = np.searchsorted(self.bases, numbers, side="right") - 1
+        found = np.empty((len(numbers), *parts[0].shape[1:]), dtype=parts[0].dtype)
+        for i in np.unique(which):
+            here = which == i
+            found[here] = parts[i][numbers[here] - self.bases[i]]
+        return found
+
+    def files(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a number for the file of each of some chunks: equal numbers, same file."""
+        if len(self.parts) == 1:
+            return self.rows("file", numbers).astype(np.int64)
+        which = np.searchsorted(self.bases, numbers, side="right") - 1
+        return self.rows("file", numbers).astype(np.int64) + (which.astype(np.int64) << _FILE_BITS)
+
+    def _part(self, number: int) -> tuple[Segment, int]:
+        which = bisect_right(self._bases, number) - 1
+        return self.parts[which][0], number - self._bases[which]

@@ -1,0 +1,60 @@
+"""Text to terms: what lexical search, views and features all mean by a word.
+
+An identifier yields its parts, stemmed (`HTTPServers` → `http`, `server`), and, when it has
+several, itself as one exact term (`=httpservers`). Words are cached per process: a repository
+has few distinct ones.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from threading import Lock
+
+import Stemmer
+
+WORD = re.compile(r"\w+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_LONGEST = 80
+
+_stemmer = Stemmer.Stemmer("english", 0)
+_stemmer_lock = Lock()  # PyStemmer objects are not thread-safe
+
+STOP_WORDS = frozenset(
+    "a an and are as at be but by do does for from has have how i if in into is it its me my not of on or our "
+    "should so that the their them then there these this those to us was we were what when where which while "
+    "who why will with would you your can could get".split()
+)
+"""Words that carry no meaning in a question; never dropped from an identifier or a quoted phrase."""
+
+
+@cache
+def stem(word: str) -> str:
+    """Return the stem of a lower-case word (Porter 2)."""
+    with _stemmer_lock:
+        stemmed: str = _stemmer.stemWord(word)
+    return stemmed
+
+
+@cache
+def parts(identifier: str) -> tuple[str, ...]:
+    """Split `snake_case`, `camelCase`, `HTTPServer2` into lower-case parts, unstemmed."""
+    return tuple(part.lower() for part in _PART.findall(identifier[:_LONGEST]))
+
+
+@cache
+def terms_of(identifier: str) -> tuple[str, ...]:
+    """Return the terms under which one identifier is found: stemmed parts, then the whole."""
+    pieces = parts(identifier)
+    stems = tuple(stem(piece) for piece in pieces)
+    return (*stems, exact(identifier)) if len(pieces) > 1 else stems
+
+
+def exact(identifier: str) -> str:
+    """Return the term that only this identifier yields, in any letter case and with `_` or without."""
+    return "=" + identifier[:_LONGEST].replace("_", "").lower()
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of a text in order."""
+    return [term for word in WORD.findall(text) for term in terms_of(word)]

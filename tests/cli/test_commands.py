@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+COMMAND = [sys.executable, "-m", "assay.cli.main"]
+
+
+def test_index_says_what_it_holds_and_what_changed(assay, project: Path):
+    assert assay("index", project).out.startswith(f"{project}: 4 files, ")
+    (project / "web" / "router.js").unlink()
+    ran = assay("index", project)
+    assert ran.status == 0
+    assert ran.out.startswith(f"{project}: 3 files, ")
+    assert "(1 removed)" in ran.out
+    assert json.loads(assay("index", project, "--format", "json").out)["files"] == 3
+
+
+def test_index_of_nothing_leaves_with_1(assay, tmp_path: Path):
+    assert assay("index", tmp_path).status == 1
+
+
+def test_status_tells_and_changes_nothing(assay, project: Path):
+    ran = assay("status", project)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == f"assay: no index of '{project}' yet: assay index {project}\n"
+    (project / "logo.png").write_bytes(b"\x89PNG\0\0")
+    assay("index", project)
+    (project / "late.py").write_text("x = 1\n")
+    status = json.loads(assay("status", project, "--format", "json").out)
+    assert (status["root"], status["files"]) == (str(project), 4)
+    text = assay("status", project)
+    assert text.status == 0
+    assert f"root      {project}\n" in text.out
+
+
+def test_status_counts_what_is_left_out_and_names_it_when_asked(assay, project: Path):
+    (project / "logo.png").write_bytes(b"\x89PNG\0\0")
+    assay("index", project)
+    plain, verbose = assay("status", project).out, assay("status", project, "-v").out
+    assert "left out  1 file: " in plain
+    assert "\n            " not in plain
+    assert "\n            logo.png: " in verbose
+
+
+def test_doctor_finds_this_installation_well(assay):
+    ran = assay("doctor")
+    assert ran.status == 0, ran.out
+    assert "ok   search    asked for send_mail, found send_mail\n" in ran.out
+
+
+def test_doctor_names_what_is_wrong(assay):
+    ran = assay("doctor", "--encoder", "statik")
+    assert ran.status == 1
+    assert "BAD  encoder   InputError: unknown encoder 'statik'; did you mean 'static'?\n" in ran.out
+
+
+def test_a_git_url_is_searched_like_a_folder(assay, project: Path):
+    identity = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"]
+    for step in (["init", "--quiet"], ["add", "."], [*identity, "commit", "--quiet", "-m", "first"]):
+        subprocess.run(["git", *step], cwd=project, check=True)
+    ran = assay("search", "send_mail", project.as_uri())
+    assert ran.status == 0
+    assert "/mail/send.py:6  function send_mail\n" in ran.out
+
+
+def test_an_interrupt_is_said_and_the_last_index_stays(assay, project: Path):
+    before = assay("search", "send_mail", project).out
+    for number in range(3000):
+        (project / f"many{number}.py").write_text(f"def function_{number}(a):\n    return a + {number}\n" * 20)
+    running = subprocess.Popen([*COMMAND, "index", project], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.8)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert (running.returncode, said) == (130, "assay: interrupted\n")
+    assert assay("search", "send_mail", project, "--no-refresh").out == before
+
+
+def test_a_terminal_shows_progress_and_a_pipe_does_not(project: Path):
+    done = subprocess.run([*COMMAND, "index", project], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "━" not in _on_terminal([*COMMAND, "index", str(project)]), "for a moment's work"
+    for number in range(1500):
+        (project / f"many{number}.py").write_text(f"def function_{number}(a):\n    return a + {number}\n" * 20)
+    assert "━" in _on_terminal([*COMMAND, "index", str(project)])
+
+
+def _on_terminal(command: list[str]) -> str:
+    """Return what a command writes to a terminal that is its standard error."""
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, "TERM": "xterm"})
+    os.close(theirs)
+    seen = b""
+    while select.select([ours], [], [], 60)[0]:
+        try:
+            seen += os.read(ours, 65_536)
+        except OSError:  # the other end is closed
+            break
+    os.close(ours)
+    assert running.wait() == 0
+    return seen.decode()

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.cli.excerpt import asked, excerpt, fit, lines, places, tokens
+from assay.types import Chunk, Hit
+
+TEXTS = st.lists(st.sampled_from(["", "x = 1", "retry the request", "def send(self):", "    return retry"]), min_size=1)
+
+
+def chunk(texts: list[str], symbol: str = "") -> Chunk:
+    text = "".join(f"{line}\n" for line in texts)
+    return Chunk("1", text, start_line=10, end_line=9 + len(texts), symbol=symbol)
+
+
+def test_the_window_with_the_most_different_words_wins():
+    found = excerpt(chunk(["a", "retry retry", "b", "c", "retry", "request"]), asked(["retry the request"]), 2)
+    assert found == [(14, "retry"), (15, "request")]
+
+
+def test_the_line_that_names_the_unit_stands_above_a_later_window():
+    found = excerpt(chunk(["@once", "def send():", "a", "b", "c", "retry"], "send"), asked(["retry"]), 2)
+    assert found == [(11, "def send():"), (15, "retry")]
+
+
+def test_words_are_compared_as_search_compares_them():
+    wanted = asked(["where are retries handled"])
+    assert places("def handleRetry(x):", wanted) == [(4, 15)]
+    assert places("where are we", wanted) == []
+    assert asked(["where is it"])
+
+
+@given(texts=TEXTS, symbol=st.sampled_from(["", "send"]), count=st.integers(1, 12))
+def test_an_excerpt_is_whole_lines_in_order_and_no_more_than_asked(texts: list[str], symbol: str, count: int):
+    whole = lines(chunk(texts, symbol))
+    found = excerpt(chunk(texts, symbol), asked(["retry request"]), count)
+    assert whole == list(enumerate(texts, 10))
+    assert len(found) == min(count, len(whole))
+    assert found == sorted(set(found))
+    assert set(found) <= set(whole)
+
+
+@given(st.lists(TEXTS, max_size=4), st.integers(0, 100))
+def test_what_fits_is_whole_hits_then_one_of_whole_lines(texts: list[list[str]], budget: int):
+    hits = [Hit(chunk(each), 1.0) for each in texts]
+
+    def cost(hit: Hit) -> int:
+        return 1 + tokens(hit.chunk.text)
+
+    kept = fit(hits, asked(["retry"]), budget, cost)
+    assert sum(map(cost, kept)) <= budget
+    assert kept[:-1] == hits[: len(kept[:-1])]
+    if len(kept) < len(hits):
+        assert sum(map(cost, hits[: len(kept) + 1])) > budget
+    for part, hit in zip(kept, hits, strict=False):
+        inside = dict(lines(hit.chunk))
+        assert [inside[number] for number, _ in lines(part.chunk)] == [text for _, text in lines(part.chunk)]
+        assert part.chunk.end_line - part.chunk.start_line + 1 == len(lines(part.chunk))

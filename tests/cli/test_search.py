@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIELDS = ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "why", "text"]
+
+
+def text_of(root: Path, hit: dict) -> str:
+    """Return what stands at the place of a hit."""
+    lines = (root / hit["path"]).read_text().splitlines(keepends=True)
+    return "".join(lines[hit["start_line"] - 1 : hit["end_line"]])
+
+
+def test_a_question_finds_the_function_that_answers_it(assay, project: Path):
+    ran = assay("search", "where is mail sent again when the server is busy", project)
+    assert ran.status == 0
+    first = ran.out.splitlines()[0]
+    assert first == f"{project}/mail/send.py:6  function send_mail"
+    assert '    7      """Deliver a message, trying again when the server is busy."""' in ran.out
+
+
+def test_without_a_path_the_current_folder_is_searched(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
+    assert assay("search", "send_mail").out.startswith("mail/send.py:6  function send_mail\n")
+
+
+def test_json_is_one_object_of_the_documented_shape(assay, project: Path):
+    answer = json.loads(assay("search", "send mail", project, "--format", "json").out)
+    assert list(answer) == ["query", "relevant", "hits", "index"]
+    assert (answer["query"], answer["relevant"]) == ("send mail", True)
+    hit = answer["hits"][0]
+    assert list(hit) == FIELDS
+    assert (hit["path"], hit["symbol"], hit["kind"], hit["language"]) == (
+        "mail/send.py",
+        "send_mail",
+        "function",
+        "python",
+    )
+    assert hit["text"] == text_of(project, hit)
+    assert hit["score"] > 0
+    assert hit["why"]
+    assert answer["index"]["files"] == 4
+    assert answer["index"]["roots"][0]["root"] == str(project)
+
+
+def test_json_lines_are_the_same_hits_one_a_line(assay, project: Path):
+    whole = json.loads(assay("search", "mail", project, "--format", "json").out)["hits"]
+    lines = assay("search", "mail", project, "--format", "jsonl").out.splitlines()
+    assert [json.loads(line) for line in lines] == whole
+    assert len(whole) > 1
+
+
+def test_several_queries_are_united_and_each_chunk_is_shown_once(assay, project: Path):
+    answer = json.loads(assay("search", "send_mail", project, "-q", "matchRoute", "--format", "json").out)
+    symbols = [hit["symbol"] for hit in answer["hits"]]
+    assert {"send_mail", "matchRoute"} == set(symbols[:2])
+    places = [(hit["path"], hit["start_line"]) for hit in answer["hits"]]
+    assert len(set(places)) == len(places)
+    assert answer["query"] == "send_mail\nmatchRoute"
+
+
+def test_several_roots_are_searched_and_said(assay, project: Path, tmp_path: Path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mail.py").write_text("def send_mail_slowly():\n    return 1\n")
+    ran = assay("search", "send mail", project, other)
+    assert f"{project}/mail/send.py" in ran.out
+    assert f"{other}/mail.py" in ran.out
+    answer = json.loads(assay("search", "send mail", project, other, "--format", "json").out)
+    assert [root["root"] for root in answer["index"]["roots"]] == [str(project), str(other)]
+    assert answer["index"]["files"] == 5
+
+
+@pytest.mark.parametrize(
+    ("filters", "paths"),
+    [
+        (["--lang", "js"], {"web/router.js"}),
+        (["--lang", "python", "--lang", "javascript"], {"web/router.js", "mail/send.py", "mail/address.py"}),
+        (["--path", "mail/*"], {"mail/send.py", "mail/address.py"}),
+        (["--path", "!mail/*"], {"web/router.js", "README.md"}),
+        (["--kind", "class"], {"mail/address.py"}),
+        (["--mode", "docs"], {"README.md"}),
+        (["--mode", "code"], {"web/router.js", "mail/send.py", "mail/address.py"}),
+    ],
+    ids=" ".join,
+)
+def test_filters_keep_what_they_say(assay, project: Path, filters: list[str], paths: set[str]):
+    query = "mail server route request address mailbox timeout"
+    answer = json.loads(assay("search", query, project, "--format", "json", "-k", "50", *filters).out)
+    assert {hit["path"] for hit in answer["hits"]} == paths
+
+
+def test_the_limit_is_kept_whoever_sets_it(assay, project: Path):
+    def count(*arguments: str) -> int:
+        return assay("search", "mail server message", project, "--format", "jsonl", *arguments).out.count("\n")
+
+    assert count() > 2
+    assert count("-k", "1") == 1
+    assert count("--set", "search.limit=2") == 2
+    (project / "assay.toml").write_text("[search]\nlimit = 1\n")
+    assert count() == 1
+    assert count("-k", "2") == 2
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl"])
+@pytest.mark.parametrize("extra", [[], ["--all-matches"]], ids=["", "all-matches"])
+def test_a_budget_is_kept_in_whole_lines(assay, project: Path, form: str, extra: list[str]):
+    for budget in (600, 800, 1200, 3000):
+        ran = assay("search", "send mail", project, "--format", form, "--budget", str(budget), *extra)
+        assert 0 < len(ran.out) / 3 <= budget
+        if form == "jsonl":
+            for hit in map(json.loads, ran.out.splitlines()):
+                if "matches" not in hit:
+                    assert hit["text"].rstrip("\n") == text_of(project, hit).rstrip("\n")
+
+
+def test_a_budget_for_nothing_is_an_error(assay, project: Path):
+    ran = assay("search", "send mail", project, "--budget", "3")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == "assay: a budget of 3 tokens holds no line of the best hit; give it more\n"
+
+
+def test_explain_says_what_a_score_is_made_of(assay, project: Path):
+    assert "    score " in assay("search", "send mail", project, "--explain").out
+    assert "    score " not in assay("search", "send mail", project).out
+
+
+def test_all_matches_counts_every_literal_place(assay, project: Path):
+    ran = assay("search", "mailbox", project, "--all-matches", "-k", "1")
+    assert ran.out.endswith(f"5 literal matches in 1 file\n  {project}/mail/address.py: 7, 9, 12, 13\n")
+    answer = json.loads(assay("search", "mailbox", project, "--all-matches", "--format", "json").out)
+    text = (project / "mail/address.py").read_text()
+    assert answer["matches"]["count"] == text.count("mailbox")
+    for place in answer["matches"]["places"]:
+        line = (project / place["path"]).read_text().split("\n")[place["line"] - 1]
+        assert line[place["column"] - 1 :].startswith("mailbox")
+
+
+def test_a_query_may_come_from_standard_input(project: Path):
+    done = subprocess.run(
+        [sys.executable, "-m", "assay.cli.main", "search", "-"],
+        input="send_mail",
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("mail/send.py:6  function send_mail\n")
+
+
+def test_a_terminal_gets_colour_and_a_pipe_none(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    plain = assay("search", "send mail", project).out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    colored = assay("search", "send mail", project).out
+    assert "\x1b[" not in plain
+    assert "\x1b[" in colored
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert assay("search", "send mail", project).out == plain
+
+
+def test_a_search_sees_what_changed_unless_told_not_to_look(assay, project: Path):
+    assert "parse_header" not in assay("search", "parse_header", project).out
+    (project / "mail" / "header.py").write_text("def parse_header(line):\n    return line.split(':')\n")
+    assert "parse_header" not in assay("search", "parse_header", project, "--no-refresh").out
+    assert "mail/header.py:1  function parse_header" in assay("search", "parse_header", project).out
+
+
+def test_no_refresh_without_an_index_says_what_to_do(assay, project: Path):
+    ran = assay("search", "mail", project, "--no-refresh")
+    assert ran.status == 2
+    assert ran.err == f"assay: no index of '{project}' yet: leave out --no-refresh, or run assay index\n"
+
+
+def test_an_index_may_lie_where_one_likes(assay, project: Path, tmp_path: Path):
+    assert assay("search", "mail", project, "--index", tmp_path / "mine").status == 0
+    assert any((tmp_path / "mine").iterdir())
+
+
+def test_a_name_of_any_bytes_can_be_printed(project: Path):
+    (project / os.fsdecode(b"m\xe4il.py")).write_text("def unusual_name_here():\n    return 1\n")
+    for form in ("text", "json"):
+        done = subprocess.run(
+            [sys.executable, "-m", "assay.cli.main", "search", "unusual_name_here", "--format", form],
+            cwd=project,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "il.py" in done.stdout.decode("utf-8")

@@ -1,0 +1,145 @@
+"""Wherever chunks are kept, the same question finds the same chunks with the same scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.encode.hashed import HashedEncoder
+from assay.search.lexical import FieldWeights, bm25, idf
+from assay.store.catalog import Record
+from assay.store.change import Change
+from assay.store.folder import Folder
+from assay.store.manifest import Identity
+from assay.store.segment import build
+from assay.store.segment_file import write_segment
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk
+from assay.words import terms
+
+ENCODER = HashedEncoder("64")
+WORDS = "retry timeout cache limit header server client token buffer stream".split()
+
+
+def chunk(number, path=None):
+    first, second = WORDS[number % 10], WORDS[number * 7 % 10]
+    path = path or f"lib/{first}{number % 4}.py"
+    text = f"def {first}_{second}_{number}():\n    return {second}\n"
+    return Chunk(
+        f"{path}:{number}-{number + 1}", text, "python", path, number, number + 1, f"{first}_{second}_{number}"
+    )
+
+
+def encoded(chunks):
+    return ENCODER.encode([chunk.text for chunk in chunks], "code")
+
+
+class Memory:
+    """Everything in memory, built anew at each change."""
+
+    def __init__(self):
+        self.chunks = []
+
+    def update(self, removed, chunks):
+        self.chunks = [chunk for chunk in self.chunks if chunk.path not in removed] + list(chunks)
+
+    def candidates(self, _query):
+        return Snapshot.of(self.chunks, encoded(self.chunks))
+
+
+class OnDisk:
+    """Segments in a folder."""
+
+    def __init__(self, location):
+        self.folder = Folder(location)
+
+    def update(self, removed, chunks):
+        last = self.folder.open()
+        with self.folder.writing():
+            path = self.folder.new_path()
+            write_segment(path, build(chunks, encoded(chunks)))
+            self.folder.save(last, Change(Identity("hash:64", 64, ""), "", 0, [], removed, [path]))
+
+    def candidates(self, _query):
+        return self.folder.open().snapshot()
+
+
+class InLance:
+    """Two Lance datasets."""
+
+    def __init__(self, location):
+        pytest.importorskip("lance", reason="the extra `lance` is not installed")
+        from assay.store.lance import LanceStore
+
+        self.store = LanceStore(str(location), 64)
+
+    def update(self, removed, chunks):
+        self.store.update(removed, chunks, encoded(chunks), records=[Record("a", 1, 2)], about={"round": len(chunks)})
+
+    def candidates(self, query):
+        return self.store.candidates(terms(query), ENCODER.encode([query], "query")[0], 30)
+
+
+@pytest.fixture(params=["memory", "folder", "lance"])
+def store(request, tmp_path):
+    return {"memory": Memory, "folder": lambda: OnDisk(tmp_path), "lance": lambda: InLance(tmp_path)}[request.param]()
+
+
+def nearest(store, query, k=10):
+    snapshot = store.candidates(query)
+    numbers, cosines = snapshot.nearest(ENCODER.encode([query], "query")[0], k)
+    return {snapshot.chunk(int(n)).id: cosine for n, cosine in zip(numbers, cosines, strict=True)}
+
+
+def lexical(store, query):
+    """Score by words with the statistics that a store gives; the best ten."""
+    from assay.search.lexical import Match
+
+    snapshot = store.candidates(query)
+    found = [(snapshot.holding(term), *snapshot.postings(term)) for term in terms(query)]
+    scores = bm25(snapshot, [Match(idf(snapshot.corpus_size, df), *rest) for df, *rest in found], FieldWeights())
+    best = np.argsort(-scores, kind="stable")[:10]
+    return sorted((round(float(scores[n]), 4) for n in best), reverse=True)
+
+
+def check(store, reference, query):
+    mine, theirs = nearest(store, query), nearest(reference, query)
+    assert sorted(mine.values()) == pytest.approx(sorted(theirs.values()), abs=1e-5)
+    assert lexical(store, query) == pytest.approx(lexical(reference, query), abs=1e-3)
+
+
+def test_the_same_chunks_are_found_after_any_update(store):
+    reference = Memory()
+    for removed, chunks in (
+        ((), [chunk(n) for n in range(40)]),
+        (("lib/retry0.py",), [chunk(n) for n in range(100, 110)]),
+        (("lib/timeout1.py", "lib/none.py"), []),
+        (("lib/cache2.py",), [chunk(n, 'it\'s "quoted".py') for n in range(200, 205)]),
+        (('it\'s "quoted".py',), []),
+    ):
+        store.update(removed, chunks)
+        reference.update(removed, chunks)
+        for query in ("retry timeout", "cache limit header", "stream"):
+            check(store, reference, query)
+
+
+def test_a_store_starts_empty_and_may_become_so_again(store):
+    store.update((), [chunk(1)])
+    store.update((chunk(1).path,), [])
+    assert nearest(store, "retry") == {}
+
+
+def test_chunks_come_back_as_they_were_given(store):
+    odd = Chunk("ä:1-1", "naïve\n\ttext\r\n", "python", "ä.py", 1, 1, "naïve", "function", "A.b", "Doc — ü", "def ()")
+    store.update((), [odd, chunk(2)])
+    snapshot = store.candidates("naïve")
+    assert odd in [snapshot.chunk(number) for number in range(snapshot.size)]
+
+
+def test_what_a_dead_writer_left_in_lance_is_no_part_of_any_version(tmp_path):
+    store = InLance(tmp_path)
+    store.update((), [chunk(1)])
+    store.store._change([chunk(1).path], [chunk(2)], encoded([chunk(2)]))  # and no word of it in `files`
+    assert list(nearest(store, "retry")) == [chunk(1).id]
+    store.update((), [chunk(3)])
+    assert set(nearest(store, "retry")) == {chunk(1).id, chunk(3).id}

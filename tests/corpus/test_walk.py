@@ -1,0 +1,188 @@
+"""A walk keeps what git and the user keep, names what it leaves out, and gives up on nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.corpus.files import Skipped
+from assay.corpus.walk import read, walk
+from assay.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return folder
+
+
+def grow(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def paths(root: Path, **settings) -> list[str]:
+    return [entry.path for entry in walk(root, **settings).files]
+
+
+def reasons(root: Path) -> dict[str, str]:
+    return {skipped.path: skipped.reason for skipped in walk(root).skipped}
+
+
+def test_files_come_sorted_with_size_and_time(tmp_path):
+    grow(tmp_path, {"b.py": "12", "a/c.py": "1", "a.py": ""})
+    found = walk(tmp_path).files
+    assert [(entry.path, entry.size) for entry in found] == [("a.py", 0), ("a/c.py", 1), ("b.py", 2)]
+    assert found[2].mtime_ns == (tmp_path / "b.py").stat().st_mtime_ns
+
+
+def test_gitignore_is_nested_anchored_and_negated(tmp_path):
+    grow(
+        tmp_path,
+        {
+            ".gitignore": "*.log\n/top.py\nout/\ndeep/**/skip.py\n",
+            "top.py": "", "sub/top.py": "", "a.log": "", "sub/out/x.py": "", "deep/a/b/skip.py": "",
+            "sub/.gitignore": "!keep.log\n*.tmp\n", "sub/keep.log": "", "sub/b.log": "", "sub/c.tmp": "", "c.tmp": "",
+        },
+    )  # fmt: skip
+    assert paths(tmp_path) == [".gitignore", "c.tmp", "sub/.gitignore", "sub/keep.log", "sub/top.py"]
+    assert reasons(tmp_path)["sub/out/"] == "ignored by .gitignore"
+
+
+def test_git_rules_outside_the_folder_hold_too(tmp_path, home):
+    grow(home, {".gitconfig": "[core]\n\texcludesFile = ~/mine\n", "mine": "*.mine\n"})
+    grow(tmp_path, {".git/info/exclude": "*.local\n", ".gitignore": "/app/x.py\n*.up\n"})
+    grow(tmp_path, {"app/x.py": "", "app/y.py": "", "app/a.mine": "", "app/a.local": "", "app/a.up": ""})
+    assert paths(tmp_path / "app") == ["y.py"]
+
+
+def test_assayignore_forces_in_over_git_and_built_in_rules(tmp_path):
+    grow(
+        tmp_path,
+        {
+            ".gitignore": "gen/\n*.gen\n",
+            ".assayignore": "!gen/api/\n!node_modules/mine/\n!a.gen\n!vendor/\nsecret.py\n",
+            "gen/api/x.py": "", "gen/other.py": "", "node_modules/mine/i.js": "", "node_modules/o/i.js": "",
+            "a.gen": "", "b.gen": "", "secret.py": "", "go.mod": "", "vendor/v.go": "",
+        },
+    )  # fmt: skip
+    assert paths(tmp_path) == [
+        ".assayignore", ".gitignore", "a.gen", "gen/api/x.py", "go.mod", "node_modules/mine/i.js", "vendor/v.go",
+    ]  # fmt: skip
+    assert reasons(tmp_path)["secret.py"] == "ignored by .assayignore"
+
+
+@pytest.mark.parametrize(
+    ("files", "left_out"),
+    [
+        ({"node_modules/a.js": ""}, "node_modules/"),
+        ({"build/a.py": "", "build/CMakeCache.txt": ""}, "build/"),
+        ({"build/a.java": "", "build.gradle": ""}, "build/"),
+        ({"target/a.rs": "", "Cargo.toml": ""}, "target/"),
+        ({"dist/a.js": "", "package.json": ""}, "dist/"),
+        ({"vendor/a.go": "", "vendor/modules.txt": ""}, "vendor/"),
+        ({"env/a.py": "", "env/pyvenv.cfg": ""}, "env/"),
+        ({"x/a.py": "", "x/CACHEDIR.TAG": ""}, "x/"),
+        ({"a.png": ""}, "a.png"),
+        ({"a.min.js": ""}, "a.min.js"),
+        ({"yarn.lock": ""}, "yarn.lock"),
+    ],
+)
+def test_what_nobody_wrote_is_left_out_and_named(tmp_path, files, left_out):
+    grow(tmp_path, files)
+    assert left_out in reasons(tmp_path)
+    assert not any(path.startswith(left_out) for path in paths(tmp_path))
+
+
+@pytest.mark.parametrize("folder", ["build", "dist", "target", "vendor", "out", "env", "third_party"])
+def test_a_common_name_without_a_witness_is_kept(tmp_path, folder):
+    grow(tmp_path, {f"src/{folder}/a.py": ""})
+    assert paths(tmp_path) == [f"src/{folder}/a.py"]
+
+
+def test_a_large_file_is_named_with_its_size(tmp_path):
+    grow(tmp_path, {"a.py": "x" * 2_000_000})
+    assert reasons(tmp_path) == {"a.py": "2.0 MB, larger than 1.0 MB"}
+    assert paths(tmp_path, largest_bytes=3_000_000) == ["a.py"]
+
+
+def test_links_are_not_followed(tmp_path):
+    grow(tmp_path / "root", {"a/x.py": ""})
+    grow(tmp_path / "outside", {"y.py": ""})
+    (tmp_path / "root/a/loop").symlink_to("..")
+    (tmp_path / "root/out").symlink_to(tmp_path / "outside")
+    (tmp_path / "root/again.py").symlink_to("a/x.py")
+    (tmp_path / "root/broken").symlink_to("nowhere")
+    assert paths(tmp_path / "root") == ["a/x.py"]
+    assert set(reasons(tmp_path / "root").values()) == {"a symbolic link"}
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert reasons(tmp_path) == {"pipe": "not a regular file"}
+
+
+def test_a_repository_is_walked_in_one_checkout_only(tmp_path):
+    grow(tmp_path, {"a.py": "", ".git/HEAD": "", ".git/worktrees/w/commondir": "../..\n"})
+    grow(
+        tmp_path,
+        {"w/.git": f"gitdir: {tmp_path}/.git/worktrees/w\n", "w/a.py": "", "other/.git/HEAD": "", "other/b.py": ""},
+    )
+    assert paths(tmp_path) == ["a.py", "other/b.py"]
+    assert "another checkout" in reasons(tmp_path)["w/"]
+
+
+def test_a_name_in_another_encoding_is_listed_and_read(tmp_path):
+    name = os.fsdecode(b"caf\xe9.py")
+    (tmp_path / name).write_text("x = 1\n")
+    (entry,) = walk(tmp_path).files
+    assert entry.path == "caf\\xe9.py"
+    assert read(tmp_path, entry) == "x = 1\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_folder_is_named(tmp_path):
+    grow(tmp_path, {"a/x.py": "", "b.py": ""})
+    (tmp_path / "a").chmod(0)
+    assert paths(tmp_path) == ["b.py"]
+    assert "Permission denied" in reasons(tmp_path)["a/"]
+    (tmp_path / "a").chmod(0o700)
+
+
+def test_a_file_that_is_gone_is_named(tmp_path):
+    grow(tmp_path, {"a.py": "x"})
+    (entry,) = walk(tmp_path).files
+    (tmp_path / "a.py").unlink()
+    assert read(tmp_path, entry) == Skipped("a.py", "cannot be read: No such file or directory")
+
+
+def test_the_hash_of_the_rules_moves_with_any_ignore_file(tmp_path):
+    grow(tmp_path, {"a/x.py": "", "b.py": ""})
+    before = walk(tmp_path).rules
+    grow(tmp_path, {"c.py": ""})
+    assert walk(tmp_path).rules == before
+    grow(tmp_path, {"a/.gitignore": "y.py\n"})
+    assert walk(tmp_path).rules != before
+
+
+def test_known_paths_are_matched_again_only_when_the_rules_are_others(tmp_path):
+    grow(tmp_path, {".gitignore": "b.py\n", "a.py": "", "b.py": ""})
+    first = walk(tmp_path)
+    trusted = walk(tmp_path, known={"a.py", "b.py"}, rules=first.rules)
+    assert [entry.path for entry in trusted.files] == [".gitignore", "a.py", "b.py"]
+    assert walk(tmp_path, known={"a.py", "b.py"}, rules="others") == first
+
+
+def test_a_path_that_is_no_folder_is_an_error_with_the_next_step(tmp_path):
+    grow(tmp_path, {"a.py": ""})
+    with pytest.raises(InputError, match="does not exist; give"):
+        walk(tmp_path / "none")
+    with pytest.raises(InputError, match="not a folder; give"):
+        walk(tmp_path / "a.py")

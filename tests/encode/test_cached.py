@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.encode.cached import CachedEncoder
+from assay.encode.hashed import HashedEncoder
+from assay.errors import StorageError
+from assay.protocols import Encoder, Role, Vectors
+
+
+class Counted:
+    """An encoder that remembers what it was asked."""
+
+    def __init__(self, name: str = "counted") -> None:
+        self.name = name
+        self.dimension = 64
+        self.asked: list[tuple[str, Role]] = []
+
+    def encode(self, texts: Sequence[str], role: Role) -> Vectors:
+        self.asked += [(text, role) for text in texts]
+        return HashedEncoder("64").encode(texts, role)
+
+
+def test_each_text_is_encoded_once_even_across_processes_and_places(tmp_path: Path) -> None:
+    inner = Counted()
+    first = CachedEncoder(inner, tmp_path / "deep" / "cache.sqlite").encode(["a b", "c d", "a b"], "code")
+    again = CachedEncoder(inner, tmp_path / "deep" / "cache.sqlite").encode(["c d", "e f"], "code")
+    assert [text for text, _ in inner.asked] == ["a b", "c d", "e f"]
+    np.testing.assert_allclose(first[1], again[0])
+
+
+def test_what_comes_back_is_what_the_encoder_says(tmp_path: Path) -> None:
+    cached = CachedEncoder(Counted(), tmp_path / "cache.sqlite")
+    texts = [f"word{number} other{number}" for number in range(1200)]
+    fresh, stored = cached.encode(texts, "code"), cached.encode(texts, "code")
+    np.testing.assert_allclose(fresh, HashedEncoder("64").encode(texts, "code"), atol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(stored, axis=1), 1, atol=1e-5)
+
+
+def test_roles_and_encoders_are_kept_apart(tmp_path: Path) -> None:
+    one, two = Counted("one"), Counted("two")
+    for inner in (one, two):
+        cached = CachedEncoder(inner, tmp_path / "cache.sqlite")
+        cached.encode(["a"], "code")
+        cached.encode(["a"], "query")
+    assert one.asked == two.asked == [("a", "code"), ("a", "query")]
+
+
+def test_it_has_the_protocol_and_the_name_of_what_it_wraps(tmp_path: Path) -> None:
+    cached = CachedEncoder(Counted(), tmp_path / "cache.sqlite")
+    assert isinstance(cached, Encoder)
+    assert (cached.name, cached.dimension) == ("counted", 64)
+    assert cached.encode([], "code").shape == (0, 64)
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "cache.sqlite").write_text("not a database, only text that is long enough to be looked at" * 20)
+    with pytest.raises(StorageError, match=r"cache\.sqlite cannot be used"):
+        CachedEncoder(Counted(), tmp_path / "cache.sqlite")

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.encode.view import view
+from assay.types import KINDS, Chunk
+
+CHUNK = Chunk(
+    id="1",
+    text='''def openConnection(self, host, port):
+    """Connect to a server."""
+    # give up after three tries
+    for attempt in range(3):
+        socket = create_socket(host, port)
+        if socket.connect_ex(host):
+            log_failure(attempt, socket)
+''',
+    language="python",
+    path="src/netlib/transport/tcp_client.py",
+    symbol="openConnection",
+    kind="method",
+    parent="TcpClient",
+    doc="Connect to a server.",
+    signature="def openConnection(self, host, port)",
+)
+
+
+def test_names_are_humanised_and_come_first() -> None:
+    assert view(CHUNK).startswith("method open connection open connection tcp client netlib transport")
+
+
+def test_documentation_comments_and_signature_are_said() -> None:
+    text = view(CHUNK)
+    assert all(part in text for part in ("Connect to a server.", "give up after three tries", "host port"))
+
+
+def test_body_words_come_without_syntax_and_without_repetition() -> None:
+    words = view(CHUNK).split()
+    assert not {"self", "for", "def", "range("} & set(words)
+    assert words.count("socket") == words.count("failure") == words.count("attempt") == 1
+
+
+def test_words_used_often_come_before_words_used_once() -> None:
+    words = view(CHUNK).split()
+    assert words.index("socket") < words.index("failure")
+
+
+def test_documentation_that_is_also_a_comment_is_said_once() -> None:
+    rust = Chunk(
+        "1", "/// Opens it.\nfn open() {} // now\n", "rust", "a.rs", symbol="open", kind="function", doc="Opens it."
+    )
+    assert view(rust).count("Opens it") == 1
+    assert "now" in view(rust)
+
+
+def test_bodies_say_less_beside_much_prose() -> None:
+    body = " ".join(f"word{chr(97 + i)}{chr(97 + j)}" for i in range(8) for j in range(8))
+    bare = Chunk("1", body, kind="function")
+    told = Chunk("1", body, kind="function", doc="This explains at length what happens. " * 6)
+    assert len(view(bare).split()) == 40 + 2
+    assert sum(word.startswith("word") for word in view(told).split()) < 30
+
+
+def test_addresses_are_no_comments() -> None:
+    assert (
+        view(Chunk("1", 'get("http://x.org/never closed")', "go", "a.go", kind="function")).split(".")[1].split()[0]
+        == "http"
+    )
+
+
+def test_sections_keep_headings_and_text() -> None:
+    section = Chunk(
+        "1", "Install it with pip.", "markdown", "docs/start.md", symbol="Install", kind="section", parent="Guide"
+    )
+    assert view(section) == "docs start Guide Install Install Install it with pip."
+
+
+TEXTS = st.text(max_size=300)
+
+
+@given(
+    st.lists(TEXTS, min_size=5, max_size=5), st.sampled_from(KINDS), st.sampled_from("python go lua markdown".split())
+)
+def test_any_chunk_has_a_short_view(fields: list[str], kind: str, language: str) -> None:
+    text, path, symbol, parent, doc = fields
+    chunk = Chunk("1", text * 50, language, path, 1, 1, symbol, kind, parent, doc * 20, text)
+    assert len(view(chunk)) < 12_000

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.search.harvest import LEFT_OUT, Source, environment, harvest, packages_in, pairs_of, repository
+from assay.types import Chunk
+
+MODULE = '''"""Mail."""
+
+
+def send_mail(server, message):
+    """Deliver a message to the server, trying again. Waits between tries, longer each time it fails.
+
+    :param server: where to.
+    """
+    # wait a little
+    server.deliver(message)
+
+
+def undocumented(server):
+    server.close()
+
+
+def brief():
+    """Stop."""
+'''
+
+
+def write(root: Path, path: str, text: str = MODULE) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, "utf-8")
+
+
+def test_documentation_asks_for_the_code_that_no_longer_says_it(tmp_path: Path) -> None:
+    write(tmp_path, "mail.py")
+    pairs = [pair for pair in harvest([Source("postbox", tmp_path)]) if pair.kind == "doc"]
+    assert [pair.query for pair in pairs] == ["Deliver a message to the server, trying again."]
+    assert "send mail" in pairs[0].code
+    assert "wait a little" in pairs[0].code
+    assert "Deliver" not in pairs[0].code
+    assert "trying" not in pairs[0].code
+    assert pairs[0].source == "postbox"
+
+
+def test_the_rest_of_a_documentation_answers_too(tmp_path: Path) -> None:
+    write(tmp_path, "mail.py")
+    (rest,) = [pair for pair in harvest([repository(tmp_path)]) if pair.kind == "rest"]
+    assert rest.code.startswith("Waits between tries")
+
+
+def test_comments_of_other_languages_are_taken_off_the_code() -> None:
+    doc = "Opens the given file for reading.\nFails on folders."
+    text = "/// " + doc.replace("\n", "\n/// ") + "\nfn open(path: &Path) -> File {\n    raw(path)\n}\n"
+    chunk = Chunk("1", text, "rust", "a.rs", 1, 5, "open", "function", doc=doc)
+    (pair,) = [pair for pair in pairs_of(chunk, "x") if pair.kind == "doc"]
+    assert "raw" in pair.code
+    assert "folders" not in pair.code
+
+
+def test_headings_ask_for_their_sections() -> None:
+    body = "Set the option to the number of seconds. " * 5
+    chunk = Chunk(
+        "1", "## Timeouts of requests\n" + body, "markdown", "a.md", 1, 2, "Timeouts of requests", "section", "Guide"
+    )
+    (pair,) = pairs_of(chunk, "x")
+    assert pair.query == "Guide Timeouts of requests"
+    assert pair.code.startswith("Set the option")
+
+
+def test_repositories_of_ground_truths_are_left_out_wherever_they_turn_up(tmp_path: Path) -> None:
+    for path in ("click/core.py", "vendor/httpx/api.py", "typer/_click/core.py", "gson.py", "tools/mine.py"):
+        write(tmp_path, path, MODULE.replace("send_mail", "send_" + path.split("/")[0].removesuffix(".py")))
+    codes = " ".join(pair.code for pair in harvest([Source("all", tmp_path)]) if pair.kind == "doc")
+    assert "send tools" in codes
+    assert not any(f"send {name}" in codes for name in ("click", "vendor", "typer", "gson"))
+    assert not list(harvest([Source("Click", tmp_path / "tools")]))
+
+
+def test_more_names_can_be_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "mail.py")
+    assert not list(harvest([Source("postbox", tmp_path)], left_out=LEFT_OUT | {"postbox"}))
+
+
+def test_a_pair_is_taken_once(tmp_path: Path) -> None:
+    write(tmp_path, "a/mail.py")
+    once = list(harvest([Source("one", tmp_path), Source("two", tmp_path)]))
+    assert {pair.source for pair in once} == {"one"}
+
+
+def test_packages_are_folders_with_an_init(tmp_path: Path) -> None:
+    write(tmp_path, "postbox/__init__.py")
+    write(tmp_path, "postbox-1.0.dist-info/RECORD")
+    assert packages_in(tmp_path) == [Source("postbox", tmp_path / "postbox")]
+
+
+def test_the_environment_has_the_standard_library_and_this_test_runner() -> None:
+    assert {"stdlib", "pytest"} <= {source.name for source in environment()}

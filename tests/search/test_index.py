@@ -1,0 +1,259 @@
+"""An index after any edits is equal to a fresh one, and does no work it need not do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.encode.hashed import HashedEncoder
+from assay.errors import StorageError
+from assay.search.index import Index, Limits
+from assay.store.compact import MOST_DEAD, MOST_SEGMENTS
+
+ENCODER = HashedEncoder("32")
+
+PATHS = st.sampled_from(["a.py", "b.py", "lib/a.py", "lib/b.py", "lib/deep/c.py", "notes.md", "data.txt", "z é.py"])
+TEXTS = st.sampled_from(
+    [
+        "",
+        "def parse_args(argv):\n    return argv\n",
+        "def parse_args(argv):\n    return argv[1:]\n",
+        "class Server:\n    def listen(self):\n        return 'HTTPServer'\n\n    def close(self):\n        pass\n",
+        "# Guide\n\nHow to listen.\n\n## Retries\n\nThey are handled.\n",
+        "x = 1\n" * 90,
+        "naïve = 'ÄÖÜ'\n",
+    ]
+)
+EDITS = st.one_of(
+    st.tuples(st.just("write"), PATHS, TEXTS),
+    st.tuples(st.just("rename"), PATHS, PATHS),
+    st.tuples(st.just("delete"), PATHS),
+    st.tuples(st.just("touch"), PATHS),
+    st.tuples(st.just("branch"), st.dictionaries(PATHS, TEXTS, max_size=6)),
+)
+
+
+class Tree:
+    """A folder whose files change at times that a test decides."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.clock = 1_000_000_000
+
+    def write(self, path, text):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        self.touch(path)
+
+    def rename(self, old, new):
+        if (self.root / old).is_file():
+            (self.root / new).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / old).replace(self.root / new)
+
+    def delete(self, path):
+        (self.root / path).unlink(missing_ok=True)
+
+    def touch(self, path):
+        if (self.root / path).is_file():
+            self.clock += 10
+            os.utime(self.root / path, (self.clock, self.clock))
+
+    def branch(self, files):
+        shutil.rmtree(self.root)
+        self.root.mkdir()
+        for path, text in files.items():
+            self.write(path, text)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    return Tree(root)
+
+
+@pytest.fixture
+def index(tree, tmp_path):
+    return Index(tree.root, tmp_path / "index", ENCODER)
+
+
+def content(snapshot):
+    """Everything that search can see, without the numbers that chunks happen to have."""
+    living = sorted(set(range(snapshot.size)) - set(snapshot.dead.tolist()))
+    chunks = {number: snapshot.chunk(number) for number in living}
+    terms = {term for part, _ in snapshot.parts for term in part.terms}
+    postings = {}
+    for term in terms:
+        numbers, counts = snapshot.postings(term)
+        found = {chunks[n].id: tuple(c) for n, c in zip(numbers.tolist(), counts.tolist(), strict=True)}
+        if found:
+            postings[term] = found
+    return {
+        "chunks": {chunk.id: chunk for chunk in chunks.values()},
+        "postings": postings,
+        "lengths": {chunk.id: tuple(snapshot.lengths[n].tolist()) for n, chunk in chunks.items()},
+        "paths": {chunk.id: snapshot.path(n) for n, chunk in chunks.items()},
+        "size": len(snapshot),
+    }
+
+
+def similarities(snapshot, query):
+    scores = snapshot.similarities(ENCODER.encode([query], "query"))[0]
+    dead = set(snapshot.dead.tolist())
+    return {snapshot.chunk(n).id: scores[n] for n in range(snapshot.size) if n not in dead}
+
+
+def assert_equal_to_fresh(index):
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Index(index.root, Path(folder), ENCODER)
+        report = fresh.refresh()
+        one, other = index.snapshot(), fresh.snapshot()
+        assert content(one) == content(other)
+        assert np.allclose(one.average_lengths, other.average_lengths, atol=1e-9)
+        mine, theirs = similarities(one, "listen to retries"), similarities(other, "listen to retries")
+        assert mine.keys() == theirs.keys()
+        assert all(abs(mine[chunk] - theirs[chunk]) < 1e-5 for chunk in mine)
+        status = index.status()
+        assert (status.files, status.chunks, status.notes) == (report.files, report.chunks, report.notes)
+        assert status.skipped == fresh.status().skipped
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(EDITS, min_size=1, max_size=4), min_size=1, max_size=12))
+def test_any_edits_end_equal_to_a_fresh_index(scripts):
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Tree(Path(folder) / "root")
+        tree.root.mkdir()
+        index = Index(tree.root, Path(folder) / "index", ENCODER)
+        for script in scripts:
+            for name, *arguments in script:
+                getattr(tree, name)(*arguments)
+            index.refresh()
+        assert_equal_to_fresh(index)
+
+
+def test_nothing_is_written_when_nothing_changed(tree, index):
+    tree.write("a.py", "def one(): pass\n")
+    index.refresh()
+    before = index.folder.catalog()
+    report = index.refresh()
+    assert (report.counts.added, report.counts.changed, report.counts.removed) == (0, 0, 0)
+    assert index.folder.catalog() == before
+
+
+def test_a_touch_is_no_change(tree, index):
+    tree.write("a.py", "def one(): pass\n")
+    index.refresh()
+    segments = index.folder.open().manifest.segments
+    tree.touch("a.py")
+    assert index.refresh().counts.changed == 0
+    assert index.folder.open().manifest.segments == segments
+
+
+def test_counts_say_what_changed(tree, index):
+    tree.write("a.py", "one = 1\n")
+    tree.write("b.py", "two = 2\n")
+    assert index.refresh().counts.added == 2
+    tree.write("a.py", "one = 11\n")
+    tree.write("c.py", "three = 3\n")
+    tree.delete("b.py")
+    counts = index.refresh().counts
+    assert (counts.added, counts.changed, counts.removed) == (1, 1, 1)
+
+
+def test_a_second_change_in_the_same_tick_is_seen(tree, index):
+    (tree.root / "a.py").write_text("old = 1\n")
+    stat = (tree.root / "a.py").stat()
+    index.refresh()
+    (tree.root / "a.py").write_text("new = 2\n")
+    os.utime(tree.root / "a.py", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    index.refresh()
+    assert "new" in index.snapshot().chunk(index.snapshot().size - 1).text
+
+
+def test_a_text_is_indexed_under_its_first_path_only(tree, index):
+    text = "def same():\n" + "    work()\n" * 40
+    tree.write("vendor/copy.py", text)
+    tree.write("vendor/small.py", "one = 1\n")
+    tree.write("lib/small.py", "one = 1\n")
+    index.refresh()
+    tree.write("lib/copy.py", text)
+    report = index.refresh()
+    assert (report.files, report.chunks) == (4, 3)
+    assert [(s.path, s.reason) for s in report.skipped] == [("vendor/copy.py", "a copy of lib/copy.py")]
+    tree.delete("lib/copy.py")
+    assert index.refresh().skipped == ()
+    assert_equal_to_fresh(index)
+
+
+def test_segments_stay_few_and_mostly_alive(tree, index):
+    for number in range(30):
+        tree.write(f"file{number}.py", f"def function{number}():\n    return {number}\n" * 3)
+    index.refresh()
+    for number in range(40):
+        tree.write(f"file{number % 30}.py", f"def changed{number}():\n    return {number}\n")
+        index.refresh()
+        parts = index.folder.open().parts
+        assert len(parts) <= MOST_SEGMENTS
+        assert all(len(part.segment) - part.living <= MOST_DEAD * len(part.segment) for part in parts)
+    assert_equal_to_fresh(index)
+
+
+def test_many_batches_on_several_cores_are_equal_to_one(tree, tmp_path):
+    for number in range(60):
+        tree.write(f"file{number}.py", f"def function{number}(argument):\n    return {number}\n\n\n" * 150)
+    many = Index(tree.root, tmp_path / "many", ENCODER, Limits(batch_bytes=20_000))
+    calls = []
+    many.refresh(lambda *call: calls.append(call))
+    assert len(calls) > 1
+    assert calls[-1] == ("index", 60, 60)
+    assert_equal_to_fresh(many)
+
+
+def test_another_encoder_is_another_index(tree, tmp_path):
+    tree.write("a.py", "one = 1\n")
+    Index(tree.root, tmp_path / "index", ENCODER).refresh()
+    report = Index(tree.root, tmp_path / "index", HashedEncoder("64")).refresh()
+    assert "hash:32" in report.rebuilt_because
+    assert report.counts.added == 1
+
+
+def test_an_index_in_its_own_root_does_not_index_itself(tree):
+    tree.write("a.py", "one = 1\n")
+    index = Index(tree.root, tree.root / "kept" / "index", ENCODER)
+    index.refresh()
+    tree.write("b.py", "two = 2\n")
+    assert index.refresh().files == 2
+    before = index.folder.catalog()
+    report = index.refresh()
+    assert (report.files, report.skipped) == (2, ())
+    assert index.folder.catalog() == before
+
+
+def test_an_empty_folder_has_an_index(index):
+    report = index.refresh()
+    assert (report.files, report.chunks) == (0, 0)
+    assert len(index.snapshot()) == 0
+
+
+def test_there_is_no_snapshot_before_an_index(index):
+    with pytest.raises(StorageError, match="no index"):
+        index.snapshot()
+    assert index.status() is None
+
+
+def test_a_snapshot_stays_as_it_was(tree, index):
+    tree.write("a.py", "old = 1\n")
+    index.refresh()
+    held = index.snapshot()
+    tree.write("a.py", "new = 2\n")
+    index.refresh()
+    assert [held.chunk(n).text for n in range(held.size)] == ["old = 1\n"]

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.search.literal import Place, literal_matches
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk, Query
+
+CHUNKS = (
+    Chunk("1", "def load(path):\n    return Load(path, LOAD)\n", "python", "a.py", 3, 4, "load", "function"),
+    Chunk("2", "load it; then load again", "markdown", "b.md", 1, 1, "", "section"),
+    Chunk("3", "a.*b", "text", "c.txt", 7, 7, "", "block"),
+)
+
+
+@pytest.fixture(scope="module")
+def snapshot() -> Snapshot:
+    return Snapshot.of(CHUNKS, np.zeros((len(CHUNKS), 4), dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        (
+            "load",
+            [
+                Place("a.py", 3, 5),
+                Place("a.py", 4, 12),
+                Place("a.py", 4, 23),
+                Place("b.md", 1, 1),
+                Place("b.md", 1, 15),
+            ],
+        ),
+        ("Load", [Place("a.py", 4, 12)]),
+        ('"load it"', [Place("b.md", 1, 1)]),
+        ("a.*b", [Place("c.txt", 7, 1)]),
+        (":\n    return", [Place("a.py", 3, 15)]),
+        ("nowhere", []),
+    ],
+)
+def test_every_place_is_found_letter_by_letter(snapshot: Snapshot, text: str, places: list[Place]):
+    assert literal_matches(snapshot, Query("q", text)) == places
+
+
+def test_filters_mean_what_they_mean_for_the_ranked_list(snapshot: Snapshot):
+    assert {place.path for place in literal_matches(snapshot, Query("q", "load", mode="docs"))} == {"b.md"}
+    assert {place.path for place in literal_matches(snapshot, Query("q", "load", paths=("!*.md",)))} == {"a.py"}
+
+
+def test_what_two_chunks_share_counts_once():
+    shared = (CHUNKS[0], Chunk("4", "def load(path):", "python", "a.py", 3, 3))
+    snapshot = Snapshot.of(shared, np.zeros((2, 4), dtype=np.float32))
+    assert len(literal_matches(snapshot, Query("q", "load"))) == 3

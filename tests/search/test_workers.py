@@ -1,0 +1,42 @@
+"""Work shared among processes comes back whole, and so do its errors."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from assay.errors import AssayError, StorageError
+from assay.search.workers import Workers
+
+
+def test_every_task_is_done_once_and_by_other_processes():
+    with Workers(lambda number: (number, os.getpid()), 2) as workers:
+        done = list(workers.map(range(50)))
+    assert sorted(number for number, _ in done) == list(range(50))
+    assert os.getpid() not in {process for _, process in done}
+
+
+def test_large_tasks_and_results_pass():
+    with Workers(lambda text: text * 2, 2) as workers:
+        assert [len(text) for text in workers.map(["x" * 3_000_000] * 5)] == [6_000_000] * 5
+
+
+def test_the_error_of_a_worker_is_raised_here_with_its_place():
+    def work(number):
+        if number == 3:
+            raise StorageError("no room")
+        return number
+
+    with pytest.raises(StorageError, match="no room") as caught, Workers(work, 2) as workers:
+        list(workers.map(range(6)))
+    assert "in work" in caught.value.__notes__[0]
+
+
+def test_a_worker_that_is_killed_is_one_clear_line():
+    with (
+        pytest.raises(AssayError, match="ended from outside"),
+        Workers(lambda _: os.kill(os.getpid(), signal.SIGKILL), 2) as workers,
+    ):
+        list(workers.map(range(4)))

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from assay import plugins
+from assay.errors import InputError, MissingExtra
+from assay.protocols import Encoder
+
+
+def test_every_built_in_part_stands_where_the_table_says():
+    for kind, parts in plugins.BUILT_IN.items():
+        for name, target in parts.items():
+            module, _, attribute = target.partition(":")
+            spec = find_spec(module)
+            assert spec, f"{kind} '{name}'"
+            assert spec.origin
+            assert attribute in Path(spec.origin).read_text(encoding="utf-8")
+
+
+def test_a_spec_makes_the_part_it_names():
+    encoder = plugins.make("encoder", "hash")
+    assert isinstance(encoder, Encoder)
+    assert encoder.encode(["one text"], "query").shape == (1, encoder.dimension)
+
+
+def test_an_unknown_name_says_what_is_near():
+    with pytest.raises(InputError, match="unknown encoder 'statik'; did you mean 'static'"):
+        plugins.make("encoder", "statik:default")
+
+
+def test_an_installed_entry_point_is_a_part_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    _install(tmp_path, "greeting", "def made(text='nobody'):\n    return 'hello ' + text\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert plugins.make("encoder", "greeting:world") == "hello world"
+    assert plugins.make("encoder", "greeting") == "hello nobody"
+    assert "greeting" in plugins.names("encoder")
+
+
+def test_a_missing_library_names_the_extra_that_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    _install(tmp_path, "wanting", "import a_library_that_nobody_has.part\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(MissingExtra, match=r"wanting.* needs a_library_that_nobody_has.*assay\[wanting\]"):
+        plugins.make("encoder", "wanting:x")
+
+
+def test_the_libraries_of_an_extra_are_known_from_the_package_itself():
+    assert plugins.missing("static") == []
+    assert ("httpx" in plugins.missing("api")) == (find_spec("httpx") is None)
+
+
+def _install(folder: Path, name: str, source: str) -> None:
+    """Lay out what installing a package with an entry point would."""
+    (folder / f"part_{name}.py").write_text(source)
+    about = folder / f"{name}-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[assay.encoder]\n{name} = part_{name}:made\n")
+    sys.modules.pop(f"part_{name}", None)

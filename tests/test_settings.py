@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.settings import Settings, changed, file_of, load
+
+
+def test_a_file_changes_the_defaults_then_texts_then_options(tmp_path: Path):
+    file = tmp_path / "assay.toml"
+    file.write_text('[search]\nlimit = 3\nexcerpt_lines = 4\n[encoder]\nspec = "hash"\n')
+    settings = load(file, ["search.limit=5", "encoder.spec=hf:a/b"], {"search.limit": 7})
+    assert (settings.search.limit, settings.search.excerpt_lines, settings.encoder.spec) == (7, 4, "hf:a/b")
+
+
+def test_nothing_asked_is_the_defaults():
+    assert load() == Settings()
+
+
+def test_the_file_of_a_root_is_its_own_unless_another_is_named(tmp_path: Path):
+    assert file_of(tmp_path) is None
+    (tmp_path / "assay.toml").touch()
+    assert file_of(tmp_path) == tmp_path / "assay.toml"
+    assert file_of(tmp_path, Path("other.toml")) == Path("other.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("serch.limit=1", "unknown setting 'serch' in --set; did you mean 'search'?"),
+        ("search.limt=1", "unknown setting 'search.limt' in --set; did you mean 'limit'?"),
+        ("search.limit.x=1", "setting 'search.limit' in --set is {'x': 1}; wanted a whole number"),
+        ("search.limit=many", "setting 'search.limit' in --set is 'many'; wanted a whole number"),
+        ("search.limit=true", "setting 'search.limit' in --set is True; wanted a whole number"),
+        ("search.limit=0", "setting 'search.limit' is 0; wanted 1 or more"),
+        ("encoder.spec=1", "setting 'encoder.spec' in --set is 1; wanted text"),
+        ("search=1", "setting 'search' in --set is a section, not a value: write 'search.NAME = VALUE'"),
+        ("search", "--set takes section.key=value, not 'search'"),
+        ("=1", "--set takes section.key=value, not '=1'"),
+    ],
+)
+def test_a_change_that_makes_no_sense_says_what_would(change: str, said: str):
+    with pytest.raises(InputError) as error:
+        load(changes=[change])
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[search\nlimit = 3", "not TOML: Expected ']' at the end of a table declaration (at line 1, column 8)"),
+        (b"[search]\nlimit = \n", "not TOML: Invalid value (at line 2, column 9)"),
+        (b"\xff\xfe", "not UTF-8 text: invalid start byte at byte 0"),
+        (b"[search]\nlimits = 3", "unknown setting 'search.limits' in {file}; did you mean 'limit'?"),
+    ],
+)
+def test_a_broken_file_is_one_line_that_names_it(tmp_path: Path, content: bytes, said: str):
+    file = tmp_path / "assay.toml"
+    file.write_bytes(content)
+    with pytest.raises(InputError) as error:
+        load(file)
+    assert str(file) in str(error.value)
+    assert said.format(file=file) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path):
+    with pytest.raises(InputError, match=r"cannot read the settings file .*: No such file"):
+        load(tmp_path / "none.toml")
+
+
+@dataclass(frozen=True)
+class Other:
+    """Settings of another kind."""
+
+    rate: float = 0.5
+    names: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ("rate=2", Other(rate=2.0)),
+        ("rate=0.1", Other(rate=0.1)),
+        ('names=["a", "b"]', Other(names=("a", "b"))),
+    ],
+)
+def test_any_settings_can_be_changed(change: str, wanted: Other):
+    assert changed(Other(), [change]) == wanted
+
+
+@pytest.mark.parametrize("change", ["names=a", "names=[1]", "rate=fast", "rate=true"])
+def test_and_keep_their_types(change: str):
+    with pytest.raises(InputError, match="wanted a"):
+        changed(Other(), [change])
