@@ -25,7 +25,8 @@ from assay import plugins
 from assay.encode.static import load_static
 from assay.measure.lines import Span, gains, hit, lines_in, ndcg, reciprocal_rank
 from assay.search.features import COLUMNS
-from assay.search.hybrid import Hybrid
+from assay.search.hybrid import SECOND_ROUND, Hybrid
+from assay.search.ranking import ALL_COLUMNS, Weights
 from assay.search.spelling import Speller
 from assay.types import Query
 
@@ -43,6 +44,7 @@ class Example:
 
     asked: Asked
     rows: Array
+    """(candidates, `ALL_COLUMNS`)."""
     spans: list[Span]
     target: Array
     """(candidates) weight of each right one, 0 for wrong ones."""
@@ -73,7 +75,9 @@ def example(search: Hybrid, asked: Asked) -> Example:
     found = search.candidates(query, sought)
     lines = sought.snapshot.rows("lines", found.numbers)
     spans = [Span(sought.snapshot.path(int(n)), int(a), int(b)) for n, (a, b) in zip(found.numbers, lines, strict=True)]
-    return Example(asked, found.rows, spans, np.array([_weight(span, asked) for span in spans], dtype=np.float32))
+    chunks = [sought.snapshot.chunk(number) for number in found.numbers.tolist()]
+    rows = np.hstack((found.rows, search.near(sought, chunks)))
+    return Example(asked, rows, spans, np.array([_weight(span, asked) for span in spans], dtype=np.float32))
 
 
 def _weight(span: Span, asked: Asked) -> float:
@@ -84,13 +88,28 @@ def _weight(span: Span, asked: Asked) -> float:
     return max(e.grade for e in right) * (shared / (span.end - span.start + 1)) ** 0.5
 
 
-def learn(examples: Sequence[Example], mode: str, keep: Iterable[str] = COLUMNS) -> dict[str, Array]:
+Learned = dict[str, Array]
+
+
+def learn(examples: Sequence[Example], mode: str, keep: Iterable[str] = ALL_COLUMNS) -> tuple[Learned, Learned]:
+    """Train both rounds, the second on the candidates that the first leaves it."""
+    first = train(examples, mode, COLUMNS, set(keep))
+    return first, train([left(one, first) for one in examples], mode, ALL_COLUMNS, set(keep))
+
+
+def left(one: Example, first: Learned) -> Example:
+    """Return an example with the candidates of the second round."""
+    best = np.argsort(-scored(first, one.rows[:, : len(COLUMNS)]), kind="stable")[:SECOND_ROUND]
+    return Example(one.asked, one.rows[best], [one.spans[i] for i in best], one.target[best])
+
+
+def train(examples: Sequence[Example], mode: str, columns: Sequence[str], keep: set[str]) -> Learned:
     """Train a linear part with one hidden layer, several seeds side by side, and return its weights."""
     examples = [one for one in examples if one.target.any()]
-    rows, masks, targets = _padded(examples)
+    rows, masks, targets = _padded(examples, len(columns))
     living = masks == 0
     mean, deviation = rows[living].mean(0), rows[living].std(0) + 1e-6
-    kept = torch.tensor([float(column in set(keep)) for column in COLUMNS])
+    kept = torch.tensor([float(column in keep) for column in columns])
     rows = (rows - mean) / deviation * kept
     parts = [_fit(rows, masks, targets, mode, seed) for seed in range(SEEDS)]
     scale = kept / deviation
@@ -104,13 +123,13 @@ def learn(examples: Sequence[Example], mode: str, keep: Iterable[str] = COLUMNS)
     return {name: weights.numpy() for name, weights in learned.items()}
 
 
-def _padded(examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _padded(examples: Sequence[Example], columns: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     widest = max(len(one.rows) for one in examples)
-    rows = torch.zeros(len(examples), widest, len(COLUMNS))
+    rows = torch.zeros(len(examples), widest, columns)
     masks = torch.full((len(examples), widest), -1e9)
     targets = torch.zeros(len(examples), widest)
     for i, one in enumerate(examples):
-        rows[i, : len(one.rows)] = torch.tensor(one.rows)
+        rows[i, : len(one.rows)] = torch.tensor(one.rows[:, :columns])
         masks[i, : len(one.rows)] = 0
         targets[i, : len(one.rows)] = torch.tensor(one.target / one.target.sum())
     return rows, masks, targets
@@ -139,30 +158,34 @@ def _fit(
     return linear.detach(), hidden.detach(), bias.detach(), output.detach()
 
 
-def scored(learned: dict[str, Array], one: Example) -> Array:
-    """Return the scores of an example's candidates."""
-    layer = np.maximum(one.rows @ learned["hidden"] + learned["bias"], 0)
-    scores: Array = one.rows @ learned["linear"] + layer @ learned["output"]
-    return scores
+def scored(learned: Learned, rows: Array) -> Array:
+    """Return the score of each row."""
+    return Weights(**learned).scores(rows)
+
+
+def answered(one: Example, rounds: tuple[Learned, Learned]) -> tuple[Example, Array]:
+    """Return the candidates of the second round and their scores."""
+    rest = left(one, rounds[0])
+    return rest, scored(rounds[1], rest.rows)
 
 
 def cross_validated(
-    examples: Sequence[Example], mode: str, keep: Iterable[str] = COLUMNS
-) -> list[tuple[Example, Array, dict[str, Array]]]:
-    """Return each example with scores, and the weights that gave them, learned on other repositories."""
+    examples: Sequence[Example], mode: str, keep: Iterable[str] = ALL_COLUMNS
+) -> list[tuple[Example, Array]]:
+    """Return each example's last candidates with scores by weights that were learned on other repositories."""
     names = sorted({one.asked.repository for one in examples})
     results = []
     for fold in range(FOLDS):
         out = set(names[fold::FOLDS])
-        learned = learn([one for one in examples if one.asked.repository not in out], mode, keep)
-        results += [(one, scored(learned, one), learned) for one in examples if one.asked.repository in out]
+        rounds = learn([one for one in examples if one.asked.repository not in out], mode, keep)
+        results += [answered(one, rounds) for one in examples if one.asked.repository in out]
     return results
 
 
-def figures(results: Sequence[tuple[Example, Array, dict[str, Array]]]) -> dict[str, float]:
+def figures(results: Sequence[tuple[Example, Array]]) -> dict[str, float]:
     """Return the strict measures over the first 20 hits."""
     measured = []
-    for one, scores, _ in results:
+    for one, scores in results:
         found = [one.spans[i] for i in np.argsort(-scores, kind="stable")[:20]]
         earned = gains(found, one.asked.entries)
         shares = (hit(earned, 5), reciprocal_rank(earned), ndcg(earned, one.asked.entries, 10), lines_in(found, 5))
@@ -172,16 +195,16 @@ def figures(results: Sequence[tuple[Example, Array, dict[str, Array]]]) -> dict[
 
 
 def calibrate(
-    results: Sequence[tuple[Example, Array, dict[str, Array]]], foreign: Sequence[Example], learned: dict[str, Array]
+    results: Sequence[tuple[Example, Array]], foreign: Sequence[Example], rounds: tuple[Learned, Learned]
 ) -> dict[str, float]:
     """Fit the chance of being right to the scores of the first ten hits, foreign questions among them."""
     scores, right, tops = [], [], []
-    for one, given, _ in results:
+    for one, given in results:
         best = np.argsort(-given)[:10]
         scores += given[best].tolist()
         right += (one.target[best] > 0).tolist()
         tops.append(float(given.max(initial=-99)))
-    strangers = [float(scored(learned, one).max(initial=-99)) for one in foreign]
+    strangers = [float(answered(one, rounds)[1].max(initial=-99)) for one in foreign]
     a, b = logistic(np.array(scores), np.array(right, dtype=float))
     floor = float(np.quantile(tops, FALSE_ALARMS))
     caught = float(np.mean(np.array(strangers) < floor))
@@ -223,10 +246,11 @@ def write(mode: str, own: Sequence[Example], foreign: Sequence[Example], out: Pa
     """Cross-validate for the record, then learn from everything and store it."""
     results = cross_validated(own, mode)
     print(mode, "cross-validated by repository:", figures(results), flush=True)
-    learned = learn(own, mode)
-    stored: dict[str, object] = {"columns": COLUMNS}
-    stored |= {name: np.round(weights.astype(float), 4).tolist() for name, weights in learned.items()}
-    stored |= calibrate(results, foreign, learned)
+    rounds = learn(own, mode)
+    stored: dict[str, object] = {"columns": ALL_COLUMNS}
+    for name, learned in zip(("first", "second"), rounds, strict=True):
+        stored[name] = {part: np.round(weights.astype(float), 4).tolist() for part, weights in learned.items()}
+    stored |= calibrate(results, foreign, rounds)
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{mode}.json").write_text(json.dumps(stored) + "\n", "utf-8")
 
@@ -234,8 +258,8 @@ def write(mode: str, own: Sequence[Example], foreign: Sequence[Example], out: Pa
 def ablate(mode: str, own: Sequence[Example]) -> None:
     """Print what each column is worth."""
     print(mode, "all", figures(cross_validated(own, mode)), flush=True)
-    for column in COLUMNS:
-        rest = [other for other in COLUMNS if other != column]
+    for column in ALL_COLUMNS:
+        rest = [other for other in ALL_COLUMNS if other != column]
         print(mode, f"without {column}", figures(cross_validated(own, mode, rest)), flush=True)
 
 

@@ -9,6 +9,7 @@ from assay.encode.cached import CachedEncoder
 from assay.errors import InputError
 from assay.protocols import Searcher
 from assay.settings import load
+from assay.store.place import located
 
 
 def test_a_workspace_is_ready_to_be_searched(project: Path):
@@ -25,6 +26,12 @@ def test_an_index_lies_where_the_settings_say(tmp_path: Path, cache: Path):
     assert location("kept/here") == tmp_path / "kept/here"
     assert location("/elsewhere") == Path("/elsewhere")
     assert location("~/there") == Path.home() / "there"
+
+
+def test_a_place_in_lance_is_seen_from_its_folder_unless_it_is_a_uri(tmp_path: Path):
+    assert located("lance:s3://bucket/x", tmp_path) == "lance:s3://bucket/x"
+    assert located("lance:kept", tmp_path) == f"lance:{tmp_path / 'kept'}"
+    assert located("kept", tmp_path) == str(tmp_path / "kept")
 
 
 def test_each_root_has_an_index_of_its_own(tmp_path: Path):

@@ -8,21 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import platformdirs
 
 from assay import plugins
 from assay.corpus.clone import clone, is_url
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
-from assay.corpus.walk import walk
 from assay.errors import InputError, MissingExtra, nearest
 from assay.protocols import Encoder, Searcher
-from assay.search.hybrid import Hybrid
+from assay.search.hybrid import Corpus, Hybrid
 from assay.search.index import Index, Report
 from assay.search.spelling import Speller
 from assay.settings import Settings, changed
-from assay.store.place import default_location
+from assay.store.place import LANCE, default_location, located
 from assay.store.snapshot import Snapshot
 from assay.types import KINDS, Hit, Mode, Query
 
@@ -40,11 +39,37 @@ LONGEST_QUERY = 20_000
 """Characters; an issue with its stack trace is shorter, a file is longer."""
 
 
+class AnyIndex(Protocol):
+    """An index of one root, wherever it lies."""
+
+    root: Path
+    encoder: Encoder
+
+    @property
+    def location(self) -> str:
+        """Where it lies, as `--index` takes it."""
+
+    def refresh(self, progress: Callable[[str, int, int], None] | None = None) -> Report:
+        """Bring it up to date with the files and say what changed."""
+
+    def status(self) -> Report | None:
+        """Say what it holds; None where there is none."""
+
+    def size_bytes(self) -> int | None:
+        """Return what it takes up; None where counting that would cost requests."""
+
+    def corpus(self) -> Corpus:
+        """Return what a searcher gets its candidates from."""
+
+    def snapshot(self) -> Snapshot:
+        """Return every chunk, or say why that cannot be had."""
+
+
 @dataclass(frozen=True)
 class Workspace:
     """One root, its index open."""
 
-    index: Index
+    index: AnyIndex
     report: Report
 
     @property
@@ -54,8 +79,10 @@ class Workspace:
 
     @cached_property
     def searcher(self) -> Searcher:
-        """Return the default searcher over it."""
-        return Hybrid(self.snapshot, self.index.encoder, Speller(self.snapshot, dictionary))
+        """Return the default searcher over it; words are mended where all words of the corpus are at hand."""
+        corpus = self.index.corpus()
+        speller = Speller(corpus, dictionary) if isinstance(corpus, Snapshot) else None
+        return Hybrid(corpus, self.index.encoder, speller)
 
 
 def root_of(path: str, *, refresh: bool = True) -> Path:
@@ -77,7 +104,7 @@ def root_of(path: str, *, refresh: bool = True) -> Path:
 def location_of(root: Path, settings: Settings) -> Path:
     """Return where the index of a root lies: where the settings say, else in the user's cache."""
     if settings.index.location:
-        return root / Path(settings.index.location).expanduser()
+        return Path(located(settings.index.location, root))
     return default_location(root)
 
 
@@ -95,22 +122,34 @@ def encoder_of(settings: Settings) -> Encoder:
 def dictionary() -> frozenset[str]:
     """Return the words that are spelt right whether or not a corpus holds them: those the default encoder knows."""
     from assay.encode.static import DEFAULT_FOLDER, VOCABULARY
-    from assay.encode.vocabulary import Vocabulary
+    from assay.encode.vocabulary import entries_in
 
-    return frozenset(word for word in Vocabulary.read(DEFAULT_FOLDER / VOCABULARY).entries if word.isalpha())
+    return frozenset(filter(str.isalpha, entries_in(DEFAULT_FOLDER / VOCABULARY)))
 
 
-def index_of(root: Path, settings: Settings) -> Index:
+def index_of(root: Path, settings: Settings) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
+    if settings.index.location.startswith(LANCE):
+        return _lance_index(root, located(settings.index.location, root), settings)
     return Index(root, location_of(root, settings), encoder_of(settings))
 
 
-def status_of(root: Path, settings: Settings) -> tuple[Index, Report | None]:
+def _lance_index(root: Path, location: str, settings: Settings) -> AnyIndex:
+    try:
+        from assay.search.index_lance import LanceIndex
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"index '{location}'", str(error.name), "lance") from error
+    return LanceIndex(root, location.removeprefix(LANCE), encoder_of(settings))
+
+
+def status_of(root: Path, settings: Settings) -> tuple[AnyIndex, Report | None]:
     """Return an index and what it holds, None where there is none; the files are listed and not read."""
     index = index_of(root, settings)
     report = index.status()
     if report is None:
         return index, None
+    from assay.corpus.walk import walk
+
     return index, replace(report, skipped=(*walk(root).skipped, *report.skipped))
 
 

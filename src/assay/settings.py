@@ -27,7 +27,7 @@ class IndexSettings:
     """Where an index lies."""
 
     location: str = ""
-    """A folder; empty means one of its own for each root, in the user's cache folder."""
+    """A folder, or `lance:` and a path or URI; empty means a folder for each root, in the user's cache."""
 
 
 @dataclass(frozen=True, slots=True)

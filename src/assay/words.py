@@ -16,6 +16,7 @@ import Stemmer
 WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _LONGEST = 80
+_GAPS = bytes(code if WORD.match(chr(code)) else ord(" ") for code in range(256))
 
 _stemmer = Stemmer.Stemmer("english", 0)
 _stemmer_lock = Lock()  # PyStemmer objects are not thread-safe
@@ -53,6 +54,11 @@ def terms_of(identifier: str) -> tuple[str, ...]:
 def exact(identifier: str) -> str:
     """Return the term that only this identifier yields, in any letter case and with `_` or without."""
     return "=" + identifier[:_LONGEST].replace("_", "").lower()
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text as they stand, what `WORD` finds: plain ASCII, nearly all code, in half the time."""
+    return text.encode().translate(_GAPS).decode().split() if text.isascii() else WORD.findall(text)
 
 
 def terms(text: str) -> list[str]:

@@ -74,7 +74,7 @@ def test_a_git_url_is_searched_like_a_folder(assay, project: Path):
 def test_an_interrupt_is_said_and_the_last_index_stays(assay, project: Path):
     before = assay("search", "send_mail", project).out
     for number in range(3000):
-        (project / f"many{number}.py").write_text(f"def function_{number}(a):\n    return a + {number}\n" * 20)
+        (project / f"many{number}.py").write_text(f"def function_{number}(a):\n    return a + {number}\n" * 60)
     running = subprocess.Popen([*COMMAND, "index", project], stderr=subprocess.PIPE, text=True)
     time.sleep(0.8)
     running.send_signal(signal.SIGINT)
@@ -88,7 +88,7 @@ def test_a_terminal_shows_progress_and_a_pipe_does_not(project: Path):
     assert done.stderr == ""
     assert "━" not in _on_terminal([*COMMAND, "index", str(project)]), "for a moment's work"
     for number in range(1500):
-        (project / f"many{number}.py").write_text(f"def function_{number}(a):\n    return a + {number}\n" * 20)
+        (project / f"many{number}.py").write_text(f"def function_{number}(a):\n    return a + {number}\n" * 60)
     assert "━" in _on_terminal([*COMMAND, "index", str(project)])
 
 

@@ -123,6 +123,16 @@ def test_the_same_chunks_are_found_after_any_update(store):
             check(store, reference, query)
 
 
+def test_candidates_know_how_near_the_whole_corpus_is(store):
+    chunks = [chunk(n) for n in range(90)]
+    store.update((), chunks)
+    vector = ENCODER.encode(["retry"], "query")[0]
+    all_cosines = encoded(chunks) @ vector
+    snapshot = store.candidates("retry")
+    found = snapshot.nearness(vector, snapshot.similarities(vector[None, :])[0])
+    assert found == pytest.approx((all_cosines.mean(), all_cosines.std()), abs=1e-4)
+
+
 def test_a_store_starts_empty_and_may_become_so_again(store):
     store.update((), [chunk(1)])
     store.update((chunk(1).path,), [])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.corpus.files import FileEntry, Skipped
-from assay.corpus.reading import decoded, read, repeats
+from assay.corpus.reading import decoded, read
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252", "latin-1"])
@@ -43,13 +43,3 @@ def test_generated_and_minified_files(tmp_path, name, text, reason):
     entry = FileEntry(name, len(text), 0)
     assert read(tmp_path, entry) == (Skipped(name, reason) if reason else text)
     assert read(tmp_path, entry, generated=True) == text
-
-
-def test_a_copy_is_named_after_the_first():
-    seen: dict[bytes, str] = {}
-    text = "x = 1\n" * 200
-    assert repeats(seen, "a.py", text) is None
-    assert repeats(seen, "a.py", text) is None
-    assert repeats(seen, "b.py", text) == Skipped("b.py", "a copy of a.py")
-    assert repeats(seen, "c.py", "") is None
-    assert repeats(seen, "d.py", "") is None

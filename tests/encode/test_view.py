@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.encode.view import view
+from assay.encode.view import _IDENTIFIER, _identifiers, view
 from assay.types import KINDS, Chunk
 
 CHUNK = Chunk(
@@ -86,3 +88,9 @@ def test_any_chunk_has_a_short_view(fields: list[str], kind: str, language: str)
     text, path, symbol, parent, doc = fields
     chunk = Chunk("1", text * 50, language, path, 1, 1, symbol, kind, parent, doc * 20, text)
     assert len(view(chunk)) < 12_000
+
+
+@given(st.text() | st.text(st.sampled_from("ab9_ é\n")))
+def test_identifiers_are_counted_as_the_pattern_finds_them(text: str) -> None:
+    counted = _identifiers(text)
+    assert list(counted.items()) == list(Counter(_IDENTIFIER.findall(text)).items())

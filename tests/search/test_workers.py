@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -40,3 +44,28 @@ def test_a_worker_that_is_killed_is_one_clear_line():
         Workers(lambda _: os.kill(os.getpid(), signal.SIGKILL), 2) as workers,
     ):
         list(workers.map(range(4)))
+
+
+PARENT = """
+import os, time
+from assay.search.workers import Workers
+
+def work(_):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+
+with Workers(work, 1) as workers:
+    list(workers.map([1]))
+"""
+
+
+def test_a_worker_ends_in_the_middle_of_a_task_when_its_parent_is_killed():
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+        worker = Path("/proc", parent.stdout.readline().strip())
+        assert worker.exists()
+        parent.kill()
+    for _ in range(200):
+        if not worker.exists() or " Z " in (worker / "stat").read_text():
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{worker} is still at work")

@@ -53,6 +53,7 @@ def assay() -> None:
 
 def main() -> None:
     """Run the command line and leave with its status."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: idle threads spin for longer than they help
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of any bytes can be printed
     sys.exit(run(sys.argv[1:]))
 

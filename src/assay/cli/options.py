@@ -32,9 +32,10 @@ class Chosen:
     def settings(self, root: Path, *, limit: int | None = None) -> Settings:
         """Return the settings of a root: its file, then `--set`, then the options that have a name of their own."""
         from assay.settings import file_of, load
+        from assay.store.place import located
 
         named = {
-            "index.location": str(Path(self.location).absolute()) if self.location else None,
+            "index.location": located(self.location, Path.cwd()) if self.location else None,
             "encoder.spec": self.encoder,
             "search.limit": limit,
         }
@@ -86,7 +87,7 @@ def with_settings(command: Command) -> Command:
 
     return _all(
         bundled,
-        click.option("--index", "location", metavar="PATH", help="Where the index lies, if not in the user's cache."),
+        click.option("--index", "location", metavar="PLACE", help="A folder, or lance:URI; else the user's cache."),
         click.option("--encoder", metavar="SPEC", help="What turns text into vectors.  [default: static:default]"),
         click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Read FILE, not assay.toml."),
         click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."),

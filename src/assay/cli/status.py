@@ -13,7 +13,8 @@ from assay.cli import options
 from assay.cli.options import Chosen
 
 if TYPE_CHECKING:
-    from assay.search.index import Index, Report
+    from assay.assemble import AnyIndex
+    from assay.search.index import Report
 
 
 @click.command(short_help="Show what an index holds and leaves out.")
@@ -43,15 +44,15 @@ def status(context: click.Context, path: str, form: str, chosen: Chosen) -> None
         click.echo(_text(facts, report, verbose=chosen.verbose), nl=False)
 
 
-def _facts(index: Index, report: Report) -> dict[str, Any]:
-    location = index.folder.location
+def _facts(index: AnyIndex, report: Report) -> dict[str, Any]:
+    size = index.size_bytes()
     return {
         "root": str(index.root),
-        "location": str(location),
+        "location": index.location,
         "encoder": index.encoder.name,
         "files": report.files,
         "chunks": report.chunks,
-        "size_mb": round(sum(file.stat().st_size for file in location.iterdir()) / 1e6, 1),
+        **({} if size is None else {"size_mb": round(size / 1e6, 1)}),
     }
 
 

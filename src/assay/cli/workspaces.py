@@ -73,7 +73,7 @@ def as_dict(workspace: Workspace) -> Mapping[str, Any]:
     index, report = workspace.index, workspace.report
     return {
         "root": str(index.root),
-        "location": str(index.folder.location),
+        "location": index.location,
         "encoder": index.encoder.name,
         "files": report.files,
         "chunks": report.chunks,

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import mkdtemp
 
 from assay.errors import InputError
 
@@ -37,17 +34,22 @@ def clone(url: str, cache: Path, *, refresh: bool = True) -> Path:
 
 def _new(url: str, folder: Path) -> None:
     """Clone beside the folder and move it there, so that a clone that was cut short is never taken for one."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(mkdtemp(dir=folder.parent))
     try:
         _git(url, "clone", "--quiet", "--depth=1", "--", url, str(beside))
         beside.rename(folder)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        rmtree(beside, ignore_errors=True)
 
 
 def _git(url: str, *arguments: str) -> None:
     """Run git; its last line of complaint is the message."""
+    import subprocess  # not for a search in a folder: 3 ms
+
     quiet = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
     try:
         done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, env=quiet)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
-from hashlib import blake2b
 from pathlib import Path
 
 from assay.corpus.files import FileEntry, Skipped, opened
@@ -26,8 +25,6 @@ _GENERATED = re.compile(
 _HEAD_LINES = 12
 _MINIFIED_MEAN = 500
 """Characters of a line on average above which nobody wrote a file of code by hand."""
-_SMALLEST_COPY = 400
-"""Bytes below which equal files are chance: empty `__init__.py`, one-line re-exports."""
 
 
 def read(root: Path, entry: FileEntry, *, generated: bool = False) -> str | Skipped:
@@ -69,11 +66,3 @@ def _unwritten(text: str, path: str) -> str:
 
 
 _MINIFIABLE = frozenset("javascript typescript css html json xml scss".split())
-
-
-def repeats(seen: dict[bytes, str], path: str, text: str) -> Skipped | None:
-    """Say that a file is a copy of one seen before; `seen` is the caller's, from content to first path."""
-    if len(text) < _SMALLEST_COPY:
-        return None
-    first = seen.setdefault(blake2b(text.encode("utf-8", "replace"), digest_size=16).digest(), path)
-    return None if first == path else Skipped(path, f"a copy of {first}")

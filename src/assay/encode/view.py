@@ -7,10 +7,11 @@ first: kind, name, place, documentation, comments, signature, then the words of 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from assay.types import Chunk
-from assay.words import STOP_WORDS, parts
+from assay.words import STOP_WORDS, parts, words
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 _SLASHES = re.compile(r"(?<!:)//[/!]*[ \t]*(\S[^\n]*)|/\*+!?\s*(.*?)\s*\*/", re.DOTALL)
@@ -88,9 +89,7 @@ def _comments(chunk: Chunk) -> str:
 
 def _body_words(text: str, said: set[str], limit: int) -> list[str]:
     """Return the first `limit` new words of the body, from the identifiers used most to those used once."""
-    count: dict[str, int] = {}
-    for identifier in _IDENTIFIER.findall(text):
-        count[identifier] = count.get(identifier, 0) + 1
+    count = _identifiers(text)
     ordered = sorted(count, key=count.__getitem__, reverse=True)
     words: list[str] = []
     for word in _new_words(ordered, said):
@@ -98,6 +97,18 @@ def _body_words(text: str, said: set[str], limit: int) -> list[str]:
         if len(words) == limit:
             break
     return words
+
+
+def _identifiers(text: str) -> dict[str, int]:
+    """Count what `_IDENTIFIER` finds; in plain ASCII, nearly all code, by its distinct words and not one by one."""
+    if not text.isascii():
+        return Counter(_IDENTIFIER.findall(text))
+    count: dict[str, int] = {}
+    for word, times in Counter(words(text)).items():
+        name = word if word[0] > "9" else word.lstrip("0123456789")
+        if len(name) > 2:
+            count[name] = count.get(name, 0) + times
+    return count
 
 
 def _fresh(identifiers: Iterable[str], said: set[str]) -> list[str]:

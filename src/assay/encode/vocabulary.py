@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from assay.words import WORD, parts
+from assay.words import parts, words
 
 CONTINUES = "##"
 """What a piece starts with when it only continues a word."""
@@ -27,15 +27,15 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: Path) -> Vocabulary:
-        """Read one entry a line."""
-        return cls(path.read_text("utf-8").split("\n"))
+        """Read the entries of a file."""
+        return cls(entries_in(path))
 
     def __len__(self) -> int:
         return len(self.entries)
 
     def rows(self, text: str) -> list[int]:
         """Return the rows of a text's words in order; what is unknown to the last letter has none."""
-        return list(chain.from_iterable(map(self._met.__getitem__, WORD.findall(text))))
+        return list(chain.from_iterable(map(self._met.__getitem__, words(text))))
 
     def rows_of_word(self, word: str) -> tuple[int, ...]:
         """Return the row of a lower-case word, or the rows of the pieces that it is cut into."""
@@ -58,6 +58,11 @@ class Vocabulary:
             else:
                 end = start + 1
             start = end
+
+
+def entries_in(path: Path) -> list[str]:
+    """Read one entry a line."""
+    return path.read_text("utf-8").split("\n")
 
 
 class _Met(dict[str, tuple[int, ...]]):

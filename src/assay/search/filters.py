@@ -49,13 +49,13 @@ def _kept_files(segment: Segment, query: Query) -> NDArray[np.bool_]:
     if query.languages:
         keep &= np.array([language in query.languages for language in segment.languages], dtype=bool)
     if query.paths:
-        wanted = _globs([glob for glob in query.paths if not glob.startswith("!")])
-        unwanted = _globs([glob[1:] for glob in query.paths if glob.startswith("!")])
+        wanted = globs([glob for glob in query.paths if not glob.startswith("!")])
+        unwanted = globs([glob[1:] for glob in query.paths if glob.startswith("!")])
         keep &= np.array([_passes(path, wanted, unwanted) for path in segment.paths], dtype=bool)
     return keep
 
 
-def _globs(globs: Sequence[str]) -> re.Pattern[str] | None:
+def globs(globs: Sequence[str]) -> re.Pattern[str] | None:
     """Join globs; one without a slash is matched against the file's name, a folder's against all below it."""
     patterns = []
     for glob in globs:

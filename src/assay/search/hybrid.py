@@ -18,20 +18,23 @@ from assay.protocols import Encoder, Vectors
 from assay.search.features import Evidence, Sought, evidence
 from assay.search.filters import PROSE, Mask, kept
 from assay.search.lexical import Array, FieldWeights, bm25, match
+from assay.search.nearness import Nearness
 from assay.search.question import understand
 from assay.search.ranking import Ranking, default_ranking
 from assay.search.spelling import Speller
 from assay.store.snapshot import Snapshot
-from assay.types import Hit, Query
+from assay.types import Chunk, Hit, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
+SECOND_ROUND = 40
+"""Candidates whose texts are read."""
 _SIDES: tuple[Literal["code", "docs"], ...] = ("code", "docs")
 
 
 class Corpus(Protocol):
     """Where candidates come from: a snapshot gives itself, an index elsewhere what may answer one query."""
 
-    def candidates(self, query: Query, terms: Sequence[str], vector: Vectors) -> Snapshot:
+    def candidates(self, query: Query, terms: Sequence[str], names: Sequence[str], vector: Vectors, /) -> Snapshot:
         """Return the chunks worth ranking, with the statistics of the whole corpus."""
 
 
@@ -42,6 +45,7 @@ class Hybrid:
     corpus: Corpus
     encoder: Encoder
     speller: Speller | None = None
+    nearness: Nearness = field(default_factory=Nearness)
     weights: FieldWeights = field(default_factory=FieldWeights)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
@@ -57,7 +61,7 @@ class Hybrid:
     def sought(self, query: Query, vector: Vectors) -> Sought:
         """Look a query up in the whole corpus, whichever part of it is asked for."""
         question = understand(query.text)
-        snapshot = self.corpus.candidates(query, question.terms, vector)
+        snapshot = self.corpus.candidates(query, question.terms, question.names, vector)
         terms = match(snapshot, question.terms)
         names = [found for found in match(snapshot, question.names) if len(found.chunks)]
         cosines = snapshot.similarities(vector[None, :])[0]
@@ -74,10 +78,11 @@ class Hybrid:
             _top(sought.cosines, allowed, outstanding),
             *(name.chunks[name.counts[:, 0] > 0][:_DEPTH] for name in sought.names),
         ]
-        numbers = np.unique(np.concatenate(found))
+        chosen = np.zeros(sought.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
+        chosen[np.concatenate(found)] = True
         if allowed is not None:
-            numbers = numbers[allowed[numbers]]
-        return evidence(numbers, sought, self.weights)
+            chosen &= allowed
+        return evidence(np.flatnonzero(chosen), sought, self.weights)
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         sought = self.sought(query, vector)
@@ -88,13 +93,21 @@ class Hybrid:
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))[:k]
 
     def _side(self, query: Query, sought: Sought, k: int) -> list[Hit]:
-        """Rank the code or the documentation."""
+        """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
         ranking: Ranking = default_ranking(query.mode)
         found = self.candidates(query, sought)
-        scores = ranking.scores(found.rows)
-        best = np.lexsort((found.numbers, -scores))[:k]
-        told = zip(best, ranking.chances(scores[best]), ranking.whys(found.rows[best]), strict=True)
-        return [Hit(sought.snapshot.chunk(int(found.numbers[i])), float(chance), why) for i, chance, why in told]
+        first = np.lexsort((found.numbers, -ranking.first.scores(found.rows)))[: max(k, SECOND_ROUND)]
+        chunks = [sought.snapshot.chunk(number) for number in found.numbers[first].tolist()]
+        rows = np.hstack((found.rows[first], self.near(sought, chunks)))
+        scores = ranking.second.scores(rows)
+        best = np.lexsort((first, -scores))[:k]
+        told = zip(best.tolist(), ranking.chances(scores[best]).tolist(), ranking.whys(rows[best]), strict=True)
+        return [Hit(chunks[i], chance, why) for i, chance, why in told]
+
+    def near(self, sought: Sought, chunks: Sequence[Chunk]) -> Array:
+        """Return how near the words of a question come to those of chunks, shape `(chunks, len(NEAR_COLUMNS))`."""
+        idf = np.array([match.idf for match in sought.terms], dtype=np.float32)
+        return self.nearness.evidence(sought.question.words, idf / max(float(idf.sum()), 1e-6), chunks)
 
 
 def relevant(hits: Sequence[Hit]) -> bool:

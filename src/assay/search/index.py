@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay import __version__
-from assay.corpus.walk import Skipped, Walk, walk
+from assay.corpus.files import Skipped, Walk
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder
-from assay.search.index_changes import unchanged
-from assay.search.index_update import Counts, Limits, Progress, Update, counted
+from assay.search.index_changes import Counts, Limits, Progress, counted, unchanged
 from assay.store.change import Change
 from assay.store.folder import Folder, Version
 from assay.store.manifest import Identity
@@ -50,6 +49,19 @@ class Index:
         self.identity = Identity(encoder.name, encoder.dimension, f"assay {__version__}")
         self._version: Version | None = None
         self._snapshot: Snapshot | None = None
+
+    @property
+    def location(self) -> str:
+        """Where it lies."""
+        return str(self.folder.location)
+
+    def size_bytes(self) -> int:
+        """Return what it takes up on disk."""
+        return sum(file.stat().st_size for file in self.folder.location.iterdir())
+
+    def corpus(self) -> Snapshot:
+        """Return what a searcher gets its candidates from."""
+        return self.snapshot()
 
     def refresh(self, progress: Progress | None = None) -> Report:
         """Bring the index up to date with the files; wait while another process does, then use what it made."""
@@ -86,6 +98,8 @@ class Index:
 
     def _update(self, last: Version | None, found: Walk, checked_ns: int, progress: Progress | None) -> Counts:
         """Write the next version; the caller is the one writer."""
+        from assay.search.index_update import Update  # and the parser's tables: only where something changed
+
         before = {record.path: record for record in last.catalog.records()} if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
         update = Update(self.root, self.encoder, self.limits, self.folder.new_path, progress)
@@ -95,6 +109,8 @@ class Index:
         return counted(before, records)
 
     def _walk(self, last: Version | None) -> Walk:
+        from assay.corpus.walk import walk  # and the patterns of ignore files: not for an index taken as it is
+
         known, rules = (last.catalog.paths, last.manifest.rules) if last else ((), "")
         return outside(walk(self.root, known=known, rules=rules), self.root, self.folder.location)
 

@@ -6,15 +6,35 @@ changed just before it was recorded: a second change in the same tick of the clo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from assay.corpus.walk import FileEntry, Walk
-from assay.store.catalog import Catalog, Record
+from assay.corpus.files import FileEntry, Walk
+from assay.store.catalog import NO_DIGEST, Catalog, Record
 
 UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How an index is built."""
+
+    batch_bytes: int = 8_000_000
+    """Text that each process holds at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an update did, in files with text."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +71,11 @@ def changes(walk: Walk, recorded: Mapping[str, Record], checked_ns: int) -> Chan
             read.append(file)
             known[file.path] = record
     return Changes(tuple(same), tuple(read), known)
+
+
+def counted(before: Mapping[str, Record], after: Mapping[str, Record]) -> Counts:
+    """Compare the files with text, before and after."""
+    old = {path: record.digest for path, record in before.items() if record.digest != NO_DIGEST}
+    new = {path: record.digest for path, record in after.items() if record.digest != NO_DIGEST}
+    both = old.keys() & new.keys()
+    return Counts(len(new) - len(both), sum(old[path] != new[path] for path in both), len(old) - len(both))

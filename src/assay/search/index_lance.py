@@ -9,21 +9,27 @@ from __future__ import annotations
 import tempfile
 import time
 import uuid
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
 from assay import __version__
 from assay.corpus.walk import Skipped, walk
+from assay.errors import InputError
 from assay.protocols import Encoder, Vectors
+from assay.search.filters import PROSE, globs
 from assay.search.index import Report, outside
-from assay.search.index_update import Limits, Progress, Update, counted
-from assay.store.lance import LanceStore
+from assay.search.index_changes import Limits, Progress, counted
+from assay.search.index_update import Update
+from assay.store.catalog import NO_DIGEST, Record
+from assay.store.lance import LanceStore, quoted
 from assay.store.manifest import Identity
+from assay.store.place import LANCE
 from assay.store.segment_file import read_segment
 from assay.store.snapshot import Snapshot
+from assay.types import Query
 
 
 class LanceIndex:
@@ -35,6 +41,16 @@ class LanceIndex:
         self.limits = limits
         self.store = LanceStore(uri, encoder.dimension)
         self.identity = Identity(encoder.name, encoder.dimension, f"assay {__version__}")
+
+    @property
+    def location(self) -> str:
+        """Where it lies, as `--index` takes it."""
+        return LANCE + self.store.uri
+
+    def size_bytes(self) -> int | None:
+        """Return what it takes up; None for object storage, where each listing is a request."""
+        place = Path(self.store.uri)
+        return sum(file.stat().st_size for file in place.rglob("*")) if place.is_dir() else None
 
     def refresh(self, progress: Progress | None = None) -> Report:
         """Bring the index up to date with the files and say what changed."""
@@ -53,20 +69,25 @@ class LanceIndex:
             if dead or update.fresh or not usable or records != before:
                 gone = dead if usable else {record.path for record in recorded}
                 self._save(update, gone, {"rules": found.rules, "checked_ns": checked_ns})
-        skipped = tuple(Skipped(record.path, record.skipped) for record in records.values() if record.skipped)
-        return Report(
-            files=sum(record.digest.strip(b"\0") != b"" for record in records.values()),
-            chunks=sum(record.chunks for record in records.values()),
-            skipped=(*found.skipped, *skipped),
-            notes={record.path: record.note for record in records.values() if record.note},
-            counts=counted(before, records),
-            rebuilt_because=why,
-            seconds=time.perf_counter() - started,
-        )
+        report = _report(records.values(), found.skipped)
+        seconds = time.perf_counter() - started
+        return replace(report, counts=counted(before, records), rebuilt_because=why, seconds=seconds)
 
-    def candidates(self, terms: Sequence[str], vector: Vectors, k: int = 300) -> Snapshot:
+    def status(self) -> Report | None:
+        """Say what the index holds without looking at the files; None where there is none."""
+        return _report(self.store.records(), ()) if self.store.about() else None
+
+    def corpus(self) -> LanceIndex:
+        """Return what a searcher gets its candidates from."""
+        return self
+
+    def candidates(self, query: Query, terms: Sequence[str], names: Sequence[str], vector: Vectors) -> Snapshot:
         """Return the chunks worth ranking for one query, with the statistics of the whole corpus."""
-        return self.store.candidates(terms, vector, k)
+        return self.store.candidates(terms, vector, names=names, filters=_filters(query))
+
+    def snapshot(self) -> Snapshot:
+        """Refuse: what looks at every chunk has no place where only candidates are fetched."""
+        raise InputError(f"this looks at every chunk, which {self.location} does not give: use an index in a folder")
 
     def _save(self, update: Update, gone: set[str], about: dict[str, object]) -> None:
         segments = [read_segment(path) for path in update.fresh]
@@ -74,3 +95,40 @@ class LanceIndex:
         vectors = [segment.vectors for segment in segments] or [np.zeros((0, self.encoder.dimension), np.float32)]
         about = {"identity": asdict(self.identity), **about}
         self.store.update(gone, chunks, np.concatenate(vectors), records=[*update.records.values()], about=about)
+
+
+def _report(records: Collection[Record], left_out: Sequence[Skipped]) -> Report:
+    skipped = [Skipped(record.path, record.skipped) for record in records if record.skipped]
+    return Report(
+        files=sum(record.digest != NO_DIGEST for record in records),
+        chunks=sum(record.chunks for record in records),
+        skipped=(*left_out, *skipped),
+        notes={record.path: record.note for record in records if record.note},
+    )
+
+
+def _filters(query: Query) -> list[str]:
+    """Return conditions whose rows, taken together, are what a query may find and what its best is compared with."""
+    kept = [f"language in ({_listed(query.languages)})"] if query.languages else []
+    if query.kinds:
+        kept.append(f"kind in ({_listed(query.kinds)})")
+    for negation, chosen in (("", [p for p in query.paths if p[0] != "!"]), ("not ", _unwanted(query.paths))):
+        if (pattern := globs(chosen)) is not None:
+            kept.append(f"{negation}regexp_like(path, {quoted(_foreign(pattern.pattern))})")
+    prose = f"language in ({_listed(sorted(PROSE))})"
+    sides = {"code": [f"not {prose}"], "docs": [prose], "all": [f"not {prose}", prose]}[query.mode]
+    whole = [] if query.mode == "all" and not kept else [""]
+    return [*whole, *(" and ".join((side, *kept)) for side in sides)]
+
+
+def _unwanted(paths: Sequence[str]) -> list[str]:
+    return [path[1:] for path in paths if path[0] == "!"]
+
+
+def _foreign(pattern: str) -> str:
+    """Return one of Python's regular expressions for globs as one that Lance's engine reads."""
+    return "^(?:" + pattern.replace("(?>", "(?:").replace(r")\Z", r")\z") + ")"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(map(quoted, texts))

@@ -14,31 +14,11 @@ from pathlib import Path
 from assay.corpus.walk import FileEntry, Skipped, Walk, read
 from assay.protocols import Encoder
 from assay.search.index_build import FILE_BYTES, Text, build_all
-from assay.search.index_changes import Changes, changes
+from assay.search.index_changes import Changes, Limits, Progress, changes
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, Record
-
-Progress = Callable[[str, int, int], None]
-"""Called with a stage, how much of it is done, and how much there is."""
 
 SMALLEST_COPY_BYTES = 400
 """Below, equal files are chance: empty `__init__.py`, one-line re-exports."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How an index is built."""
-
-    batch_bytes: int = 8_000_000
-    """Text that each process holds at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What an update did, in files with text."""
-
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
 
 
 @dataclass(slots=True)
@@ -148,11 +128,3 @@ def _claim(first: dict[bytes, str], record: Record) -> None:
         holder = first.get(record.digest)
         if holder is None or record.path < holder:
             first[record.digest] = record.path
-
-
-def counted(before: Mapping[str, Record], after: Mapping[str, Record]) -> Counts:
-    """Compare the files with text, before and after."""
-    old = {path: record.digest for path, record in before.items() if record.digest != NO_DIGEST}
-    new = {path: record.digest for path, record in after.items() if record.digest != NO_DIGEST}
-    both = old.keys() & new.keys()
-    return Counts(len(new) - len(both), sum(old[path] != new[path] for path in both), len(old) - len(both))

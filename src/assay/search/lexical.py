@@ -57,17 +57,16 @@ def idf(chunks: int, holding: int) -> float:
 def saturated(counts: NDArray[np.uint8], lengths: NDArray[np.uint16], weights: FieldWeights) -> Array:
     """Return the BM25F factor of a term in each chunk, in [0, 1); both arguments have shape `(chunks, fields)`.
 
-    In place, and summed column by column: numpy takes seven times as long to sum rows of five.
+    Field by field: numpy takes many times as long over rows of five.
     """
-    b = np.array(weights.b, dtype=np.float32)
-    weighted = lengths * b
-    weighted /= np.array(weights.typical_length, dtype=np.float32)
-    weighted += 1.0 - b
-    np.divide(np.array(weights.weight, dtype=np.float32), weighted, out=weighted)
-    weighted *= counts
-    total = weighted[:, 0].copy()
-    for field in range(1, weighted.shape[1]):
-        total += weighted[:, field]
+    total = np.zeros(len(counts), dtype=np.float32)
+    for field, (weight, typical, b) in enumerate(zip(weights.weight, weights.typical_length, weights.b, strict=True)):
+        norm = lengths[:, field] * np.float32(b)
+        norm /= np.float32(typical)
+        norm += np.float32(1.0) - np.float32(b)
+        np.divide(np.float32(weight), norm, out=norm)
+        norm *= counts[:, field]
+        total += norm
     factor: Array = total / (total + np.float32(weights.k1))
     return factor
 

@@ -23,6 +23,8 @@ class Question:
 
     terms: tuple[str, ...]
     """Distinct stems of its telling words, in order."""
+    words: tuple[str, ...]
+    """The word that each of `terms` is the stem of."""
     names: tuple[str, ...]
     """Exact terms of identifiers: those typed, and neighbouring words run together (`parse args` → `=parseargs`)."""
     phrases: tuple[str, ...]
@@ -41,9 +43,11 @@ def understand(text: str) -> Question:
     words = WORD.findall(text)
     plain = [part for word in words for part in parts(word)]
     telling = [word for word in plain if word not in STOP_WORDS] or plain
+    word_of = {stem(word): word for word in reversed(telling)}
     terms = tuple(dict.fromkeys(stem(word) for word in telling))
     return Question(
         terms=terms,
+        words=tuple(word_of[term] for term in terms),
         names=tuple(dict.fromkeys((*_typed_names(words), *_joined(plain)))),
         phrases=tuple(first or second for first, second in _QUOTED.findall(text)),
         code_like=len(words) <= 4 and bool(_CODE_LIKE.search(text)),

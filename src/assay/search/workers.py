@@ -1,14 +1,16 @@
 """The same function over many tasks on several cores: forked workers, for what they inherit costs nothing.
 
 A fork copies only the thread that calls it, so a process with more threads works alone; so does one outside Linux,
-where a fork and the system's own libraries do not agree. Workers read their tasks from a pipe of their own and
-therefore end when the parent does, whatever ended it.
+where a fork and the system's own libraries do not agree. Workers end when the parent does, whatever ended it, so
+that none writes to an index after another process has taken it over.
 """
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -22,6 +24,8 @@ from typing import Generic, TypeVar
 from assay.errors import AssayError
 
 _UNSAFE = ("lance", "onnxruntime", "torch")  # have threads of their own that a copy would lack
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 _ENDED = "an indexing process was ended from outside, perhaps for want of memory"
 
@@ -92,9 +96,11 @@ def _results(busy: set[Connection], idle: set[Connection]) -> Iterator[Result]:
 
 def _fork(work: Callable[[Task], Result]) -> _Worker:
     ours, theirs = Pipe()
+    parent = os.getpid()
     process = os.fork()
     if not process:
         try:
+            _end_with(parent)
             _serve(work, theirs)
         finally:
             os._exit(0)
@@ -105,6 +111,7 @@ def _fork(work: Callable[[Task], Result]) -> _Worker:
 def _serve(work: Callable[[Task], Result], pipe: Connection) -> None:
     """Answer tasks until the parent is gone; the pipe is all that is kept of the parent's open files."""
     _keep_to_one_core()
+    gc.disable()  # nearly nothing here is a cycle, and looking for some took a twentieth of the time
     own = os.dup2(pipe.fileno(), 3) if pipe.fileno() != 3 else 3
     os.closerange(4, os.sysconf("SC_OPEN_MAX"))
     pipe = Connection(own)
@@ -118,6 +125,13 @@ def _serve(work: Callable[[Task], Result], pipe: Connection) -> None:
         except Exception as error:  # noqa: BLE001  the parent raises it
             error.add_note("in an indexing process:\n" + "".join(traceback.format_tb(error.__traceback__)))
             pipe.send((None, error))
+
+
+def _end_with(parent: int) -> None:
+    """Have the system kill this process when its parent is gone, in the middle of a task too."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # gone before it was asked for
+        os._exit(0)
 
 
 def _keep_to_one_core() -> None:

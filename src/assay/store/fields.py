@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from assay.types import Chunk
-from assay.words import WORD
+from assay.words import words
 
 FIELDS = ("name", "parent", "path", "doc", "body")
 
 
 def field_words(chunk: Chunk) -> tuple[list[str], ...]:
     """Return the words of each of `FIELDS`, unsplit: identifiers as they stand."""
-    words = WORD.findall
     return (
         words(chunk.symbol) if chunk.symbol else [],
         words(chunk.parent) if chunk.parent else [],
@@ -26,4 +25,4 @@ def field_words(chunk: Chunk) -> tuple[list[str], ...]:
 def path_words(path: str) -> list[str]:
     """Return the words of the folders and of the file's name without its extension."""
     stem, dot, extension = path.rpartition(".")
-    return WORD.findall(stem if dot and "/" not in extension else path)
+    return words(stem if dot and "/" not in extension else path)

@@ -21,7 +21,6 @@ from assay.errors import DamagedIndex, StorageError
 from assay.store.arrays import read_arrays, sync, write_arrays
 from assay.store.catalog import Catalog
 from assay.store.change import Change, following
-from assay.store.compact import joined
 from assay.store.lock import LOCK, writing
 from assay.store.manifest import MANIFEST, Manifest, read_manifest, write_manifest
 from assay.store.part import Part
@@ -93,6 +92,8 @@ class Folder:
 
     def save(self, last: Version | None, change: Change) -> None:
         """Drop the dead, join what is to be joined, and make the result current."""
+        from assay.store.compact import joined  # only where something changed
+
         parts = [part.without(change.dead) for part in last.parts] if last else []
         parts += [self.part(path.name) for path in change.fresh]
         parts = joined(parts, len(change.fresh), self.new_path)

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from assay.store.fields import FIELDS
 from assay.store.invert import Postings, ranked
-from assay.store.segment import Segment
+from assay.store.segment import Mask, Segment
 from assay.store.strings import Strings, concatenated
-
-Mask = NDArray[np.bool_]
 
 
 def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:

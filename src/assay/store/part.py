@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.merge import Mask
-from assay.store.segment import Segment
+from assay.store.segment import Mask, Segment
 
 
 @dataclass(frozen=True)

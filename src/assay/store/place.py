@@ -8,7 +8,21 @@ from pathlib import Path
 
 import platformdirs
 
+from assay.errors import InputError
+
+LANCE = "lance:"
+"""What stands before the path or URI of an index in Lance."""
+
 _LONGEST = 40
+
+
+def located(location: str, folder: Path) -> str:
+    """Return where an index lies that was named in a folder; a URI says so by itself."""
+    kind = LANCE if location.startswith(LANCE) else ""
+    place = location.removeprefix(LANCE)
+    if kind and not place:
+        raise InputError(f"'{location}' names no place: give {LANCE}PATH, or {LANCE}s3://BUCKET/PATH")
+    return location if kind and "://" in place else kind + str(folder / Path(place).expanduser())
 
 
 def default_location(root: Path) -> Path:

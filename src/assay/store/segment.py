@@ -19,6 +19,9 @@ from assay.store.invert import invert
 from assay.store.strings import Strings
 from assay.types import KINDS, Chunk
 
+Mask = NDArray[np.bool_]
+"""Which chunks of a segment are meant."""
+
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 

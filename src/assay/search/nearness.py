@@ -1,0 +1,68 @@
+"""Words that mean nearly the same: how well each word of a question is met by the nearest word of a chunk.
+
+Late interaction (Khattab and Zaharia, 2020, *ColBERT*) over a table of static word vectors: no model runs, and
+what a chunk's words are is read from its text, so no index holds anything for it. Only the first few dozen
+candidates are looked at: reading texts costs more than all the rest of a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.encode.static import StaticEncoder, default_static
+from assay.search.lexical import Array
+from assay.types import Chunk
+from assay.words import STOP_WORDS
+
+NEAR_COLUMNS = ("near_name", "met_name", "near_doc", "met_doc", "near_text", "met_text")
+_MET = 0.55
+"""The cosine from which two words are taken for the same."""
+_NAME_WORDS, _DOC_WORDS, _TEXT_WORDS = 16, 40, 90
+_DOC, _TEXT = 400, 3000  # characters looked at
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """Compares words by a static table, loaded at the first question."""
+
+    load: Callable[[], StaticEncoder] = default_static
+
+    @cached_property
+    def _table(self) -> StaticEncoder:
+        return self.load()
+
+    @cached_property
+    def _plain(self) -> frozenset[int]:
+        return frozenset(row for word in STOP_WORDS for row in self._table.vocabulary.rows_of_word(word))
+
+    def evidence(self, words: Sequence[str], share: Array, chunks: Sequence[Chunk]) -> Array:
+        """Return how near the words come to each chunk's name, documentation and text.
+
+        `share` is what each word weighs, adding up to 1; the result has shape `(chunks, len(NEAR_COLUMNS))`: for each
+        of the three the mean cosine with the nearest word, and the share of words that are met.
+        """
+        bags = [bag for chunk in chunks for bag in self._bags(chunk)]
+        if not words or not bags:
+            return np.zeros((len(chunks), len(NEAR_COLUMNS)), dtype=np.float32)
+        lengths = np.array([len(bag) for bag in bags])
+        rows, place = np.unique(np.concatenate(bags), return_inverse=True)
+        cosines = np.maximum(self._table.vectors_of(rows) @ self._table.rows(words).T, 0.0)
+        nearest = np.maximum.reduceat(cosines[place], np.concatenate(([0], np.cumsum(lengths)[:-1])), axis=0)
+        found = np.stack((nearest @ share, (nearest > _MET) @ share), axis=1)
+        return found.reshape(len(chunks), len(NEAR_COLUMNS)).astype(np.float32)
+
+    def _bags(self, chunk: Chunk) -> tuple[NDArray[np.int64], ...]:
+        """Return the rows of the words of a chunk's name, of its documentation too, and of all of it; never none."""
+        name, doc = f"{chunk.symbol} {chunk.parent}", f"{chunk.symbol} {chunk.doc[:_DOC]}"
+        texts = ((name, _NAME_WORDS), (doc, _DOC_WORDS), (f"{doc} {chunk.text[:_TEXT]}", _TEXT_WORDS))
+        return tuple(self._rows(text, limit) for text, limit in texts)
+
+    def _rows(self, text: str, limit: int) -> NDArray[np.int64]:
+        distinct = dict.fromkeys(row for row in self._table.vocabulary.rows(text) if row not in self._plain)
+        return np.fromiter(islice(distinct or (0,), limit), dtype=np.int64)
