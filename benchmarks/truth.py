@@ -14,7 +14,7 @@ from pathlib import Path
 
 from assay.corpus.chunk import parse
 from assay.corpus.walk import Skipped, read, walk
-from assay.encode.view import view
+from assay.encode.view import text_for
 from assay.measure.lines import Entry, Span
 from assay.protocols import Encoder
 from assay.store.snapshot import Snapshot
@@ -64,4 +64,4 @@ def snapshot(root: Path, encoder: Encoder) -> Snapshot:
         text = read(root, entry)
         if not isinstance(text, Skipped):
             chunks.extend(parse(entry.path, text).chunks)
-    return Snapshot.of(chunks, encoder.encode([view(chunk) for chunk in chunks], "code"))
+    return Snapshot.of(chunks, encoder.encode([text_for(encoder.name, chunk) for chunk in chunks], "code"))

@@ -53,7 +53,7 @@ def terms_of(identifier: str) -> tuple[str, ...]:
 
 def exact(identifier: str) -> str:
     """Return the term that only this identifier yields, in any letter case and with `_` or without."""
-    return "=" + identifier[:_LONGEST].replace("_", "").lower()
+    return "=" + identifier.replace("_", "")[:_LONGEST].lower()
 
 
 def words(text: str) -> list[str]:

@@ -117,7 +117,7 @@ def find(queries: Sequence[Query], opened: Sequence[Opened], form: str, *, all_m
     if len(opened) > 1:
         hits.sort(key=lambda hit: -hit.score)
     matches = _matches_of(sorted(places)) if all_matches else None
-    sure = relevant(hits) or bool(places)
+    sure = relevant(hits, opened[0].workspace.index.encoder.name) or bool(places)
     return _answer(tuple(query.text for query in queries), hits[:limit], matches, opened, sure=sure)
 
 

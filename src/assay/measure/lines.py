@@ -57,8 +57,8 @@ def reciprocal_rank(earned: Sequence[int]) -> float:
 
 def ndcg(earned: Sequence[int], truth: Sequence[Entry], k: int) -> float:
     """Return the discounted gain of the first k hits over that of the best possible order (linear gain)."""
-    ideal = sorted((entry.grade for entry in truth), reverse=True)
-    return _dcg(earned[:k]) / _dcg(ideal[:k]) if ideal else 0.0
+    ideal = _dcg(sorted((entry.grade for entry in truth), reverse=True)[:k])
+    return _dcg(earned[:k]) / ideal if ideal else 0.0
 
 
 def recall(earned: Sequence[int], truth: Sequence[Entry], k: int) -> float:

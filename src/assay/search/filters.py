@@ -16,6 +16,7 @@ from assay.types import KINDS, Query
 PROSE = frozenset(("markdown", "restructuredtext", "asciidoc", "text"))
 """Languages that are documentation; every other one is code."""
 
+_FOLDERS = "(?:.*/)?"
 
 Mask = NDArray[np.bool_]
 
@@ -59,9 +60,15 @@ def globs(globs: Sequence[str]) -> re.Pattern[str] | None:
     """Join globs; one without a slash is matched against the file's name, a folder's against all below it."""
     patterns = []
     for glob in globs:
-        anywhere = "" if "/" in glob.rstrip("/") else "(?:.*/)?"
-        patterns.append(f"{anywhere}{translate(glob.lstrip('/'))}|{anywhere}{translate(glob.strip('/') + '/*')}")
+        anywhere = "" if "/" in glob.rstrip("/") else _FOLDERS
+        from_root = glob.removeprefix("./").lstrip("/")
+        patterns += [anywhere + _pattern(from_root), anywhere + _pattern(from_root.rstrip("/") + "/*")]
     return re.compile("|".join(patterns)) if patterns else None
+
+
+def _pattern(glob: str) -> str:
+    """Return a glob as a pattern; `**/` stands for any folders or none, as in `.gitignore`."""
+    return translate(glob.replace("**/", "\0")).replace("\0", _FOLDERS)
 
 
 def _passes(path: str, wanted: re.Pattern[str] | None, unwanted: re.Pattern[str] | None) -> bool:

@@ -94,7 +94,7 @@ class Hybrid:
 
     def _side(self, query: Query, sought: Sought, k: int) -> list[Hit]:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
-        ranking: Ranking = default_ranking(query.mode)
+        ranking: Ranking = default_ranking(query.mode, self.encoder.name)
         found = self.candidates(query, sought)
         first = np.lexsort((found.numbers, -ranking.first.scores(found.rows)))[: max(k, SECOND_ROUND)]
         chunks = [sought.snapshot.chunk(number) for number in found.numbers[first].tolist()]
@@ -110,12 +110,12 @@ class Hybrid:
         return self.nearness.evidence(sought.question.words, idf / max(float(idf.sum()), 1e-6), chunks)
 
 
-def relevant(hits: Sequence[Hit]) -> bool:
+def relevant(hits: Sequence[Hit], encoder: str) -> bool:
     """Say whether the best of ranked hits is likely enough to be right; below the floor it is only the nearest."""
     if not hits:
         return False
     side = "docs" if hits[0].chunk.language in PROSE else "code"
-    return hits[0].score >= default_ranking(side).floor
+    return hits[0].score >= default_ranking(side, encoder).floor
 
 
 def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...]) -> NDArray[np.int64]:

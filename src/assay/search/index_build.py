@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.corpus.chunk import parse
-from assay.encode.view import view
+from assay.encode.view import text_for
 from assay.protocols import Encoder
 from assay.store.segment import build
 from assay.store.segment_file import write_segment
@@ -88,5 +88,7 @@ def _built(batch: Batch, encoder: Encoder) -> Built:
             notes[text.path] = parsed.note
         chunks.extend(parsed.chunks)
     if chunks:
-        write_segment(batch.target, build(chunks, encoder.encode([view(chunk) for chunk in chunks], "code")))
+        write_segment(
+            batch.target, build(chunks, encoder.encode([text_for(encoder.name, chunk) for chunk in chunks], "code"))
+        )
     return Built(batch.target, counts, notes)

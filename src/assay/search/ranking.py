@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from assay.encode.view import is_word_bag
 from assay.search.features import COLUMNS
 from assay.search.lexical import Array
 from assay.search.nearness import NEAR_COLUMNS
@@ -67,13 +68,19 @@ class Ranking:
 
 
 @cache
-def default_ranking(mode: str) -> Ranking:
-    """Return the shipped weights for `code` or `docs`."""
-    stored = json.loads((Path(__file__).parent / "data" / f"{mode}.json").read_text("utf-8"))
+def default_ranking(mode: str, encoder: str) -> Ranking:
+    """Return the shipped weights for `code` or `docs` and for the sort of encoder that a name says."""
+    file = weights_file(mode, encoder)
+    stored = json.loads((Path(__file__).parent / "data" / file).read_text("utf-8"))
     if tuple(stored["columns"]) != ALL_COLUMNS:
-        raise ValueError(f"{mode}.json holds other columns than the code; train it again")
+        raise ValueError(f"{file} holds other columns than the code; train it again")
     rounds = (_weights(stored["first"]), _weights(stored["second"]))
     return Ranking(*rounds, scale=stored["scale"], offset=stored["offset"], floor=stored["floor"])
+
+
+def weights_file(mode: str, encoder: str) -> str:
+    """Return the file of weights; a cosine of word bags and one of a transformer are worth different things."""
+    return f"{mode}.json" if is_word_bag(encoder) else f"{mode}-contextual.json"
 
 
 def _weights(stored: Mapping[str, Sequence[float]]) -> Weights:

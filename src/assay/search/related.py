@@ -29,10 +29,10 @@ def related(snapshot: Snapshot, path: str, line: int, k: int) -> list[Hit]:
     number = chunk_at(snapshot, path, line)
     chunk = snapshot.chunk(number)
     cosines = snapshot.similarities(snapshot.vectors(np.array([number])))[0]
-    cosines[[number, *snapshot.dead]] = -1.0
+    cosines[[number, *snapshot.dead]] = -np.inf
     called, calling = _called(snapshot, chunk), _calling(snapshot, chunk)
     numbers = np.unique(np.concatenate([np.argsort(-cosines)[:_LOOKED_AT], called, calling]))
-    numbers = numbers[numbers != number]
+    numbers = numbers[np.isfinite(cosines[numbers])]
     scores = cosines[numbers] + _LINK * np.isin(numbers, called) + _LINK * np.isin(numbers, calling)
     if not any(traits_of(path)):
         scores -= _ASIDE * np.array([any(traits_of(snapshot.path(int(n)))) for n in numbers])
@@ -76,10 +76,10 @@ def _named(snapshot: Snapshot, name: str) -> NDArray[np.int64]:
     several = len(parts(name)) > 1
     numbers, counts = snapshot.postings(exact(name) if several else stem(name.lower()))
     here = counts[:, NAME] > 0
-    if not several:
-        here &= snapshot.rows("lengths", numbers)[:, NAME] == 1
     named: NDArray[np.int64] = numbers[here]
-    return named
+    if several:
+        return named
+    return np.array([n for n in named.tolist() if parts(snapshot.symbol(n)) == parts(name)], dtype=np.int64)
 
 
 def _calling(snapshot: Snapshot, chunk: Chunk) -> NDArray[np.int64]:

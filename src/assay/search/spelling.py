@@ -15,7 +15,7 @@ from functools import cached_property
 from assay.store.snapshot import Snapshot
 from assay.words import STOP_WORDS, stem
 
-_WORD = re.compile(r"[A-Za-z]{4,40}")
+_WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters
 _TRIED = 24  # the nearest words that are looked up
 
 
@@ -52,14 +52,20 @@ class Speller:
         return sorted(corpus | {word for word in self._known if len(word) > 3})
 
     def _nearest(self, word: str) -> str | None:
-        """Return the nearest word that the corpus holds; of equals one with the same first letter, the commonest."""
+        """Return the nearest word that the corpus holds.
+
+        Of equals one with the same first letter, then the commonest, then a word before its stem: `cache`, not `cach`.
+        """
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
         edits = 1 if len(word) < 8 else 2
         found = process.extract(word, self._choices, scorer=OSA.distance, score_cutoff=edits, limit=_TRIED)
-        held = [(distance, choice[0] != word[0], -self._held(choice), choice) for choice, distance, _ in found]
-        return next((choice for _, _, count, choice in sorted(held) if count), None)
+        held = [
+            (distance, choice[0] != word[0], -self._held(choice), choice == stem(choice), choice)
+            for choice, distance, _ in found
+        ]
+        return next((choice for _, _, count, _, choice in sorted(held) if count), None)
 
     def _split(self, word: str) -> str | None:
         """Return two words run together, both held, as two."""

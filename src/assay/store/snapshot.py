@@ -163,8 +163,15 @@ class Snapshot:
         part, local = self._part(number)
         return part.paths[int(part.file[local])]
 
+    def symbol(self, number: int) -> str:
+        """Return the symbol of one chunk."""
+        part, local = self._part(number)
+        return part.symbols[local]
+
     def path_of(self, file: int) -> str:
         """Return the path of a file by its number in `files`."""
+        if file < 0:
+            return ""
         part, _ = self.parts[file >> _FILE_BITS]
         return part.paths[file & (1 << _FILE_BITS) - 1]
 
@@ -182,11 +189,23 @@ class Snapshot:
         return found
 
     def files(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return a number for the file of each of some chunks: equal numbers, same file."""
-        if len(self.parts) == 1:
-            return self.rows("file", numbers).astype(np.int64)
-        which = np.searchsorted(self.bases, numbers, side="right") - 1
-        return self.rows("file", numbers).astype(np.int64) + (which.astype(np.int64) << _FILE_BITS)
+        """Return a number for the file of each of some chunks: equal numbers, same file.
+
+        A chunk without a path shares its file with no other; such numbers are below 0.
+        """
+        files = self.rows("file", numbers).astype(np.int64)
+        if len(self.parts) > 1:
+            which = np.searchsorted(self.bases, numbers, side="right") - 1
+            files += which.astype(np.int64) << _FILE_BITS
+        return np.where(np.isin(files, self._pathless), ~numbers, files) if len(self._pathless) else files
+
+    @cached_property
+    def _pathless(self) -> NDArray[np.int64]:
+        """Return the numbers that stand for no file, one or none a language and segment."""
+        empty = [np.flatnonzero(np.diff(part.paths.offsets) == 0) for part, _ in self.parts]
+        return np.array(
+            [(which << _FILE_BITS) + int(file) for which, found in enumerate(empty) for file in found], np.int64
+        )
 
     def _part(self, number: int) -> tuple[Segment, int]:
         which = bisect_right(self._bases, number) - 1

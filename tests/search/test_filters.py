@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import pytest
+
+from assay.search.filters import globs, kept
+from assay.types import Chunk, Query
+
+CHUNKS = (
+    Chunk("run", "def run", "python", "src/app/run.py", 1, 1, "run", "function"),
+    Chunk("App", "class App", "python", "src/app/run.py", 2, 3, "App", "class"),
+    Chunk("route", "function route", "javascript", "src/web/route.js", 1, 1, "route", "function"),
+    Chunk("top", "x = 1", "python", "setup.py", 1, 1, "", "block"),
+    Chunk("guide", "How to", "markdown", "docs/guide.md", 1, 2, "Guide", "section"),
+    Chunk("notes", "Notes", "restructuredtext", "NOTES.rst", 1, 2, "Notes", "section"),
+    Chunk("bare", "no file at all", "", "", 0, 0),
+)
+ALL = [chunk.id for chunk in CHUNKS]
+
+
+def found(snapshot, **filters):
+    mask = kept(snapshot, Query("1", "x", **filters))
+    numbers = range(snapshot.size) if mask is None else mask.nonzero()[0]
+    return [snapshot.chunk(int(number)).id for number in numbers]
+
+
+TABLE = [
+    ({}, ALL),
+    ({"mode": "code"}, ["run", "App", "route", "top", "bare"]),
+    ({"mode": "docs"}, ["guide", "notes"]),
+    ({"languages": ("python",)}, ["run", "App", "top"]),
+    ({"languages": ("python", "markdown")}, ["run", "App", "top", "guide"]),
+    ({"languages": ("cobol",)}, []),
+    ({"kinds": ("function",)}, ["run", "route"]),
+    ({"kinds": ("class", "section")}, ["App", "guide", "notes"]),
+    ({"paths": ("src",)}, ["run", "App", "route"]),
+    ({"paths": ("!src",)}, ["top", "guide", "notes", "bare"]),
+    ({"paths": ("src/", "!*.js")}, ["run", "App"]),
+    ({"paths": ("!*.py", "!docs")}, ["route", "notes", "bare"]),
+    ({"mode": "code", "kinds": ("function",), "languages": ("python",), "paths": ("app",)}, ["run"]),
+    ({"mode": "docs", "languages": ("python",)}, []),
+]
+
+
+@pytest.mark.parametrize(("filters", "expected"), TABLE)
+def test_a_filter_keeps_what_it_says(snapshot_of, filters, expected):
+    assert found(snapshot_of(CHUNKS), **filters) == expected
+
+
+@pytest.mark.parametrize(("filters", "expected"), TABLE)
+def test_the_dead_are_left_out_whatever_the_segment(snapshot_of, filters, expected):
+    snapshot = snapshot_of(CHUNKS[:3], [], CHUNKS[3:], dead={"run", "guide", "bare"})
+    assert found(snapshot, **filters) == [each for each in expected if each not in ("run", "guide", "bare")]
+
+
+def test_where_all_is_kept_no_mask_is_made(snapshot_of):
+    assert kept(snapshot_of(CHUNKS), Query("1", "x")) is None
+    assert kept(snapshot_of(CHUNKS, dead={"run"}), Query("1", "x")) is not None
+
+
+def test_one_filter_does_not_answer_for_another(snapshot_of):
+    snapshot = snapshot_of(CHUNKS)
+    answers = [found(snapshot, **filters) for filters, _ in TABLE * 2]
+    assert answers == [expected for _, expected in TABLE * 2]
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "matches"),
+    [
+        ("run.py", "run.py", True),
+        ("run.py", "src/run.py", True),
+        ("run.py", "src/xrun.py", False),
+        ("run.py", "run.py.txt", False),
+        ("*.py", "a/b/c.py", True),
+        ("*.py", "a/b/c.pyi", False),
+        ("src", "src/run.py", True),
+        ("src/", "lib/src/run.py", True),
+        ("src", "srcs/run.py", False),
+        ("src/*.py", "src/run.py", True),
+        ("src/*.py", "lib/src/run.py", False),
+        ("/src", "src/run.py", True),
+        ("/src", "lib/src/run.py", False),
+        ("/run.py", "run.py", True),
+        ("./src/run.py", "src/run.py", True),
+        ("./run.py", "lib/run.py", False),
+        ("src/app", "src/app/deep/run.py", True),
+        ("src/app", "src/apple.py", False),
+        ("**/run.py", "run.py", True),
+        ("**/run.py", "a/b/run.py", True),
+        ("**/run.py", "a/xrun.py", False),
+        ("src/**/run.py", "src/run.py", True),
+        ("src/**/run.py", "src/a/b/run.py", True),
+        ("src/**/run.py", "srcs/run.py", False),
+        ("src/**", "src/a/b", True),
+        ("test_?.py", "tests/test_a.py", True),
+        ("test_?.py", "tests/test_ab.py", False),
+        ("[ab].py", "b.py", True),
+        ("a+b(1).py", "a+b(1).py", True),
+        ("RUN.py", "run.py", False),
+    ],
+)
+def test_a_glob_matches_as_it_would_be_read(glob, path, matches):
+    assert bool(globs([glob]).match(path)) is matches
+
+
+def test_globs_are_joined_by_or():
+    pattern = globs(["*.py", "docs"])
+    assert [bool(pattern.match(path)) for path in ("a.py", "docs/a.md", "a.md")] == [True, True, False]
+    assert globs([]) is None

@@ -1,0 +1,157 @@
+"""The default search end to end over chunks in memory: the same answers however they are kept, and the right ones."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from assay.assemble import dictionary, open_workspace
+from assay.encode.static import default_static
+from assay.encode.view import view
+from assay.search.hybrid import Hybrid, _top, relevant
+from assay.search.spelling import Speller
+from assay.settings import load
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk, Query
+
+WORDS = [f"{first}{second}" for first in ("ka", "lo", "mi", "tu", "re") for second in "nt rk sp ld st nd".split()]
+QUESTIONS = ("kant lork", "misp", "tuld rest kand mirk", "kant_lork", "absent")
+
+
+def random_corpus(seed):
+    dice = random.Random(seed)
+    kinds = {"python": ("function", "class", "test", ""), "markdown": ("section",)}
+    languages = dice.choices(list(kinds), k=60)
+    return [
+        Chunk(
+            str(n),
+            " ".join(dice.choices(WORDS, k=dice.randint(3, 50))),
+            language,
+            dice.choice(["", f"{dice.choice(WORDS)}/{n % 7}.py", f"tests/test_{n % 3}.py"]),
+            n,
+            n + dice.randint(0, 30),
+            "_".join(dice.choices(WORDS, k=dice.randint(0, 3))),
+            dice.choice(kinds[language]),
+            doc=" ".join(dice.choices(WORDS, k=dice.randint(0, 6))),
+        )
+        for n, language in enumerate(languages)
+    ]
+
+
+def answers(snapshot, encoder, k=100, mode="all"):
+    queries = [Query(str(n), text, mode) for n, text in enumerate(QUESTIONS)]
+    return Hybrid(snapshot, encoder).search(queries, k)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_segments_and_their_dead_change_no_answer(snapshot_of, encoder, seed):
+    chunks = random_corpus(seed)
+    dice = random.Random(seed)
+    dead = {chunk.id for chunk in dice.sample(chunks, 20)}
+    cuts = sorted(dice.sample(range(61), 3))
+    whole = snapshot_of([chunk for chunk in chunks if chunk.id not in dead])
+    parts = snapshot_of(*(chunks[a:b] for a, b in zip([0, *cuts], [*cuts, 60], strict=True)), dead=dead)
+    for mine, theirs in zip(answers(parts, encoder), answers(whole, encoder), strict=True):
+        assert [hit.chunk for hit in mine] == [hit.chunk for hit in theirs]
+        assert [hit.score for hit in mine] == pytest.approx([hit.score for hit in theirs], abs=1e-4)
+        for one, other in zip(mine, theirs, strict=True):
+            assert dict(one.why) == pytest.approx(dict(other.why), abs=1e-2)
+
+
+def test_the_same_question_has_the_same_answer(snapshot_of, encoder):
+    snapshot = snapshot_of(random_corpus(1))
+    assert answers(snapshot, encoder) == answers(snapshot, encoder)
+    together = answers(snapshot, encoder)
+    for text, hits in zip(QUESTIONS, together, strict=True):
+        assert Hybrid(snapshot, encoder).search([Query("x", text)], 100) == [hits]
+
+
+def test_hits_are_best_first_each_once_and_equal_ones_in_the_order_of_files(snapshot_of, encoder):
+    same = [Chunk(f"{path}{line}", "paint", "python", path, line, line) for path in ("b.py", "a.py") for line in (3, 1)]
+    for hits in answers(snapshot_of([*random_corpus(2), *same]), encoder):
+        keys = [(-hit.score, hit.chunk.path, hit.chunk.start_line) for hit in hits]
+        assert keys == sorted(keys)
+        assert len({hit.chunk.id for hit in hits}) == len(hits)
+        assert all(0 <= hit.score <= 1 and hit.why for hit in hits)
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, 45])
+def test_fewer_hits_are_the_first_of_more(snapshot_of, encoder, k):
+    snapshot = snapshot_of(random_corpus(3))
+    for some, every in zip(answers(snapshot, encoder, k, "code"), answers(snapshot, encoder, 45, "code"), strict=True):
+        assert some == every[:k]
+
+
+def test_more_hits_than_chunks_are_all_that_have_to_do_with_it(snapshot_of, encoder):
+    snapshot = snapshot_of([Chunk("1", "retry request"), Chunk("2", "retry"), Chunk("3", "paint")])
+    (hits,) = Hybrid(snapshot, encoder).search([Query("1", "retry request")], 1000)
+    assert [hit.chunk.id for hit in hits][:2] == ["1", "2"]
+    assert len(hits) <= 3
+
+
+@pytest.mark.parametrize("text", ["retry", "", "the", "?!"])
+def test_an_empty_corpus_and_an_empty_question_have_no_hits(snapshot_of, encoder, text):
+    for snapshot in (Snapshot([]), snapshot_of([]), snapshot_of([Chunk("1", "retry")], dead={"1"})):
+        assert Hybrid(snapshot, encoder).search([Query("1", text)], 10) == [[]]
+    assert Hybrid(snapshot_of([Chunk("1", "paint it")]), encoder).search([Query("1", "")], 10) == [[]]
+    assert Hybrid(snapshot_of([]), encoder).search([], 10) == []
+
+
+def test_a_mode_keeps_its_side_and_all_is_both(snapshot_of, encoder):
+    snapshot = snapshot_of(random_corpus(4))
+    code, docs, both = (answers(snapshot, encoder, mode=mode) for mode in ("code", "docs", "all"))
+    for some, others, every in zip(code, docs, both, strict=True):
+        assert {hit.chunk.language for hit in some} <= {"python"}
+        assert {hit.chunk.language for hit in others} <= {"markdown"}
+        assert {(hit.chunk.id, hit.score) for hit in every} == {(hit.chunk.id, hit.score) for hit in [*some, *others]}
+
+
+def test_a_typo_is_mended_and_found(snapshot_of, encoder):
+    chunks = [Chunk("1", "receive a message", symbol="receive"), Chunk("2", "recite a poem", symbol="recite")]
+    snapshot = snapshot_of(chunks)
+    mending = Hybrid(snapshot, encoder, Speller(snapshot, dictionary))
+    assert mending.meant(Query("7", "recieve it", "code")) == Query("7", "receive it", "code")
+    assert Hybrid(snapshot, encoder).search([Query("1", "recieve")], 1) == [[]]
+    assert mending.search([Query("1", "recieve")], 1)[0][0].chunk.id == "1"
+
+
+def test_a_filter_holds(snapshot_of, encoder):
+    snapshot = snapshot_of(random_corpus(5))
+    query = Query("1", "kant lork", paths=("tests",), kinds=("function",))
+    (hits,) = Hybrid(snapshot, encoder).search([query], 100)
+    assert hits
+    assert all(hit.chunk.path.startswith("tests/") and hit.chunk.kind == "function" for hit in hits)
+
+
+def test_a_project_answers_and_knows_when_it_does_not(project):
+    searcher = open_workspace(project, load()).searcher
+    good, vain = searcher.search(
+        [Query("1", "send mail again when the server is busy", "code"), Query("2", "quantum gluons", "code")], 3
+    )
+    assert good[0].chunk.symbol == "send_mail"
+    assert relevant(good, "static:default")
+    assert not relevant(vain, "static:default")
+    assert not relevant([], "static:default")
+
+
+def test_loose_chunks_are_found_by_meaning():
+    chunks = [
+        Chunk("remove", "def rm(path): os.unlink(path)", symbol="remove_file", doc="Remove a file from disk."),
+        Chunk("paint", "def draw(): ...", symbol="paint_picture", doc="Paint a picture."),
+        Chunk("sum", "def add(a, b): return a + b", symbol="add_numbers", doc="Add numbers."),
+    ]
+    encoder = default_static()
+    snapshot = Snapshot.of(chunks, encoder.encode([view(chunk) for chunk in chunks], "code"))
+    (hits,) = Hybrid(snapshot, encoder).search([Query("1", "delete documents", "code")], 3)
+    assert hits[0].chunk.id == "remove"
+
+
+@pytest.mark.parametrize("floors", [(), (0.9, 0.5), (0.1,)])
+def test_the_best_above_nought_are_candidates_whatever_the_floors(floors):
+    scores = np.random.default_rng(0).permutation(np.linspace(-1, 1, 1001)).astype(np.float32)
+    allowed = np.arange(1001) % 2 == 0
+    assert sorted(scores[_top(scores, None, floors)]) == sorted(scores)[-200:]
+    assert sorted(scores[_top(scores, allowed, floors)]) == sorted(scores[allowed])[-200:]
+    assert len(_top(np.zeros(9, np.float32), None, floors)) == 0
