@@ -10,8 +10,8 @@ DEMO := $(BIN)/assay search --limit 3
 demo: install  ## install, index this repository, ask it three questions
 	$(BIN)/assay index .
 	$(DEMO) "one writer at a time" src
-	$(DEMO) "which files are ignored" src
-	$(DEMO) "append a record so that a crash loses nothing" src
+	$(DEMO) "which settings file is read" src
+	$(DEMO) "colour the words that were asked for" src
 
 install: $(VENV)/installed  ## the package, editable, with what tests and checks need
 

@@ -111,6 +111,7 @@ def train(examples: Sequence[Example], mode: str, columns: Sequence[str], keep: 
     living = masks == 0
     mean, deviation = rows[living].mean(0), rows[living].std(0) + 1e-6
     kept = torch.tensor([float(column in keep) for column in columns])
+    kept *= rows[living].std(0) > 1e-3  # what never varied was not learned, and must not weigh when it does
     rows = (rows - mean) / deviation * kept
     parts = [_fit(rows, masks, targets, mode, seed) for seed in range(SEEDS)]
     scale = kept / deviation

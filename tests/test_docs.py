@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.reference import pages
+from assay.search.ranking import ALL_COLUMNS
 from assay.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -61,6 +63,26 @@ def test_the_settings_that_are_documented_are_all_there_are():
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     (documented,) = (match[3] for match in BLOCK.finditer(page) if match[1] == "toml")
     assert tomllib.loads(documented) == asdict(Settings())
+
+
+def test_every_part_of_a_score_is_documented_in_order():
+    assert documented_parts()[0] == [*ALL_COLUMNS, "together"]
+
+
+def test_every_part_of_being_related_is_documented(assay, tmp_path: Path):
+    (tmp_path / "a.py").write_text("def send_letter():\n    return post_letter()\n")
+    (tmp_path / "b.py").write_text("def post_letter():\n    return 1\n")
+    (tmp_path / "c.py").write_text("def write_home():\n    return send_letter()\n")
+    hits = json.loads(assay("related", f"{tmp_path}/a.py:1", tmp_path, "--format", "json").out)["hits"]
+    assert {name for hit in hits for name in hit["why"]} == set(documented_parts()[1])
+
+
+def documented_parts() -> tuple[list[str], list[str]]:
+    """Return the names in the two tables of docs/formats.md: the parts of a ranking, and of being related."""
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    section = page.partition("## What `why` holds")[2].partition("\n## ")[0]
+    search, related = (re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) for table in section.split("| part | is |"))
+    return search, related
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

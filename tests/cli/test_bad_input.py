@@ -15,6 +15,7 @@ import pytest
     [
         (["mail", "nowhere"], "no such folder: 'nowhere' (a question of several words goes in quotes)"),
         (["mail", "README.md"], "'README.md' is a file: give its folder, with --path 'README.md' to keep to that file"),
+        (["mail", ""], "a PATH is empty: name a folder, or . for the current one"),
         (["", "."], "the query holds no word to search for; ask something, such as 'where are retries handled'"),
         ([" \n?! ", "."], "the query holds no word to search for; ask something, such as 'where are retries handled'"),
         (["x" * 100_000, "."], "the query has 100,000 characters, at most 20,000 are searched; cut it"),

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.cli.excerpt import asked, excerpt, fit, lines, places, tokens
+from assay.cli.excerpt import asked, declared, excerpt, fit, lines, places, tokens
 from assay.types import Chunk, Hit
 
 TEXTS = st.lists(st.sampled_from(["", "x = 1", "retry the request", "def send(self):", "    return retry"]), min_size=1)
@@ -31,14 +33,31 @@ def test_words_are_compared_as_search_compares_them():
     assert asked(["where is it"])
 
 
+def test_the_line_that_declares_the_unit_is_not_one_that_mentions_it():
+    commented = replace(
+        chunk(["// send() sends", "@once", "  def send( to,", "  ):"], "send"), signature="def send( to, )"
+    )
+    assert declared(commented) == 2
+    assert declared(replace(commented, signature="")) == 0
+    assert declared(replace(commented, symbol="receive")) is None
+    assert declared(replace(commented, signature="def send(elsewhere)")) is None
+    assert declared(replace(commented, symbol="one, send")) == 2
+
+
+def test_one_line_between_is_shown_for_its_gap_would_take_as_much_room():
+    found = excerpt(chunk(["def send():", "a", "retry", "request", "b"], "send"), asked(["retry request"]), 3)
+    assert [number for number, _ in found] == [10, 11, 12, 13]
+
+
 @given(texts=TEXTS, symbol=st.sampled_from(["", "send"]), count=st.integers(1, 12))
-def test_an_excerpt_is_whole_lines_in_order_and_no_more_than_asked(texts: list[str], symbol: str, count: int):
+def test_an_excerpt_is_whole_lines_in_order_with_none_empty_at_an_edge(texts: list[str], symbol: str, count: int):
     whole = lines(chunk(texts, symbol))
     found = excerpt(chunk(texts, symbol), asked(["retry request"]), count)
     assert whole == list(enumerate(texts, 10))
-    assert len(found) == min(count, len(whole))
+    assert 1 <= len(found) <= count + 1
     assert found == sorted(set(found))
     assert set(found) <= set(whole)
+    assert (found[0][1].strip() and found[-1][1].strip()) or not any(text for _, text in found)
 
 
 @given(st.lists(TEXTS, max_size=4), st.integers(0, 100))

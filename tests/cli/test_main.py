@@ -17,6 +17,14 @@ def test_the_version_is_the_package_s(assay):
     assert assay("--version").out == f"assay {__version__}\n"
 
 
+@pytest.mark.parametrize("arguments", [(), ("train",)], ids=str)
+def test_no_command_is_answered_with_help_and_2(assay, arguments: tuple[str, ...]):
+    ran = assay(*arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith(" ".join(("Usage: assay", *arguments)))
+    assert "\n\nCommands:\n" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -16,7 +17,7 @@ HIT = Hit(
 
 
 def test_a_hit_is_its_place_what_it_is_and_its_lines():
-    shown = text.plain(HIT, lines(HIT.chunk), explain=True, clip=True)
+    shown = text.plain(HIT, lines(HIT.chunk), frozenset(), explain=True, clip=True)
     assert shown == (
         "a.py:3  function Mail.send\n"
         "    score 1.500 name +1.000 words +0.500\n"
@@ -29,7 +30,7 @@ def test_a_hit_is_its_place_what_it_is_and_its_lines():
 def test_colour_changes_no_character(language: str):
     chunk = Chunk("1", 'x = """a\n\n\tsend [red]b[/red]\n', language, "a.py", 1, 3)
     hit = Hit(chunk, 1.0)
-    plain = text.plain(hit, lines(chunk), explain=True, clip=True)
+    plain = text.plain(hit, lines(chunk), frozenset(), explain=True, clip=True)
     colored = text.colored(hit, lines(chunk), asked(["send"]), explain=True, clip=True)
     assert "\x1b[" in colored
     bare = re.sub(r"\x1b\[[\d;]*m", "", colored)
@@ -42,8 +43,39 @@ def test_lines_left_out_are_seen():
 
 def test_no_line_moves_the_cursor_or_fills_the_screen():
     chunk = Chunk("1", "\x1b[31mred\x07\r" + "x" * 500, "", "a.py", 1, 1)
-    shown = text.plain(Hit(chunk, 1.0), lines(chunk), explain=False, clip=True)
+    shown = text.plain(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=True)
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert max(map(len, shown.splitlines())) <= text.WIDEST + 8
-    assert "x" * 500 in text.plain(Hit(chunk, 1.0), lines(chunk), explain=False, clip=False)
+    assert "x" * 500 in text.plain(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=False)
+
+
+def test_the_place_is_where_the_unit_is_declared():
+    chunk = Chunk("1", "# send: for letters\n@once\ndef send(to):\n", "python", "a.py", 3, 5, "send", "function")
+    assert headline(replace(chunk, signature="def send(to)")) == "a.py:5  function send"
+
+
+def test_a_later_part_of_a_unit_is_in_it():
+    chunk = Chunk("1", "    try:\n", "python", "a.py", 9, 9, "send", "function", "Mail", signature="def send(to)")
+    assert headline(chunk) == "a.py:9  in function Mail.send"
+
+
+def test_of_many_names_a_few_are_shown_those_asked_for_first():
+    chunk = Chunk("1", "A = 1\nB = 2\nC = 3\nRETRIES = 4\n", "python", "a.py", 1, 4, "A, B, C, RETRIES", "constant")
+    assert headline(chunk, "how many retries") == "a.py:1  constant RETRIES, A, B and 1 more"
+
+
+def test_a_name_stays_on_its_line():
+    assert headline(Chunk("1", "x\n", "", "a\n\x1b[31m.py", 1, 1)) == "a\\n\\x1b[31m.py:1"
+
+
+def test_an_explanation_is_short_and_adds_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = text.score(Hit(HIT.chunk, 0.5, {f"part{number}": 1.0 + number for number in range(12)}))
+    assert "2 others +3.000" in shown
+    assert "part0" not in shown
+    assert max(map(len, shown.split("\n"))) <= 60
+
+
+def headline(chunk: Chunk, question: str = "") -> str:
+    return text.plain(Hit(chunk, 1.0), lines(chunk), asked([question]), explain=False, clip=True).split("\n", 1)[0]

@@ -75,7 +75,7 @@ class Answer:
 
         def plain(hit: Hit) -> str:
             shown = lines(hit.chunk) if whole else excerpt(hit.chunk, wanted, self.excerpt_lines)
-            return text.plain(hit, shown, explain=look.explain, clip=not whole) + "\n"
+            return text.plain(hit, shown, wanted, explain=look.explain, clip=not whole) + "\n"
 
         def colored(hit: Hit) -> str:
             shown = lines(hit.chunk) if whole else excerpt(hit.chunk, wanted, self.excerpt_lines)

@@ -1,7 +1,7 @@
 """A hit and the words asked for to the lines of it worth showing, and to the part that fits a budget.
 
 Lines are whole, always. The window with the most different words of the question wins, the first of
-equals; where the unit is named is shown above it when the window starts later.
+equals; where the unit is declared is shown above it when the window starts later.
 """
 
 from __future__ import annotations
@@ -36,17 +36,27 @@ def lines(chunk: Chunk) -> list[Line]:
 
 
 def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int) -> list[Line]:
-    """Return at most `count` lines, ascending: the best window, and where the unit is named."""
+    """Return about `count` lines, ascending: the best window, and where the unit is declared; none empty at an edge."""
     every = lines(chunk)
-    if len(every) <= count:
-        return every
-    name = _named(every, chunk.symbol)
+    name = declared(chunk)
     start = window(every, wanted, count)
     if name is None or name >= start or count == 1:
-        return every[start : start + count]
-    below = every[name + 1 :]
-    start = window(below, wanted, count - 1)
-    return [every[name], *below[start : start + count - 1]]
+        return _trimmed(every[start : start + count])
+    start = name + 1 + window(every[name + 1 :], wanted, count - 1)
+    shown = _trimmed(every[start : start + count - 1])
+    between = every[name + 1 : shown[0][0] - every[0][0]] if shown else []
+    return [every[name], *(between if len(between) == 1 else []), *shown]
+
+
+def declared(chunk: Chunk) -> int | None:
+    """Return which line of a chunk declares its unit: one that names it and is of its signature, if it has one."""
+    signature, names = " ".join(chunk.signature.split()), chunk.symbol.split(", ")
+    for at, (_, line) in enumerate(lines(chunk)):
+        text = " ".join(line.split())
+        named = text and any(name and name in text for name in names)
+        if named and (not signature or signature in text or text.rstrip(" {:") in signature):
+            return at
+    return None
 
 
 def window(every: Sequence[Line], wanted: AbstractSet[str], count: int) -> int:
@@ -55,9 +65,10 @@ def window(every: Sequence[Line], wanted: AbstractSet[str], count: int) -> int:
     totals = [0, *accumulate(map(len, found))]
 
     def worth(at: int) -> tuple[int, int]:
-        return len(set().union(*found[at : at + count])), totals[at + count] - totals[at]
+        stop = min(at + count, len(every))
+        return len(set().union(*found[at:stop])), totals[stop] - totals[at]
 
-    return max(range(len(every) - count + 1), key=worth)
+    return max(range(max(len(every) - count, 0) + 1), key=worth)
 
 
 def fit(hits: Iterable[Hit], wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> list[Hit]:
@@ -82,9 +93,10 @@ def places(text: str, wanted: AbstractSet[str]) -> list[tuple[int, int]]:
     return [found.span() for found in WORD.finditer(text) if not wanted.isdisjoint(terms_of(found[0]))]
 
 
-def _named(every: Sequence[Line], symbol: str) -> int | None:
-    """Return the first line that holds the symbol."""
-    return next((at for at, (_, text) in enumerate(every) if symbol and symbol in text), None)
+def _trimmed(shown: Sequence[Line]) -> list[Line]:
+    """Return lines without the empty ones at either end."""
+    full = [at for at, (_, text) in enumerate(shown) if text.strip()]
+    return list(shown[full[0] : full[-1] + 1]) if full else list(shown)
 
 
 def _cut(hit: Hit, wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> Hit | None:

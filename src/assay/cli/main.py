@@ -48,7 +48,7 @@ class Commands(click.Group):
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="assay", message="%(prog)s %(version)s")
 def assay() -> None:
-    """Find code by meaning, prove which answers are right, learn to rank, and measure all of it."""
+    """Find code by meaning: offline, without a key, each answer with its reason."""
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def guarded(work: Callable[[], None], *, verbose: bool = False) -> int:
     except BrokenPipeError:  # nobody reads on: that is success
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except click.ClickException as error:
-        return _say(_usage(error))
+        return _refused(error)
     except (AssayError, OSError) as error:
         return _say(_explained(error), traceback=verbose)
     except Exception as error:  # noqa: BLE001  # the outermost place: a person gets a line, `-v` the rest
@@ -98,11 +98,15 @@ def _say(message: str, *, status: int = 2, traceback: bool = False) -> int:
     return status
 
 
-def _usage(error: click.ClickException) -> str:
-    """Return click's own message, and where help is."""
+def _refused(error: click.ClickException) -> int:
+    """Say what click has against the arguments, and where help is; without any, help is what it says."""
+    message = error.format_message()
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(message, err=True)
+        return 2
     context = getattr(error, "ctx", None)
-    message = error.format_message().rstrip(".")
-    return f"{message}; see {context.command_path} --help" if context else message
+    message = message.rstrip(".")
+    return _say(f"{message}; see {context.command_path} --help" if context else message)
 
 
 def _explained(error: Exception) -> str:

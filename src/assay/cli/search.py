@@ -19,7 +19,7 @@ from assay.cli.options import Chosen, Filters
 @options.form("text", "json", "jsonl")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Print at most N tokens, in whole lines.")
 @click.option("--full", is_flag=True, help="Print whole hits, not their most telling lines.")
-@click.option("--explain", is_flag=True, help="Print each part of each score.")
+@click.option("--explain", is_flag=True, help="Print what each score is made of.")
 @click.option("--all-matches", is_flag=True, help="Add the count and places of every literal match.")
 @options.no_refresh
 @options.with_settings

@@ -7,13 +7,15 @@ and rich is loaded only for colour.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from assay.cli.excerpt import Line, places
+from assay.cli.excerpt import Line, declared, places
+from assay.cli.excerpt import lines as lines_of
 from assay.types import Chunk, Hit
 
 if TYPE_CHECKING:
@@ -21,18 +23,25 @@ if TYPE_CHECKING:
 
 WIDEST = 160
 """Characters of a line that are shown; code that a person wrote is not wider."""
+_NAMES = 3
+"""Names of a run of small declarations that are shown; the rest are counted."""
+_PARTS = 10
+"""Parts of a score that are shown; JSON has all of them."""
+_HARD_SPACE = "\N{NO-BREAK SPACE}"
 
 
 def wants_color() -> bool:
     """Say whether standard output takes colour."""
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+    return os.environ.get("FORCE_COLOR", "0") not in {"", "0"} or (
+        sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    )
 
 
-def plain(hit: Hit, lines: Sequence[Line], *, explain: bool, clip: bool) -> str:
+def plain(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain: bool, clip: bool) -> str:
     """Return one hit as text: a line that names it, then the lines of it."""
-    rows = [f"{_place(hit.chunk)}  {_what(hit.chunk)}".rstrip()]
+    rows = [f"{_escaped(hit.chunk.path)}:{_line(hit.chunk, lines)}  {_what(hit.chunk, wanted)}".rstrip()]
     if explain:
         rows.append(f"    {score(hit)}")
     shown = with_gaps([(number, _shown(text, clip=clip)) for number, text in lines])
@@ -46,7 +55,8 @@ def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explai
     from rich.text import Text
 
     chunk = hit.chunk
-    text = Text.assemble((chunk.path, "bold magenta"), f":{chunk.start_line}  ", (_what(chunk), "bold"), "\n")
+    line = f":{_line(chunk, lines)}  "
+    text = Text.assemble((_escaped(chunk.path), "bold magenta"), line, (_what(chunk, wanted), "bold"), "\n")
     if explain:
         text.append(f"    {score(hit)}\n", "dim")
     code = _highlighted(chunk.language, [_shown(line, clip=clip) for _, line in lines], wanted)
@@ -71,22 +81,45 @@ def with_gaps(lines: Sequence[Line]) -> list[Line]:
 
 
 def score(hit: Hit) -> str:
-    """Return the score of a hit and each part of it, the weightiest first; what is too small to print is left out."""
+    """Return the score of a hit and the weightiest parts of it; the others are summed up."""
     ordered = sorted(hit.why.items(), key=lambda part: -abs(part[1]))
-    parts = [f"{name}\N{NO-BREAK SPACE}{value:+.3f}" for name, value in ordered if abs(value) >= 0.0005]
-    rows = wrap(" ".join([f"score\N{NO-BREAK SPACE}{hit.score:.3f}", *parts]), 100)
-    return "\n      ".join(rows).replace("\N{NO-BREAK SPACE}", " ")
+    if rest := ordered[_PARTS:]:
+        ordered = [*ordered[:_PARTS], (f"{len(rest)} others", sum(value for _, value in rest))]
+    parts = [f"{name} {value:+.3f}" for name, value in ordered if abs(value) >= 0.0005]
+    parts = [part.replace(" ", _HARD_SPACE) for part in (f"score {hit.score:.3f}", *parts)]
+    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    return "\n      ".join(wrap(" ".join(parts), max(width - 6, 24))).replace(_HARD_SPACE, " ")
 
 
-def _place(chunk: Chunk) -> str:
-    return f"{chunk.path}:{chunk.start_line}"
+def _line(chunk: Chunk, shown: Sequence[Line]) -> int:
+    """Return the line to open: where the unit is declared, else the first that is shown."""
+    at = declared(chunk)
+    return shown[0][0] if at is None else lines_of(chunk)[at][0]
 
 
-def _what(chunk: Chunk) -> str:
-    """Return what a chunk is: its kind, and its name below its parents."""
+def _what(chunk: Chunk, wanted: AbstractSet[str]) -> str:
+    """Return what a chunk is: its kind, and its name below its parents; later parts of a long unit are `in` it."""
     separator = " > " if chunk.kind == "section" else "."
-    name = separator.join(part for part in (chunk.parent, chunk.symbol) if part)
-    return " ".join(part for part in (chunk.kind, name) if part)
+    symbol = chunk.symbol if chunk.kind == "section" else _few(chunk.symbol, wanted)
+    name = separator.join(part for part in (chunk.parent, symbol) if part)
+    later = chunk.symbol and chunk.signature and declared(chunk) is None
+    return " ".join(_escaped(part) for part in ("in" if later else "", chunk.kind, name) if part)
+
+
+def _few(symbol: str, wanted: AbstractSet[str]) -> str:
+    """Return a few names of a run of small declarations, those that were asked for first."""
+    names = symbol.split(", ")
+    if len(names) <= _NAMES:
+        return symbol
+    first = sorted(names, key=lambda name: not places(name, wanted))[:_NAMES]
+    return f"{', '.join(first)} and {len(names) - _NAMES} more"
+
+
+def _escaped(name: str) -> str:
+    """Return a name on one line: what would move the cursor is written as an escape."""
+    return "".join(
+        letter if letter.isprintable() or "\udc80" <= letter <= "\udcff" else repr(letter)[1:-1] for letter in name
+    )
 
 
 def _shown(text: str, *, clip: bool) -> str:

@@ -30,6 +30,8 @@ class Opened:
 def open_roots(typed: Sequence[str], chosen: Chosen, *, limit: int | None = None, refresh: bool = True) -> list[Opened]:
     """Open every root, each once; all paths and settings are checked before any index is made."""
     roots: dict[Path, str] = {}
+    if "" in typed:
+        raise InputError("a PATH is empty: name a folder, or . for the current one")
     for path in typed:
         roots.setdefault(root_of(path, refresh=refresh), path)
     if chosen.location and len(roots) > 1:
