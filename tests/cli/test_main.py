@@ -89,3 +89,9 @@ def test_a_reader_that_leaves_early_is_success(project: Path):
 
 def _raise(error: BaseException) -> None:
     raise error
+
+
+def test_a_closed_output_is_no_error(project: Path):
+    script = 'exec "$0" -m assay.cli.main search "send mail" "$1" >&-'
+    ran = subprocess.run(["sh", "-c", script, sys.executable, project], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")

@@ -110,7 +110,7 @@ def _extras() -> Finding:
     from assay.plugins import missing, names
 
     try:
-        absent = [name for name in names("encoder") if missing(name)]
+        absent = [name for name in (*names("encoder"), "lance", "train") if missing(name)]
     except PackageNotFoundError:
         return True, "unknown, for this package is on the path and not installed"
     return True, f"not installed: {', '.join(absent)} (pip install 'assay[NAME]')" if absent else "all installed"

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -54,6 +55,7 @@ def assay() -> None:
 def main() -> None:
     """Run the command line and leave with its status."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: idle threads spin for longer than they help
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # None: closed by the caller
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of any bytes can be printed
     sys.exit(run(sys.argv[1:]))
 
