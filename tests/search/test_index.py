@@ -257,3 +257,9 @@ def test_a_snapshot_stays_as_it_was(tree, index):
     tree.write("a.py", "new = 2\n")
     index.refresh()
     assert [held.chunk(n).text for n in range(held.size)] == ["old = 1\n"]
+
+
+def test_an_index_inside_its_root_is_no_part_of_any_index(tmp_path):
+    (tmp_path / "a.py").write_text("def send():\n    return 1\n")
+    Index(tmp_path, tmp_path / "one", HashedEncoder()).refresh()
+    assert Index(tmp_path, tmp_path / "two", HashedEncoder()).refresh().files == 1

@@ -44,7 +44,7 @@ def generations(snapshot):
 def leftovers(index):
     """Return what lies in an index's folder without belonging to its version."""
     names = {entry.name for entry in index.folder.location.iterdir()}
-    return names - index.folder.open().manifest.files - {"manifest.json", "lock"}
+    return names - index.folder.open().manifest.files - {"manifest.json", "lock", ".gitignore"}
 
 
 @contextmanager

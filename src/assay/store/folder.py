@@ -76,6 +76,7 @@ class Folder:
         with self._explained():
             self.location.mkdir(parents=True, exist_ok=True)
             with writing(self.location):
+                self._hide()
                 self._clear()
                 try:
                     yield
@@ -119,6 +120,12 @@ class Folder:
         except KeyError as missing:
             raise DamagedIndex(f"{manifest.catalog} lacks the column {missing}") from missing
         return Version(manifest, Catalog(arrays), parts)
+
+    def _hide(self) -> None:
+        """Keep the folder out of git and out of every walk, should it lie inside a repository."""
+        mark = self.location / ".gitignore"
+        if not mark.exists():
+            mark.write_text("*\n", encoding="ascii")
 
     def _clear(self) -> None:
         """Remove what the current version does not name; a version that cannot be read names nothing."""
