@@ -26,7 +26,7 @@ from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Hit, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
-SECOND_ROUND = 40
+SECOND_ROUND = 30
 """Candidates whose texts are read."""
 _SIDES: tuple[Literal["code", "docs"], ...] = ("code", "docs")
 
