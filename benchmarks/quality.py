@@ -2,7 +2,7 @@
 
     python benchmarks/quality.py CHECKOUTS [--truth FOLDER] [--set NAME …] [--encoder SPEC] [--semble MODEL]
 
-Strict measures over the first 20 hits (`assay.measure.lines`), 95% bootstrap intervals over queries, lines a reader
+Strict measures over the first 20 hits (`assay.measure`), 95% bootstrap intervals over queries, lines a reader
 reads in the first five. Peers run in the same process on the same checkouts: `bm25` is one field of stemmed words
 over the same chunks, and semble is its own package with the static model that is given.
 """
@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from truth import HERE, Asked, load, snapshot
+from truth import HERE, Asked, load, measured, snapshot
 
 from assay import plugins
 from assay.assemble import dictionary
-from assay.measure.lines import Span, gains, hit, lines_in, ndcg, recall, reciprocal_rank
+from assay.measure.compare import interval
+from assay.measure.lines import Span
 from assay.search.filters import kept
 from assay.search.hybrid import Hybrid
 from assay.search.lexical import FieldWeights, bm25, match
@@ -31,7 +32,7 @@ from assay.types import Query
 
 DEPTH = 20
 BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
-NAMES = ("Hit@5", "MRR", "nDCG@10", "Recall@10", "lines")
+NAMES = ("Hit@5", "MRR", "nDCG@10", "Recall@10", "lines@5")
 Answer = Callable[[Asked], list[Span]]
 
 
@@ -78,25 +79,6 @@ def _relative(path: str, root: Path) -> str:
     return os.path.relpath(path, root) if Path(path).is_absolute() else path
 
 
-def measured(answer: Answer, asked: Sequence[Asked]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Return the measures of each query, shape `(queries, len(NAMES))`."""
-    rows = []
-    for one in asked:
-        found = answer(one)
-        earned = gains(found, one.entries)
-        truth = one.entries
-        ranked = (ndcg(earned, truth, 10), recall(earned, truth, 10), lines_in(found, 5))
-        rows.append((hit(earned, 5), reciprocal_rank(earned), *ranked))
-    return np.array(rows, dtype=float)
-
-
-def interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
-    """Return the 95% bootstrap interval of a mean over queries."""
-    draws = np.random.default_rng(0).integers(0, len(values), (2000, len(values)))
-    low, high = np.quantile(values[draws].mean(axis=1), [0.025, 0.975])
-    return float(low), float(high)
-
-
 def groups(asked: Sequence[Asked]) -> Iterator[tuple[str, list[int]]]:
     """Yield all queries, each set and each kind, by position."""
     yield "all", list(range(len(asked)))
@@ -120,14 +102,16 @@ def main() -> None:
     results: dict[str, list[np.ndarray[tuple[int, int], np.dtype[np.float64]]]] = {}
     for name in dict.fromkeys(one.set for one in asked):
         mine = [one for one in asked if one.set == name]
+        answered: dict[str, Answer] = {}
         root = given.checkouts / mine[0].repository
         for encoder in given.encoder or ["static:default"]:
             held = snapshot(root, plugins.make("encoder", encoder))
-            results.setdefault(f"assay {encoder}", []).append(measured(assay_answers(held, encoder), mine))
-        results.setdefault("bm25", []).append(measured(bm25_answers(held), mine))
+            answered[f"assay {encoder}"] = assay_answers(held, encoder)
+        answered["bm25"] = bm25_answers(held)
         if given.semble:
-            answers = semble_answers(root, mine[0].mode, given.semble)
-            results.setdefault("semble", []).append(measured(answers, mine))
+            answered["semble"] = semble_answers(root, mine[0].mode, given.semble)
+        for system, answer in answered.items():
+            results.setdefault(system, []).append(measured([answer(one) for one in mine], mine, NAMES))
     stored: dict[str, dict[str, dict[str, list[float]]]] = {}
     for system, parts in results.items():
         values = np.concatenate(parts)

@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from truth import Asked, load, snapshot
+from truth import Asked, load, measured, snapshot
 
 from assay import plugins
 from assay.encode.static import load_static
-from assay.measure.lines import Span, gains, hit, lines_in, ndcg, reciprocal_rank
+from assay.measure.lines import Span
 from assay.search.features import COLUMNS
 from assay.search.hybrid import SECOND_ROUND, Hybrid
 from assay.search.nearness import NEAR_COLUMNS
@@ -186,14 +186,13 @@ def cross_validated(
 
 def figures(results: Sequence[tuple[Example, Array]]) -> dict[str, float]:
     """Return the strict measures over the first 20 hits."""
-    measured = []
-    for one, scores in results:
-        found = [one.spans[i] for i in np.argsort(-scores, kind="stable")[:20]]
-        earned = gains(found, one.asked.entries)
-        shares = (hit(earned, 5), reciprocal_rank(earned), ndcg(earned, one.asked.entries, 10), lines_in(found, 5))
-        measured.append((*shares, hit(earned, 5) if one.asked.kind == "hard" else np.nan))
-    means = np.nanmean(np.array(measured, dtype=float), axis=0)
-    return dict(zip(("Hit@5", "MRR", "nDCG@10", "lines", "hard Hit@5"), means.round(3).tolist(), strict=True))
+    names = ("Hit@5", "MRR", "nDCG@10", "lines@5")
+    asked = [one.asked for one, _ in results]
+    answers = [[one.spans[i] for i in np.argsort(-scores, kind="stable")[:20]] for one, scores in results]
+    values = measured(answers, asked, names)
+    hard = values[[one.kind == "hard" for one in asked], 0]
+    means = dict(zip(names, values.mean(axis=0).round(3).tolist(), strict=True))
+    return means | ({"hard Hit@5": round(float(hard.mean()), 3)} if len(hard) else {})
 
 
 def calibrate(

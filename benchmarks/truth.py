@@ -8,14 +8,19 @@ commits; check each out as a folder NAME of one parent folder and give that to t
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.corpus.chunk import parse
 from assay.corpus.walk import Skipped, read, walk
 from assay.encode.view import text_for
 from assay.measure.lines import Entry, Span
+from assay.measure.matched import match
+from assay.measure.measures import parse as measure
 from assay.protocols import Encoder
 from assay.store.snapshot import Snapshot
 
@@ -55,6 +60,14 @@ def _entry(result: str) -> Entry:
     path, lines, grade = result.rsplit(":", 2)
     start, _, end = lines.partition("-")
     return Entry(Span(path, int(start), int(end or start)), int(grade))
+
+
+def measured(answers: Sequence[Sequence[Span]], asked: Sequence[Asked], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return strict measures of the answer to each query, shape `(queries, len(names))`."""
+    run = {str(number): answer for number, answer in enumerate(answers)}
+    truth = {str(number): one.entries for number, one in enumerate(asked)}
+    matched = match(run, truth, "line")
+    return np.stack([measure(name).of(matched) for name in names], axis=1)
 
 
 def snapshot(root: Path, encoder: Encoder) -> Snapshot:

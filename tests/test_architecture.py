@@ -22,8 +22,8 @@ LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
 START_MS = 80
 HEAVY = (
-    "ast_grep_py httpx lance lightgbm numpy onnxruntime pyarrow rich Stemmer sentence_transformers sklearn tokenizers "
-    "torch transformers"
+    "ast_grep_py httpx lance lightgbm matplotlib mcp numpy onnxruntime pyarrow rich Stemmer sentence_transformers "
+    "sklearn tokenizers torch transformers"
 ).split()
 
 MODULES = sorted(PACKAGE.rglob("*.py"))

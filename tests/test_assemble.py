@@ -4,10 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble import encoder_of, location_of, open_workspace, queries_of, root_of
+from assay.assemble import encoder_of, index_key, location_of, open_workspace, queries_of, root_of
 from assay.encode.cached import CachedEncoder
 from assay.errors import InputError
 from assay.protocols import Searcher
+from assay.search.dense import Dense
+from assay.search.expand import Expanded
+from assay.search.fuse import Fused
+from assay.search.hybrid import Hybrid
+from assay.search.spelling import Mended
+from assay.search.words_only import Lexical
 from assay.settings import load
 from assay.store.place import located
 
@@ -64,3 +70,57 @@ def test_queries_carry_checked_filters():
 def test_a_query_that_cannot_be_searched_is_an_error(text: str):
     with pytest.raises(InputError):
         queries_of([text])
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        ([], Hybrid),
+        (["search.ranking=vectors"], Dense),
+        (["search.ranking=keywords"], Lexical),
+        (["search.ranking=fused"], Fused),
+    ],
+)
+def test_a_ranking_is_a_setting(project: Path, changes: list[str], wanted: type):
+    workspace = open_workspace(project, load(changes=changes))
+    searcher = workspace.searcher
+    assert isinstance(searcher.inner if isinstance(searcher, Mended) else searcher, wanted)
+    (hits,) = searcher.search(queries_of(["mesages"]), 5)
+    assert hits[0].chunk.symbol == "send_mail"
+    assert workspace.is_relevant(hits)
+    assert not workspace.is_relevant([])
+
+
+def test_weights_fusion_and_expansion_reach_the_pipeline(project: Path):
+    def searcher(*changes: str) -> Searcher:
+        return open_workspace(project, load(changes=["search.ranking=fused", *changes])).searcher
+
+    outer = searcher("search.fusion=linear", "search.keyword_weight=2", "search.expand=4", "search.expand_weight=0.5")
+    assert isinstance(outer, Expanded)
+    assert (outer.number, outer.weight, outer.depth) == (4, 0.5, 50)
+    assert isinstance(outer.inner, Mended)
+    fused = outer.inner.inner
+    assert isinstance(fused, Fused)
+    assert (fused.fusion, [(member.name, member.weight) for member in fused.members]) == (
+        "linear",
+        [("vectors", 0.7), ("keywords", 2.0)],
+    )
+    with pytest.raises(InputError, match="are both 0"):
+        searcher("search.vector_weight=0", "search.keyword_weight=0")
+
+
+def test_a_reranker_is_named_by_its_spec(project: Path):
+    with pytest.raises(InputError, match="unknown scorer 'crass'; did you mean 'cross'"):
+        open_workspace(project, load(changes=["search.reranker=crass:model"]))
+    assert not location_of(project, load()).exists()
+
+
+def test_settings_that_count_when_an_index_is_made_are_told_apart_from_those_of_a_query():
+    def key(*changes: str) -> str:
+        return index_key(load(changes=changes))
+
+    assert key() == key("search.ranking=fused", "search.expand=9", "search.limit=3", "index.location=x")
+    made = ("index.chunk_lines=80", "index.section_lines=9", "index.overlap_lines=2", "index.quantisation=int8")
+    keys = [key(change) for change in (*made, "encoder.reads=source", "encoder.spec=hash")]
+    assert len({key(), *keys}) == 7
+    assert key(*made) == "static:default, chunk_lines 80, section_lines 9, overlap_lines 2, quantisation int8"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,6 +46,12 @@ def test_a_missing_library_names_the_extra_that_brings_it(tmp_path: Path, monkey
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(MissingExtra, match=r"wanting.* needs a_library_that_nobody_has.*assay\[wanting\]"):
         plugins.make("encoder", "wanting:x")
+
+
+def test_a_part_may_share_the_extra_of_another():
+    code = "import sys; sys.modules['torch'] = None; from assay.plugins import make; make('scorer', 'cross:x')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "MissingExtra: scorer 'cross' needs torch: pip install 'assay[hf]'" in done.stderr
 
 
 def test_the_libraries_of_an_extra_are_known_from_the_package_itself():

@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import platformdirs
 
 from assay import plugins
 from assay.corpus.clone import clone, is_url
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
+from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, nearest
 from assay.protocols import Encoder, Searcher
-from assay.search.hybrid import Corpus, Hybrid
+from assay.search.hybrid import Corpus, Hybrid, relevant
 from assay.search.index import Index, Report
-from assay.search.spelling import Speller
-from assay.settings import Settings, changed
+from assay.search.index_changes import Build
+from assay.search.spelling import Mended, Speller
+from assay.settings import SearchSettings, Settings, changed
 from assay.store.place import LANCE, default_location, located
 from assay.store.snapshot import Snapshot
 from assay.types import KINDS, Hit, Mode, Query
@@ -71,6 +73,7 @@ class Workspace:
 
     index: AnyIndex
     report: Report
+    settings: Settings = field(default_factory=Settings)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -79,10 +82,15 @@ class Workspace:
 
     @cached_property
     def searcher(self) -> Searcher:
-        """Return the default searcher over it; words are mended where all words of the corpus are at hand."""
-        corpus = self.index.corpus()
-        speller = Speller(corpus, dictionary) if isinstance(corpus, Snapshot) else None
-        return Hybrid(corpus, self.index.encoder, speller)
+        """Return the searcher that the settings ask for."""
+        return searcher_of(self.index.corpus(), self.index.encoder, self.settings)
+
+    def is_relevant(self, hits: Sequence[Hit]) -> bool:
+        """Say whether the best hit is likely right; scores that are no chances cannot tell, so there any hit is."""
+        asked = self.settings.search
+        if asked.ranking == "learned" and not asked.reranker:
+            return relevant(hits, self.index.encoder.name)
+        return bool(hits)
 
 
 def root_of(path: str, *, refresh: bool = True) -> Path:
@@ -131,7 +139,7 @@ def index_of(root: Path, settings: Settings) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
     if settings.index.location.startswith(LANCE):
         return _lance_index(root, located(settings.index.location, root), settings)
-    return Index(root, location_of(root, settings), encoder_of(settings))
+    return Index(root, location_of(root, settings), encoder_of(settings), build_of(settings))
 
 
 def _lance_index(root: Path, location: str, settings: Settings) -> AnyIndex:
@@ -139,7 +147,71 @@ def _lance_index(root: Path, location: str, settings: Settings) -> AnyIndex:
         from assay.search.index_lance import LanceIndex
     except ModuleNotFoundError as error:
         raise MissingExtra(f"index '{location}'", str(error.name), "lance") from error
-    return LanceIndex(root, location.removeprefix(LANCE), encoder_of(settings))
+    return LanceIndex(root, location.removeprefix(LANCE), encoder_of(settings), build_of(settings))
+
+
+def build_of(settings: Settings) -> Build:
+    """Return how an index is built: the settings that count when it is made."""
+    index = settings.index
+    return Build(
+        chunk_lines=index.chunk_lines,
+        section_lines=index.section_lines,
+        overlap_lines=index.overlap_lines,
+        quantisation=index.quantisation,
+        reads=cast(Reads, settings.encoder.reads),
+    )
+
+
+def index_key(settings: Settings) -> str:
+    """Return what an index depends on besides the files: settings of one key can share an index."""
+    return ", ".join((settings.encoder.spec, *build_of(settings).changes()))
+
+
+def searcher_of(corpus: Corpus, encoder: Encoder, settings: Settings) -> Searcher:
+    """Return the pipeline that the settings ask for; words are mended where all words of a corpus are at hand."""
+    asked = settings.search
+    _check(asked)
+    speller = Speller(corpus, dictionary) if isinstance(corpus, Snapshot) else None
+    searcher: Searcher
+    if asked.ranking == "learned":
+        searcher = Hybrid(corpus, encoder, speller)
+    else:
+        searcher = _plain(corpus, encoder, asked)
+        searcher = Mended(searcher, speller) if speller else searcher
+    if asked.expand:
+        from assay.search.expand import Expanded
+
+        if not isinstance(corpus, Snapshot):
+            raise InputError("search.expand follows links through every chunk: use an index in a folder")
+        searcher = Expanded(searcher, corpus, asked.expand, asked.expand_weight, asked.rerank_depth)
+    if asked.reranker:
+        from assay.search.rerank import Reranked
+
+        searcher = Reranked(searcher, plugins.make("scorer", asked.reranker), asked.rerank_depth + asked.expand)
+    return searcher
+
+
+def _check(asked: SearchSettings) -> None:
+    """Refuse what no pipeline can be made of, before an index is."""
+    if asked.ranking == "fused" and not asked.vector_weight + asked.keyword_weight:
+        raise InputError("search.vector_weight and search.keyword_weight are both 0; give one of them a weight")
+    if asked.reranker:
+        plugins.place("scorer", asked.reranker.partition(":")[0])
+
+
+def _plain(corpus: Corpus, encoder: Encoder, asked: SearchSettings) -> Searcher:
+    """Return a searcher that nothing was learned for: by vectors, by words, or by both, fused."""
+    from assay.search.dense import Dense
+    from assay.search.words_only import Lexical
+
+    if asked.ranking == "vectors":
+        return Dense(corpus, encoder)
+    if asked.ranking == "keywords":
+        return Lexical(corpus)
+    from assay.search.fuse import Fused, Member
+
+    vectors = Member("vectors", Dense(corpus, encoder), asked.vector_weight)
+    return Fused((vectors, Member("keywords", Lexical(corpus), asked.keyword_weight)), asked.fusion)
 
 
 def status_of(root: Path, settings: Settings) -> tuple[AnyIndex, Report | None]:
@@ -157,11 +229,12 @@ def open_workspace(
     root: Path, settings: Settings, *, refresh: bool = True, progress: Callable[[str, int, int], None] | None = None
 ) -> Workspace:
     """Return a root with its index up to date, or as it is when not to be refreshed."""
+    _check(settings.search)
     index = index_of(root, settings)
     report = index.refresh(progress) if refresh else index.status()
     if report is None:
         raise InputError(f"no index of '{root}' yet: leave out --no-refresh, or run assay index")
-    return Workspace(index, report)
+    return Workspace(index, report, settings)
 
 
 def related_to(workspace: Workspace, path: str, line: int, k: int) -> list[Hit]:

@@ -22,8 +22,25 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "onnx": "assay.encode.onnx:OnnxEncoder",
         "static": "assay.encode.static:load_static",
     },
+    "scorer": {
+        "cross": "assay.encode.cross:CrossEncoder",
+    },
+    "system": {
+        "assay": "assay.bench.systems.own:AssaySystem",
+        "bm25": "assay.bench.systems.lexical:Bm25System",
+        "bow": "assay.bench.systems.lexical:BagOfWordsSystem",
+        "cmd": "assay.bench.systems.command:CommandSystem",
+        "dense": "assay.bench.systems.dense:DenseSystem",
+        "http": "assay.bench.systems.http:HttpSystem",
+        "mcp": "assay.bench.systems.mcp:McpSystem",
+        "py": "assay.bench.systems.python:PythonSystem",
+        "run": "assay.bench.systems.saved:SavedSystem",
+    },
 }
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
+
+EXTRAS: Mapping[str, str] = {"cross": "hf"}
+"""The extra of a part that shares it with another one."""
 
 
 def make(kind: str, spec: str) -> Any:
@@ -35,16 +52,21 @@ def make(kind: str, spec: str) -> Any:
 
 def find(kind: str, name: str) -> Any:
     """Return what makes the parts of a name: a built-in one, else an installed entry point."""
-    target = BUILT_IN[kind].get(name) or _installed(kind).get(name)
-    if target is None:
-        raise InputError(f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
-    module, _, attribute = target.partition(":")
+    module, _, attribute = place(kind, name).partition(":")
     try:
         return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name is None or module.startswith(error.name):
             raise
-        raise MissingExtra(f"{kind} '{name}'", error.name, name) from error
+        raise MissingExtra(f"{kind} '{name}'", error.name, EXTRAS.get(name, name)) from error
+
+
+def place(kind: str, name: str) -> str:
+    """Return where the part of a name stands, as `module:attribute`; nothing is imported."""
+    target = BUILT_IN[kind].get(name) or _installed(kind).get(name)
+    if target is None:
+        raise InputError(f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
+    return target
 
 
 def names(kind: str) -> list[str]:

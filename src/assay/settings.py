@@ -7,7 +7,7 @@ from the environment, read by the part that needs them.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,16 +18,32 @@ Values = TypeVar("Values")
 
 _WANTED = {int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
 
+QUANTISATIONS = ("none", "int8", "binary")
+READINGS = ("auto", "view", "source")
+RANKINGS = ("learned", "fused", "keywords", "vectors")
+FUSIONS = ("rrf", "linear")
+
 FILE = "assay.toml"
 """The settings of a root, read where it lies in that root."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
-    """Where an index lies."""
+    """Where an index lies and what it is made of."""
 
     location: str = ""
     """A folder, or `lance:` and a path or URI; empty means a folder for each root, in the user's cache."""
+    chunk_lines: int = 50
+    """Lines of a chunk of code at most; measured: 120 finds no more within as many lines read."""
+    section_lines: int = 50
+    """Lines of a chunk of prose at most; measured on documentation queries."""
+    overlap_lines: int = 0
+    quantisation: str = "none"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be made."""
+        _at_least("index", self, {"chunk_lines": 1, "section_lines": 1, "overlap_lines": 0})
+        _one_of("index.quantisation", self.quantisation, QUANTISATIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +51,40 @@ class EncoderSettings:
     """What turns text into vectors."""
 
     spec: str = "static:default"
+    reads: str = "auto"
+    """What it is given for a chunk."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no encoder can read."""
+        _one_of("encoder.reads", self.reads, READINGS)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How much is answered."""
+    """How answers are found, and how much of them is given."""
 
     limit: int = 10
     excerpt_lines: int = 8
+    ranking: str = "learned"
+    fusion: str = "rrf"
+    vector_weight: float = 0.7
+    keyword_weight: float = 0.3
+    expand: int = 0
+    """Chunks that are added at most because the best ones call them, are called by them, or stand beside them."""
+    expand_weight: float = 0.0
+    """The share of a hit's score that what is linked to it has; with none it comes after all hits."""
+    reranker: str = ""
+    """The spec of a scorer; empty means none."""
+    rerank_depth: int = 50
 
     def __post_init__(self) -> None:
         """Refuse what asks for nothing."""
-        for key in ("limit", "excerpt_lines"):
-            if getattr(self, key) < 1:
-                raise InputError(f"setting 'search.{key}' is {getattr(self, key)}; wanted 1 or more")
+        _at_least("search", self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1, "expand": 0})
+        _at_least("search", self, {"vector_weight": 0, "keyword_weight": 0, "expand_weight": 0})
+        _one_of("search.ranking", self.ranking, RANKINGS)
+        _one_of("search.fusion", self.fusion, FUSIONS)
+        if self.expand_weight > 1:
+            raise InputError(f"setting 'search.expand_weight' is {self.expand_weight}; wanted 0 to 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +117,18 @@ def file_of(root: Path, config: Path | None = None) -> Path | None:
     if config is not None:
         return config
     return root / FILE if (root / FILE).is_file() else None
+
+
+def _at_least(section: str, settings: object, least: Mapping[str, int]) -> None:
+    for key, wanted in least.items():
+        value = getattr(settings, key)
+        if not value >= wanted:  # not even a number may be
+            raise InputError(f"setting '{section}.{key}' is {value}; wanted {wanted} or more")
+
+
+def _one_of(key: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise InputError(f"setting '{key}' is '{value}'; wanted one of {', '.join(known)}")
 
 
 def _read(file: Path) -> dict[str, Any]:

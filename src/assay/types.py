@@ -23,6 +23,8 @@ class Query:
     paths: tuple[str, ...] = ()
     """Globs on the relative path; one that starts with `!` leaves paths out."""
     kinds: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What a ground truth says about it: its kind (standard, hard, …), language, split, date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +78,16 @@ class Hit:
     chunk: Chunk
     score: float
     why: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """Ground truth: how well a target answers a query, and who says so."""
+
+    query_id: str
+    target: str
+    """`path:start-end`, `path:line`, `path::Symbol.name`, or a whole file; a document's id is its path."""
+    grade: int
+    """0 for judged and wrong; the higher, the better."""
+    judge: str = ""
+    reason: str = ""

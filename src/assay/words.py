@@ -64,3 +64,12 @@ def words(text: str) -> list[str]:
 def terms(text: str) -> list[str]:
     """Return the terms of a text in order."""
     return [term for word in WORD.findall(text) for term in terms_of(word)]
+
+
+_BYTES_A_TOKEN = 3
+"""On the low side for code, so that what is said to fit does fit."""
+
+
+def tokens(text: str) -> int:
+    """Estimate, on the high side, how many tokens a language model makes of a text."""
+    return -(-len(text.encode("utf-8", "backslashreplace")) // _BYTES_A_TOKEN)

@@ -5,8 +5,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.cli.excerpt import asked, declared, excerpt, fit, lines, places, tokens
+from assay.cli.excerpt import asked, declared, excerpt, fit, lines, places
 from assay.types import Chunk, Hit
+from assay.words import tokens
 
 TEXTS = st.lists(st.sampled_from(["", "x = 1", "retry the request", "def send(self):", "    return retry"]), min_size=1)
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.corpus.blocks import Sizes
 from assay.corpus.chunk import Parsed, parse
 from assay.corpus.grammars import GRAMMARS
 from assay.corpus.languages import BY_EXTENSION
@@ -115,6 +116,49 @@ def test_a_long_function_is_cut_into_equal_pieces_at_statements():
     assert max(sizes) <= 120
     assert max(sizes) - min(sizes) <= 4
     assert all(chunk.text.lstrip().startswith(("def", "if")) for chunk in parsed.chunks)
+
+
+@given(
+    language=st.sampled_from(sorted(PATHS)),
+    pieces=st.lists(st.sampled_from(PIECES), max_size=40),
+    longest=st.integers(1, 70),
+    overlap=st.integers(0, 9),
+)
+@settings(max_examples=300, deadline=None)
+def test_chunks_are_as_long_as_they_may_be_and_overlap_as_asked(language, pieces, longest, overlap):
+    text = "".join(pieces)
+    parsed = parse(PATHS[language], text, Sizes(longest, longest, overlap))
+    lines = text.split("\n")
+    ends = [chunk.end_line for chunk in parsed.chunks]
+    assert ends == sorted(set(ends))
+    for before, chunk in zip([0, *ends], parsed.chunks, strict=False):
+        assert before - overlap < chunk.start_line <= chunk.end_line <= before + overlap + len(lines)
+        assert chunk.end_line - chunk.start_line < longest + overlap
+        assert chunk.text.rstrip("\n") == "\n".join(lines[chunk.start_line - 1 : chunk.end_line]).rstrip("\n")
+    covered = {at for chunk in parsed.chunks for at in range(chunk.start_line, chunk.end_line + 1)}
+    assert not [at for at, line in enumerate(lines, 1) if line.strip() and at not in covered]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", "def long(a):\n" + "    a()\n" * 99),
+        ("a.md", "# Top\n" + "text\n" * 99),
+        ("a.conf", "key = value\n" * 100),
+    ],
+)
+def test_a_later_part_repeats_the_end_of_the_one_before(path, text):
+    apart, over = (parse(path, text, Sizes(20, 20, overlap)).chunks for overlap in (0, 3))
+    assert len(apart) == len(over) == 5
+    assert [chunk.start_line for chunk in over] == [max(1, chunk.start_line - 3) for chunk in apart]
+    assert [chunk.end_line for chunk in over] == [chunk.end_line for chunk in apart]
+
+
+def test_a_class_is_cut_at_its_members_and_a_limit_moves_no_other_border():
+    members = "".join(f"    def f{n}(self):\n" + "        x()\n" * 30 for n in range(3))
+    for longest, wanted in ((31, 4), (100, 4), (16, 7)):
+        chunks = parse("a.py", f"class A:\n    size = 1\n\n{members}", Sizes(code=longest)).chunks
+        assert len(chunks) == wanted
 
 
 def test_a_function_inside_a_long_one_is_its_own_chunk():

@@ -24,14 +24,13 @@ def by_hand(tiny_bert: Path, text: str, pooling: str) -> np.ndarray:
     """One text alone, without padding."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_bert)
     with torch.no_grad():
-        tokens = transformers.AutoModel.from_pretrained(tiny_bert)(
-            **tokenizer(text, return_tensors="pt")
-        ).last_hidden_state[0]
-    vector = {"mean": tokens.mean(0), "cls": tokens[0], "last": tokens[-1]}[pooling].numpy()
+        output = transformers.AutoModel.from_pretrained(tiny_bert)(**tokenizer(text, return_tensors="pt"))
+    tokens, pooler = output.last_hidden_state[0], output.pooler_output[0]
+    vector = {"mean": tokens.mean(0), "cls": tokens[0], "last": tokens[-1], "pooler": pooler}[pooling].numpy()
     return vector / np.linalg.norm(vector)
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls", "last"])
+@pytest.mark.parametrize("pooling", ["mean", "cls", "last", "pooler"])
 def test_pooling_is_what_one_computes_by_hand_whatever_the_padding(tiny_bert: Path, pooling: str) -> None:
     encoder = HfEncoder(f"{tiny_bert}?pooling={pooling}", batch=3)
     vectors = encoder.encode(TEXTS, "query")

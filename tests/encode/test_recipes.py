@@ -39,6 +39,12 @@ def test_known_models_are_used_as_their_authors_say() -> None:
     assert recipe_of("Salesforce/codet5p-110m-embedding", nothing)[1].remote_code
 
 
+def test_codebert_is_pooled_by_its_own_layer_as_its_code_search_does() -> None:
+    assert recipe_of("microsoft/codebert-base", nothing)[1].pooling == "pooler"
+    assert recipe_of("microsoft/graphcodebert-base", nothing)[1].pooling == "pooler"
+    assert recipe_of("my/checkpoint?pooling=pooler", nothing)[1].pooling == "pooler"
+
+
 def test_names_in_the_table_are_found_in_any_letter_case() -> None:
     assert all(name == name.lower() for name in RECIPES)
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from assay.encode.hashed import HashedEncoder
 from assay.errors import StorageError
-from assay.search.index import Index, Limits
+from assay.search.index import Index
+from assay.search.index_changes import Build
 from assay.store.compact import MOST_DEAD, MOST_SEGMENTS
 
 ENCODER = HashedEncoder("32")
@@ -210,7 +211,7 @@ def test_segments_stay_few_and_mostly_alive(tree, index):
 def test_many_batches_on_several_cores_are_equal_to_one(tree, tmp_path):
     for number in range(60):
         tree.write(f"file{number}.py", f"def function{number}(argument):\n    return {number}\n\n\n" * 150)
-    many = Index(tree.root, tmp_path / "many", ENCODER, Limits(batch_bytes=20_000))
+    many = Index(tree.root, tmp_path / "many", ENCODER, Build(batch_bytes=20_000))
     calls = []
     many.refresh(lambda *call: calls.append(call))
     assert len(calls) > 1
@@ -224,6 +225,61 @@ def test_another_encoder_is_another_index(tree, tmp_path):
     report = Index(tree.root, tmp_path / "index", HashedEncoder("64")).refresh()
     assert "hash:32" in report.rebuilt_because
     assert report.counts.added == 1
+
+
+CHANGED = {
+    "chunk_lines": 20,
+    "section_lines": 9,
+    "overlap_lines": 2,
+    "quantisation": "int8",
+    "reads": "source",
+}
+
+
+def whole(index):
+    """Return every chunk's lines and its vector as stored."""
+    ((segment, _),) = index.snapshot().parts
+    return segment.ids.all(), segment.vectors.tobytes()
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_another_way_of_building_is_another_index(tree, tmp_path, name):
+    tree.write("a.py", "def f():\n" + "    g()\n" * 90)
+    tree.write("a.md", "# Top\n" + "text\n" * 90)
+    usual = Index(tree.root, tmp_path / "index", ENCODER)
+    usual.refresh()
+    before = whole(usual)
+    changed = Index(tree.root, tmp_path / "index", ENCODER, Build(**{name: CHANGED[name]}))
+    report = changed.refresh()
+    assert report.rebuilt_because.endswith(f", {name} {CHANGED[name]}")
+    assert whole(changed) != before
+    assert changed.refresh().rebuilt_because == ""
+    back = Index(tree.root, tmp_path / "index", ENCODER).refresh()
+    assert f"{name} {CHANGED[name]}, and this is" in back.rebuilt_because
+
+
+def test_memory_while_building_is_no_part_of_an_index(tree, tmp_path):
+    tree.write("a.py", "one = 1\n")
+    Index(tree.root, tmp_path / "index", ENCODER).refresh()
+    assert Index(tree.root, tmp_path / "index", ENCODER, Build(batch_bytes=9)).refresh().rebuilt_because == ""
+
+
+def test_quantised_vectors_take_less_room_and_follow_changes(tree, tmp_path):
+    for number in range(80):
+        tree.write(f"f{number}.py", f"def name{number}():\n    return {number}\n")
+    sizes = {}
+    for how in ("none", "int8", "binary"):
+        index = Index(tree.root, tmp_path / how, HashedEncoder("512"), Build(quantisation=how))
+        index.refresh()
+        sizes[how] = index.size_bytes()
+        tree.write("f0.py", "def changed():\n    return how\n")
+        assert index.refresh().counts.changed == 1
+        tree.write("f0.py", "def name0():\n    return 0\n")
+        nearest, _ = index.snapshot().nearest(index.encoder.encode(["changed return how"], "query")[0], 1)
+        assert index.snapshot().chunk(int(nearest[0])).symbol == "changed"
+    saved = 80 * 512
+    assert sizes["none"] - sizes["int8"] == pytest.approx(saved * 3, rel=0.05)
+    assert sizes["none"] - sizes["binary"] == pytest.approx(saved * (4 - 1 / 8), rel=0.05)
 
 
 def test_an_index_in_its_own_root_does_not_index_itself(tree):

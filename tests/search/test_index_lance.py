@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from assay.assemble import open_workspace
 from assay.encode.hashed import HashedEncoder
+from assay.errors import InputError
 from assay.search.hybrid import Hybrid
 from assay.search.index import Index
+from assay.search.index_changes import Build
+from assay.settings import load
 from assay.types import Query
 from assay.words import terms
 
@@ -47,8 +51,47 @@ def test_another_encoder_rebuilds(tmp_path):
     uri = str(tmp_path / ".lance")
     LanceIndex(tmp_path, uri, ENCODER).refresh()
     report = LanceIndex(tmp_path, uri, HashedEncoder("16")).refresh()
-    assert report.rebuilt_because
+    assert "hash:32 (32 dimensions)" in report.rebuilt_because
     assert report.counts.added == 1
+    report = LanceIndex(tmp_path, uri, HashedEncoder("16"), Build(chunk_lines=9)).refresh()
+    assert report.rebuilt_because.endswith("chunk_lines 9")
+
+
+def test_chunks_are_as_long_as_they_may_be(tmp_path):
+    from assay.search.index_lance import LanceIndex
+
+    (tmp_path / "a.py").write_text("def f():\n" + "    g()\n" * 39)
+    assert LanceIndex(tmp_path, str(tmp_path / ".lance"), ENCODER, Build(chunk_lines=10)).refresh().chunks == 4
+
+
+def test_its_vectors_are_quantised_by_lance_alone(tmp_path):
+    from assay.search.index_lance import LanceIndex
+
+    with pytest.raises(InputError, match=r"leave index\.quantisation at none"):
+        LanceIndex(tmp_path, str(tmp_path / ".lance"), ENCODER, Build(quantisation="int8"))
+
+
+@pytest.mark.parametrize("ranking", ["vectors", "keywords", "fused"])
+def test_every_ranking_finds_the_same_as_in_a_folder(tmp_path, ranking):
+    root = tmp_path / "root"
+    root.mkdir()
+    for number in range(9):
+        (root / f"{number}.py").write_text(f"def retry_{number}():\n    return cache_{number % 3}\n")
+    asked = [Query("", "retry the cache", mode="code"), Query("", "cache_2", mode="code", paths=("!7*",))]
+    answers = []
+    for location in (str(tmp_path / "folder"), f"lance:{tmp_path / 'lance'}"):
+        options = {"index.location": location, "search.ranking": ranking, "encoder.spec": "hash:32"}
+        found = open_workspace(root, load(options=options)).searcher.search(asked, 5)
+        answers.append([[(hit.chunk.id, round(hit.score, 4)) for hit in hits] for hits in found])
+    assert answers[0] == answers[1]
+    assert all(answers[0])
+
+
+def test_expansion_is_refused_where_links_cannot_be_followed(tmp_path):
+    (tmp_path / "a.py").write_text("one = 1\n")
+    options = {"index.location": f"lance:{tmp_path / '.lance'}", "search.expand": 5, "encoder.spec": "hash:32"}
+    with pytest.raises(InputError, match=r"search\.expand .* use an index in a folder"):
+        _ = open_workspace(tmp_path, load(options=options)).searcher
 
 
 FILTERED = (

@@ -14,13 +14,13 @@ from typing import Any
 
 from assay.assemble import related_to
 from assay.cli import text
-from assay.cli.excerpt import asked, excerpt, fit, lines, tokens
+from assay.cli.excerpt import asked, excerpt, fit, lines
 from assay.cli.workspaces import Opened, about, counted
 from assay.errors import InputError
-from assay.search.hybrid import relevant
 from assay.search.literal import Place, literal_matches
 from assay.search.union import union
 from assay.types import Hit, Query
+from assay.words import tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def find(queries: Sequence[Query], opened: Sequence[Opened], form: str, *, all_m
     if len(opened) > 1:
         hits.sort(key=lambda hit: -hit.score)
     matches = _matches_of(sorted(places)) if all_matches else None
-    sure = relevant(hits, opened[0].workspace.index.encoder.name) or bool(places)
+    sure = opened[0].workspace.is_relevant(hits) or bool(places)
     return _answer(tuple(query.text for query in queries), hits[:limit], matches, opened, sure=sure)
 
 

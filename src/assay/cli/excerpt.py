@@ -18,9 +18,6 @@ from assay.words import STOP_WORDS, WORD, terms, terms_of
 Line = tuple[int, str]
 """A line of a file: its number and its text."""
 
-BYTES_A_TOKEN = 3
-"""On the low side for code, so that what is said to fit does fit."""
-
 
 def asked(queries: Iterable[str]) -> frozenset[str]:
     """Return the terms to look for; stop words count only where there is nothing else."""
@@ -81,11 +78,6 @@ def fit(hits: Iterable[Hit], wanted: AbstractSet[str], budget: int, cost: Callab
             return [*kept, part] if part else kept
         kept.append(hit)
     return kept
-
-
-def tokens(text: str) -> int:
-    """Estimate, on the high side, how many tokens a language model makes of a text."""
-    return -(-len(text.encode("utf-8", "backslashreplace")) // BYTES_A_TOKEN)
 
 
 def places(text: str, wanted: AbstractSet[str]) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ from assay import __version__
 from assay.cli.options import VERBOSE
 from assay.errors import AssayError, nearest
 
-COMMANDS = ("search", "index", "related", "status", "train", "doctor")
+COMMANDS = ("search", "index", "related", "status", "truth", "bench", "train", "doctor")
 """Each is the attribute of its own name in `assay.cli.NAME`."""
 
 

@@ -30,35 +30,37 @@ class Parsed:
     note: str = ""
 
 
-def parse(path: str, text: str) -> Parsed:
-    """Cut one file into chunks that cover every non-blank line once."""
+def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes()) -> Parsed:  # noqa: B008  frozen
+    """Cut one file into chunks that cover every non-blank line once, or as often as an overlap asks for."""
     language = language_of(path, text)
     lines = blocks.lines_of(text)
     if language in headings.LANGUAGES:
-        return Parsed(prose.sections(path, lines, language))
+        return Parsed(prose.sections(path, lines, language, sizes))
     if language == "notebook":
-        return _notebook(path, text, lines)
+        return _notebook(path, text, lines, sizes)
     if language not in GRAMMARS:
-        return Parsed(blocks.blocks(path, lines, language))
+        return Parsed(blocks.blocks(path, lines, language, sizes))
     if max(map(len, lines), default=0) > _LONGEST_LINE:
-        return Parsed(blocks.blocks(path, lines, language), "a line is too long for the parser")
+        return Parsed(blocks.blocks(path, lines, language, sizes), "a line is too long for the parser")
     for opening, closing in _UNCLOSED.items():
         if text.count(opening) - text.count(closing) > _MOST_UNCLOSED:
-            return Parsed(blocks.blocks(path, lines, language), f"it leaves {opening} open too often for the parser")
-    return _code(path, text, lines, language)
+            return Parsed(
+                blocks.blocks(path, lines, language, sizes), f"it leaves {opening} open too often for the parser"
+            )
+    return _code(path, text, lines, language, sizes)
 
 
-def _code(path: str, text: str, lines: list[str], language: str) -> Parsed:
+def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.Sizes) -> Parsed:
     from assay.corpus import code
 
     try:
-        return Parsed(code.chunks(path, text, lines, language))
+        return Parsed(code.chunks(path, text, lines, language, sizes))
     except code.Unparsed as error:
-        return Parsed(blocks.blocks(path, lines, language), str(error))
+        return Parsed(blocks.blocks(path, lines, language, sizes), str(error))
 
 
-def _notebook(path: str, text: str, lines: list[str]) -> Parsed:
+def _notebook(path: str, text: str, lines: list[str], sizes: blocks.Sizes) -> Parsed:
     try:
         return Parsed(notebook.cells(path, text))
     except (ValueError, RecursionError) as error:
-        return Parsed(blocks.blocks(path, lines, "json"), f"not read as a notebook: {error}")
+        return Parsed(blocks.blocks(path, lines, "json", sizes), f"not read as a notebook: {error}")

@@ -14,8 +14,7 @@ from ast_grep_py import SgNode
 
 from assay.corpus import blocks, comments, split
 from assay.corpus.borders import borders as borders_of
-from assay.corpus.grammars import GRAMMARS
-from assay.corpus.units import LONGEST, LONGEST_SIGNATURE, Broken, Unit, units
+from assay.corpus.units import LONGEST_SIGNATURE, Broken, Unit, units
 from assay.types import Chunk
 
 MERGED = 15
@@ -38,37 +37,37 @@ class Unparsed(Exception):
     """Why a file of code is cut into blocks of lines."""
 
 
-def chunks(path: str, text: str, lines: Sequence[str], language: str) -> tuple[Chunk, ...]:
+def chunks(path: str, text: str, lines: Sequence[str], language: str, sizes: blocks.Sizes) -> tuple[Chunk, ...]:
     """Cut one file of code; raise `Unparsed` when its grammar fails on it."""
-    grammar = GRAMMARS[language]
     try:
-        found, root = units(text, len(lines), language, grammar)
+        found, root = units(text, len(lines), language, sizes.code)
     except Broken as error:
         raise Unparsed(str(error)) from error
     except UnicodeEncodeError as error:
         raise Unparsed("it holds characters that are no text") from error
     pieces = _merged(_glued(list(_filled(found, lines)), lines))
-    if any(_is_long(piece) for piece in pieces):
-        pieces = list(_cut(pieces, lines, root))
+    if any(_is_long(piece, sizes) for piece in pieces):
+        pieces = list(_cut(pieces, lines, root, sizes))
     return tuple(_chunk(lines, path, language, piece) for piece in pieces)
 
 
-def _limit(piece: Unit) -> int:
-    return blocks.BLOCK_LINES if piece.kind == "block" and not piece.symbol else LONGEST
+def _limit(piece: Unit, sizes: blocks.Sizes) -> int:
+    return sizes.block if piece.kind == "block" and not piece.symbol else sizes.code
 
 
-def _is_long(piece: Unit) -> bool:
-    return piece.end - piece.start > _limit(piece)
+def _is_long(piece: Unit, sizes: blocks.Sizes) -> bool:
+    return piece.end - piece.start > _limit(piece, sizes)
 
 
-def _cut(pieces: Sequence[Unit], lines: Sequence[str], root: SgNode) -> Iterator[Unit]:
+def _cut(pieces: Sequence[Unit], lines: Sequence[str], root: SgNode, sizes: blocks.Sizes) -> Iterator[Unit]:
     """Yield the pieces, long ones cut at the borders of statements."""
-    depths = borders_of(root, [(piece.start, piece.end) for piece in pieces if _is_long(piece)])
+    depths = borders_of(root, [(piece.start, piece.end) for piece in pieces if _is_long(piece, sizes)])
     for piece in pieces:
-        if not _is_long(piece):
+        if not _is_long(piece, sizes):
             yield piece
             continue
-        for start, end in split.spans(lines, piece.start, piece.end, _limit(piece), depths):
+        parts = split.spans(lines, piece.start, piece.end, _limit(piece, sizes), depths)
+        for start, end in sizes.overlapping(parts, piece.start):
             yield replace(piece, start=start, end=end, doc=piece.doc if start == piece.start else "")
 
 

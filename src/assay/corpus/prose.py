@@ -1,6 +1,6 @@
 """A document to sections: cut at headings, short ones merged, long ones cut between paragraphs.
 
-A section is named by its heading; its parent is the headings above. Limits were measured on documentation queries.
+A section is named by its heading; its parent is the headings above.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from assay.corpus.headings import Heading, headings, start_of
 from assay.types import Chunk
 
 SHORTEST = 4
-LONGEST = 50
 ABOVE = " > "
 
 
@@ -30,10 +29,10 @@ class _Section:
         return self.parent + ABOVE + self.title if self.parent and self.title else self.title or self.parent
 
 
-def sections(path: str, lines: Sequence[str], language: str) -> tuple[Chunk, ...]:
+def sections(path: str, lines: Sequence[str], language: str, sizes: blocks.Sizes) -> tuple[Chunk, ...]:
     """Cut a document into chunks of kind `section`."""
-    found = _merged(list(_by_heading(lines, headings(lines, language))), lines)
-    pieces = ((section, start, end) for section in found for start, end in _pieces(section, lines))
+    found = _merged(list(_by_heading(lines, headings(lines, language))), lines, sizes.prose)
+    pieces = ((section, start, end) for section in found for start, end in _pieces(section, lines, sizes))
     return tuple(
         blocks.chunk(lines, path, language, start, end, symbol=section.title, kind="section", parent=section.parent)
         for section, start, end in pieces
@@ -54,7 +53,7 @@ def _by_heading(lines: Sequence[str], found: Sequence[Heading]) -> Iterator[_Sec
         above.append(heading)
 
 
-def _merged(found: Sequence[_Section], lines: Sequence[str]) -> list[_Section]:
+def _merged(found: Sequence[_Section], lines: Sequence[str], longest: int) -> list[_Section]:
     """Merge a short section with the first one inside it, else with the one before when they are kin."""
     kept: list[_Section] = []
     waiting: _Section | None = None
@@ -65,16 +64,16 @@ def _merged(found: Sequence[_Section], lines: Sequence[str]) -> list[_Section]:
             kept.append(section)
         elif at + 1 < len(found) and found[at + 1].level > section.level:
             waiting = section
-        elif kept and _are_kin(kept[-1], section):
+        elif kept and _are_kin(kept[-1], section, longest):
             _join(kept[-1], section)
         else:
             kept.append(section)
     return kept
 
 
-def _are_kin(before: _Section, section: _Section) -> bool:
+def _are_kin(before: _Section, section: _Section, longest: int) -> bool:
     near = section.parent in (before.parent, before.path)
-    return near and section.end - before.start <= LONGEST
+    return near and section.end - before.start <= longest
 
 
 def _join(before: _Section, section: _Section) -> None:
@@ -87,13 +86,14 @@ def _text_lines(section: _Section, lines: Sequence[str]) -> int:
     return sum(1 for line in lines[section.start : section.end] if line.strip())
 
 
-def _pieces(section: _Section, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _pieces(section: _Section, lines: Sequence[str], sizes: blocks.Sizes) -> Iterator[tuple[int, int]]:
     start, end = blocks.trimmed(lines, section.start, section.end)
-    if end - start <= LONGEST:
+    if end - start <= sizes.prose:
         if start < end:
             yield start, end
         return
-    yield from split.spans(lines, start, end, LONGEST, _paragraphs(lines, start, end))
+    parts = split.spans(lines, start, end, sizes.prose, _paragraphs(lines, start, end))
+    yield from sizes.overlapping(parts, start)
 
 
 def _paragraphs(lines: Sequence[str], start: int, end: int) -> dict[int, int]:

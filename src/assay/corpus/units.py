@@ -15,10 +15,8 @@ from ast_grep_py import SgNode, SgRoot
 from assay.corpus import comments
 from assay.corpus.declare import CONSTRUCTORS, OF_NODES, Declare, Declared, declared
 from assay.corpus.declare_calls import OF_CALLS
-from assay.corpus.grammars import Grammar
+from assay.corpus.grammars import GRAMMARS
 
-LONGEST = 50
-"""Lines of one chunk at most; measured: 120 finds no more within as many lines read."""
 SMALL_CONTAINER = 15
 """A type of so few lines is one chunk with its members."""
 _NESTED = 10
@@ -69,17 +67,23 @@ class Broken(Exception):
     """The parser understood too little of a file."""
 
 
-def units(text: str, lines: int, language: str, grammar: Grammar) -> tuple[list[Unit], SgNode]:
-    """Return the units of a file in order and its tree; raise `Broken` when most of it does not parse."""
-    root = SgRoot(text, grammar.id).root()
-    return _Reader(text, lines, language, grammar).read(root), root
+def units(
+    text: str, lines: int, language: str, longest: int, *, small: int = SMALL_CONTAINER
+) -> tuple[list[Unit], SgNode]:
+    """Return the units of a file in order and its tree; raise `Broken` when most of it does not parse.
+
+    What is longer than `longest` lines is looked into for units; a type of at most `small` is one with its members.
+    """
+    root = SgRoot(text, GRAMMARS[language].id).root()
+    return _Reader(text, lines, language, (small, longest)).read(root), root
 
 
 class _Reader:
     """The walk over one tree, with the comments that wait for their unit."""
 
-    def __init__(self, text: str, lines: int, language: str, grammar: Grammar) -> None:
-        self.text, self.lines, self.grammar = text, lines, grammar
+    def __init__(self, text: str, lines: int, language: str, sizes: tuple[int, int]) -> None:
+        self.text, self.lines, self.grammar = text, lines, GRAMMARS[language]
+        self.small, self.longest = sizes
         self.declare = _DECLARES.get(language, declared)
         self.found: list[Unit] = []
         self.wrong = 0
@@ -118,7 +122,7 @@ class _Reader:
         span = node.range()
         self.waiting.clear()
         self.last = span.end.line + 1
-        if span.end.line - span.start.line > LONGEST:
+        if span.end.line - span.start.line > self.longest:
             return _Scope(iter(node.children()), scope.parent, scope.kind, scope.prefix, scope.in_function)
         return None
 
@@ -149,11 +153,11 @@ class _Reader:
         parent = ".".join(part for part in (scope.parent, found.owner) if part)
         head = self._head(found, span.start.index)
         signature = scope.prefix + _ANNOTATIONS.sub("", " ".join(head.split())).rstrip(" {:=;")
-        if found.kind == "impl" and end - start <= SMALL_CONTAINER and " for " not in signature:
+        if found.kind == "impl" and end - start <= self.small and " for " not in signature:
             found = self._only_member(found) or found
             parent = ".".join(part for part in (scope.parent, found.owner) if part)
         kind = self._kind(found, scope, self.text[at : span.start.index] + head)
-        if kind == "module" and end - start <= SMALL_CONTAINER and self._holds_test(found):
+        if kind == "module" and end - start <= self.small and self._holds_test(found):
             kind = "test"
         unit = Unit(first, max(end, start + 1), kind, found.symbol, parent, doc, signature[:LONGEST_SIGNATURE])
         unit.joins = found.body is None and (self.grammar.id == "haskell" or found.node.kind().endswith("signature"))
@@ -165,11 +169,11 @@ class _Reader:
         size = unit.end - unit.start
         if self.grammar.id == "python" and found.body is not None:
             unit.doc = self._docstring(found.body) or unit.doc
-        if found.members is not None and size > SMALL_CONTAINER:
+        if found.members is not None and size > self.small:
             unit.inside = unit.end
             prefix = unit.signature + " { " if unit.kind == "impl" and " for " in unit.signature else ""
             return _Scope(iter(found.members.children()), unit.path, unit.kind, prefix)
-        if found.body is not None and size > LONGEST:
+        if found.body is not None and size > self.longest:
             unit.inside = unit.end
             return _Scope(iter(found.body.children()), unit.path, unit.kind, in_function=True)
         return None

@@ -127,6 +127,8 @@ def _pool(output: Any, mask: Any, recipe: Recipe) -> Any:
     """Return one vector a text from a model's output."""
     if recipe.pooling == "output":
         return output if isinstance(output, torch.Tensor) else output[0]
+    if recipe.pooling == "pooler":
+        return output.pooler_output
     tokens = output.last_hidden_state
     if recipe.pooling == "cls":
         return tokens[:, 0]

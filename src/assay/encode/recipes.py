@@ -15,8 +15,12 @@ from typing import Any, Literal, cast
 
 from assay.errors import InputError
 
-Pooling = Literal["mean", "cls", "last", "output", "library"]
-"""How token vectors become one. `output`: the model gives it; `library`: sentence-transformers runs its modules."""
+Pooling = Literal["mean", "cls", "last", "pooler", "output", "library"]
+"""How token vectors become one.
+
+`pooler`: the model's own layer over the first token; `output`: the model gives it; `library`: sentence-transformers
+runs its modules.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +46,15 @@ _BGE = Recipe("cls", "Represent this sentence for searching relevant passages: "
 _UNIXCODER = Recipe("mean", opening=("<encoder-only>", "</s>"))
 
 RECIPES: dict[str, Recipe] = {
-    # github.com/microsoft/CodeBERT: the first token in CodeBERT's and GraphCodeBERT's search, modes in UniXcoder
-    "microsoft/codebert-base": Recipe("cls"),
-    "microsoft/graphcodebert-base": Recipe("cls"),
+    # The pooler's output: evaluateMMRR/model.py of github.com/DeepSoftwareAnalytics/CoSQA_Plus for CodeBERT,
+    # GraphCodeBERT/codesearch/model.py of github.com/microsoft/CodeBERT
+    "microsoft/codebert-base": Recipe("pooler"),
+    "microsoft/graphcodebert-base": Recipe("pooler"),
+    # UniXcoder/README.md of github.com/microsoft/CodeBERT: the mode in front, the mean of all tokens
     "microsoft/unixcoder-base": _UNIXCODER,
     "microsoft/unixcoder-base-nine": _UNIXCODER,
     "microsoft/unixcoder-base-unimodal": _UNIXCODER,
-    # each model's card on huggingface.co
+    # each model's card on huggingface.co, and sentence_bert_config.json for how many tokens it reads
     "salesforce/codet5p-110m-embedding": Recipe("output", remote_code=True),
     "jinaai/jina-embeddings-v3": Recipe(
         "library", tasks=("retrieval.query", "retrieval.passage"), max_tokens=1024, remote_code=True
@@ -92,10 +98,8 @@ def spec_of(model: str, recipe: Recipe, find: Find) -> str:
 
 def _asked_pooling(asked: str) -> Pooling:
     key, _, value = asked.partition("=")
-    if key != "pooling" or value not in ("mean", "cls", "last"):
-        raise InputError(
-            f"unknown option {asked!r} of an hf: encoder; wanted pooling=mean, pooling=cls or pooling=last"
-        )
+    if key != "pooling" or value not in ("mean", "cls", "last", "pooler"):
+        raise InputError(f"unknown option {asked!r} of an hf: encoder; wanted pooling=mean, cls, last or pooler")
     return cast(Pooling, value)
 
 

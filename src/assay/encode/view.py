@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from assay.types import Chunk
 from assay.words import STOP_WORDS, parts, words
@@ -42,12 +43,18 @@ _BODY_WORDS_BESIDE_PROSE = 16
 _MUCH_PROSE = 160  # characters of documentation and comments from which the body says less than they do
 
 
-def text_for(encoder: str, chunk: Chunk) -> str:
+Reads = Literal["auto", "view", "source"]
+"""What an encoder is given for a chunk; `auto` is what suits it."""
+
+
+def text_for(encoder: str, chunk: Chunk, reads: Reads = "auto") -> str:
     """Return what an encoder of this name is given for a chunk: its view, or its source where word order is read.
 
     Measured: a mean of word vectors does better on views, a transformer on the source under a line that places it.
     """
-    return view(chunk) if is_word_bag(encoder) else source(chunk)
+    if reads == "auto":
+        reads = "view" if is_word_bag(encoder) else "source"
+    return view(chunk) if reads == "view" else source(chunk)
 
 
 def is_word_bag(encoder: str) -> bool:

@@ -11,14 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assay import __version__
 from assay.corpus.files import Skipped, Walk
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder
-from assay.search.index_changes import Counts, Limits, Progress, counted, unchanged
+from assay.search.index_changes import Build, Counts, Progress, counted, identity, told, unchanged
 from assay.store.change import Change
 from assay.store.folder import Folder, Version
-from assay.store.manifest import Identity
 from assay.store.snapshot import Snapshot
 
 
@@ -41,12 +39,12 @@ class Report:
 class Index:
     """The index of one root."""
 
-    def __init__(self, root: Path, location: Path, encoder: Encoder, limits: Limits = Limits()) -> None:  # noqa: B008  frozen
+    def __init__(self, root: Path, location: Path, encoder: Encoder, build: Build = Build()) -> None:  # noqa: B008  frozen
         self.root = root
         self.encoder = encoder
-        self.limits = limits
+        self.build = build
         self.folder = Folder(location)
-        self.identity = Identity(encoder.name, encoder.dimension, f"assay {__version__}")
+        self.identity = identity(encoder, build)
         self._version: Version | None = None
         self._snapshot: Snapshot | None = None
 
@@ -102,7 +100,7 @@ class Index:
 
         before = {record.path: record for record in last.catalog.records()} if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
-        update = Update(self.root, self.encoder, self.limits, self.folder.new_path, progress)
+        update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress)
         dead = update.run(found, before, trusted_ns)
         records = update.records
         self.folder.save(last, Change(self.identity, found.rules, checked_ns, records.values(), dead, update.fresh))
@@ -122,7 +120,7 @@ class Index:
             return None, str(damage)
         if version is None or version.manifest.identity == self.identity:
             return version, ""
-        return None, f"it was made with {_told(version.manifest.identity)}, and this is {_told(self.identity)}"
+        return None, f"it was made with {told(version.manifest.identity)}, and this is {told(self.identity)}"
 
     def _use(self, version: Version) -> Snapshot:
         if self._snapshot is None or _name(version) != _name(self._version):
@@ -142,10 +140,6 @@ def outside(found: Walk, root: Path, location: Path) -> Walk:
 
 def _name(version: Version | None) -> str:
     return version.manifest.catalog if version else ""
-
-
-def _told(identity: Identity) -> str:
-    return f"{identity.encoder} ({identity.dimension} dimensions), {identity.settings}"
 
 
 def _report(version: Version, found: Walk | None) -> Report:

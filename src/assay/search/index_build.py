@@ -10,6 +10,8 @@ from pathlib import Path
 from assay.corpus.chunk import parse
 from assay.encode.view import text_for
 from assay.protocols import Encoder
+from assay.search.index_changes import Build
+from assay.store.quantised import quantised
 from assay.store.segment import build
 from assay.store.segment_file import write_segment
 from assay.types import Chunk
@@ -47,12 +49,13 @@ class Built:
 
 
 def build_all(
-    texts: Iterable[Text], encoder: Encoder, new_path: Callable[[], Path], total: int, limit: int
+    texts: Iterable[Text], encoder: Encoder, how: Build, new_path: Callable[[], Path], total: int
 ) -> Iterator[Built]:
-    """Cut, encode and write texts of about `total` bytes in batches of at most `limit`, on every core it pays for."""
+    """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for."""
+    limit = how.batch_bytes
 
     def work(batch: Batch) -> Built:
-        return _built(batch, encoder)
+        return _built(batch, encoder, how)
 
     from assay.search.workers import Workers, can_fork  # not for a search that finds nothing changed: 10 ms
 
@@ -78,17 +81,16 @@ def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> 
         yield Batch(tuple(batch), new_path())
 
 
-def _built(batch: Batch, encoder: Encoder) -> Built:
+def _built(batch: Batch, encoder: Encoder, how: Build) -> Built:
     chunks: list[Chunk] = []
     counts, notes = {}, {}
     for text in batch.texts:
-        parsed = parse(text.path, text.text)
+        parsed = parse(text.path, text.text, how.sizes)
         counts[text.path] = len(parsed.chunks)
         if parsed.note:
             notes[text.path] = parsed.note
         chunks.extend(parsed.chunks)
     if chunks:
-        write_segment(
-            batch.target, build(chunks, encoder.encode([text_for(encoder.name, chunk) for chunk in chunks], "code"))
-        )
+        vectors = encoder.encode([text_for(encoder.name, chunk, how.reads) for chunk in chunks], "code")
+        write_segment(batch.target, build(chunks, quantised(vectors, how.quantisation)))
     return Built(batch.target, counts, notes)

@@ -7,12 +7,18 @@ changed just before it was recorded: a second change in the same tick of the clo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from assay import __version__
+from assay.corpus.blocks import Sizes
 from assay.corpus.files import FileEntry, Walk
+from assay.encode.view import Reads
+from assay.protocols import Encoder
+from assay.settings import IndexSettings
 from assay.store.catalog import NO_DIGEST, Catalog, Record
+from assay.store.manifest import Identity
 
 UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
 
@@ -20,12 +26,41 @@ Progress = Callable[[str, int, int], None]
 """Called with a stage, how much of it is done, and how much there is."""
 
 
+_INDEX = IndexSettings()
+
+
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Build:
     """How an index is built."""
 
-    batch_bytes: int = 8_000_000
-    """Text that each process holds at once."""
+    chunk_lines: int = _INDEX.chunk_lines
+    section_lines: int = _INDEX.section_lines
+    overlap_lines: int = _INDEX.overlap_lines
+    quantisation: str = _INDEX.quantisation
+    reads: Reads = "auto"
+    batch_bytes: int = field(default=8_000_000, compare=False)
+    """Text that each process holds at once; nothing that is stored depends on it."""
+
+    @property
+    def sizes(self) -> Sizes:
+        """Return how long chunks may be."""
+        return Sizes(self.chunk_lines, self.section_lines, self.overlap_lines)
+
+    def changes(self) -> list[str]:
+        """Return what differs from the defaults: part of an index's identity, where nothing stands for the usual."""
+        usual = Build()
+        mine = ((each.name, getattr(self, each.name)) for each in fields(self) if each.compare)
+        return [f"{name} {value}" for name, value in mine if value != getattr(usual, name)]
+
+
+def identity(encoder: Encoder, build: Build) -> Identity:
+    """Return what chunks and vectors depend on."""
+    return Identity(encoder.name, encoder.dimension, ", ".join((f"assay {__version__}", *build.changes())))
+
+
+def told(identity: Identity) -> str:
+    """Return an identity as a message names it."""
+    return f"{identity.encoder} ({identity.dimension} dimensions), {identity.settings}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from assay import __version__
 from assay.corpus.walk import Skipped, walk
 from assay.errors import InputError
 from assay.protocols import Encoder, Vectors
 from assay.search.filters import PROSE, globs
 from assay.search.index import Report, outside
-from assay.search.index_changes import Limits, Progress, counted
+from assay.search.index_changes import Build, Progress, counted, identity, told
 from assay.search.index_update import Update
 from assay.store.catalog import NO_DIGEST, Record
 from assay.store.lance import LanceStore, quoted
@@ -35,12 +34,14 @@ from assay.types import Query
 class LanceIndex:
     """The index of one root at a path or an object storage URI."""
 
-    def __init__(self, root: Path, uri: str, encoder: Encoder, limits: Limits = Limits()) -> None:  # noqa: B008  frozen
+    def __init__(self, root: Path, uri: str, encoder: Encoder, build: Build = Build()) -> None:  # noqa: B008  frozen
+        if build.quantisation != "none":
+            raise InputError("Lance quantises the vectors of its index itself: leave index.quantisation at none")
         self.root = root
         self.encoder = encoder
-        self.limits = limits
+        self.build = build
         self.store = LanceStore(uri, encoder.dimension)
-        self.identity = Identity(encoder.name, encoder.dimension, f"assay {__version__}")
+        self.identity = identity(encoder, build)
 
     @property
     def location(self) -> str:
@@ -56,14 +57,15 @@ class LanceIndex:
         """Bring the index up to date with the files and say what changed."""
         started = time.perf_counter()
         about = self.store.about()
-        why = "" if not about or about["identity"] == asdict(self.identity) else "it was made with another encoder"
+        made_by = Identity(**about["identity"]) if about else self.identity
+        why = "" if made_by == self.identity else f"it was made with {told(made_by)}, and this is {told(self.identity)}"
         usable = bool(about) and not why
         recorded = self.store.records() if about else []
         before = {record.path: record for record in recorded} if usable else {}
         checked_ns, found = time.time_ns(), outside(walk(self.root), self.root, Path(self.store.uri))
         trusted_ns = about["checked_ns"] if usable and about["rules"] == found.rules else 0
         with tempfile.TemporaryDirectory() as folder:
-            update = Update(self.root, self.encoder, self.limits, lambda: Path(folder) / uuid.uuid4().hex, progress)
+            update = Update(self.root, self.encoder, self.build, lambda: Path(folder) / uuid.uuid4().hex, progress)
             dead = update.run(found, before, trusted_ns)
             records = update.records
             if dead or update.fresh or not usable or records != before:

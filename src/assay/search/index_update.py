@@ -14,7 +14,7 @@ from pathlib import Path
 from assay.corpus.walk import FileEntry, Skipped, Walk, read
 from assay.protocols import Encoder
 from assay.search.index_build import FILE_BYTES, Text, build_all
-from assay.search.index_changes import Changes, Limits, Progress, changes
+from assay.search.index_changes import Build, Changes, Progress, changes
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, Record
 
 SMALLEST_COPY_BYTES = 400
@@ -27,7 +27,7 @@ class Update:
 
     root: Path
     encoder: Encoder
-    limits: Limits
+    build: Build
     new_path: Callable[[], Path]
     progress: Progress | None = None
     records: dict[str, Record] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Update:
         """Write texts as segments and note what came of each file."""
         total = sum(file.size + FILE_BYTES for file in files)
         done = 0
-        for built in build_all(texts, self.encoder, self.new_path, total, self.limits.batch_bytes):
+        for built in build_all(texts, self.encoder, self.build, self.new_path, total):
             for path, chunks in built.chunks.items():
                 self.records[path] = replace(self.records[path], chunks=chunks, note=built.notes.get(path, ""))
             self.indexed.update(built.chunks)

@@ -30,14 +30,13 @@ def related(snapshot: Snapshot, path: str, line: int, k: int) -> list[Hit]:
     chunk = snapshot.chunk(number)
     cosines = snapshot.similarities(snapshot.vectors(np.array([number])))[0]
     cosines[[number, *snapshot.dead]] = -np.inf
-    called, calling = _called(snapshot, chunk), _calling(snapshot, chunk)
-    numbers = np.unique(np.concatenate([np.argsort(-cosines)[:_LOOKED_AT], called, calling]))
+    links = {"is called": called(snapshot, chunk), "calls": calling(snapshot, chunk)}
+    numbers = np.unique(np.concatenate([np.argsort(-cosines)[:_LOOKED_AT], *links.values()]))
     numbers = numbers[np.isfinite(cosines[numbers])]
-    scores = cosines[numbers] + _LINK * np.isin(numbers, called) + _LINK * np.isin(numbers, calling)
+    scores = cosines[numbers] + sum(_LINK * np.isin(numbers, linked) for linked in links.values())
     if not any(traits_of(path)):
         scores -= _ASIDE * np.array([any(traits_of(snapshot.path(int(n)))) for n in numbers])
     best = np.lexsort((numbers, -scores))[:k]
-    links = {"is called": called, "calls": calling}
     hits = []
     for i in best:
         why = {"meaning": float(cosines[numbers[i]])}
@@ -48,24 +47,32 @@ def related(snapshot: Snapshot, path: str, line: int, k: int) -> list[Hit]:
 
 def chunk_at(snapshot: Snapshot, path: str, line: int) -> int:
     """Return the number of the smallest chunk that holds a line."""
-    found = []
-    for base, (segment, live) in zip(snapshot.bases[:-1], snapshot.parts, strict=True):
-        files = [i for i, known in enumerate(segment.paths) if known == path]
-        here = np.isin(segment.file, files) if live is None else np.isin(segment.file, files) & live
-        found += [
-            (int(b - a), int(base + n), int(a), int(b)) for n in np.flatnonzero(here) for a, b in [segment.lines[n]]
-        ]
+    numbers = numbers_in(snapshot, path)
+    spans = snapshot.rows("lines", numbers).tolist() if len(numbers) else []
+    found = [(last - first, number, first, last) for number, (first, last) in zip(numbers, spans, strict=True)]
     if not found:
         raise InputError(f"'{path}' is not indexed; `assay status` lists what was left out and why")
     holding = [entry for entry in found if entry[2] <= line <= entry[3]]
     if not holding:
         last = max(entry[3] for entry in found)
         raise InputError(f"no code at '{path}:{line}'; the file's last line of text is {last}")
-    return min(holding)[1]
+    return int(min(holding)[1])
 
 
-def _called(snapshot: Snapshot, chunk: Chunk) -> NDArray[np.int64]:
-    """Return the units whose names are called in a chunk."""
+def numbers_in(snapshot: Snapshot, path: str) -> NDArray[np.int64]:
+    """Return the numbers of the living chunks of a file, in the order of their first lines."""
+    found = [np.zeros(0, dtype=np.int64)]
+    for base, (segment, live) in zip(snapshot.bases[:-1], snapshot.parts, strict=True):
+        files = [number for number, known in enumerate(segment.paths.all()) if known == path]
+        here = np.isin(segment.file, files) if live is None else np.isin(segment.file, files) & live
+        found.append(base + np.flatnonzero(here))
+    numbers = np.concatenate(found)
+    ordered: NDArray[np.int64] = numbers[np.argsort(snapshot.rows("lines", numbers)[:, 0], kind="stable")]
+    return ordered
+
+
+def called(snapshot: Snapshot, chunk: Chunk) -> NDArray[np.int64]:
+    """Return the numbers of the units whose names are called in a chunk."""
     found = [_named(snapshot, name) for name in calls(chunk)]
     few = [numbers for numbers in found if len(numbers) <= _COMMON]
     return np.concatenate(few) if few else np.zeros(0, dtype=np.int64)
@@ -82,7 +89,7 @@ def _named(snapshot: Snapshot, name: str) -> NDArray[np.int64]:
     return np.array([n for n in named.tolist() if parts(snapshot.symbol(n)) == parts(name)], dtype=np.int64)
 
 
-def _calling(snapshot: Snapshot, chunk: Chunk) -> NDArray[np.int64]:
+def calling(snapshot: Snapshot, chunk: Chunk) -> NDArray[np.int64]:
     """Return the units that hold a chunk's name whole outside their own name; a one-word name is too common to tell."""
     if len(parts(chunk.symbol)) < 2 or "," in chunk.symbol:
         return np.zeros(0, dtype=np.int64)

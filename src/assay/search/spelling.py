@@ -8,11 +8,13 @@ as in web search; a valid word that the corpus lacks is left alone, for its mean
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from assay.protocols import Searcher
 from assay.store.snapshot import Snapshot
+from assay.types import Hit, Query
 from assay.words import STOP_WORDS, stem
 
 _WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters
@@ -76,3 +78,15 @@ class Speller:
 
     def _is_right(self, word: str) -> bool:
         return word in self._known and self._held(word) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """Search with `inner` for what was meant."""
+
+    inner: Searcher
+    speller: Speller
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return what `inner` does for the queries with their misspelt words mended."""
+        return self.inner.search([replace(query, text=self.speller.mended(query.text)) for query in queries], k)

@@ -88,7 +88,7 @@ class LanceStore:
         """Return what may answer a query, with the statistics of the whole corpus.
 
         For each filter, a condition in SQL, these are the `k` chunks nearest to the vector, the `k` that match the
-        terms best, and the `k` that match the names best.
+        terms best, and the `k` that match the names best; an empty vector has no neighbours.
         """
         chunks = self._chunks()
         if chunks is None or not (total := chunks.count_rows()):
@@ -99,7 +99,8 @@ class LanceStore:
         tables = []
         for condition in filters:
             only = {"filter": condition, "prefilter": True} if condition else {}
-            tables.append(chunks.to_table(columns=[*_COLUMNS, "_distance"], nearest=nearest, **only))
+            if vector.size:
+                tables.append(chunks.to_table(columns=[*_COLUMNS, "_distance"], nearest=nearest, **only))
             for text in filter(None, (" ".join(terms), " ".join(names))):
                 scored = [*_COLUMNS, "_score"]
                 tables.append(chunks.to_table(columns=scored, full_text_query=text, limit=k, **only))

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.protocols import Vectors
 from assay.store.fields import field_words
 from assay.store.invert import invert
+from assay.store.quantised import Stored
 from assay.store.strings import Strings
 from assay.types import KINDS, Chunk
 
@@ -47,8 +47,8 @@ class Segment:
     texts: Strings
     lengths: NDArray[np.uint16]
     """(n, fields) words in each field, capped."""
-    vectors: Vectors
-    """(n, dimension) unit rows."""
+    vectors: Stored
+    """(n, dimension) unit rows, in fewer bytes where they were quantised."""
     terms: Strings
     """(t) sorted by their bytes."""
     starts: NDArray[np.int64]
@@ -86,8 +86,8 @@ class Segment:
         return self.posting_chunk[rows], self.posting_counts[rows]
 
 
-def build(chunks: Sequence[Chunk], vectors: Vectors) -> Segment:
-    """Make a segment of chunks and their vectors, shape `(len(chunks), dimension)`."""
+def build(chunks: Sequence[Chunk], vectors: Stored) -> Segment:
+    """Make a segment of chunks and their vectors, shape `(len(chunks), dimension)`, as they are to be stored."""
     files: dict[tuple[str, str], int] = {}
     file = [files.setdefault((chunk.path, chunk.language), len(files)) for chunk in chunks]
     lengths, postings = invert([field_words(chunk) for chunk in chunks])
@@ -104,7 +104,7 @@ def build(chunks: Sequence[Chunk], vectors: Vectors) -> Segment:
         signatures=Strings.of(c.signature for c in chunks),
         texts=Strings.of(c.text for c in chunks),
         lengths=lengths,
-        vectors=np.ascontiguousarray(vectors, dtype=np.float32),
+        vectors=np.ascontiguousarray(vectors),
         terms=postings.terms,
         starts=postings.starts,
         posting_chunk=postings.chunk,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from assay.protocols import Vectors
 from assay.store.fields import FIELDS
+from assay.store.quantised import products, restored
 from assay.store.segment import Mask, Segment, build
 from assay.types import Chunk
 
@@ -119,7 +120,7 @@ class Snapshot:
 
     def similarities(self, vectors: Vectors) -> Vectors:
         """Return the cosine of each query with every chunk, shape `(queries, size)`."""
-        columns = [vectors @ part.vectors.T for part, _ in self.parts]
+        columns = [products(vectors, part.vectors) for part, _ in self.parts]
         if len(columns) == 1:
             return columns[0]
         return np.concatenate(columns, axis=1) if columns else np.zeros((len(vectors), 0), dtype=np.float32)
@@ -150,8 +151,7 @@ class Snapshot:
 
     def vectors(self, numbers: NDArray[np.int64]) -> Vectors:
         """Return the vectors of some chunks."""
-        found: Vectors = self.rows("vectors", numbers)
-        return found
+        return restored(self.rows("vectors", numbers))
 
     def chunk(self, number: int) -> Chunk:
         """Return one chunk as it was added."""

@@ -1,0 +1,85 @@
+"""Answers to a cell of results, and a plan and its sets to what results say about them: plain values for JSON."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from assay import records
+from assay.bench.plan import Plan, SystemSpec
+from assay.bench.prepare import Prepared
+from assay.bench.results import Results, empty
+from assay.bench.runs import Answer, Preparation, timings
+from assay.bench.scores import score
+
+_ANSWERS = 10
+"""Results of a query that results.json keeps; the files of a run have all."""
+_HOW = {"cmd": "command", "http": "http", "mcp": "mcp", "run": "saved"}
+
+
+def cell(
+    ready: Prepared, system: str, answers: Mapping[str, Answer], preparation: Preparation, plan: Plan
+) -> dict[str, Any]:
+    """Return one system on one set: its figures, by group too, the values they are made of, and what it cost."""
+    queries = ready.expected.queries
+    told = [answers.get(query.id, Answer(query.id, error=preparation.error)) for query in queries]
+    found = {answer.query_id: [ready.named(span) for span in answer.spans] for answer in told}
+    scored = score(ready.expected, found, ready.corpus, plan.measures)
+    return {
+        "set": ready.spec.name,
+        "system": system,
+        "figures": scored.figures(),
+        "groups": scored.groups(),
+        "values": {
+            unit: {name: each.tolist() for name, each in values.items()} for unit, values in scored.values.items()
+        },
+        "answers": [[str(span) for span in found[query.id][:_ANSWERS]] for query in queries],
+        "seconds": [answer.seconds for answer in told],
+        "errors": {answer.query_id: answer.error for answer in told if answer.error},
+        "unjudged": scored.unjudged,
+        "timings": timings(told, preparation),
+    }
+
+
+def told(ready: Prepared) -> dict[str, Any]:
+    """Return a set as results have it."""
+    entries = ready.expected.entries
+    queries = [
+        {
+            "id": query.id,
+            "text": query.text,
+            "tags": dict(query.tags),
+            "expected": [[str(e.span), e.grade] for e in sorted(entries[query.id], key=lambda e: -e.grade)],
+        }
+        for query in ready.expected.queries
+    ]
+    return {
+        "role": ready.spec.role,
+        "truth": ready.spec.truth.name if ready.spec.truth else f"mined from {ready.truth.name}",
+        "qrels": records.digest((query["text"], query["expected"]) for query in queries),
+        "commit": ready.corpus.commit,
+        "corpus": ready.corpus.digest,
+        "queries": queries,
+        "problems": list(map(str, ready.problems)),
+    }
+
+
+def described(plan: Plan, systems: Sequence[SystemSpec], command: str) -> Results:
+    """Return results without cells: how they come about, and the systems."""
+    settings = replace(plan, sets=(), systems=(), measures=())
+    about = {
+        **records.manifest(settings, seed=plan.seed),
+        "measures": list(map(str, plan.measures)),
+        "k": plan.k,
+        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "command": command,
+    }
+    told = {
+        system.name: {**asdict(system), "how": _HOW.get(system.spec.partition(":")[0], "in process")}
+        for system in systems
+    }
+    for each in told.values():
+        each["settings"] = each.pop("options")
+    return {**empty(), "manifest": about, "systems": told}

@@ -1,0 +1,151 @@
+"""A plan in, results out: each set is prepared, its systems are asked in turn, their answers are scored and written.
+
+Answers are saved as they come, so that a run that was cut short goes on where it was, and what is there already is not
+asked again while nothing it depends on has changed. Indexes are made anew in a folder of the run, for their time is
+one of the figures; systems that need the same index share it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+
+from assay import records
+from assay.bench import cells, markdown, results
+from assay.bench.plan import Plan, SystemSpec
+from assay.bench.prepare import Prepared, Say, Watch, prepare
+from assay.bench.report import write_report
+from assay.bench.runs import Answer, Preparation, RunFile, key_of
+from assay.bench.worker import Contender, ask_in_turn
+from assay.errors import AssayError, InputError, MissingExtra
+
+_TOLD = 3
+"""Problems of a set that are told one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where an experiment writes, and whom it tells how it goes."""
+
+    out: Path
+    say: Say
+    watch: Watch | None = None
+    command: str = ""
+    """What was typed, for whoever wants to repeat it."""
+
+
+def run(plan: Plan, setting: Setting, *, fresh: bool = False) -> results.Results:
+    """Measure everything that a plan names and return what was written; `fresh` forgets earlier answers."""
+    setting.out.mkdir(parents=True, exist_ok=True)
+    if fresh:
+        rmtree(setting.out / "runs", ignore_errors=True)
+    systems = [system for system in plan.systems if _affordable(system, setting.say)]
+    held = cells.described(plan, systems, setting.command)
+    with TemporaryDirectory(prefix="assay-bench-") as work:
+        for ready in _prepared(plan, setting):
+            held["sets"][ready.spec.name] = cells.told(ready)
+            asked = _Asking(ready, plan, setting, Path(work)).ask(systems)
+            held["cells"] += [cells.cell(ready, name, *each, plan) for name, each in asked.items()]
+    if not held["cells"]:
+        raise InputError("nothing could be measured: every set or every system failed, as told above")
+    before = setting.out / "results.json"
+    held = results.joined(results.load(before) if before.exists() else results.empty(), held)
+    write(held, setting.out, setting.say)
+    return held
+
+
+def write(held: results.Results, out: Path, say: Say) -> None:
+    """Write results.json, RESULTS.md and, where matplotlib is installed, report.html."""
+    results.save(held, out / "results.json")
+    (out / "RESULTS.md").write_text(markdown.markdown(held), "utf-8", errors="backslashreplace")
+    (out / "report.html").unlink(missing_ok=True)  # what cannot be made anew would be old
+    try:
+        write_report(held, out / "report.html")
+    except MissingExtra as missing:
+        say(str(missing))
+
+
+def _affordable(system: SystemSpec, say: Say) -> bool:
+    """Say whether a system may be asked: one that is paid for needs its key."""
+    if not system.needs or os.environ.get(system.needs):
+        return True
+    say(f"{system.name} is left out: the environment has no {system.needs}")
+    return False
+
+
+def _prepared(plan: Plan, setting: Setting) -> Iterator[Prepared]:
+    """Yield each set that can be used; what cannot is told, and the others still count."""
+    for spec in plan.sets:
+        try:
+            ready = prepare(spec, setting.out, setting.say, setting.watch)
+        except AssayError as error:
+            setting.say(f"{spec.name}: {error}")
+            continue
+        for problem in ready.problems[:_TOLD]:
+            setting.say(f"{spec.name}: {problem}")
+        if len(ready.problems) > _TOLD:
+            more = len(ready.problems) - _TOLD
+            setting.say(f"{spec.name}: {more:,} more rows are no use; assay truth check lists them")
+        yield ready
+
+
+class _Asking:
+    """One set and the systems that are asked about it."""
+
+    def __init__(self, ready: Prepared, plan: Plan, setting: Setting, work: Path) -> None:
+        self.ready, self.plan, self.setting = ready, plan, setting
+        self.location = work / ready.spec.name
+        self.saved: dict[str, RunFile] = {}
+        self.done, self.total = 0, 0
+
+    def ask(self, systems: Sequence[SystemSpec]) -> dict[str, tuple[Mapping[str, Answer], Preparation]]:
+        """Return the answers of each system, asking only for those that are missing."""
+        with ExitStack() as held:
+            contenders = list(self._contenders(systems, held))
+            self.total = sum(len(each.queries) for each in contenders)
+            prepared = ask_in_turn(
+                contenders,
+                self.plan.k,
+                timeout_s=self.plan.timeout_s,
+                index_timeout_s=self.plan.index_timeout_s,
+                threads=self.plan.threads,
+                on_answer=self._answered,
+                on_prepared=self._prepared,
+            )
+            for name, preparation in prepared.items():
+                self.saved[name].prepared(preparation)
+            return {name: (file.answers, file.preparation or Preparation()) for name, file in self.saved.items()}
+
+    def _contenders(self, systems: Sequence[SystemSpec], held: ExitStack) -> Iterator[Contender]:
+        name, queries, corpus = self.ready.spec.name, self.ready.expected.queries, self.ready.corpus
+        for system in systems:
+            key = key_of(system.spec, system.options, corpus.digest, self.plan.k, queries)
+            place = self.setting.out / "runs" / name / f"{_file_name(system.name)}.jsonl"
+            file = held.enter_context(RunFile(place, key, {"set": name, "system": system.name}))
+            self.saved[system.name] = file
+            missing = file.missing(queries)
+            if missing or file.preparation is None:
+                options = {"location": str(self.location), **system.options}
+                yield Contender(system.name, system.spec, options, corpus, missing)
+
+    def _answered(self, name: str, answer: Answer) -> None:
+        self.saved[name].add(answer)
+        self.done += 1
+        if self.setting.watch:
+            self.setting.watch(f"asking about {self.ready.spec.name}", self.done, self.total)
+
+    def _prepared(self, name: str, preparation: Preparation) -> None:
+        for problem in (preparation.error, *preparation.problems):
+            if problem:
+                self.setting.say(f"{name} on {self.ready.spec.name}: {problem}")
+
+
+def _file_name(name: str) -> str:
+    """Return the name of a system as a file may have it; other names of other systems stay apart."""
+    safe = "".join(letter if letter.isalnum() or letter in "._-+" else "_" for letter in name)
+    return safe if safe == name else f"{safe[:60]}-{records.digest([name])[:8]}"

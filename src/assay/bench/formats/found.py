@@ -1,0 +1,104 @@
+"""What a reader has found so far, and what is said beside a file about the corpus it speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from assay.bench.formats.gather import fault_of_id, json_of, place_of
+from assay.bench.truth import Problem, Reading, Truth
+from assay.errors import InputError
+from assay.types import Chunk, Judgment, Query
+
+
+class Gathered:
+    """What a reader has found so far in one file or folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.queries: dict[str, Query] = {}
+        self.documents: dict[str, Chunk] = {}
+        self.judgments: list[Judgment] = []
+        self.rows: list[int] = []
+        self.problems: list[Problem] = []
+
+    def problem(self, row: int, what: str, *, file: Path | None = None) -> None:
+        """Note what is wrong in a row."""
+        self.problems.append(Problem(f"{(file or self.path).name}:{row}", what))
+
+    def query(self, row: int, query: Query, *, file: Path | None = None) -> bool:
+        """Take a query in, unless it is empty or its id is taken."""
+        if not query.text.strip():
+            self.problem(row, "the query is empty", file=file)
+        elif query.id in self.queries:
+            self.problem(row, f"query '{query.id}' is there twice: the first counts", file=file)
+        else:
+            self.queries[query.id] = query
+            return True
+        return False
+
+    def document(self, row: int, document: Chunk, *, file: Path | None = None) -> None:
+        """Take a document in, unless its id is taken or would be read as lines of a file."""
+        fault = "its id is taken: the first counts" if document.id in self.documents else fault_of_id(document.id)
+        if fault:
+            self.problem(row, f"document '{document.id}': {fault}", file=file)
+        else:
+            self.documents[document.id] = document
+
+    def judgment(self, row: int, judgment: Judgment) -> None:
+        """Take a judgment in."""
+        self.judgments.append(judgment)
+        self.rows.append(row)
+
+    def reading(self, *, name: str = "", about: Mapping[str, Any] | None = None) -> Reading:
+        """Return what was found; `about` is what is known of the corpus."""
+        about = about if about is not None else about_of(self.path, self.problems)
+        truth = Truth(
+            name or name_of(self.path),
+            tuple(self.queries.values()),
+            tuple(self.judgments),
+            tuple(self.documents.values()),
+            about.get("repo", ""),
+            about.get("commit", ""),
+            tuple(self._hidden(about.get("hidden", ()))),
+        )
+        return Reading(truth, tuple(self.problems), tuple(self.rows))
+
+    def _hidden(self, targets: Iterable[str]) -> Iterator[str]:
+        """Yield the hidden targets that are lines of a file below the corpus: they are written to when it is made."""
+        for target in targets:
+            place = place_of(target)
+            if isinstance(place, str):
+                self.problem(1, f"hidden: {place}")
+            else:
+                yield target
+
+
+def name_of(path: Path) -> str:
+    """Return what a file or folder of ground truth is called, without its endings."""
+    plain = path.resolve()
+    return plain.name if plain.is_dir() else plain.stem.removesuffix(".qrels") or plain.stem
+
+
+def about_of(path: Path, problems: list[Problem]) -> dict[str, Any]:
+    """Return what the file beside a ground truth says about its corpus: `repo`, `commit`, `hidden`."""
+    beside = about_file(path)
+    if not beside.is_file():
+        return {}
+    try:
+        about = json_of(beside)
+    except InputError as error:
+        problems.append(Problem(f"{beside.name}:1", str(error)))
+        return {}
+    found = {key: about.get(key, "") for key in ("repo", "commit")} if isinstance(about, dict) else {"repo": None}
+    hidden = about.get("hidden", []) if isinstance(about, dict) else []
+    if not isinstance(hidden, list) or not all(isinstance(value, str) for value in (*found.values(), *hidden)):
+        problems.append(Problem(f"{beside.name}:1", 'wanted {"repo": "owner/name", "commit": "..."}'))
+        return {}
+    return {**found, "hidden": hidden}
+
+
+def about_file(path: Path) -> Path:
+    """Return the file that says what a ground truth speaks of: `NAME.meta.json` beside it, `meta.json` in a folder."""
+    return path / "meta.json" if path.is_dir() else path.with_name(f"{name_of(path)}.meta.json")

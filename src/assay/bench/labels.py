@@ -1,0 +1,117 @@
+"""A pool to a file that a person or a model fills in, and such a file back into a ground truth.
+
+JSON lines for programs, CSV for people. Who found what lies in a file beside it, `NAME.sources.jsonl`, which a judge is
+not given. A row without a grade is not labelled yet; a row that cannot be used is a problem, and the rest counts. What
+somebody judged before stays as it is.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from assay.bench.formats.gather import fault_of_target, grade_of, records_of, rows_of, text_of
+from assay.bench.formats.writing import write_lines, write_records
+from assay.bench.pool import Pool
+from assay.bench.truth import Problem, Reading, Truth
+from assay.errors import InputError, nearest
+from assay.types import Judgment
+
+COLUMNS = ("query_id", "query", "target", "text", "grade", "reason")
+_NEEDED = ("query_id", "target", "grade")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet would run when a cell begins with it."""
+
+
+def write_pool(pool: Pool, out: Path) -> Path:
+    """Write the pairs to be judged, and beside them who found what; return where that is."""
+    rows = [{**asdict(pair), "grade": "", "reason": ""} for pair in pool.pairs]
+    beside = out.with_suffix(".sources.jsonl")
+    if out.suffix.lower() == ".csv":
+        write_lines(out, [_csv(COLUMNS), *(_csv([_harmless(name, row[name]) for name in COLUMNS]) for row in rows)])
+    elif out.suffix.lower() == ".jsonl":
+        write_records(out, rows)
+    else:
+        raise InputError(f"'{out.name}' is neither .jsonl nor .csv: give the pool one of these endings")
+    write_records(beside, map(asdict, pool.sources))
+    return beside
+
+
+def read_labels(truth: Truth, file: Path, judge: str = "") -> Reading:
+    """Add the labels of a file to a ground truth; its problems are the rows that could not be used.
+
+    Each row's `judge` says who judged, else `judge` does; one of the two has to.
+    """
+    problems: list[Problem] = []
+    queries = {query.id for query in truth.queries}
+    known = {_key(judgment): judgment for judgment in truth.judgments}
+    added: list[Judgment] = []
+    for row, record in _records(file, problems):
+        where = f"{file.name}:{row}"
+        try:
+            judgment = _judgment(record, queries, judge)
+        except InputError as error:
+            problems.append(Problem(where, str(error)))
+            continue
+        if judgment is None:
+            continue
+        if not judgment.judge:
+            raise InputError(f"{where} does not say who judged: give --judge NAME, or a column 'judge'")
+        earlier = known.setdefault(_key(judgment), judgment)
+        if earlier is judgment:
+            added.append(judgment)
+        elif earlier.grade != judgment.grade:
+            problems.append(
+                Problem(where, f"{judgment.target} is judged {earlier.grade} already: {judgment.grade} is left out")
+            )
+    return Reading(replace(truth, judgments=(*truth.judgments, *added)), tuple(problems))
+
+
+def _key(judgment: Judgment) -> tuple[str, str, str]:
+    return judgment.query_id, judgment.target, judgment.judge
+
+
+def _judgment(record: Mapping[str, Any], queries: set[str], judge: str) -> Judgment | None:
+    """Return what a row says, None where it says nothing yet."""
+    said = record.get("grade")
+    if said is None or (isinstance(said, str) and not said.strip()):
+        return None
+    grade = grade_of(said)
+    if grade is None:
+        raise InputError(f"'{said}' is no grade, wanted a whole number from 0 (wrong) up, or nothing")
+    query_id, target = text_of(record.get("query_id")), text_of(record.get("target"))
+    if query_id not in queries:
+        raise InputError(f"the ground truth has no query '{query_id}'")
+    if fault := fault_of_target(target):
+        raise InputError(fault)
+    return Judgment(query_id, target, grade, text_of(record.get("judge")) or judge, text_of(record.get("reason")))
+
+
+def _records(file: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if file.suffix.lower() != ".csv":
+        yield from records_of(file, problems)
+        return
+    rows = rows_of(file, problems)
+    _, names = next(rows, (0, []))
+    if missing := [name for name in _NEEDED if name not in names]:
+        raise InputError(f"{file} has no column '{missing[0]}'; {nearest(missing[0], names or ['none'])}")
+    for row, cells in rows:
+        if len(cells) > len(names):
+            problems.append(Problem(f"{file.name}:{row}", f"{len(cells)} cells, wanted {len(names)}"))
+        else:
+            yield row, dict(zip(names, cells, strict=False))
+
+
+def _csv(cells: Any) -> str:
+    line = StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()
+
+
+def _harmless(name: str, cell: str) -> str:
+    """Return a cell that no spreadsheet takes for a formula; only what is not read back is changed."""
+    return f"'{cell}" if name in {"query", "text"} and cell.startswith(_FORMULA) else cell

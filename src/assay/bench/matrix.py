@@ -1,0 +1,167 @@
+"""A matrix file in, what to measure out: sets of queries, systems, and variants that change only the keys they name.
+
+k = 20
+measures = ["nDCG@10", "MRR", "Hit@5"]     # the first one decides between systems
+
+[sets.click]
+truth = "click.csv"                        # or: mine = "FOLDER", ground truth from its own history
+corpus = "checkouts/click"                 # relative to this file; $NAME is of the environment
+role = "dev"                               # or "test"
+
+[systems.assay]
+spec = "assay"
+
+[systems.grep]
+spec = "cmd:rg -n -i -w -e {regex} {corpus}"
+
+[variants.vectors]                         # of the first system, unless base = "NAME"
+search.ranking = "vectors"
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.bench.plan import MEASURES, ROLES, Plan, SetSpec, SystemSpec
+from assay.errors import InputError, nearest
+from assay.measure.measures import Measure, parse
+
+
+def load(file: Path) -> Plan:
+    """Read a matrix file."""
+    try:
+        table = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: not TOML: {error}") from error
+    except OSError as error:
+        raise InputError(f"cannot read the matrix {file}: {error.strerror}") from error
+    _known(table, ("sets", "systems", "variants", *_NUMBERS, "measures"), f"in {file}")
+    sets = tuple(_set(name, _table(each, f"sets.{name}"), file) for name, each in _tables(table, "sets", file))
+    if not sets:
+        raise InputError(f"{file} names no set of queries: add [sets.NAME] with truth = 'FILE' or mine = 'FOLDER'")
+    systems = tuple(_systems(table, file)) or (SystemSpec("assay", "assay"),)
+    numbers = {key: _number(key, table[key], file) for key in _NUMBERS if key in table}
+    return Plan(sets, systems, _measures(table.get("measures", list(MEASURES)), file), **numbers)
+
+
+_NUMBERS = {"k": int, "seed": int, "timeout_s": float, "index_timeout_s": float, "threads": int}
+_SET_KEYS = ("truth", "corpus", "role", "format", "mine")
+_SYSTEM_KEYS = ("spec", "base", "needs", "chosen_on")
+
+
+def _set(name: str, table: Mapping[str, Any], file: Path) -> SetSpec:
+    _known(table, _SET_KEYS, f"in [sets.{name}] of {file}")
+    for key, value in table.items():
+        if not isinstance(value, str):
+            raise InputError(f"'{key}' in [sets.{name}] of {file} is {value!r}; wanted text")
+    if ("truth" in table) == ("mine" in table):
+        raise InputError(f"[sets.{name}] of {file} wants either truth = 'FILE' or mine = 'FOLDER'")
+    if table.get("role", "") not in ROLES:
+        raise InputError(f"role in [sets.{name}] of {file} is '{table['role']}'; wanted dev or test")
+    corpus = table.get("mine") or table.get("corpus")
+    return SetSpec(
+        name,
+        _path(table["truth"], file) if "truth" in table else None,
+        _path(corpus, file) if corpus else None,
+        table.get("role", ""),
+        table.get("format", ""),
+    )
+
+
+def _systems(table: Mapping[str, Any], file: Path) -> Iterator[SystemSpec]:
+    """Yield the systems, then the variants, each made from its base by the keys it names and no others."""
+    made: dict[str, SystemSpec] = {}
+    for name, each in _tables(table, "systems", file):
+        if not isinstance(each.get("spec"), str):
+            raise InputError(f"[systems.{name}] of {file} has no spec: give one, such as spec = 'assay'")
+        made[name] = SystemSpec(
+            name, _expanded(each["spec"], file), _options(each), **_words(each, f"systems.{name}", file)
+        )
+    variants = list(_tables(table, "variants", file))
+    if variants and not made:
+        made["assay"] = SystemSpec("assay", "assay")
+    for name, each in variants:
+        if name in made:
+            raise InputError(f"'{name}' in {file} is both a system and a variant: rename one")
+        base = made.get(each.get("base", next(iter(made))))
+        if base is None:
+            raise InputError(
+                f"[variants.{name}] of {file}: no system '{each['base']}'; {nearest(each['base'], [*made])}"
+            )
+        spec = _expanded(each.get("spec", base.spec), file)
+        words = {"needs": base.needs, "chosen_on": base.chosen_on, **_words(each, f"variants.{name}", file)}
+        made[name] = SystemSpec(name, spec, merged(base.options, _options(each)), base=base.name, **words)
+    yield from made.values()
+
+
+def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested tables with each named key changed."""
+    result = dict(base)
+    for key, value in changes.items():
+        old = result.get(key)
+        result[key] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return result
+
+
+def _options(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key not in _SYSTEM_KEYS}
+
+
+def _words(table: Mapping[str, Any], where: str, file: Path) -> dict[str, str]:
+    found = {key: table[key] for key in ("needs", "chosen_on") if key in table}
+    for key, value in found.items():
+        if not isinstance(value, str):
+            raise InputError(f"'{key}' in [{where}] of {file} is {value!r}; wanted text")
+    return found
+
+
+def _measures(names: Any, file: Path) -> tuple[Measure, ...]:
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"measures in {file} is {names!r}; wanted a list such as ['nDCG@10', 'Hit@5']")
+    return tuple(dict.fromkeys(map(parse, names)))
+
+
+def _number(key: str, value: Any, file: Path) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float) or (value <= 0 and key != "seed"):
+        raise InputError(f"{key} in {file} is {value!r}; wanted a number above 0")
+    return _NUMBERS[key](value)
+
+
+def _tables(table: Mapping[str, Any], key: str, file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, each in _table(table.get(key, {}), f"{key} in {file}").items():
+        yield name, _table(each, f"{key}.{name} in {file}")
+
+
+def _table(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where} is {value!r}; wanted a table of keys")
+    return value
+
+
+def _known(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise InputError(f"unknown key '{key}' {where}; {nearest(key, known)}")
+
+
+def _path(text: str, file: Path) -> Path:
+    return file.parent / Path(_expanded(text, file)).expanduser()
+
+
+def _expanded(text: str, file: Path) -> str:
+    """Return a text with each `$NAME` from the environment, where it has to be set; `$HERE` is the file's folder."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        if name == "HERE":
+            return str(file.parent)
+        if name not in os.environ:
+            raise InputError(f"the environment variable {name} is not set, and '{text}' needs it")
+        return os.environ[name]
+
+    return re.sub(r"\$(?:\{(\w+)\}|(\w+))", value, text)

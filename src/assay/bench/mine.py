@@ -1,0 +1,110 @@
+"""A repository to ground truth without a language model: from its history, its documentation and its tests.
+
+All of it speaks of one commit, whose files are read from the object store, never from the work tree; without git it
+speaks of the folder as it is, and the history gives nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from assay.bench import mine_docs, mine_history, mine_tests
+from assay.bench.mine_docs import Told
+from assay.bench.mine_files import MOST_FILES, Files
+from assay.bench.mine_history import Pinned
+from assay.bench.truth import Truth
+from assay.corpus import history
+from assay.corpus.pinned import commit_of, export, is_repository
+from assay.errors import InputError
+
+SOURCES = ("history", "docs", "tests")
+
+Report = Callable[[str, int, int], None]
+"""Called with the name of a stage, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to mine, and how much."""
+
+    sources: tuple[str, ...] = SOURCES
+    at: str = ""
+    """The commit to pin; else one with enough of the history after it."""
+    limit: int = 200
+    """Queries of each source at most."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """Ground truth, and what did not become part of it."""
+
+    truth: Truth
+    left_out: Mapping[str, Mapping[str, int]]
+    """Source to reason to how many commits, functions or tests."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know: a history too short, a clone that is shallow."""
+
+
+def mine(root: Path, options: Options, progress: Report | None = None) -> Mined:
+    """Mine a repository; raise `InputError` where neither it nor the options leave anything to mine."""
+    root = root.resolve()
+    if not root.is_dir():
+        raise InputError(f"'{root}' is no folder; give the checkout to mine")
+    pinned = _pinned(root, options, progress)
+    with _files(root, pinned.commit) as files:
+        truth = Truth(root.name or "root", (), (), repository=str(root), commit=pinned.commit)
+        left_out: dict[str, Mapping[str, int]] = {}
+        if "history" in options.sources:
+            asked = mine_history.ask(pinned, files, options.limit)
+            truth = replace(truth, queries=tuple(asked.queries), judgments=tuple(asked.judgments))
+            left_out["history"] = _sorted(asked.left_out)
+        paths = files.sample(options.seed)
+        for source, ask in (("docs", mine_docs.ask), ("tests", mine_tests.ask)):
+            if source in options.sources:
+                told = ask(files, paths, options.limit, options.seed, progress)
+                truth = _with(truth, told)
+                left_out[source] = _sorted(told.left_out)
+        notes = (f"of {len(files)} files a sample of {MOST_FILES} was read",) if len(files) > MOST_FILES else ()
+    return Mined(truth, left_out, (*pinned.notes, *notes))
+
+
+def _pinned(root: Path, options: Options, progress: Report | None) -> Pinned:
+    wanted = "history" in options.sources
+    head = history.head(root) if is_repository(root) else ""
+    if not head:
+        what = f"'{root}' is no git repository, or has no commit yet"
+        if options.at or options.sources == ("history",):
+            raise InputError(f"{what}: --from docs and --from tests work without one")
+        return Pinned("", notes=(f"{what}: nothing is mined from its history",) if wanted else ())
+    at = commit_of(root, options.at) if options.at else ""
+    return mine_history.pin(root, at, options.limit, progress) if wanted else Pinned(at or head)
+
+
+@contextmanager
+def _files(root: Path, commit: str) -> Iterator[Files]:
+    """Give the files of a commit, or of the folder where there is none."""
+    if not commit:
+        yield Files(root)
+        return
+    with TemporaryDirectory(prefix="assay-") as folder:
+        export(root, commit, Path(folder))
+        yield Files(Path(folder))
+
+
+def _with(truth: Truth, told: Told) -> Truth:
+    return replace(
+        truth,
+        queries=(*truth.queries, *told.queries),
+        judgments=(*truth.judgments, *told.judgments),
+        hidden=(*truth.hidden, *told.hidden),
+    )
+
+
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    return dict(counts.most_common())

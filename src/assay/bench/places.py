@@ -1,0 +1,183 @@
+"""Targets to lines of a checkout at one commit, read from git's objects; its work tree is neither used nor touched.
+
+Without a commit the files are taken as they are. A symbol is the lines of all that is declared under its full name:
+a class with its members, overloads together; in prose it is a section, by its heading.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from assay.bench.truth import Problem, Reading, Truth
+from assay.corpus.blocks import lines_of
+from assay.corpus.chunk import parse
+from assay.corpus.files import opened, shown
+from assay.corpus.functions import declarations
+from assay.corpus.pinned import commit_of, is_repository
+from assay.corpus.reading import decoded
+from assay.corpus.walk import walk
+from assay.errors import InputError, nearest
+from assay.measure.lines import Span, span_of
+from assay.types import Judgment
+
+_QUIET = ("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never")
+_QUIETER = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+}
+_LINKS = {b"120000": "a symbolic link", b"160000": "a submodule"}
+
+
+class Places:
+    """The files of a checkout at a commit, and where in them targets are."""
+
+    def __init__(self, root: Path, commit: str) -> None:
+        if not root.is_dir():
+            raise InputError(f"'{root}' is no folder; give the checkout with --corpus FOLDER")
+        if commit and not is_repository(root):
+            raise InputError(f"'{root}' is no git repository, and the ground truth speaks of commit {commit[:12]}")
+        self.root = root
+        self.commit = commit_of(root, commit) if commit else ""
+        self.when = f"at {self.commit[:12]}" if commit else "in the folder"
+        self._blobs = _tree(root, self.commit) if commit else {}
+        self._paths = list(self._blobs) if commit else [file.path for file in walk(root).files]
+        self._texts: dict[str, str | None] = {}
+        self._declared: dict[str, list[tuple[int, int, str]]] = {}
+
+    def load(self, paths: Iterable[str]) -> None:
+        """Read several files at once, where that saves asking git for each."""
+        unread = (path for path in dict.fromkeys(paths) if path in self._blobs and path not in self._texts)
+        wanted = [path for path in unread if self._blobs[path][0] not in _LINKS]
+        contents = _contents(self.root, [self._blobs[path][1] for path in wanted])
+        for path, data in zip(wanted, contents, strict=True):
+            self._texts[path] = decoded(data)
+
+    def text(self, path: str) -> str:
+        """Return the text of a file, or say why there is none."""
+        if path not in self._texts:
+            if self.commit:
+                mode = self._blobs.get(path, (b"", b""))[0]
+                if not mode or mode in _LINKS:
+                    raise InputError(_LINKS.get(mode, f"no such file {self.when}{self._like(path)}"))
+                self.load([path])
+            else:
+                self._texts[path] = self._of_folder(path)
+        text = self._texts[path]
+        if text is None:
+            raise InputError("the file is binary")
+        return text
+
+    def span(self, target: str) -> Span:
+        """Return the lines that a target names, or say why there are none; a whole file has no lines."""
+        path, colons, symbol = target.partition("::")
+        if colons:
+            return self._symbol(path, symbol)
+        span = span_of(target)
+        size = len(lines_of(self.text(span.path)))
+        if span.end > size:
+            raise InputError(f"the file ends at line {size:,} {self.when}")
+        return span
+
+    def _of_folder(self, path: str) -> str | None:
+        file = opened(self.root, path)
+        if not file.is_file():
+            raise InputError(f"no such file {self.when}{self._like(path)}")
+        return decoded(file.read_bytes())
+
+    def _like(self, path: str) -> str:
+        name = path.rpartition("/")[2]
+        same = [each for each in self._paths if each.rpartition("/")[2] == name]
+        return f"; did you mean '{same[0]}'?" if len(same) == 1 else ""
+
+    def _symbol(self, path: str, symbol: str) -> Span:
+        if path not in self._declared:
+            self._declared[path] = _declared(path, self.text(path))
+        plain = symbol.replace("::", ".")
+        found = [(first, last) for first, last, name in self._declared[path] if f"{name}.".startswith(f"{plain}.")]
+        if not found:
+            names = sorted({name for _, _, name in self._declared[path]})
+            hint = f"; {nearest(symbol, names)}" if 0 < len(names) <= 20 else ""
+            raise InputError(f"no such symbol {self.when}{hint}")
+        return Span(path, min(first for first, _ in found), max(last for _, last in found))
+
+
+def resolved(truth: Truth, root: Path) -> Reading:
+    """Return a ground truth of lines alone: symbols looked up at its commit; what is not there is a problem.
+
+    A hunk inside a function that the same query names as an answer is that answer, not another one.
+    """
+    if truth.documents or not any("::" in each.target for each in truth.judgments):
+        return Reading(truth)
+    places = Places(root, truth.commit)
+    places.load(each.target.partition("::")[0] for each in truth.judgments)
+    functions: dict[str, list[Span]] = {}
+    problems: list[Problem] = []
+    kept: dict[tuple[str, str, str], Judgment] = {}
+    for each in sorted(truth.judgments, key=lambda each: "::" not in each.target):
+        target = each.target
+        if "::" in target:
+            try:
+                span = places.span(target)
+            except InputError as error:
+                problems.append(Problem(each.query_id, f"{target}: {error}"))
+                continue
+            functions.setdefault(each.query_id, []).append(span)
+            target = str(span)
+        elif each.grade and any(_within(span_of(target), span) for span in functions.get(each.query_id, ())):
+            continue
+        kept.setdefault((each.query_id, target, each.judge), replace(each, target=target))
+    return Reading(replace(truth, judgments=tuple(kept.values())), tuple(problems))
+
+
+def git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
+    """Return what git prints; a complaint of its is the error."""
+    command = ["git", *_QUIET, "-C", str(root), *arguments]
+    done = subprocess.run(command, input=given, capture_output=True, check=False, env=os.environ | _QUIETER)
+    if done.returncode:
+        said = (done.stderr.decode(errors="replace").strip().splitlines() or [f"git ended with {done.returncode}"])[-1]
+        raise InputError(f"'{root}': {said}")
+    return done.stdout
+
+
+def _tree(root: Path, commit: str) -> dict[str, tuple[bytes, bytes]]:
+    """Return mode and object of every path of a commit below a folder."""
+    tree = {}
+    for entry in git(root, "ls-tree", "-r", "-z", commit).split(b"\0"):
+        about, _, name = entry.partition(b"\t")
+        if name:
+            mode, _, blob = about.split(b" ")
+            tree[shown(os.fsdecode(name))] = (mode, blob)
+    return tree
+
+
+def _contents(root: Path, blobs: Sequence[bytes]) -> list[bytes]:
+    """Return the objects of some ids, in their order."""
+    if not blobs:
+        return []
+    printed = git(root, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in blobs))
+    contents, at = [], 0
+    for _ in blobs:
+        end = printed.index(b"\n", at)
+        name, kind, *size = printed[at:end].split(b" ")
+        if not size:
+            raise InputError(f"'{root}' lacks object {name.decode()} ({kind.decode()}): fetch it there")
+        contents.append(printed[end + 1 : end + 1 + int(size[0])])
+        at = end + 2 + int(size[0])
+    return contents
+
+
+def _declared(path: str, text: str) -> list[tuple[int, int, str]]:
+    """Return first line, last line and full name of all that a file declares; of prose, of its sections."""
+    found = [(first, last, name.replace("::", ".")) for first, last, name, _ in declarations(path, text)]
+    sections = (chunk for chunk in parse(path, text).chunks if chunk.symbol) if not found else ()
+    return found or [(chunk.start_line, chunk.end_line, chunk.symbol) for chunk in sections]
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.path == outer.path and bool(inner.start) and outer.start <= inner.start <= inner.end <= outer.end

@@ -1,0 +1,191 @@
+"""One system's answers to one set of queries, saved as they come: what is there is not asked again.
+
+A file holds the answers of one question: which system, with which options, over which files, how many results, to
+which queries. Its first line is a key made of all that, and a file under another key starts anew. What failed without
+a result is asked again; of several answers to a query the last one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from assay import records
+from assay.bench.formats import trec
+from assay.bench.truth import Problem
+from assay.errors import InputError
+from assay.measure.lines import Span
+from assay.types import Query
+
+FORMAT = 1
+_HELD_S = 1.0
+"""Answers that a crash of the machine may cost, in time: each write waits for the disk."""
+
+Ranked = Mapping[str, Sequence[tuple[Span, float]]]
+"""By query id, results best first with their scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one system said to one query."""
+
+    query_id: str
+    spans: tuple[Span, ...] = ()
+    scores: tuple[float, ...] = ()
+    seconds: float | None = None
+    """Wall time in the system's own process; None where it did not answer."""
+    error: str = ""
+    """Why it failed, or what was wrong with an answer that has results."""
+    cold: bool = False
+    """It was the first one after a start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What it took to get a system ready, and to keep it so."""
+
+    index_s: float | None = None
+    index_bytes: int | None = None
+    peak_mb: float = 0.0
+    peak_of: str = "worker"
+    """Whose memory that is: the worker's own, or that of its largest child, a command."""
+    threads: int = 0
+    """What numeric libraries were told to use, the same for all systems."""
+    restarts: int = 0
+    error: str = ""
+    """Why it could not be asked at all."""
+    problems: tuple[str, ...] = ()
+    """What it could not use of what it was given."""
+
+
+def key_of(spec: str, options: Mapping[str, Any], corpus: str, k: int, queries: Iterable[Query]) -> str:
+    """Return a hash of all that decides an answer; `corpus` is its digest. Where an index lies decides nothing."""
+    telling = {name: value for name, value in options.items() if name != "location"}
+    asked = [(q.id, q.text, q.mode, q.languages, q.paths, q.kinds) for q in queries]
+    text = json.dumps([FORMAT, spec, telling, corpus, k, asked], sort_keys=True, default=str)
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+
+
+class RunFile:
+    """A file of answers that is read once and then added to."""
+
+    def __init__(self, file: Path, key: str, about: Mapping[str, Any]) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.preparation: Preparation | None = None
+        self._file, self._waiting = file, list[Mapping[str, Any]]()
+        self._written = time.monotonic()
+        held = records.read(file)
+        if next(held, {}).get("key") == key:
+            for record in held:
+                self._take(record)
+        else:
+            file.unlink(missing_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            records.append(file, [{"format": FORMAT, "key": key, **about}])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.flush()
+
+    def missing(self, queries: Iterable[Query]) -> list[Query]:
+        """Return the queries that have no answer yet, or failed without one."""
+        return [query for query in queries if _failed(self.answers.get(query.id))]
+
+    def add(self, answer: Answer) -> None:
+        """Keep an answer; it is on disk within a second or so."""
+        self.answers[answer.query_id] = answer
+        self._waiting.append(_record(answer))
+        if time.monotonic() - self._written > _HELD_S:
+            self.flush()
+
+    def prepared(self, preparation: Preparation) -> None:
+        """Keep what it took to get the system ready."""
+        self.preparation = preparation
+        self._waiting.append({"prepared": asdict(preparation)})
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting:
+            records.append(self._file, self._waiting)
+            self._waiting.clear()
+        self._written = time.monotonic()
+
+    def _take(self, record: Mapping[str, Any]) -> None:
+        if "prepared" in record:
+            told = {each.name: record["prepared"][each.name] for each in fields(Preparation)}
+            self.preparation = Preparation(**{**told, "problems": tuple(told["problems"])})
+        else:
+            answer = _answer(record)
+            self.answers[answer.query_id] = answer
+
+
+def timings(answers: Iterable[Answer], preparation: Preparation) -> dict[str, float | int | None]:
+    """Return what results say about speed and size; the first answer after a start is cold, the others are warm."""
+    told = [answer for answer in answers if answer.seconds is not None]
+    cold = [1000 * answer.seconds for answer in told if answer.cold and answer.seconds is not None]
+    warm = [1000 * answer.seconds for answer in told if not answer.cold and answer.seconds is not None]
+    return {
+        "index_s": preparation.index_s,
+        "cold_ms": cold[0] if cold else None,
+        "warm_p50_ms": float(np.percentile(warm, 50)) if warm else None,
+        "warm_p95_ms": float(np.percentile(warm, 95)) if warm else None,
+        "peak_mb": preparation.peak_mb,
+        "index_bytes": preparation.index_bytes,
+    }
+
+
+def write_trec(file: Path, answers: Iterable[Answer], name: str) -> None:
+    """Write answers as a TREC run."""
+    trec.write_run(file, {answer.query_id: answer.spans for answer in answers}, name=name)
+
+
+def read_any(file: Path) -> tuple[Ranked, list[Problem]]:
+    """Read a TREC run or a file of answers, by what it looks like; rows that are no use become problems."""
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        head = opened.readline()
+    problems: list[Problem] = []
+    if not head.startswith("{"):
+        run = trec.read_run(file, problems)
+        return {
+            query: [(span, 1 / rank) for rank, span in enumerate(spans, 1)] for query, spans in run.items()
+        }, problems
+    held = records.read(file)
+    if "key" not in next(held, {}):
+        raise InputError(f"{file} is no run: wanted a TREC run, or a file of answers that assay bench wrote")
+    answers = [_answer(record) for record in held if "prepared" not in record]
+    return {answer.query_id: list(zip(answer.spans, answer.scores, strict=True)) for answer in answers}, problems
+
+
+def _failed(answer: Answer | None) -> bool:
+    return answer is None or bool(answer.error and not answer.spans)
+
+
+def _record(answer: Answer) -> dict[str, Any]:
+    found = [[s.path, s.start, s.end, score] for s, score in zip(answer.spans, answer.scores, strict=True)]
+    told = {"error": answer.error, "cold": answer.cold}
+    return {"query": answer.query_id, "seconds": answer.seconds, "found": found, **{k: v for k, v in told.items() if v}}
+
+
+def _answer(record: Mapping[str, Any]) -> Answer:
+    found = record["found"]
+    return Answer(
+        record["query"],
+        tuple(Span(path, start, end) for path, start, end, _ in found),
+        tuple(score for *_, score in found),
+        record["seconds"],
+        record.get("error", ""),
+        record.get("cold", False),
+    )

@@ -1,0 +1,143 @@
+"""The answers of one system to one set of queries in, its figures at every unit out.
+
+One run is measured by line ranges (strict, and as octocode's script does), by function and by file. A ground truth of
+whole documents has files only. Values are kept for each query, so that systems are compared in pairs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.bench.corpus import Corpus, lines_of
+from assay.bench.truth import Problem, Truth
+from assay.corpus.functions import functions
+from assay.errors import InputError
+from assay.measure.compare import interval
+from assay.measure.lines import Entry, Span, span_of
+from assay.measure.matched import Matched, Unit, match
+from assay.measure.measures import Measure
+from assay.types import Query
+from assay.words import tokens
+
+Values = NDArray[np.float64]
+
+Units = Sequence[tuple[int, int, str]]
+"""First line, last line and name of what a file declares."""
+
+_GROUPS = ("kind", "language", "source", "split")
+"""Tags that measures are told by."""
+_DEPTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is right for the queries of one set, ready to be compared with answers."""
+
+    queries: tuple[Query, ...]
+    entries: Mapping[str, Sequence[Entry]]
+    units: tuple[Unit, ...]
+    """The first is the one that a table shows when it shows one."""
+    problems: tuple[Problem, ...] = ()
+    """Judgments that are no use."""
+
+
+def expected(truth: Truth) -> Expected:
+    """Return the entries of each query; of several judges the highest grade counts. Symbols are to be lines by now."""
+    grades: dict[str, dict[Span, int]] = {query.id: {} for query in truth.queries}
+    problems = []
+    documents = {document.id for document in truth.documents}
+    for judgment in truth.judgments:
+        if judgment.query_id not in grades:
+            problems.append(
+                Problem(f"query {judgment.query_id}", f"judged for '{judgment.target}', but nobody asks it")
+            )
+            continue
+        found = grades[judgment.query_id]
+        try:
+            span = Span(judgment.target) if judgment.target in documents else span_of(judgment.target)
+        except InputError as error:
+            problems.append(Problem(f"query {judgment.query_id}", str(error)))
+            continue
+        found[span] = max(judgment.grade, found.get(span, 0))
+    entries = {key: [Entry(span, grade) for span, grade in found.items()] for key, found in grades.items()}
+    has_lines = any(entry.span.start for found in entries.values() for entry in found)
+    levels: tuple[Unit, ...] = ("line", "function", "file", "line published") if has_lines else ("file",)
+    return Expected(truth.queries, entries, levels, tuple(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One system on one set."""
+
+    values: Mapping[Unit, Mapping[str, Values]]
+    """By unit and measure, one value a query in the order of the set's."""
+    unjudged: float
+    """The share of its first ten results that nobody judged."""
+    tags: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By tag, its value for each query."""
+
+    def figures(self) -> dict[str, Any]:
+        """Return mean and 95% interval by unit and measure."""
+        return {unit: _told(values, slice(None)) for unit, values in self.values.items()}
+
+    def groups(self) -> dict[str, Any]:
+        """Return the figures of each group of queries, by tag and its value; a tag with one value says nothing."""
+        return {tag: dict(self._grouped(values)) for tag, values in self.tags.items() if len(set(values)) > 1}
+
+    def _grouped(self, told: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        members: dict[str, list[int]] = defaultdict(list)
+        for place, value in enumerate(told):
+            members[value or "(none)"].append(place)
+        for value, places in sorted(members.items()):
+            about: dict[str, Any] = {"queries": len(places)}
+            yield value, about | {unit: _told(values, np.array(places)) for unit, values in self.values.items()}
+
+
+def score(
+    truth: Expected, answers: Mapping[str, Sequence[Span]], corpus: Corpus, measures: Sequence[Measure]
+) -> Scored:
+    """Measure ranked answers; a query without one counts zero."""
+    reader = _Reader(corpus)
+    values: dict[Unit, dict[str, Values]] = {}
+    judged = 0.0
+    for unit in truth.units:
+        matched = match(answers, truth.entries, unit, cost=reader.cost, units=reader.functions)
+        computed = {str(measure): measure.of(matched) for measure in measures}
+        values[unit] = {name: each for name, each in computed.items() if not np.isnan(each).any()}  # lines of a file
+        if unit == truth.units[0]:
+            judged = _judged(matched)
+    return Scored(values, 1 - judged, {tag: [query.tags.get(tag, "") for query in truth.queries] for tag in _GROUPS})
+
+
+def _judged(matched: Matched) -> float:
+    """Return the share of the results within reach of a reader that somebody judged."""
+    filled = int(np.minimum(matched.filled, _DEPTH).sum())
+    return float(matched.judged[:, :_DEPTH].sum()) / filled if filled else 1.0
+
+
+def _told(values: Mapping[str, Values], members: Any) -> dict[str, list[float]]:
+    chosen = {name: every[members] for name, every in values.items()}
+    return {name: [float(some.mean()), *interval(some)] for name, some in chosen.items() if len(some)}
+
+
+class _Reader:
+    """What measuring has to know of a corpus; each file is read and cut once."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.lines = cache(lambda path: lines_of(corpus, path))
+        self.functions = cache(self._functions)
+
+    def cost(self, span: Span) -> int:
+        """Return how many tokens a reader pays for a result."""
+        lines = self.lines(span.path)
+        return tokens("\n".join(lines[span.start - 1 : span.end] if span.start else lines))
+
+    def _functions(self, path: str) -> Units:
+        return functions(path, "\n".join(self.lines(path)))

@@ -1,0 +1,1 @@
+"""One module a way to ask a system under test."""

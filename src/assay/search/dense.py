@@ -1,0 +1,121 @@
+"""Queries in, the chunks nearest in meaning out, exactly: one query at a time with its filters, or thousands at once.
+
+Every vector is looked at: up to a million of them that takes less time than an approximate index saves. For many
+queries the products are made block by block, so that memory is bounded by a block whatever the corpus' size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.protocols import Encoder, Vectors
+from assay.search.best import best
+from assay.search.filters import kept
+from assay.search.hybrid import Corpus
+from assay.types import Hit, Query
+
+Numbers = NDArray[np.int64]
+
+BLOCK = (512, 16_384)
+"""Queries and codes of one block: 32 MB of products, which BLAS makes as fast as any larger one."""
+_SPARE = 32
+"""How many more than `k` are kept: a product of twins differs in its last bits by where in a block it is made."""
+_RESCORED = 64
+_MOST_HELD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """Search one corpus by the cosine of query and chunk alone."""
+
+    corpus: Corpus
+    encoder: Encoder
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return at most `k` hits a query, best first; chunks that point the other way are none."""
+        vectors = self.encoder.encode([query.text for query in queries], "query")
+        return [self._answer(query, vector, k) for query, vector in zip(queries, vectors, strict=True)]
+
+    def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
+        snapshot = self.corpus.candidates(query, (), (), vector)
+        cosines = snapshot.similarities(vector[None, :])[0]
+        numbers = best(cosines, kept(snapshot, query), k)
+        found = zip(numbers.tolist(), cosines[numbers].tolist(), strict=True)
+        return [Hit(snapshot.chunk(number), cosine, {"dense": cosine}) for number, cosine in found]
+
+
+def exhaustive(queries: Vectors, codes: Vectors, k: int, *, block: tuple[int, int] = BLOCK) -> tuple[Numbers, Vectors]:
+    """Return the `k` codes of the highest dot product with each query, best first, and the products.
+
+    Both results have shape `(queries, min(k, codes))`. Equal products are in the order of the codes, and twins have
+    equal products: float noise decides nothing. Products are made for so many queries and codes at once as `block`
+    says; nothing but time and memory depends on it.
+    """
+    height, width = block
+    k = min(k, len(codes))
+    numbers = np.zeros((len(queries), k), dtype=np.int64)
+    scores = np.zeros((len(queries), k), dtype=np.float32)
+    for start in range(0, len(queries) if k else 0, height):
+        rows = slice(start, start + height)
+        found = _candidates(queries[rows], codes, k + _SPARE, width)
+        numbers[rows], scores[rows] = _exact(queries[rows], codes, found, k)
+    return numbers, scores
+
+
+def _candidates(queries: Vectors, codes: Vectors, k: int, width: int) -> Numbers:
+    """Return the numbers of at least the `k` best codes of each query, or of all codes, shape `(queries, …)`."""
+    k = min(k, len(codes))
+    top = _Best(len(queries), k)
+    width = max(width, k)
+    for start in range(0, len(codes), width):
+        products = queries @ codes[start : start + width].T
+        if not start:
+            top.floor = np.partition(products, -k, axis=1)[:, -k]
+        over = products > top.floor[:, None] if start else products >= top.floor[:, None]
+        places = np.flatnonzero(over)  # of two dimensions it takes five times as long
+        rows, columns = np.divmod(places, products.shape[1])
+        top.add(rows, columns + start, products.ravel()[places])
+    top.cut()
+    return top.numbers.reshape(len(queries), k)
+
+
+class _Best:
+    """The best so far of each row of a block, as flat columns, and what a newcomer has to exceed."""
+
+    def __init__(self, rows: int, k: int) -> None:
+        self.k = k
+        self.floor = np.zeros(rows, dtype=np.float32)
+        self.numbers = np.zeros(0, dtype=np.int64)
+        self._rows = np.zeros(0, dtype=np.int64)
+        self._scores = np.zeros(0, dtype=np.float32)
+
+    def add(self, rows: Numbers, numbers: Numbers, scores: Vectors) -> None:
+        """Take newcomers; they come in the order of their numbers."""
+        self._rows = np.concatenate((self._rows, rows))
+        self.numbers = np.concatenate((self.numbers, numbers))
+        self._scores = np.concatenate((self._scores, scores))
+        if len(self._rows) > _MOST_HELD * self.k * len(self.floor):
+            self.cut()
+
+    def cut(self) -> None:
+        """Keep the best `k` of each row, the first of equals, and raise the floors to the last of them."""
+        order = np.lexsort((self.numbers, -self._scores, self._rows))
+        rows = self._rows[order]
+        begins = np.searchsorted(rows, np.arange(len(self.floor)))
+        order = order[np.arange(len(rows)) - begins[rows] < self.k]
+        self._rows, self.numbers, self._scores = self._rows[order], self.numbers[order], self._scores[order]
+        self.floor = self._scores.reshape(len(self.floor), self.k)[:, -1].copy()
+
+
+def _exact(queries: Vectors, codes: Vectors, found: Numbers, k: int) -> tuple[Numbers, Vectors]:
+    """Return the best `k` of the candidates by products that are each summed in the same order."""
+    scores = np.empty(found.shape, dtype=np.float32)
+    for start in range(0, len(found), _RESCORED):
+        rows = slice(start, start + _RESCORED)
+        np.einsum("qd,qcd->qc", queries[rows], codes[found[rows]], out=scores[rows])
+    order = np.lexsort((found, -scores), axis=-1)[:, :k]
+    return np.take_along_axis(found, order, axis=1), np.take_along_axis(scores, order, axis=1)

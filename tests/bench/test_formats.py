@@ -1,0 +1,334 @@
+"""What each format holds comes back as it was, and a file as others write it is read as they mean it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.bench import files
+from assay.bench.formats import trec
+from assay.bench.formats.patch import edited
+from assay.bench.formats.swebench import by_checkout
+from assay.bench.truth import Truth
+from assay.measure.lines import Span
+from assay.types import Chunk, Judgment, Query
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1).filter(str.strip)
+LINE = TEXT.filter(lambda text: not set(text) & set("\r\n"))
+NAME = st.text("abcXYZ019_-é", min_size=1, max_size=8)
+PATH = st.lists(NAME, min_size=1, max_size=3).map("/".join)
+LINES = st.tuples(st.integers(1, 999), st.integers(0, 99)).map(lambda pair: f":{pair[0]}-{sum(pair)}")
+RANGE = st.tuples(PATH, LINES).map("".join)
+TARGET = st.one_of(RANGE, PATH, st.tuples(PATH, NAME).map("::".join))
+TAGS = st.dictionaries(st.sampled_from(("kind", "language", "date", "author")), TEXT, max_size=3)
+ANY_GRADE = st.integers(0, 3)
+ANY_LANGUAGE = st.sampled_from(("", "python"))
+NOTHING = st.just("")
+COMMIT = st.sampled_from(("", "0123abc"))
+ROUND = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@st.composite
+def checkouts(draw, *, text=TEXT, target=TARGET, tags=TAGS, lowest=0, judges=NOTHING):
+    names = draw(st.lists(NAME, min_size=1, max_size=4, unique=True))
+    queries = tuple(Query(name, draw(text), tags=draw(tags)) for name in names)
+    pairs = draw(st.lists(st.tuples(st.sampled_from(names), target), max_size=6, unique=True))
+    judgments = tuple(Judgment(*pair, draw(st.integers(lowest, 3)), draw(judges), draw(judges)) for pair in pairs)
+    hidden = tuple(draw(st.lists(RANGE, max_size=2)))
+    return Truth("set", queries, judgments, (), draw(st.sampled_from(("", "a/b"))), draw(COMMIT), hidden)
+
+
+@st.composite
+def collections(draw, *, grades=ANY_GRADE, tags=TAGS, language=ANY_LANGUAGE):
+    """Texts with queries, each of which is judged."""
+    codes = draw(st.lists(TEXT, min_size=1, max_size=4, unique=True))
+    documents = tuple(Chunk(f"d{at}", code, draw(language), path=f"d{at}") for at, code in enumerate(codes))
+    names = draw(st.lists(NAME, min_size=1, max_size=4, unique=True))
+    queries = tuple(Query(name, draw(TEXT), tags=draw(tags)) for name in names)
+    targets = st.lists(st.sampled_from(documents), min_size=1, unique_by=lambda document: document.id)
+    judgments = tuple(Judgment(name, each.id, draw(grades)) for name in names for each in draw(targets))
+    return Truth("set", queries, judgments, documents)
+
+
+def there_and_back(truth: Truth, path: Path, form: str = "") -> Truth:
+    assert files.write(truth, path, form) == []
+    assert files.form_of(path) == (form or files.form_to(path, truth))
+    reading = files.read(path)
+    assert reading.problems == ()
+    return reading.truth
+
+
+def by_query(truth: Truth) -> Truth:
+    """Bring judgments in the order of the queries, as a file of one row a query has them."""
+    order = [query.id for query in truth.queries]
+    judgments = sorted(truth.judgments, key=lambda each: order.index(each.query_id))
+    return replace(truth, judgments=tuple(judgments))
+
+
+@given(truth=st.one_of(checkouts(judges=TEXT), collections()), filters=st.lists(NAME, max_size=2).map(tuple))
+@ROUND
+def test_jsonl_holds_everything(tmp_path: Path, truth: Truth, filters):
+    queries = (replace(truth.queries[0], mode="code", paths=filters, kinds=filters), *truth.queries[1:])
+    documents = tuple(replace(each, doc="x\n", start_line=3, kind="class") for each in truth.documents)
+    whole = replace(truth, name="another", queries=queries, documents=documents)
+    assert there_and_back(whole, tmp_path / "set.jsonl") == whole
+
+
+@given(truth=checkouts(target=RANGE, lowest=1))
+@ROUND
+def test_octocode_holds_lines_with_grades_and_tags(tmp_path: Path, truth: Truth):
+    assert there_and_back(truth, tmp_path / "set.csv") == by_query(truth)
+
+
+@given(truth=checkouts(text=LINE, tags=st.just({})).filter(lambda truth: truth.judgments))
+@ROUND
+def test_trec_holds_targets_of_any_kind(tmp_path: Path, truth: Truth):
+    assert there_and_back(truth, tmp_path / "set.qrels") == truth
+
+
+@given(truth=collections())
+@ROUND
+def test_beir_holds_texts(tmp_path_factory: pytest.TempPathFactory, truth: Truth):
+    assert there_and_back(truth, tmp_path_factory.mktemp("beir") / "set") == truth
+
+
+@given(truth=collections(grades=st.integers(0, 1), tags=st.just({}), language=st.just("python")))
+@ROUND
+def test_cosqa_and_cosqa_plus_hold_labelled_pairs(tmp_path_factory: pytest.TempPathFactory, truth: Truth):
+    folder = tmp_path_factory.mktemp("cosqa")
+    assert there_and_back(truth, folder / "set.json", "cosqa") == truth
+    assert there_and_back(truth, folder / "set", "cosqaplus") == truth
+
+
+@given(
+    pairs=st.lists(
+        st.tuples(st.sampled_from(("Go", "PHP")), TEXT, RANGE, st.integers(0, 3), st.text("ab ,\n")), min_size=1
+    )
+)
+@ROUND
+def test_csn_holds_every_annotators_judgment(tmp_path: Path, pairs):
+    ids: dict[tuple[str, str], str] = {}
+    judgments: list[Judgment] = []
+    for language, text, lines, grade, note in pairs:
+        name = ids.setdefault((language, text), str(len(ids) + 1))
+        target = f"own er/name/blob/c0ffee/{lines}".replace(" ", "-")
+        judge = str(1 + sum((each.query_id, each.target) == (name, target) for each in judgments))
+        judgments.append(Judgment(name, target, grade, judge, note))
+    queries = tuple(Query(name, text, tags={"language": language}) for (language, text), name in ids.items())
+    truth = Truth("set", queries, tuple(judgments))
+    assert there_and_back(truth, tmp_path / "set.csv", "csn") == truth
+
+
+@given(run=st.dictionaries(NAME, st.lists(st.one_of(PATH, RANGE), min_size=1, max_size=5, unique=True), min_size=1))
+@ROUND
+def test_a_run_keeps_its_order(tmp_path: Path, run):
+    spans = {query: [trec.place_of(target) for target in targets] for query, targets in run.items()}
+    trec.write_run(tmp_path / "a.run", spans)
+    problems = []
+    assert trec.read_run(tmp_path / "a.run", problems) == spans
+    assert problems == []
+
+
+def test_a_run_is_ordered_by_score_and_ties_by_rank(tmp_path: Path):
+    file = tmp_path / "a.run"
+    file.write_text("q Q0 low.py 1 0.5 x\nq Q0 b.py:3 3 2 x\nq Q0 a.py:1-2 2 2.0 x\nq Q0 top.py 4 1e3 x\n")
+    found = trec.read_run(file, [])
+    assert found == {"q": [Span("top.py"), Span("a.py", 1, 2), Span("b.py", 3, 3), Span("low.py")]}
+
+
+def test_octocode_as_others_write_it(tmp_path: Path):
+    (tmp_path / "code.csv").write_bytes(
+        b"\xef\xbb\xbfquery,kind,result1,result2\r\n"
+        b'"where, then",hard,src/a.rs:10-50:2,src/b.rs:7:1\r\n\r\nshort row,,"odd:name.rs:1-2:1"\r\n'
+    )
+    (tmp_path / "code.meta.json").write_text('{"repo": "a/b", "commit": "c0ffee", "files": 3}')
+    reading = files.read(tmp_path / "code.csv")
+    assert reading.problems == ()
+    assert reading.rows == (2, 2, 4)
+    assert reading.truth == Truth(
+        "code",
+        (Query("1", "where, then", tags={"kind": "hard"}), Query("2", "short row")),
+        (
+            Judgment("1", "src/a.rs:10-50", 2),
+            Judgment("1", "src/b.rs:7-7", 1),
+            Judgment("2", "odd:name.rs:1-2", 1),
+        ),
+        repository="a/b",
+        commit="c0ffee",
+    )
+
+
+def test_octocode_without_ids_has_no_column_for_them(tmp_path: Path):
+    file = tmp_path / "a.csv"
+    files.write(Truth("a", (Query("1", "one"), Query("2", "two")), (Judgment("1", "a.py:3", 2),)), file)
+    assert file.read_text() == "query,result1\none,a.py:3-3:2\ntwo,\n"
+
+
+def beir(folder: Path) -> None:
+    (folder / "qrels").mkdir(parents=True)
+    corpus = [{"_id": "d1", "title": "T", "text": "body"}, {"_id": "d2", "title": "", "text": "x"}]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, corpus)))
+    queries = [{"_id": name, "text": f"ask {name}"} for name in ("q1", "q2", "idle")]
+    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n")
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\r\nq2\td2\t2\r\n")
+
+
+def test_beir_with_several_splits(tmp_path: Path):
+    beir(tmp_path / "set")
+    truth = files.read(tmp_path / "set").truth
+    assert [(query.id, query.tags["split"]) for query in truth.queries] == [("q1", "train"), ("q2", "test")]
+    assert truth.documents[0] == Chunk("d1", "T\nbody", path="d1", symbol="T")
+    assert there_and_back(truth, tmp_path / "again") == replace(truth, name="again")
+    one = files.read(tmp_path / "set" / "qrels" / "test.tsv").truth
+    assert (one.name, one.judgments, len(one.documents)) == ("set-test", (Judgment("q2", "d2", 2),), 2)
+
+
+def test_coir_in_parquet(tmp_path: Path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    for name, rows in {
+        "corpus": [{"_id": "d1", "text": "def f(): ...", "title": "", "language": "PYTHON"}],
+        "queries": [{"_id": "q1", "text": "make f", "language": ""}, {"_id": "q2", "text": "make g", "language": ""}],
+        "valid": [{"query-id": "q2", "corpus-id": "d1", "score": 1}],
+        "train": [{"query-id": "q1", "corpus-id": "d1", "score": 0}],
+    }.items():
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}-00000-of-00001.parquet")
+    truth = files.read(tmp_path).truth
+    assert truth.documents == (Chunk("d1", "def f(): ...", "python", path="d1"),)
+    assert truth.judgments == (Judgment("q1", "d1", 0), Judgment("q2", "d1", 1))
+    assert [query.id for query in files.read(tmp_path / "valid-00000-of-00001.parquet").truth.queries] == ["q2"]
+
+
+def test_cosqa_pairs_without_a_corpus_beside_them(tmp_path: Path):
+    rows = [("a", "ask a", "x = 1", 1), ("b", "ask b", "x = 1", 0), ("b", "ask b", "y = 2", 1)]
+    pairs = [dict(zip(("idx", "doc", "code", "label"), row, strict=True)) for row in rows]
+    (tmp_path / "dev.json").write_text(json.dumps(pairs, indent=1))
+    truth = files.read(tmp_path / "dev.json").truth
+    assert [(each.id, each.text) for each in truth.documents] == [("a", "x = 1"), ("b", "y = 2")]
+    assert truth.judgments == (Judgment("a", "a", 1), Judgment("b", "a", 0), Judgment("b", "b", 1))
+
+
+def test_cosqa_pairs_whose_codes_would_share_an_id(tmp_path: Path):
+    pairs = [{"idx": "a", "doc": "ask", "code": code, "label": 1} for code in ("x = 1", "y = 2")]
+    (tmp_path / "dev.json").write_text(json.dumps(pairs))
+    reading = files.read(tmp_path / "dev.json")
+    assert reading.problems == ()
+    assert [(each.id, each.text) for each in reading.truth.documents] == [("a", "x = 1"), ("a#1", "y = 2")]
+    assert [each.target for each in reading.truth.judgments] == ["a", "a#1"]
+
+
+def test_cosqa_plus_by_the_names_of_its_releases(tmp_path: Path):
+    pair = {"pair-idx": 1, "query-idx": 7, "query": "ask", "code-idx": "c", "code": "x"}
+    for name, rows in {
+        "test_agent_query": [{"query-idx": 7, "query": "ask"}],
+        "test_agent_codebase": [{"code-idx": "c", "code": "x"}, {"code-idx": "d", "code": "y"}],
+        "test_agent_codebase_processed": [],
+        "test_agent_pairs": [pair | {"label": "1"}, pair | {"code-idx": "d", "label": 0}],
+        "test_agent_pairs_true": [pair | {"label": 1}, pair | {"code-idx": "d", "label": 1}],
+    }.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    reading = files.read(tmp_path)
+    assert reading.truth.judgments == (Judgment("7", "c", 1), Judgment("7", "d", 0))
+    assert [str(problem) for problem in reading.problems] == [
+        "test_agent_pairs_true.json:1: the pair 7, d is there already with label 0: that counts"
+    ]
+
+
+PATCH = """diff --git a/src/a.py b/src/a.py
+index 1..2 100644
+--- a/src/a.py
++++ b/src/a.py
+@@ -10,5 +10,6 @@ def f():
+ one
+-two
++TWO
+ three
++new
+ four
+ five
+@@ -40,2 +41,3 @@
+ x
++--- a/not/a/file.py
++++ b/not/a/file.py
+ y
+diff --git a/new.py b/new.py
+new file mode 100644
+--- /dev/null
++++ b/new.py
+@@ -0,0 +1 @@
++hello
+diff --git a/old name.py b/moved.py
+rename from old name.py
+rename to moved.py
+diff --git a/gone.py b/gone.py
+deleted file mode 100644
+--- a/gone.py
++++ /dev/null
+@@ -1,2 +0,0 @@
+-a
+-b
+\\ No newline at end of file
+diff --git "a/caf\\303\\251.py" "b/caf\\303\\251.py"
+--- "a/caf\\303\\251.py"
++++ "b/caf\\303\\251.py"
+@@ -3 +3 @@
+-a
++b
+"""
+
+
+def test_a_patch_names_the_lines_it_changes():
+    assert list(edited(PATCH)) == ["src/a.py:11-11", "src/a.py:40-41", "old name.py", "gone.py:1-2", "café.py:3-3"]
+
+
+def test_swebench_instances(tmp_path: Path):
+    def instance(name: str, repo: str, **more: object) -> dict[str, object]:
+        about = {
+            "instance_id": name,
+            "repo": repo,
+            "base_commit": "c1",
+            "patch": PATCH,
+            "problem_statement": "it fails",
+        }
+        return {**about, **more}
+
+    rows = [instance("a-1", "o/a"), instance("b-1", "o/b", edit_functions=["src/a.py:A.f"], created_at="2024-01-01")]
+    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    truth = files.read(tmp_path / "test.jsonl").truth
+    assert truth.repository == ""
+    assert truth.queries[0].tags == {"instance_id": "a-1", "repository": "o/a", "commit": "c1"}
+    assert truth.judgments[-1] == Judgment("b-1", "src/a.py::A.f", 1, "edit_functions")
+    first, second = by_checkout(truth)
+    assert (first.name, first.repository, first.commit, len(first.judgments)) == ("o__a-c1", "o/a", "c1", 5)
+    assert [query.id for query in second.queries] == ["b-1"]
+    assert files.read(tmp_path / "test.jsonl").rows == (1,) * 5 + (2,) * 6
+
+
+def test_swebench_in_parquet(tmp_path: Path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    row = {"repo": "o/a", "instance_id": "a-1", "base_commit": "c1", "patch": PATCH, "problem_statement": "it fails"}
+    pq.write_table(pa.Table.from_pylist([row | {"edit_functions": ["a.py:f"]}]), tmp_path / "test-0-of-1.parquet")
+    truth = files.read(tmp_path / "test-0-of-1.parquet").truth
+    assert (truth.repository, truth.commit, len(truth.judgments)) == ("o/a", "c1", 6)
+
+
+def test_csn_as_it_is_published(tmp_path: Path):
+    url = "https://github.com/o/n/blob/c1/src/a%20b.go"
+    (tmp_path / "annotationStore.csv").write_text(
+        f"Language,Query,GitHubUrl,Relevance,Notes\nGo,ask,{url}#L7-L9,3,\nGo,ask,{url}#L7-L9,0,no\nPHP,ask,{url}#L7,1,\n"
+    )
+    truth = files.read(tmp_path / "annotationStore.csv").truth
+    assert [(query.id, query.tags["language"]) for query in truth.queries] == [("1", "Go"), ("2", "PHP")]
+    target = "o/n/blob/c1/src/a b.go"
+    assert truth.judgments == (
+        Judgment("1", f"{target}:7-9", 3, "1"),
+        Judgment("1", f"{target}:7-9", 0, "2", "no"),
+        Judgment("2", f"{target}:7-7", 1, "1"),
+    )

@@ -1,0 +1,283 @@
+"""Whatever stands in a file of ground truth: each bad row is told with its line, and the rest counts."""
+
+# ruff: noqa: E501  (a table of pieces)
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.bench import files
+from assay.bench.formats import trec
+from assay.errors import AssayError, InputError
+
+GOOD = b"good,a.py:1-2:2\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (b"q,a.py:2\n", "2: 'a.py:2': wanted path:start-end:grade"),
+        (b"q,a.py:x-9:2\n", "2: 'a.py:x-9:2': wanted path:start-end:grade"),
+        (b"q,a.py:9-:2\n", "2: 'a.py:9-:2': wanted path:start-end:grade"),
+        (b"q,a.py:9-3:2\n", "2: 'a.py:9-3:2': lines count from 1, and a range ends where it starts or later"),
+        (b"q,a.py:0-3:2\n", "2: 'a.py:0-3:2': lines count from 1, and a range ends where it starts or later"),
+        (b"q,a.py:1-2:-1\n", "2: 'a.py:1-2:-1': grade '-1', wanted a whole number from 1"),
+        (b"q,a.py:1-2:0\n", "2: 'a.py:1-2:0': grade '0', wanted a whole number from 1"),
+        (b"q,a.py:1-2:1.5\n", "2: 'a.py:1-2:1.5': grade '1.5', wanted a whole number from 1"),
+        (b"q,a.py:1-2:best\n", "2: 'a.py:1-2:best': grade 'best', wanted a whole number from 1"),
+        (b"q,/etc/passwd:1-2:2\n", "2: '/etc/passwd:1-2:2': '/etc/passwd' is absolute, wanted a path relative to "),
+        (
+            b"q,C:\\a.py:1-2:2\n",
+            "2: 'C:\\a.py:1-2:2': 'C:\\a.py' is absolute, wanted a path relative to the repository",
+        ),
+        (b"q,a/../../b.py:1-2:2\n", "2: 'a/../../b.py:1-2:2': 'a/../../b.py' leads out of the repository"),
+        (b" ,a.py:1-2:2\n", "2: the query is empty"),
+        (b"good,b.py:1-2:2\n" + GOOD, "3: the query of row 2 again: that one counts"),
+        (b"q,a.py:1-2:2,more\n", "2: a value without a column: 'more'"),
+        (b'"q"x,a.py:1-2:2\n', "2: not a row of CSV: ',' expected after '\"'"),
+        (b"q\xff,a.py:1-2:2\n", "2: not UTF-8: byte 0xff at column 2"),
+        (b"q\0,a.py:1-2:2\n", "2: a NUL byte"),
+        (b"x" * 200_000 + b",a.py:1-2:2\n", "2: not a row of CSV: field larger than field limit (131072)"),
+        (b"caf\xc3\xa9,a.py:1-2:x\n", "2: 'a.py:1-2:x': grade 'x', wanted a whole number from 1"),
+    ],
+)
+def test_a_bad_row_of_csv_is_told_and_the_rest_counts(tmp_path: Path, rows: bytes, said: str):
+    (tmp_path / "a.csv").write_bytes(b"query,result1\n" + rows + GOOD.replace(b"good", b"last"))
+    reading = files.read(tmp_path / "a.csv")
+    assert str(reading.problems[0]).startswith(f"a.csv:{said}")
+    assert reading.truth.queries[-1].text == "last"
+    assert reading.truth.judgments[-1].target == "a.py:1-2"
+
+
+def test_one_bad_answer_leaves_the_others_and_none_left_leaves_the_query_out(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("query,result1,result2,result3\nq,a.py:1-2:2,b.py:5:x,a.py:1-2:1\nr,x,y,\ns,,,\n")
+    reading = files.read(tmp_path / "a.csv")
+    assert [(query.id, query.text) for query in reading.truth.queries] == [("1", "q"), ("3", "s")]
+    assert [each.target for each in reading.truth.judgments] == ["a.py:1-2"]
+    assert [problem.where for problem in reading.problems] == ["a.csv:2", "a.csv:2", "a.csv:3", "a.csv:3", "a.csv:3"]
+    assert reading.problems[-1].what == "no answer of the query can be used: it is left out"
+
+
+def test_columns_that_look_wrong_are_told_and_others_are_tags(tmp_path: Path):
+    header = "query,knd,result1,reslt2,author,author,,results\n"
+    (tmp_path / "a.csv").write_text(header + "q,hard,a.py:1-2:2,b.py:1-2:2,me,you,,c.py:1-2:1\n")
+    reading = files.read(tmp_path / "a.csv")
+    assert [str(problem) for problem in reading.problems] == [
+        "a.csv:1: unknown column 'knd'; did you mean 'kind'? It is left out",
+        "a.csv:1: unknown column 'reslt2'; did you mean 'result2'? It is left out",
+        "a.csv:1: column 'author' is there twice: the first counts",
+        "a.csv:1: unknown column 'results'; did you mean 'result1'? It is left out",
+    ]
+    assert reading.truth.queries[0].tags == {"author": "me"}
+
+
+def test_rows_are_physical_lines(tmp_path: Path):
+    (tmp_path / "a.csv").write_text(
+        'query,result1\n"two\nlines",a.py:1-2:2\n\n"open,a.py:1-2:2\nq,a.py:1-2:x\nr,a.py:1-2:2\n'
+    )
+    reading = files.read(tmp_path / "a.csv")
+    assert [query.text for query in reading.truth.queries] == ["two\nlines", "r"]
+    assert [problem.where for problem in reading.problems] == ["a.csv:5", "a.csv:6", "a.csv:6"]
+    assert reading.rows == (2, 7)
+
+
+def records(*more: object) -> str:
+    good = [
+        {"type": "query", "id": "1", "text": "good"},
+        {"type": "judgment", "query_id": "1", "target": "a.py:1-2", "grade": 1},
+    ]
+    return "\n".join(each if isinstance(each, str) else json.dumps(each) for each in (*good, *more))
+
+
+JUDGMENT = {"type": "judgment", "query_id": "1", "target": "b.py", "grade": 1}
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ("{nope", "3: wanted a JSON object, found no JSON: Expecting property name enclosed in double quotes"),
+        ("[" * 100_000, "3: wanted a JSON object, found no JSON: "),
+        ("7", "3: wanted a JSON object, found int '7'"),
+        ({"type": "qery"}, "3: unknown type 'qery'; known: truth, query, judgment, document"),
+        ({"type": "query", "id": "2"}, "3: no field 'text'"),
+        ({"type": "query", "id": 2, "text": "x"}, "3: field 'id' is of the wrong type"),
+        ({"type": "query", "id": "2", "text": "x", "tags": {"a": 1}}, "3: field 'tags' is of the wrong type"),
+        ({"type": "query", "id": "2", "text": "x", "mode": "fast"}, "3: field 'mode' is of the wrong type"),
+        ({"type": "query", "id": "2", "text": "x", "tag": {}}, "3: unknown field 'tag'; did you mean 'tags'?"),
+        ({"type": "query", "id": "1", "text": "x"}, "3: query '1' is there twice: the first counts"),
+        ({"type": "query", "id": "2", "text": " "}, "3: the query is empty"),
+        (JUDGMENT | {"grade": -1}, "3: grade -1 is below 0"),
+        (JUDGMENT | {"grade": True}, "3: field 'grade' is of the wrong type"),
+        (JUDGMENT | {"query_id": "9"}, "3: there is no query '9'"),
+        (JUDGMENT | {"target": "b.py:9-3"}, "3: 'b.py:9-3' is no range of lines; "),
+        (JUDGMENT | {"target": "b.py:9-"}, "3: 'b.py:9-' is a broken range of lines"),
+        (JUDGMENT | {"target": "b.py::"}, "3: 'b.py::' names no symbol after '::'"),
+        (JUDGMENT | {"target": "/b.py"}, "3: '/b.py' is absolute"),
+        (JUDGMENT | {"target": "../b.py::f"}, "3: '../b.py' leads out of the repository"),
+        (JUDGMENT | {"target": "b\0.py"}, "3: 'b\\x00.py' is no path"),
+        ({"type": "truth", "format": 2}, "3: format 2, this reads 1"),
+        ({"type": "truth", "hidden": "a.py"}, "3: field 'hidden' is of the wrong type"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_bad_record_is_told_and_the_rest_counts(tmp_path: Path, record: object, said: str):
+    (tmp_path / "a.jsonl").write_text(records(record, JUDGMENT | {"target": "last.py"}))
+    reading = files.read(tmp_path / "a.jsonl")
+    assert str(reading.problems[0]).startswith(f"a.jsonl:{said}")
+    assert len(reading.problems) == 1
+    assert reading.truth.judgments[-1].target == "last.py"
+
+
+def test_hidden_lines_outside_the_corpus_are_told(tmp_path: Path):
+    head = {"type": "truth", "hidden": ["../a.py:1-2", "/etc/passwd", "b.py:2-1", "c.py::f", "a.py:1-2"]}
+    (tmp_path / "a.jsonl").write_text(records(head))
+    reading = files.read(tmp_path / "a.jsonl")
+    assert len(reading.problems) == 4
+    assert reading.truth.hidden == ("a.py:1-2",)
+
+
+def test_a_document_that_reads_as_lines_is_told(tmp_path: Path):
+    documents = [{"type": "document", "id": name, "text": "x", "path": name} for name in ("d:7", "a::b", "", "d", "d")]
+    judged = [JUDGMENT | {"target": "d"}, JUDGMENT | {"target": "e"}]
+    (tmp_path / "a.jsonl").write_text(records(*documents, *judged))
+    reading = files.read(tmp_path / "a.jsonl")
+    assert [problem.where for problem in reading.problems] == [f"a.jsonl:{row}" for row in (3, 4, 5, 7, 2, 9)]
+    assert [each.target for each in reading.truth.judgments] == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("1 0 b.py", "3 fields, wanted 4"),
+        ("1 0 b.py -2", "grade '-2', wanted a whole number from 0"),
+        ("1 0 b.py 1e3", "grade '1e3', wanted a whole number from 0"),
+        ("1 0 /b.py 1", "'/b.py' is absolute, wanted a path relative to the repository"),
+        ("1 0 a.py 1", "'a.py' is judged twice for query '1': the first counts"),
+        ("2 0 a.py 1", "query '2' is not in a.topics.tsv: its id stands for its text"),
+    ],
+)
+def test_a_bad_line_of_qrels_is_told_and_the_rest_counts(tmp_path: Path, line: str, said: str):
+    (tmp_path / "a.qrels").write_text(f"1 0 a.py 1\n{line}\n1 Q0 last.py 3\n")
+    (tmp_path / "a.topics.tsv").write_text("1\task\n")
+    reading = files.read(tmp_path / "a.qrels")
+    assert [str(problem) for problem in reading.problems] == [f"a.qrels:2: {said}"]
+    assert reading.truth.judgments[-1].target == "last.py"
+
+
+def test_qrels_without_topics_say_so_once(tmp_path: Path):
+    (tmp_path / "a.qrels").write_text("1 0 a.py 1\n2 0 a.py 1\n")
+    reading = files.read(tmp_path / "a.qrels")
+    assert [query.text for query in reading.truth.queries] == ["1", "2"]
+    assert len(reading.problems) == 1
+    assert "give a.topics.tsv" in str(reading.problems[0])
+
+
+def test_bad_lines_of_a_run_are_told(tmp_path: Path):
+    (tmp_path / "a.run").write_text(
+        "q Q0 a.py 1 x s\nq Q0 b.py 1 nan s\nq Q0 c.py:5-1 1 2 s\nq Q0 d.py 1 2\nq Q0 e.py 2 1 s\n"
+    )
+    problems = []
+    assert list(trec.read_run(tmp_path / "a.run", problems)) == ["q"]
+    assert [problem.where for problem in problems] == ["a.run:1", "a.run:2", "a.run:3", "a.run:4"]
+
+
+def test_a_folder_of_texts_with_bad_rows(tmp_path: Path):
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "x"}\n{"_id": "d2", "text": 3}\nnope\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "x"}\n{"_id": "q2"}\n')
+    (tmp_path / "qrels" / "test.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td9\t1\nq9\td1\t1\nq1\td1\t2\nq1\td1\nq1\td1\tx\n"
+    )
+    reading = files.read(tmp_path)
+    assert [problem.where for problem in reading.problems] == [
+        "corpus.jsonl:2", "corpus.jsonl:3", "queries.jsonl:2",
+        "test.tsv:3", "test.tsv:4", "test.tsv:5", "test.tsv:6", "test.tsv:7",
+    ]  # fmt: skip
+    assert len(reading.truth.judgments) == 1
+
+
+def test_a_list_that_breaks_off_keeps_what_stands_before(tmp_path: Path):
+    good = '{"idx": "a", "doc": "ask", "code": "x", "label": 1}'
+    (tmp_path / "dev.json").write_text(f'[\n{good},\n{{"idx": "b", "doc": 5, "code": "x"}},\n7,\n{{"idx": "c", "d')
+    reading = files.read(tmp_path / "dev.json")
+    assert len(reading.truth.judgments) == 1
+    assert [problem.where for problem in reading.problems] == ["dev.json:3", "dev.json:4", "dev.json:5"]
+
+
+def test_instances_that_cannot_be_used(tmp_path: Path):
+    good = {"instance_id": "a", "repo": "o/a", "base_commit": "c", "patch": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"}
+    rows = [
+        good | {"problem_statement": "p"},
+        good | {"instance_id": "b"},
+        good | {"instance_id": "c", "problem_statement": "p", "patch": "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n"},
+        good | {"instance_id": "d", "problem_statement": "p", "edit_functions": "no list"},
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    reading = files.read(tmp_path / "a.jsonl")
+    assert [query.id for query in reading.truth.queries] == ["a", "d"]
+    assert [str(problem) for problem in reading.problems] == [
+        "a.jsonl:2: an instance without a text 'problem_statement'",
+        "a.jsonl:3: instance 'c' changes no file that was there before: it is left out",
+        "a.jsonl:4: edit_functions, wanted a list of 'path:Class.name'",
+    ]
+
+
+def test_annotations_with_bad_rows(tmp_path: Path):
+    url = "https://github.com/o/n/blob/c/a.go"
+    rows = [f"Go,q,{url}#L1-L2,1,", "Go,q,x,1,", f"Go,q,{url}#L9-L2,1,", f"Go,q,{url}#L1,-1,", f"Go,,{url}#L1,1,"]
+    (tmp_path / "a.csv").write_text("\n".join(["Language,Query,GitHubUrl,Relevance,Notes", *rows]))
+    reading = files.read(tmp_path / "a.csv")
+    assert [problem.where for problem in reading.problems] == ["a.csv:3", "a.csv:4", "a.csv:5", "a.csv:6"]
+    assert len(reading.truth.judgments) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"\xef\xbb\xbf \n", "is empty"),
+        ("a.csv", b"query,result1\n", "holds no query that can be used"),
+        (
+            "a.csv",
+            b"query,result1\n,\nq,x\n",
+            "no query that can be used: a.csv:3: 'x': wanted path:start-end:grade (and 1",
+        ),
+        ("a.csv", b"query,kind\nq,hard\n", "a.csv:1: no column 'result1'; found: query, kind"),
+        ("a.csv", "query,result1\nq,a.py:1-2:2".encode("utf-16"), "a.csv is UTF-16, wanted UTF-8"),
+        ("a.jsonl", b'{"type": "query"\n', "holds no query that can be used: a.jsonl:1"),
+        ("a.txt", b"1 Q0 a.py 1 0.5 tag\n", "looks like a TREC run, which holds answers, not ground truth"),
+        ("a.json", b'{"query": 1}', "cannot tell the format"),
+        ("a.qrels", b"\x00\x01\x02", "cannot tell the format"),
+    ],
+)
+def test_nothing_usable_is_an_error(tmp_path: Path, name: str, content: bytes, said: str):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as raised:
+        files.read(tmp_path / name)
+    assert said in str(raised.value)
+
+
+PIECES = [
+    b"query", b"kind", b"result1", b",", b",", b"\n", b"\n", b"\r\n", b'"', b"a.py:1-2:2", b"a.py", b":", b"-", b"1", b"2",
+    b"\t", b" ", b"q", b"Q0", b"0", b"\xff", b"\0", b"{", b"}", b"[", b"]", b'"type": "query"', b'"id": "1"', b'"text": ', b"null",
+    b'"idx": "1"', b'"doc": "x"', b'"code": {}', b'"label": []', b'"instance_id": "x"', b'"repo": 1', b'"patch": "@@ -1 +1 @@"',
+    b"Language,Query,GitHubUrl,Relevance,Notes", b"https://github.com/o/n/blob/c/a#L1-L2", b"::", b"../", b"\xe2\x80\xa8",
+]  # fmt: skip
+
+
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=30), form=st.sampled_from(sorted(files.FORMATS)))
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_file_brings_a_reader_down(tmp_path: Path, pieces: list[bytes], form: str):
+    file = tmp_path / "a.json"
+    file.write_bytes(b"".join(pieces))
+    for chosen in (form, ""):
+        with suppress(AssayError):
+            reading = files.read(file, chosen)
+            known = {query.id for query in reading.truth.queries}
+            assert {each.query_id for each in reading.truth.judgments} <= known

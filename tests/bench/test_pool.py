@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.bench.labels import COLUMNS, read_labels, write_pool
+from assay.bench.pool import Pool, pool
+from assay.bench.scores import expected
+from assay.bench.truth import Truth
+from assay.errors import InputError
+from assay.measure.lines import Span
+from assay.types import Chunk, Judgment, Query
+
+TEXTS = tuple(Chunk(name, f"text of {name}", path=name) for name in "abcdefgh")
+GROUND = Truth(
+    "set", (Query("1", "first"), Query("2", "second")), (Judgment("1", "a", 1), Judgment("2", "b", 0)), TEXTS
+)
+RUNS = {
+    "good": {"1": [Span("a"), Span("b"), Span("c")], "2": [Span("b"), Span("h")]},
+    "bad": {"1": [Span("d"), Span("b"), Span("e")]},
+}
+
+
+def text_of(span: Span) -> str:
+    return f"text of {span}"
+
+
+def pooled(depth: int = 2, **options: int) -> Pool:
+    return pool(expected(GROUND), RUNS, depth, text_of, **options)
+
+
+def test_the_first_results_that_nobody_judged_are_pooled():
+    found = pooled()
+    assert {(pair.query_id, pair.target) for pair in found.pairs} == {("1", "b"), ("1", "d"), ("2", "h")}
+    assert (found.found, found.judged, found.together) == (5, 2, 0)
+    assert found.shares == {"good": 0.5, "bad": 0}
+    assert {(pair.query, pair.text) for pair in found.pairs if pair.target == "h"} == {("second", "text of h")}
+
+
+def test_who_found_what_is_kept_apart():
+    found = pooled()
+    told = {(source.query_id, source.target, source.system, source.rank) for source in found.sources}
+    assert told == {("1", "b", "good", 2), ("1", "b", "bad", 2), ("1", "d", "bad", 1), ("2", "h", "good", 2)}
+
+
+@given(st.permutations(["good", "bad"]), st.integers(0, 5))
+def test_the_order_depends_on_the_seed_alone(order: list[str], seed: int):
+    again = pool(expected(GROUND), {name: RUNS[name] for name in order}, 3, text_of, seed=seed)
+    assert again.pairs == pooled(3, seed=seed).pairs
+
+
+def test_seeds_draw_different_orders_and_keep_a_query_together():
+    runs = {"one": {query: [Span(name) for name in "cdefgh"] for query in "12"}}
+    orders = [pool(expected(GROUND), runs, 6, text_of, seed=seed).pairs for seed in range(8)]
+    assert len(set(orders)) == 8
+    assert all(len({pair.query_id for pair in order[:6]}) == 1 for order in orders)
+    assert {order[0].query_id for order in orders} == {"1", "2"}
+
+
+def test_a_place_is_judged_when_it_overlaps_an_entry():
+    ground = Truth("set", (Query("1", "first"),), (Judgment("1", "a.py:10-20", 1),))
+    run = {"1": [Span("a.py", 20, 30), Span("a.py", 21, 30), Span("a.py"), Span("b.py", 1, 3)]}
+    found = pool(expected(ground), {"one": run}, 10, text_of)
+    assert {pair.target for pair in found.pairs} == {"a.py:21-30", "b.py:1-3"}
+    assert found.shares == {"one": 0.5}
+
+
+def test_places_of_nearly_the_same_lines_are_asked_once():
+    ground = Truth("set", (Query("1", "first"),), ())
+    runs = {
+        "one": {"1": [Span("a.py", 1, 12)]},
+        "other": {"1": [Span("a.py", 2, 10), Span("a.py", 11, 40), Span("a.py", 30, 45)]},
+    }
+    found = pool(expected(ground), runs, 10, text_of)
+    assert {pair.target for pair in found.pairs} == {"a.py:2-10", "a.py:11-40", "a.py:30-45"}
+    assert found.together == 1
+    told = {(source.target, source.system, source.found) for source in found.sources}
+    assert ("a.py:2-10", "one", "a.py:1-12") in told
+
+
+def test_a_repeated_result_takes_one_place():
+    runs = {"one": {"1": [Span("c"), Span("c"), Span("d")]}}
+    assert {pair.target for pair in pool(expected(GROUND), runs, 2, text_of).pairs} == {"c", "d"}
+
+
+def test_strangers_and_lost_texts_are_problems():
+    runs = {"one": {"1": [Span("c")], "9": [Span("c")]}}
+    found = pool(expected(GROUND), runs, 2, lambda _: "")
+    assert [str(problem) for problem in found.problems] == [
+        "one: 1 of its 2 queries are not in the ground truth: '9'",
+        "1: the corpus has no text at c, which one found",
+    ]
+    assert (found.pairs, found.together) == ((), 0)
+
+
+def test_a_judge_sees_no_system_and_no_rank(tmp_path: Path):
+    out = tmp_path / "pool.jsonl"
+    beside = write_pool(pooled(), out)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert all(tuple(row) == COLUMNS and row["grade"] == row["reason"] == "" for row in rows)
+    assert "good" not in out.read_text()
+    assert beside == tmp_path / "pool.sources.jsonl"
+    assert '"system": "good"' in beside.read_text()
+
+
+@pytest.mark.parametrize("name", ["pool.jsonl", "pool.csv"])
+def test_labels_come_back_as_far_as_they_go(tmp_path: Path, name: str):
+    out = tmp_path / name
+    write_pool(pooled(), out)
+    fill(out, {("1", "b"): ("2", "all of it"), ("2", "h"): (" 0 ", "")})
+    reading = read_labels(GROUND, out, "ann")
+    assert reading.problems == ()
+    added = set(reading.truth.judgments[2:])
+    assert added == {Judgment("1", "b", 2, "ann", "all of it"), Judgment("2", "h", 0, "ann")}
+    assert read_labels(reading.truth, out, "ann").truth == reading.truth
+
+
+def fill(file: Path, grades: dict[tuple[str, str], tuple[str, str]]) -> None:
+    """Label some rows of a pool, as a person would."""
+    lines = file.read_text().splitlines()
+    rows = list(csv.DictReader(lines)) if file.suffix == ".csv" else [json.loads(line) for line in lines]
+    for row in rows:
+        row["grade"], row["reason"] = grades.get((row["query_id"], row["target"]), ("", ""))
+    with file.open("w", newline="") as handle:
+        if file.suffix == ".csv":
+            writer = csv.DictWriter(handle, COLUMNS)
+            writer.writeheader()
+            writer.writerows(rows)
+        else:
+            handle.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ({"query_id": "1", "target": "c", "grade": "good"}, "'good' is no grade"),
+        ({"query_id": "1", "target": "c", "grade": -1}, "'-1' is no grade"),
+        ({"query_id": "1", "target": "c", "grade": 1.5}, "'1.5' is no grade"),
+        ({"query_id": "1", "target": "c", "grade": True}, "'True' is no grade"),
+        ({"query_id": "9", "target": "c", "grade": 1}, "the ground truth has no query '9'"),
+        ({"query_id": "1", "target": "../c", "grade": 1}, "leads out of the repository"),
+        ({"query_id": "1", "grade": 1}, "is no path"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_a_problem_of_its_own(tmp_path: Path, row: dict[str, object], what: str):
+    file = tmp_path / "pool.jsonl"
+    good = {"query_id": "1", "target": "d", "grade": 3}
+    file.write_text("".join(json.dumps(each) + "\n" for each in (row, good)) + "no json\n")
+    reading = read_labels(GROUND, file, "ann")
+    assert [problem.where for problem in reading.problems] == ["pool.jsonl:1", "pool.jsonl:3"]
+    assert what in reading.problems[0].what
+    assert reading.truth.judgments[2:] == (Judgment("1", "d", 3, "ann"),)
+
+
+def test_a_judge_who_changes_his_mind_is_told(tmp_path: Path):
+    file = tmp_path / "pool.csv"
+    file.write_text("query_id,target,grade,judge\n1,c,2,ann\n1,c,1,ann\n1,c,1,bob\n1,c,2,ann\n1,c,1,ann,too,many\n")
+    reading = read_labels(GROUND, file)
+    assert [str(problem) for problem in reading.problems] == [
+        "pool.csv:3: c is judged 2 already: 1 is left out",
+        "pool.csv:6: 6 cells, wanted 4",
+    ]
+    assert [judgment.judge for judgment in reading.truth.judgments[2:]] == ["ann", "bob"]
+
+
+def test_somebody_has_to_have_judged(tmp_path: Path):
+    file = tmp_path / "pool.csv"
+    file.write_text("query_id,target,grade\n1,c,2\n")
+    with pytest.raises(InputError, match=r"pool\.csv:2 does not say who judged: give --judge NAME"):
+        read_labels(GROUND, file)
+
+
+def test_a_pool_without_its_columns_is_an_error(tmp_path: Path):
+    file = tmp_path / "pool.csv"
+    file.write_text("query,target,grades\n1,c,2\n")
+    with pytest.raises(InputError, match="no column 'query_id'; did you mean 'query'"):
+        read_labels(GROUND, file, "ann")
+
+
+def test_a_pool_is_json_lines_or_csv(tmp_path: Path):
+    with pytest.raises(InputError, match=r"neither \.jsonl nor \.csv"):
+        write_pool(pooled(), tmp_path / "pool.txt")
+
+
+def test_no_cell_for_people_is_a_formula(tmp_path: Path):
+    found = pool(expected(GROUND), RUNS, 2, lambda _: "=cmd()")
+    write_pool(found, tmp_path / "pool.csv")
+    with (tmp_path / "pool.csv").open(newline="") as handle:
+        assert {row["text"] for row in csv.DictReader(handle)} == {"'=cmd()"}

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.bench import runs
+from assay.bench.runs import Answer, Preparation, RunFile, key_of, timings, write_trec
+from assay.errors import InputError, StorageError
+from assay.measure.lines import Span
+from assay.types import Query
+
+QUERIES = [Query("1", "send"), Query("2", "read"), Query("3", "write")]
+GOOD = Answer("1", (Span("a.py", 1, 3), Span("b c.py")), (0.5, 0.25), 0.01, cold=True)
+BAD = Answer("2", error="timed out")
+PARTLY = Answer("3", (Span("a.py:7"),), (1.0,), 0.02, "1 of 2 results name no file of the corpus: /etc/passwd")
+KEY = key_of("bm25", {}, "digest", 20, QUERIES)
+
+
+def opened(file: Path, key: str = KEY) -> RunFile:
+    return RunFile(file, key, {"spec": "bm25"})
+
+
+def test_what_was_answered_is_not_asked_again(tmp_path: Path):
+    file = tmp_path / "deep" / "run.jsonl"
+    with opened(file) as run:
+        assert run.missing(QUERIES) == QUERIES
+        for answer in (GOOD, BAD, PARTLY):
+            run.add(answer)
+    again = opened(file)
+    assert again.answers == {"1": GOOD, "2": BAD, "3": PARTLY}
+    assert [query.id for query in again.missing(QUERIES)] == ["2"]
+    with again:
+        again.add(replace(GOOD, query_id="2"))
+    assert opened(file).missing(QUERIES) == []
+
+
+def test_answers_survive_an_interrupt(tmp_path: Path):
+    with suppress(KeyboardInterrupt), opened(tmp_path / "run") as run:
+        run.add(GOOD)
+        raise KeyboardInterrupt
+    assert opened(tmp_path / "run").answers == {"1": GOOD}
+
+
+def test_a_line_that_was_cut_short_is_asked_again(tmp_path: Path):
+    file = tmp_path / "run"
+    with opened(file) as run:
+        run.add(GOOD)
+        run.add(PARTLY)
+    file.write_bytes(file.read_bytes()[:-5])
+    assert [query.id for query in opened(file).missing(QUERIES)] == ["2", "3"]
+
+
+def test_another_question_starts_anew(tmp_path: Path):
+    with opened(tmp_path / "run") as run:
+        run.add(GOOD)
+    other = opened(tmp_path / "run", "another key")
+    assert other.answers == {}
+    assert opened(tmp_path / "run").answers == {}
+
+
+def test_a_file_that_is_damaged_says_where(tmp_path: Path):
+    (tmp_path / "run").write_text("garbage\n")
+    with pytest.raises(StorageError, match="run:1: not JSON"):
+        opened(tmp_path / "run")
+
+
+def test_the_key_is_made_of_all_that_decides_an_answer():
+    told = {"search": {"limit": 3}}
+    keys = {
+        KEY,
+        key_of("bow", {}, "digest", 20, QUERIES),
+        key_of("bm25", told, "digest", 20, QUERIES),
+        key_of("bm25", {}, "other", 20, QUERIES),
+        key_of("bm25", {}, "digest", 10, QUERIES),
+        key_of("bm25", {}, "digest", 20, QUERIES[:2]),
+        key_of("bm25", {}, "digest", 20, [*QUERIES[:2], replace(QUERIES[2], text="\udc80")]),
+        key_of("bm25", {}, "digest", 20, [replace(each, mode="code") for each in QUERIES]),
+    }
+    assert len(keys) == 8
+    assert key_of("bm25", {"location": "/somewhere"}, "digest", 20, QUERIES) == KEY
+    tagged = [replace(each, tags={"kind": "hard"}) for each in QUERIES]
+    assert key_of("bm25", {}, "digest", 20, tagged) == KEY
+
+
+def test_what_preparation_took_is_kept_with_the_answers(tmp_path: Path):
+    prepared = Preparation(1.5, 1000, 80.0, "child", 1, 2, "", ("run.txt:3: no",))
+    with opened(tmp_path / "run") as run:
+        run.prepared(replace(prepared, index_s=9.0))
+        run.prepared(prepared)
+    assert opened(tmp_path / "run").preparation == prepared
+
+
+def test_timings_tell_cold_from_warm_and_leave_failures_out():
+    warm = [Answer(str(n), seconds=n / 1000) for n in range(1, 101)]
+    told = timings([replace(GOOD, seconds=0.5), BAD, *warm], Preparation(1.5, 1000, 80.0))
+    assert told == {
+        "index_s": 1.5,
+        "cold_ms": 500.0,
+        "warm_p50_ms": pytest.approx(50.5),
+        "warm_p95_ms": pytest.approx(95.05),
+        "peak_mb": 80.0,
+        "index_bytes": 1000,
+    }
+    assert timings([BAD], Preparation())["warm_p50_ms"] is None
+
+
+def test_a_run_goes_to_trec_and_back(tmp_path: Path):
+    answers = [replace(GOOD, spans=(Span("a.py", 1, 3), Span("b.py"))), replace(GOOD, query_id="9")]
+    write_trec(tmp_path / "run.txt", [answers[0]], "bm25")
+    read, problems = runs.read_any(tmp_path / "run.txt")
+    assert [span for span, _ in read["1"]] == [Span("a.py", 1, 3), Span("b.py")]
+    assert problems == []
+    with pytest.raises(InputError, match="space"):
+        write_trec(tmp_path / "other.txt", answers, "bm25")
+
+
+def test_saved_answers_are_a_run(tmp_path: Path):
+    with opened(tmp_path / "run") as run:
+        run.add(GOOD)
+        run.prepared(Preparation())
+    read, _ = runs.read_any(tmp_path / "run")
+    assert read == {"1": [(Span("a.py", 1, 3), 0.5), (Span("b c.py"), 0.25)]}

@@ -1,0 +1,249 @@
+"""Systems that are Python functions, services, MCP servers and saved runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from assay import plugins
+from assay.bench.corpus import Corpus
+from assay.bench.runs import Answer
+from assay.bench.worker import ask_all
+from assay.errors import AssayError, InputError
+from assay.types import Chunk, Query
+
+
+def ids(spec: str, corpus: Corpus, text: str = "send mail", **options: Any) -> list[str]:
+    system = plugins.make("system", spec)
+    try:
+        return [hit.chunk.id for hit in system.prepare(corpus, options).search([Query("1", text)], 5)[0]]
+    finally:
+        getattr(system, "close", lambda: None)()
+
+
+MAKER = """
+def make(root, shift=0):
+    files = sorted(str(path) for path in root.rglob("*.py"))
+    return lambda text, k: [(path, 1 + shift, 2 + shift) for path in files][:k]
+
+def odd(root):
+    return lambda text, k: [("README.md",)]
+
+value = 3
+"""
+
+
+def test_a_python_function(postbox: Corpus, tmp_path: Path):
+    (tmp_path / "maker.py").write_text(MAKER)
+    spec = f"py:{tmp_path}/maker.py"
+    assert ids(f"{spec}:make", postbox) == ["mail/address.py:1-2", "mail/send.py:1-2"]
+    assert ids(f"{spec}:make", postbox, arguments={"shift": 1})[0] == "mail/address.py:2-3"
+    with pytest.raises(AssayError, match="wanted \\(path, start, end\\)"):
+        ids(f"{spec}:odd", postbox)
+    for target, said in (("value", "no function 'value'"), ("none", "no function 'none'")):
+        with pytest.raises(InputError, match=said):
+            ids(f"{spec}:{target}", postbox)
+
+
+def test_a_python_module_by_name(postbox: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "maker_by_name.py").write_text(MAKER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert ids("py:maker_by_name:make", postbox)
+    for spec, said in (
+        ("py:nosuchmodule:make", "nosuchmodule"),
+        ("py:nothing", "names no function"),
+        ("py:no.py:f", "no.py"),
+    ):
+        with pytest.raises(InputError, match=said):
+            ids(spec, postbox)
+
+
+class Service(BaseHTTPRequestHandler):
+    asked: ClassVar[list[tuple[str, dict[str, Any], str]]] = []
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        values = {name: found[0] for name, found in parse_qs(parts.query, keep_blank_values=True).items()}
+        self.asked.append((parts.path, values, self.headers.get("Authorization", "")))
+        if parts.path == "/moved":
+            self.send_response(302)
+            self.send_header("Location", values["to"])
+            self.end_headers()
+        elif parts.path == "/slow":
+            time.sleep(1)
+        elif parts.path == "/fails":
+            self.send_error(500, "Broken", "the index is gone")
+        else:
+            self.reply(b"x" * 50_000 if parts.path == "/flood" else b'{"hits": [{"path": "README.md", "line": 3}]}')
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append((self.path, body, self.headers.get("Authorization", "")))
+        self.reply(b'[{"file": "mail/send.py", "start": 1, "end": 3}]')
+
+    def reply(self, body: bytes) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("no_proxy", "127.0.0.1")
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http:http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_service_by_get_gets_the_query_whole(postbox: Corpus, service: str):
+    evil = "a&k=99#x /../ ü\n%41"
+    assert ids(f"{service}/search?q={{query}}&k={{k}}", postbox, evil) == ["README.md:3-3"]
+    assert Service.asked[-1][:2] == ("/search", {"q": evil, "k": "5"})
+
+
+def test_a_service_by_post(postbox: Corpus, service: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOKEN", "t")
+    body = {"text": "{query}", "top": "{k}", "filter": {"kinds": ["{query} only"]}}
+    found = ids(f"{service}/find", postbox, '"}, -x', body=body, headers={"Authorization": "Bearer $TOKEN"})
+    assert found == ["mail/send.py:1-3"]
+    wanted = {"text": '"}, -x', "top": 5, "filter": {"kinds": ['"}, -x only']}}
+    assert Service.asked[-1] == ("/find", wanted, "Bearer t")
+    with pytest.raises(InputError, match="NO_TOKEN is not set"):
+        ids(f"{service}/find", postbox, headers={"Authorization": "$NO_TOKEN"})
+
+
+def test_services_that_fail_say_how(postbox: Corpus, service: str):
+    for path, options, said in (
+        ("/fails", {}, "500 Broken"),
+        ("/slow", {"timeout_s": 0.2}, r"within 0\.2 s|cannot be asked"),
+        ("/flood", {"output_bytes": 1000}, "more than 1,000 bytes"),
+        ("/moved?to=file:///etc/passwd", {}, "302|not allowed|unknown url type"),
+        ("/moved?to=ftp://127.0.0.1/x", {}, "unknown url type|cannot be asked"),
+    ):
+        with pytest.raises(AssayError, match=said):
+            ids(f"{service}{path}", postbox, **options)
+    with pytest.raises(AssayError, match="cannot be asked"):
+        ids("http:http://127.0.0.1:9/x", postbox)
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "localhost:80", ""])
+def test_addresses_of_other_kinds_are_refused(url: str):
+    with pytest.raises(InputError, match="no address of a service"):
+        plugins.make("system", f"http:{url}")
+
+
+SERVER = '''
+import asyncio, json, os, sys
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("postbox")
+
+@server.tool()
+async def semantic_search(query: str, limit: int = 10) -> str:
+    """Find code."""
+    if query == "break":
+        raise ValueError("the index is gone")
+    if query == "die":
+        os._exit(3)
+    if query == "sleep":
+        await asyncio.sleep(30)
+    return json.dumps({"results": [{"path": "README.md", "line": n + 1} for n in range(limit)]})
+
+@server.tool()
+def read_file(path: str) -> str:
+    """Read."""
+    return f"{path}:1"
+
+print("starting", file=sys.stderr)
+server.run("stdio")
+'''
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> str:
+    pytest.importorskip("mcp")
+    (tmp_path / "server.py").write_text(SERVER)
+    return f"mcp:{sys.executable} {tmp_path / 'server.py'}"
+
+
+def test_a_tool_of_an_mcp_server(postbox: Corpus, server: str):
+    system = plugins.make("system", server)
+    try:
+        options = {"arguments": {"query": "{query}", "limit": "{k}"}, "timeout_s": 1.5}
+        searcher = system.prepare(postbox, options)
+
+        def ask(text: str) -> list[str]:
+            return [hit.chunk.id for hit in searcher.search([Query("1", text)], 2)[0]]
+
+        assert ask("--evil {k} $(x)") == ["README.md:1-1", "README.md:2-2"]
+        with pytest.raises(AssayError, match="the tool 'semantic_search' failed"):
+            ask("break")
+        assert ask("again")
+        with pytest.raises(AssayError, match=r"within 1\.5 s"):
+            ask("sleep")
+        assert ask("after that")
+    finally:
+        system.close()
+
+
+def test_a_server_that_dies_is_started_again(postbox: Corpus, server: str):
+    answers: list[Answer] = []
+    queries = [Query("1", "die"), Query("2", "again")]
+    prepared = ask_all(server, {}, postbox, queries, 5, on_answer=answers.append)
+    assert answers[0].error == f"the worker ended with 1: the MCP server '{sys.executable}' ended"
+    assert answers[1].spans
+    assert prepared.restarts == 1
+
+
+def test_mcp_servers_and_tools_that_cannot_be_used(postbox: Corpus, server: str):
+    with pytest.raises(InputError, match="no tool 'other'; say tool = one of: semantic_search, read_file"):
+        ids(server, postbox, tool="other")
+    with pytest.raises(InputError, match="takes no 'text'; say arguments = a table of: query, limit"):
+        ids(server, postbox, arguments={"text": "{query}"})
+    with pytest.raises(AssayError, match="did not start"):
+        ids("mcp:nosuchserver", postbox)
+
+
+def test_a_saved_run(postbox: Corpus, tmp_path: Path):
+    run = tmp_path / "run.txt"
+    run.write_text("1 Q0 mail/send.py:1-3 1 0.5 tool\n1 Q0 README.md 2 0.9 tool\n1 Q0 x.py:9-1 3 0.1 tool\n")
+    system = plugins.make("system", f"run:{run}")
+    searcher = system.prepare(postbox, {})
+    assert [hit.chunk.id for hit in searcher.search([Query("1", "x")], 5)[0]] == ["README.md", "mail/send.py:1-3"]
+    assert len(system.problems) == 1
+    assert "run.txt:3" in system.problems[0]
+    with pytest.raises(AssayError, match="has no query '2'"):
+        searcher.search([Query("2", "x")], 5)
+
+
+def test_a_saved_run_of_documents_names_their_files(tmp_path: Path):
+    (tmp_path / "run.txt").write_text("1 Q0 doc/1 1 0.5 tool\n")
+    corpus = Corpus("c", tmp_path, (Chunk("doc/1", "text", path="h4sh.txt"),))
+    hits = plugins.make("system", f"run:{tmp_path / 'run.txt'}").prepare(corpus, {}).search([Query("1", "x")], 5)[0]
+    assert [hit.chunk.path for hit in hits] == ["h4sh.txt"]
+
+
+def test_a_run_that_is_none_is_refused(postbox: Corpus, tmp_path: Path):
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "other").write_text('{"a": 1}\n')
+    for name, said in (
+        ("nowhere", "no run 'nowhere'"),
+        (f"{tmp_path}/empty", "is empty"),
+        (f"{tmp_path}/other", "is no run"),
+    ):
+        with pytest.raises(InputError, match=said):
+            plugins.make("system", f"run:{name}").prepare(postbox, {})

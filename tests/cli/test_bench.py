@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CSV = """query,kind,result1,result2
+deliver a message again when the server is busy,standard,mail/send.py:6-12:2,
+does an address have a host,standard,mail/address.py:11-13:2,mail/address.py:4-6:1
+find the handler of a request,hard,web/router.js:2-4:2,
+"""
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    file = tmp_path / "queries.csv"
+    file.write_text(CSV)
+    return file
+
+
+@pytest.fixture
+def bench(assay, tmp_path: Path):
+    """Run the command with its results in one folder."""
+    return lambda *arguments: assay("bench", *arguments, "--out", tmp_path / "out")
+
+
+def held(tmp_path: Path) -> dict:
+    return json.loads((tmp_path / "out" / "results.json").read_text())
+
+
+def test_ground_truth_is_measured(bench, project: Path, queries: Path, tmp_path: Path):
+    ran = bench(queries, "--corpus", project)
+    assert ran.status == 0, ran.err
+    assert ran.out.startswith("queries: 3 queries, by line; means with 95% intervals\n  system")
+    results = held(tmp_path)
+    assert [cell["system"] for cell in results["cells"]] == ["assay", "bm25"]
+    figures = results["cells"][0]["figures"]
+    assert set(figures) == {"line", "function", "file", "line published"}
+    assert figures["line"]["Hit@5"][0] == 1.0
+    told = results["cells"][0]["timings"]
+    assert told["index_s"] > 0
+    assert told["warm_p50_ms"] > 0
+    assert told["peak_mb"] > 10
+    assert told["index_bytes"] > 1000
+    assert results["cells"][0]["groups"]["kind"]["hard"]["queries"] == 1
+    assert (tmp_path / "out" / "RESULTS.md").read_text().startswith("# Results\n")
+
+
+def test_a_second_run_asks_nothing_again_and_adds_what_is_new(bench, project: Path, queries: Path, tmp_path: Path):
+    marks = tmp_path / "marks"
+    script = tmp_path / "tool.py"
+    script.write_text(f"open({str(marks)!r}, 'a').write('x')\nprint('mail/send.py:6-12')\n")
+    tool = f"tool=cmd:{sys.executable} {script} {{query}}"
+    assert bench(queries, "--corpus", project, "--system", tool).status == 0
+    assert marks.read_text() == "xxx"
+    assert bench(queries, "--corpus", project, "--system", tool, "--system", "bm25").status == 0
+    assert marks.read_text() == "xxx"
+    assert [cell["system"] for cell in held(tmp_path)["cells"]] == ["tool", "bm25"]
+    assert bench(queries, "--corpus", project, "--system", tool, "--fresh").status == 0
+    assert marks.read_text() == "xxxxxx"
+    (project / "mail" / "send.py").write_text("def other(): pass\n")
+    bench(queries, "--corpus", project, "--system", tool)
+    assert marks.read_text() == "x" * 9  # other files, other answers
+
+
+def test_gates_decide_the_status(bench, project: Path, queries: Path, tmp_path: Path):
+    assert bench(queries, "--corpus", project, "--fail-under", "Hit@5=0.9").status == 0
+    ran = bench(queries, "--corpus", project, "--fail-under", "bm25:nDCG@10=1")
+    assert ran.status == 1
+    assert "queries: bm25 has nDCG@10 0." in ran.err
+    baseline = tmp_path / "baseline.json"
+    (tmp_path / "out" / "results.json").rename(baseline)
+    same = bench(queries, "--corpus", project, "--baseline", baseline, "--fail-if-worse")
+    assert same.status == 0
+    assert "assay nDCG@10" in same.err
+    assert bench(queries, "--corpus", project, "--fail-if-worse").status == 2
+
+
+def test_a_significant_loss_fails(bench, project: Path, tmp_path: Path):
+    file = tmp_path / "many.csv"
+    rows = [f"deliver a message {n},mail/send.py:6-12:1" for n in range(30)]
+    file.write_text("query,result1\n" + "\n".join(rows) + "\n")
+    right = f"tool=cmd:{sys.executable} -c \"print('mail/send.py:6-12')\""
+    wrong = f"tool=cmd:{sys.executable} -c \"print('README.md:1-2')\""
+    assert bench(file, "--corpus", project, "--system", right).status == 0
+    (tmp_path / "out" / "results.json").rename(tmp_path / "before.json")
+    ran = bench(file, "--corpus", project, "--system", wrong, "--baseline", tmp_path / "before.json", "--fail-if-worse")
+    assert ran.status == 1
+    assert "significantly worse than the baseline: many: tool nDCG@10 1.000 -> 0.000 over 30 queries" in ran.err
+
+
+def test_a_matrix_with_variants_and_roles(bench, project: Path, queries: Path, tmp_path: Path):
+    matrix = tmp_path / "matrix.toml"
+    matrix.write_text(
+        f"""
+        measures = ["MRR", "Hit@1"]
+        [sets.tuned]
+        truth = "{queries.name}"
+        corpus = "{project}"
+        role = "dev"
+        [sets.unseen]
+        truth = "{queries.name}"
+        corpus = "{project}"
+        role = "test"
+        [variants.words]
+        search.ranking = "keywords"
+        [variants.paid]
+        needs = "A_KEY_THAT_NOBODY_HAS"
+        """
+    )
+    ran = bench(matrix)
+    assert ran.status == 0, ran.err
+    assert "paid is left out: the environment has no A_KEY_THAT_NOBODY_HAS" in ran.err
+    results = held(tmp_path)
+    assert [(c["set"], c["system"]) for c in results["cells"]] == [
+        ("tuned", "assay"),
+        ("tuned", "words"),
+        ("unseen", "assay"),
+        ("unseen", "words"),
+    ]
+    assert "## Tuned and unseen: MRR" in (tmp_path / "out" / "RESULTS.md").read_text()
+    assert bench(matrix, "--only", "wor*").status == 0
+    assert bench(matrix, "--only", "nothing").status == 2
+
+
+def test_a_repository_is_measured_by_its_own_history(bench, project: Path, tmp_path: Path):
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+
+    def commit(subject: str) -> None:
+        subprocess.run(["git", "-C", project, "add", "-A"], check=True)
+        subprocess.run(["git", *who, "-C", project, "commit", "-qm", subject], check=True)
+
+    subprocess.run(["git", "-C", project, "init", "-q"], check=True)
+    commit("Begin")
+    send = project / "mail" / "send.py"
+    for wait in (3, 4, 5, 6):
+        send.write_text(send.read_text().replace("time.sleep(", f"time.sleep({wait} * "))
+        commit(f"Wait {wait} times longer before a busy server is asked again")
+    ran = bench(project)
+    assert ran.status == 0, ran.err
+    assert list(held(tmp_path)["sets"]) == ["postbox"]
+    assert (tmp_path / "out" / "truth" / "postbox.jsonl").exists()
+
+
+def test_bad_rows_are_told_and_the_rest_counts(bench, project: Path, queries: Path, tmp_path: Path):
+    queries.write_text(CSV + "broken range,standard,mail/send.py:9-3:2,\n")
+    ran = bench(queries, "--corpus", project, "--system", "bm25")
+    assert ran.status == 0
+    assert "queries.csv:5" in ran.err
+    assert len(held(tmp_path)["sets"]["queries"]["queries"]) == 3
+
+
+def test_a_system_that_fails_is_counted_and_the_others_go_on(bench, project: Path, queries: Path, tmp_path: Path):
+    garbage = f"garbage=cmd:{sys.executable} -c print('nothing_of_use')"
+    ran = bench(queries, "--corpus", project, "--system", garbage, "--system", "bm25")
+    assert ran.status == 0, ran.err
+    assert "note: garbage had errors on 3 queries of queries; a query without an answer counts zero" in ran.out
+    cells = {cell["system"]: cell for cell in held(tmp_path)["cells"]}
+    assert len(cells["garbage"]["errors"]) == 3
+    assert cells["garbage"]["figures"]["line"]["Hit@5"][0] == 0
+    assert not cells["bm25"]["errors"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.csv"], "no such file or folder: 'none.csv'"),
+        (["{queries}"], "nothing could be measured"),
+        (["{queries}", "--corpus", "{project}", "--measure", "nDGC@10"], "did you mean 'nDCG@10'"),
+        (["{queries}", "--corpus", "{project}", "--fail-under", "Hit@5"], "--fail-under takes MEASURE=NUMBER"),
+        (["{queries}", "--corpus", "{project}", "--baseline", "none.json"], "cannot read the results none.json"),
+        (["{queries}", "--corpus", "{project}/none"], "nothing could be measured"),
+    ],
+)
+def test_bad_input_leaves_with_2(bench, project: Path, queries: Path, arguments: list[str], said: str):
+    ran = bench(*(each.format(queries=queries, project=project) for each in arguments))
+    assert ran.status == 2
+    assert said in ran.err

@@ -1,0 +1,158 @@
+"""Whatever searches, alone or around another: the same promises about what is returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from assay.encode.hashed import HashedEncoder
+from assay.encode.view import view
+from assay.protocols import Searcher
+from assay.search.dense import Dense
+from assay.search.expand import Expanded
+from assay.search.filters import PROSE
+from assay.search.fuse import Fused, Member
+from assay.search.hybrid import Hybrid
+from assay.search.rerank import Reranked
+from assay.search.spelling import Mended, Speller
+from assay.search.words_only import Lexical
+from assay.store.segment import build
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk, Query
+
+ENCODER = HashedEncoder("64")
+WORDS = "retry timeout cache limit header request response client server session".split()
+
+
+def snapshot_of(*segments: list[Chunk], dead=()) -> Snapshot:
+    """Hold a list of chunks a segment."""
+    parts = []
+    for made in segments:
+        live = np.array([chunk.id not in dead for chunk in made], dtype=bool)
+        vectors = ENCODER.encode([view(chunk) for chunk in made], "code")
+        parts.append((build(made, vectors), None if live.all() else live))
+    return Snapshot(parts)
+
+
+def chunks(count: int) -> list[Chunk]:
+    """Return functions that call one another, four a file, and sections; every third has a twin elsewhere."""
+    made = []
+    for number in range(count):
+        first, second, other = (WORDS[number * step % 10] for step in (1, 3, 7))
+        path, line = f"{'lib' if number % 2 else 'test'}/{first}.py", 1 + 10 * (number // 10)
+        name = f"{first}_{second}"
+        text = f"def {name}():\n    {second}_{WORDS[number * 9 % 10]}()\n    return {other}\n"
+        made.append(Chunk(f"c{number}", text, "python", path, line, line + 3, name, "function"))
+        if number % 3 == 0:
+            made.append(Chunk(f"t{number}", text, "python", f"copy/{path}", line, line + 3, name, "function"))
+    prose = [
+        Chunk(f"s{n}", f"About {w}.\n", "markdown", f"docs/{w}.md", 1, 2, w, "section") for n, w in enumerate(WORDS)
+    ]
+    return [*made, *prose]
+
+
+@dataclass
+class Longest:
+    """A scorer that likes long texts."""
+
+    def score(self, query: Query, chunks: list[Chunk]) -> list[float]:
+        return [len(chunk.text) - len(query.text) for chunk in chunks]
+
+
+def fused(snapshot, encoder, fusion: str) -> Fused:
+    members = (Member("vectors", Dense(snapshot, encoder), 0.7), Member("keywords", Lexical(snapshot), 0.3))
+    return Fused(members, fusion, depth=30)
+
+
+def pipeline(snapshot, encoder) -> Searcher:
+    return Reranked(Expanded(fused(snapshot, encoder, "rrf"), snapshot, 4, depth=8), Longest(), 12)
+
+
+SEARCHERS: dict[str, Callable[..., Searcher]] = {
+    "learned": Hybrid,
+    "vectors": Dense,
+    "keywords": lambda snapshot, _: Lexical(snapshot),
+    "mended": lambda snapshot, encoder: Mended(Dense(snapshot, encoder), Speller(snapshot, frozenset)),
+    "rrf": lambda snapshot, encoder: fused(snapshot, encoder, "rrf"),
+    "linear": lambda snapshot, encoder: fused(snapshot, encoder, "linear"),
+    "expanded": lambda snapshot, _: Expanded(Lexical(snapshot), snapshot, 5, depth=3),
+    "expanded with weight": lambda snapshot, encoder: Expanded(Dense(snapshot, encoder), snapshot, 5, 0.9),
+    "reranked": lambda snapshot, _: Reranked(Lexical(snapshot), Longest(), 10),
+    "pipeline": pipeline,
+}
+TEXTS = ("retry the request", "cache_limit", "timeout", "a server for each session", "header " * 30)
+FILTERS = (
+    ({"mode": "docs"}, lambda chunk: chunk.language in PROSE),
+    ({"mode": "code", "paths": ("lib/*",)}, lambda chunk: chunk.path.startswith("lib/")),
+    ({"paths": ("!copy/",)}, lambda chunk: not chunk.path.startswith("copy/")),
+    ({"kinds": ("section",)}, lambda chunk: chunk.kind == "section"),
+    ({"languages": ("python",), "paths": ("copy/", "!*e.py")}, lambda chunk: chunk.path in COPIES),
+)
+COPIES = [f"copy/{folder}/{word}.py" for folder in ("lib", "test") for word in WORDS if not word.endswith("e")]
+
+
+@pytest.fixture(params=SEARCHERS)
+def make(request) -> Callable[..., Searcher]:
+    return lambda snapshot: SEARCHERS[request.param](snapshot, ENCODER)
+
+
+@pytest.fixture
+def snapshot() -> Snapshot:
+    made = chunks(40)
+    return snapshot_of(made[:25], made[25:], dead={"c3", "c30", "s2"})
+
+
+def keys(hits):
+    return [(hit.chunk.id, hit.score, dict(hit.why)) for hit in hits]
+
+
+@pytest.mark.parametrize("k", [1, 5, 12, 200])
+def test_at_most_k_distinct_living_chunks_best_first(make, snapshot, k):
+    for text in TEXTS:
+        (hits,) = make(snapshot).search([Query("1", text)], k)
+        names = [hit.chunk.id for hit in hits]
+        assert 0 < len(names) <= k
+        assert len(set(names)) == len(names)
+        assert not {"c3", "c30", "s2"} & set(names)
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        assert all(np.isfinite([hit.score, *hit.why.values()]).all() and hit.why for hit in hits)
+
+
+def test_more_asked_for_is_more_of_the_same(make, snapshot):
+    """Up to the depth to which a searcher looks at all."""
+    for text in TEXTS:
+        (few,), (more,) = (make(snapshot).search([Query("1", text)], k) for k in (2, 3))
+        assert keys(more)[: len(few)] == keys(few)
+
+
+@pytest.mark.parametrize(("kept", "is_kept"), FILTERS)
+def test_filters_are_respected(make, snapshot, kept, is_kept):
+    (hits,) = make(snapshot).search([Query("1", "retry cache header limit", **kept)], 100)
+    assert hits
+    assert all(is_kept(hit.chunk) for hit in hits)
+
+
+def test_a_batch_is_its_queries_one_by_one_and_twice_the_same(make, snapshot):
+    queries = [Query(str(number), text) for number, text in enumerate(TEXTS)]
+    together = make(snapshot).search(queries, 7)
+    alone = [make(snapshot).search([query], 7)[0] for query in queries]
+    assert [keys(hits) for hits in together] == [keys(hits) for hits in alone]
+
+
+def test_an_empty_corpus_no_query_and_one_that_matches_nothing_have_no_hits(make, snapshot):
+    assert make(snapshot_of([])).search([Query("1", "retry")], 5) == [[]]
+    assert make(snapshot_of()).search([Query("1", "retry"), Query("2", "x")], 5) == [[], []]
+    assert make(snapshot).search([], 5) == []
+    assert make(snapshot).search([Query("1", "retry", paths=("nowhere/",))], 5) == [[]]
+
+
+def test_twins_are_in_the_order_of_the_corpus():
+    """Where nothing but the text counts, which the paths of these do not share a word with."""
+    same = [Chunk(f"n{n}", "retry the cache\n", "python", "", 0, 0, "", "block") for n in range(60)]
+    snapshot = snapshot_of(same[:20], same[20:])
+    for name in ("vectors", "keywords", "rrf", "linear", "reranked"):
+        (hits,) = SEARCHERS[name](snapshot, ENCODER).search([Query("1", "retry")], 10)
+        assert [hit.chunk.id for hit in hits] == [f"n{n}" for n in range(10)], name

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from assay.corpus.pinned import commit_of, export, is_repository
+from assay.errors import InputError
+
+
+def git(root: Path, *arguments: str) -> str:
+    who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", *who, "-C", root, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "kept"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    (root / "src").mkdir()
+    (root / "src" / "a.py").write_bytes(b"one = 1\r\n")
+    (root / "notes.md").write_text("# Notes\n")
+    (root / "link").symlink_to("/etc/passwd")
+    (root / ".gitattributes").write_text("notes.md export-ignore\n*.py filter=evil\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "first")
+    return root
+
+
+def test_a_commit_is_written_out_as_it_was_whatever_the_work_tree_holds(repository: Path, tmp_path: Path):
+    first = git(repository, "rev-parse", "HEAD")
+    (repository / "src" / "a.py").write_text("changed = 2\n")
+    git(repository, "commit", "-qam", "second")
+    (repository / "new.py").write_text("never = committed\n")
+    before = git(repository, "status", "--porcelain")
+    assert export(repository, first, tmp_path / "out") == 3
+    held = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    assert held == {"src/a.py", "notes.md", ".gitattributes"}  # no link, and no attribute has a say
+    assert (tmp_path / "out" / "src" / "a.py").read_bytes() == b"one = 1\r\n"
+    assert git(repository, "status", "--porcelain") == before
+
+
+def test_a_filter_of_the_repository_never_runs(repository: Path, tmp_path: Path):
+    git(repository, "config", "filter.evil.smudge", f"touch {tmp_path / 'ran'}; cat")
+    git(repository, "config", "core.fsmonitor", f"touch {tmp_path / 'ran'}")
+    export(repository, "HEAD", tmp_path / "out")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_folder_inside_its_repository_gives_its_own_files(repository: Path, tmp_path: Path):
+    assert export(repository / "src", "HEAD", tmp_path / "out") == 1
+    assert (tmp_path / "out" / "a.py").exists()
+
+
+def test_names_of_any_bytes_are_written(repository: Path, tmp_path: Path):
+    odd = os.fsdecode(b"caf\xe9 \n.py")
+    (repository / odd).write_text("x = 1\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "odd")
+    export(repository, "HEAD", tmp_path / "out")
+    assert (tmp_path / "out" / odd).read_text() == "x = 1\n"
+
+
+def test_a_tree_that_leads_out_of_its_folder_is_not_followed(repository: Path, tmp_path: Path):
+    blob = git(repository, "hash-object", "-w", "notes.md")
+    entry = f"100644 blob {blob}\t..\n".encode()
+    made = (
+        subprocess.run(["git", "-C", repository, "mktree"], input=entry, capture_output=True, check=False)
+        .stdout.decode()
+        .strip()
+    )
+    if not made:
+        pytest.skip("this git makes no such tree")
+    assert export(repository, made, tmp_path / "out" / "deep") == 0
+
+
+def test_a_commit_has_one_full_name_and_an_unknown_one_is_told(repository: Path, tmp_path: Path):
+    head = git(repository, "rev-parse", "HEAD")
+    assert commit_of(repository, head[:8]) == commit_of(repository, "main") == head
+    with pytest.raises(InputError, match="has no commit 0000000: fetch it there"):
+        commit_of(repository, "0000000")
+    with pytest.raises(InputError):
+        commit_of(repository, "--help")
+    assert is_repository(repository)
+    (tmp_path / "plain").mkdir()
+    assert not is_repository(tmp_path / "plain")
+
+
+def test_a_partial_clone_is_told(repository: Path, tmp_path: Path):
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repository}", "partial")
+    with pytest.raises(InputError, match=r"lacks the content of .* a partial clone; fetch it whole"):
+        export(tmp_path / "partial", "HEAD", tmp_path / "out")

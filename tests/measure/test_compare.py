@@ -1,0 +1,138 @@
+"""Intervals and tests: against scipy, by hand, and on samples whose answer is known."""
+
+from __future__ import annotations
+
+import tracemalloc
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.measure.compare import compare, holm, interval, outside, randomisation, t_test
+
+CHANCES = st.lists(st.floats(0, 1), max_size=8)
+
+
+def test_student_s_distribution_is_scipy_s():
+    stats = pytest.importorskip("scipy.stats")
+    for degrees in (*range(1, 40), 199, 200, 999, 1000, 20_603):
+        for t in (0.0, 0.001, 0.1, 0.5, 1.0, 1.96, 2.5, 4.0, 8.0, 40.0, 1e6):
+            assert outside(t, degrees) == pytest.approx(2 * stats.t.sf(t, degrees), abs=1e-10)
+
+
+def test_the_paired_t_test_is_scipy_s():
+    stats = pytest.importorskip("scipy.stats")
+    draws = np.random.default_rng(1)
+    for queries in (2, 3, 4, 5, 10, 45, 46, 500):
+        a = draws.random(queries)
+        b = a + draws.normal(0.02, 0.1, queries)
+        assert t_test(a, b) == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=1e-10)
+
+
+def test_t_where_the_formula_has_no_answer():
+    one = np.array([0.25])
+    assert t_test(one, one + 1) == 1
+    assert t_test(np.repeat(one, 9), np.repeat(one, 9)) == 1
+    assert t_test(np.repeat(one + 1, 9), np.repeat(one, 9)) == 0
+
+
+@pytest.mark.parametrize("differences", [[1, 2, 3, 4], [3, -1, 2, 5, -2, 4, 1], [0, 0, 1, 1, 1, -1], [1, -1]])
+def test_randomisation_is_near_the_count_of_all_flips(differences):
+    values = np.array(differences, dtype=float)
+    flips = np.array(list(product((1, -1), repeat=len(values)))) @ values
+    exact = float(np.mean(np.abs(flips) >= abs(values.sum())))
+    assert randomisation(values, np.zeros(len(values))) == pytest.approx(exact, abs=0.02)
+
+
+def test_randomisation_counts_equal_flips_though_they_round():
+    """Differences that add up to nothing but for the last digit: any flip is as large."""
+    a = np.array([0.1, 0.2, -0.3, 0.7, -0.1, -0.6, 0.3, 0.6, -0.9])
+    assert a.sum() != 0
+    assert randomisation(a, np.zeros(len(a))) == 1
+
+
+def test_a_difference_is_found_and_a_likeness_is_not():
+    draws = np.random.default_rng(2)
+    a = draws.random(200)
+    assert randomisation(a, a) == 1
+    assert randomisation(a + 0.1 + draws.normal(0, 0.1, 200), a) == 1 / 10_001
+    same = [randomisation(draws.random(60), draws.random(60), seed=n) for n in range(200)]
+    assert 0.01 < np.mean(np.array(same) < 0.05) < 0.1
+    assert np.mean(same) == pytest.approx(0.5, abs=0.08)
+
+
+def test_tests_do_not_mind_who_is_first():
+    draws = np.random.default_rng(3)
+    a, b = draws.random((2, 50))
+    assert randomisation(a, b) == randomisation(b, a)
+    assert t_test(a, b) == t_test(b, a)
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    draws = np.random.default_rng(4)
+    bounds = [interval(draws.beta(2, 5, 80), level=0.9, seed=n) for n in range(300)]
+    assert 0.84 < np.mean([low <= 2 / 7 <= high for low, high in bounds]) < 0.95
+
+
+def test_an_interval_is_seeded_holds_the_mean_and_widens_with_its_level():
+    values = np.random.default_rng(5).random(40)
+    low, high = interval(values)
+    assert (low, high) == interval(values) != interval(values, seed=1)
+    assert low < values.mean() < high
+    wider = interval(values, level=0.99)
+    assert wider[0] < low < high < wider[1]
+    assert interval(np.full(7, 0.5)) == (0.5, 0.5)
+
+
+def test_an_interval_needs_a_query():
+    with pytest.raises(InputError, match="at least one"):
+        interval(np.array([]))
+
+
+def test_memory_does_not_grow_with_the_draws():
+    a, b = np.random.default_rng(6).random((2, 20_000))
+    tracemalloc.start()
+    interval(a)
+    randomisation(a, b)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40_000_000
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(CHANCES)
+def test_holm_keeps_the_order_and_never_lowers(chances):
+    adjusted = holm(chances)
+    assert all(chance <= after <= 1 for chance, after in zip(chances, adjusted, strict=True))
+    order = sorted(range(len(chances)), key=lambda n: chances[n])
+    assert [adjusted[n] for n in order] == sorted(adjusted)
+
+
+def test_systems_are_compared_each_with_each():
+    draws = np.random.default_rng(7)
+    base = draws.random(60)
+    values = {"a": base + 0.2, "b": base + draws.normal(0, 0.05, 60), "c": base}
+    found = compare(values, seed=3)
+    assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [one.holm for one in found] == holm([one.randomisation for one in found])
+    first, second, third = found
+    assert first.queries == 60
+    assert first.difference == pytest.approx(0.2, abs=0.03)
+    assert first.low < first.difference < first.high
+    assert (second.low, second.high) == pytest.approx((0.2, 0.2))
+    assert second.holm < 0.001
+    assert third.low < 0 < third.high
+    assert third.t == pytest.approx(third.randomisation, abs=0.05)
+
+
+def test_systems_on_other_queries_are_not_compared():
+    with pytest.raises(InputError, match="same queries"):
+        compare({"a": np.zeros(3), "b": np.zeros(4)})

@@ -1,0 +1,249 @@
+"""What each rank earns at each unit: a plain reference beside the arrays, and what must hold of any run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.measure.lines import Entry, Span, span_of
+from assay.measure.matched import UNITS, match
+from assay.measure.measures import parse
+from assay.measure.ranges import MODULE
+
+SPANS = st.one_of(
+    st.builds(
+        lambda path, start, length: Span(path, start, start + length),
+        st.sampled_from("ab"),
+        st.integers(1, 30),
+        st.integers(0, 12),
+    ),
+    st.builds(Span, st.sampled_from("ab")),
+)
+ENTRIES = st.lists(st.builds(Entry, SPANS, st.integers(0, 3)), max_size=6)
+RUNS = st.lists(SPANS, max_size=12)
+FUNCTIONS = {"a": [(1, 5, "one"), (7, 20, "Two"), (8, 12, "Two.inner")], "b": [(10, 12, "three")]}
+
+
+def matched(run, truth, unit="line", **more):
+    run, truth = [[span_of(one) if isinstance(one, str) else one for one in given] for given in (run, truth)]
+    entries = [one if isinstance(one, Entry) else Entry(*one) for one in truth]
+    return match({"q": run}, {"q": entries}, unit, units=lambda path: FUNCTIONS.get(path, ()), **more)
+
+
+def entry(target, grade):
+    return Entry(span_of(target), grade)
+
+
+def row(table):
+    return table[0].tolist()
+
+
+def value(name, found):
+    return float(parse(name).of(found)[0])
+
+
+def strict(run, truth):
+    """What each result earns, without arrays."""
+    open_entries = sorted(truth, key=lambda one: -one.grade)
+    earned = []
+    for span in dict.fromkeys(run):
+        taken = next((one for one in open_entries if one.grade and one.span.overlaps(span)), None)
+        if taken is not None:
+            open_entries.remove(taken)
+        earned.append(taken.grade if taken else 0)
+    return earned
+
+
+def test_the_worked_example_of_octocode_comes_out_as_written():
+    for unit in ("line", "line published"):
+        found = matched(
+            ["fileC:1-10", "fileA:30-60", "fileB:25-35"], [entry("fileA:10-50", 2), entry("fileB:20-30", 1)], unit
+        )
+        assert row(found.gains) == [0, 2, 1]
+        assert [value(name, found) for name in ("Hit@5", "MRR", "Recall@10")] == [1, 0.5, 1]
+        assert value("nDCG@10", found) == pytest.approx(0.67, abs=0.005)
+
+
+def test_octocode_s_own_script_says_the_same():
+    """The figures are those that its benchmark/score.py wrote for this run, a stand-in answering for its program."""
+    truth = {
+        "twice": [entry("a.py:10-50", 2), entry("b.py:20-30", 1)],
+        "at once": [entry("a.py:5-9", 1), entry("a.py:40-40", 2), entry("c.py:1-3", 1)],
+        "late": [entry("d.py:7-7", 2)],
+        "never": [entry("e.py:1-9", 2), entry("e.py:30-39", 1)],
+        "nothing": [entry("a.py:1-5", 1)],
+    }
+    run = {
+        "twice": "a.py:10-20 a.py:21-30 a.py:21-30 c.py:1-9 b.py:30-60",
+        "at once": "c.py:4-9 a.py:9-40 a.py:1-4 a.py:41-50 d.py:1-2 c.py:3-3",
+        "late": "d.py:1-6 d.py:8-20 c.py:7-7 d.py:8-20 e.py:7-7 a.py:1-9 d.py:7-8",
+        "never": "e.py:10-29 f.py:1-9",
+        "nothing": "",
+    }
+    spans = {query: [span_of(one) for one in line.split()] for query, line in run.items()}
+    found = match(spans, truth, "line published")
+    values = {name: parse(name).of(found) for name in ("Hit@5", "Hit@10", "MRR", "nDCG@10", "Recall@5", "Recall@10")}
+    assert {name: sum(one.tolist()) / 5 for name, one in values.items()} == {
+        "Hit@5": 0.4,
+        "Hit@10": 0.6,
+        "MRR": 0.32857142857142857,
+        "nDCG@10": 0.5234161218371205,
+        "Recall@5": 0.3333333333333333,
+        "Recall@10": 0.6,
+    }
+    assert values["nDCG@10"][0] > 1
+
+
+def test_strict_answers_an_entry_once_with_the_first_result():
+    truth = [entry("a:10-50", 2), entry("b:20-30", 1)]
+    found = matched(["a:30-60", "a:1-99", "b:30-31"], truth)
+    assert (row(found.gains), row(found.found), row(found.judged)) == ([2, 0, 1], [1, 0, 1], [True, True, True])
+
+
+def test_one_long_result_answers_one_entry_the_best():
+    truth = [entry("a:1-5", 1), entry("a:20-25", 3), entry("a:40-45", 2)]
+    run = [f"a:1-{1000 + n}" for n in range(4)]
+    assert row(matched(run, truth).gains) == [3, 2, 1, 0]
+    published = matched(run, truth, "line published")
+    assert row(published.gains) == [3, 3, 3, 3]
+    assert row(published.found) == [3, 0, 0, 0]
+
+
+def test_equal_entries_are_two():
+    truth = [entry("a:10-50", 2)] * 2
+    assert row(matched(["a:1-10", "a:1-11", "a:1-12"], truth).gains) == [2, 2, 0]
+
+
+def test_repeats_keep_no_rank_unless_published():
+    run = ["a:1-2", "a:1-2", "a", "a", "b:3-4"]
+    truth = [entry("b:1-9", 1)]
+    assert value("MRR", matched(run, truth)) == pytest.approx(1 / 3)
+    assert value("MRR", matched(run, truth, "file")) == 0.5
+    assert value("MRR", matched(run, truth, "line published")) == 0.2
+
+
+def test_single_lines_and_whole_files_meet():
+    found = matched(["a:7", "a:8", "b"], [entry("a:8", 1), entry("b:3-4", 2)])
+    assert row(found.gains) == [0, 1, 2]
+    assert row(matched(["b:99"], [entry("b", 2)]).gains) == [2]
+
+
+def test_judged_wrong_is_judged_and_counted_once():
+    truth = [entry("a:1-9", 0), entry("a:5-20", 2)]
+    found = matched(["a:5", "a:6-7", "a:1-2", "a:3-4", "b"], truth)
+    assert row(found.gains) == [2, 0, 0, 0, 0]
+    assert row(found.judged) == [True, True, True, True, False]
+    assert row(found.wrong) == [False, False, True, False, False]
+    assert found.irrelevant.tolist() == [1]
+    assert row(found.ideal) == [2]
+
+
+def test_files_rank_by_their_first_result_and_have_their_best_grade():
+    truth = [entry("a:1-5", 1), entry("a:9-10", 3), entry("b:1-2", 0)]
+    found = matched(["c:1-3", "b:7-8", "c:8-9", "a:100-120"], truth, "file")
+    assert row(found.gains) == [0, 0, 3]
+    assert row(found.wrong) == [False, True, False]
+    assert row(found.ideal) == [3]
+    assert found.irrelevant.tolist() == [1]
+
+
+def test_functions_are_what_results_and_entries_overlap():
+    truth = [entry("a:9", 2), entry("b:1-11", 1)]
+    found = matched(["a:6", "a:4-7", "b:12-30"], truth, "function")
+    # <module>; one and Two; three
+    assert row(found.gains) == [0, 0, 2, 1]
+    assert row(found.ideal) == [2, 2, 1]
+    assert row(matched(["a"], truth, "function").gains) == [0, 2, 2]
+
+
+def test_lines_in_no_function_are_their_module():
+    assert row(matched(["c:1-3", "a:6", "a:22-30"], [entry("a:25", 1), entry("c:9", 2)], "function").gains) == [2, 1]
+    assert MODULE.startswith("<")
+
+
+def test_a_result_costs_once_and_what_shows_nothing_new_counts_to_the_next():
+    run = ["a:1-10", "a:11-12", "a:1-10", "b:1-3", "a:20-24"]
+    found = matched(run, [entry("b", 1)], "file", cost=lambda span: 10 * span.end)
+    assert row(found.tokens) == [100, 120 + 30]
+    assert row(found.lines) == [10, 2 + 3]
+    found = matched(["a:1-8", "a:9", "b:11"], [entry("b", 1)], "function", cost=lambda span: span.end)
+    # one, Two, Two.inner, three: the second result shows nothing new
+    assert row(found.tokens) == [8, 0, 0, 9 + 11]
+    assert matched(run, []).tokens is None
+
+
+def test_costs_do_not_spill_into_the_next_query():
+    run = {"p": [Span("a", 1, 1), Span("a", 2, 2)], "q": [Span("b", 1, 1)]}
+    found = match(run, {"p": [], "q": []}, "file", cost=lambda _: 7)
+    assert found.tokens is not None
+    assert found.tokens.tolist() == [[7], [7]]
+
+
+def test_queries_are_those_of_the_truth_in_its_order():
+    found = match({"x": [Span("a")], "b": [Span("a")]}, {"c": [entry("a", 1)], "b": [entry("a", 1)]}, "file")
+    assert found.queries == ("c", "b")
+    assert found.filled.tolist() == [0, 1]
+    assert parse("Hit@1").of(found).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_nothing_asked_nothing_found_and_nothing_right_are_nought(unit):
+    names = ("Hit@5", "MRR", "nDCG", "Recall@5", "MAP", "Precision@5", "R-precision", "bpref", "judged@5", "lines@5")
+    empty = match({}, {}, unit, units=FUNCTIONS.__getitem__)
+    assert all(parse(name).of(empty).shape == (0,) for name in names)
+    for run, truth in (([], ["a"]), ([], [])):
+        found = matched(run, [entry(one, 1) for one in truth], unit)
+        assert all(value(name, found) == 0 for name in names)
+    assert value("Hit@5", matched(["a:3"], [], unit)) == 0
+
+
+def test_units_that_cannot_be_are_said():
+    with pytest.raises(InputError, match="did you mean 'file'"):
+        match({}, {}, "fil")
+    with pytest.raises(InputError, match="units="):
+        match({}, {}, "function")
+
+
+@given(RUNS, ENTRIES)
+def test_strict_is_what_a_plain_loop_does(run, truth):
+    assert row(matched(run, truth).gains) == strict(run, truth)
+
+
+@given(RUNS, ENTRIES)
+def test_published_is_what_a_plain_loop_does(run, truth):
+    found = matched(run, truth, "line published")
+    right = [one for one in truth if one.grade]
+    assert row(found.gains) == [max([one.grade for one in truth if one.span.overlaps(span)], default=0) for span in run]
+    met = [sum(any(one.span.overlaps(span) for span in run[:k]) for one in right) for k in range(len(run) + 1)]
+    assert row(found.found) == np.diff(met).tolist()
+    assert row(found.judged) == [any(one.span.overlaps(span) for one in truth) for span in run]
+
+
+@given(RUNS, ENTRIES, st.sampled_from(["line", "file", "function"]), st.integers(1, 12))
+def test_no_figure_leaves_nought_to_one(run, truth, unit, k):
+    names = ("Hit@{}", "MRR", "nDCG@{}", "Recall@{}", "MAP", "Precision@{}", "R-precision", "bpref", "judged@{}")
+    found = matched(run, truth, unit)
+    figures = {name: value(name.format(k), found) for name in names}
+    assert all(0 <= figure <= 1 + 1e-12 for figure in figures.values())
+    assert bool(figures["Hit@{}"]) == bool(figures["nDCG@{}"]) == bool(figures["Recall@{}"])
+
+
+@given(RUNS, ENTRIES)
+def test_published_recalls_no_less_than_strict_on_runs_without_repeats(run, truth):
+    run = list(dict.fromkeys(run))
+    published, ours = matched(run, truth, "line published"), matched(run, truth)
+    for name in ("Recall@5", "Hit@3", "MRR", "nDCG@10"):
+        assert value(name, published) >= value(name, ours) - 1e-12
+
+
+@given(ENTRIES, st.integers(1, 12))
+def test_the_truth_itself_best_first_is_perfect(truth, k):
+    best = sorted((one for one in truth if one.grade), key=lambda one: -one.grade)
+    apart = [Entry(Span(f"{n}", one.span.start, one.span.end), one.grade) for n, one in enumerate(best)]
+    found = matched([one.span for one in apart], apart)
+    assert value(f"nDCG@{k}", found) == pytest.approx(1 if best else 0)
+    assert value(f"Recall@{k}", found) == (min(k, len(best)) / len(best) if best else 0)
+    assert value("MAP", found) == value("R-precision", found) == value("bpref", found) == bool(best)

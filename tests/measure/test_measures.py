@@ -1,0 +1,178 @@
+"""Measures against the outside table, and names that parse as they print."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.measure.lines import Entry, Span
+from assay.measure.matched import match
+from assay.measure.measures import NAMES, Measure, parse
+
+SEEDS, QUERIES = 150, 30
+THEIRS = {
+    "Hit@1": "Success@1",
+    "Hit@5": "Success@5",
+    "MRR": "RR",
+    "MRR@10": "RR@10",
+    "nDCG": "nDCG",
+    "nDCG@3": "nDCG@3",
+    "nDCG@10": "nDCG@10",
+    "Recall@5": "R@5",
+    "Recall@100": "R@100",
+    "MAP": "AP",
+    "MAP@5": "AP@5",
+    "Precision@5": "P@5",
+    "Precision@20": "P@20",
+    "R-precision": "Rprec",
+    "bpref": "Bpref",
+    "judged@10": "Judged@10",
+}
+
+
+def collection(seed):
+    """Return a run with scores and graded judgments: short answers, missing queries, unjudged documents, none right."""
+    chance = random.Random(seed)
+    documents = [f"d{n}" for n in range(chance.choice([4, 12, 40]))]
+    qrels, scores = {}, {}
+    for query in (f"q{n}" for n in range(QUERIES)):
+        judged = chance.sample(documents, chance.randint(1, len(documents)))
+        top = chance.choice([0, 1, 3])
+        qrels[query] = {document: chance.randint(0, top) for document in judged}
+        if chance.random() < 0.9:
+            found = chance.sample(documents, chance.randint(1, len(documents)))
+            scores[query] = {document: 1.0 - n / 1024 for n, document in enumerate(found)}
+    return qrels, scores
+
+
+@pytest.mark.parametrize("unit", ["file", "line"])
+def test_measures_are_those_of_ir_measures(unit):
+    ir_measures = pytest.importorskip("ir_measures")
+    pytest.importorskip("pytrec_eval")
+    theirs = {ours: ir_measures.parse_measure(name) for ours, name in THEIRS.items()}
+    compared = 0
+    for seed in range(SEEDS):
+        qrels, scores = collection(seed)
+        truth = {q: [Entry(Span(d), grade) for d, grade in judged.items()] for q, judged in qrels.items()}
+        run = {q: [Span(d) for d in found] for q, found in scores.items()}
+        found = match(run, truth, unit)
+        place = {query: n for n, query in enumerate(found.queries)}
+        for name, measure in theirs.items():
+            wanted = np.zeros(len(place))
+            for metric in ir_measures.iter_calc([measure], qrels, scores):
+                wanted[place[metric.query_id]] = metric.value
+            np.testing.assert_allclose(parse(name).of(found), wanted, rtol=0, atol=1e-9, err_msg=f"{name}, seed {seed}")
+            compared += len(wanted)
+    assert compared == SEEDS * QUERIES * len(THEIRS)
+
+
+def of(name, run, truth, **more):
+    entries = [Entry(Span(path), grade) for path, grade in truth.items()]
+    return float(parse(name).of(match({"q": [Span(path) for path in run]}, {"q": entries}, "file", **more))[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("MAP", (1 / 2 + 2 / 4) / 3),
+        ("MAP@3", 1 / 2 / 3),
+        ("Precision@8", 2 / 8),
+        ("R-precision", 1 / 3),
+        ("bpref", (1 + 1 - 1 / 2) / 3),
+        ("judged@4", 3 / 4),
+        ("judged@9", 3 / 5),
+        ("MRR@1", 0),
+        ("MRR@2", 1 / 2),
+    ],
+)
+def test_measures_by_hand(name, wanted):
+    truth = {"a": 2, "b": 1, "c": 1, "x": 0, "y": 0}
+    assert of(name, ["?", "a", "x", "b", "!"], truth) == pytest.approx(wanted, abs=1e-15)
+
+
+@pytest.mark.parametrize(("tokens", "wanted"), [(1, 0), (29, 0), (30, 0.5), (129, 0.5), (130, 1), (9999, 1)])
+def test_success_reads_whole_results_from_the_top_while_they_fit(tokens, wanted):
+    costs = {"z": 10, "a": 20, "y": 99, "b": 1}
+    found = of(f"success@{tokens}tokens", list(costs), {"a": 1, "b": 2}, cost=lambda span: costs[span.path])
+    assert found == wanted
+
+
+def test_success_needs_prices():
+    with pytest.raises(InputError, match="cost="):
+        of("success@10tokens", ["a"], {"a": 1})
+
+
+def test_lines_are_what_a_reader_reads():
+    run = {"p": [Span("a", 1, 10), Span("b", 30, 60)], "q": [Span("a", 5, 5), Span("c")]}
+    found = match(run, {"p": [], "q": []}, "line")
+    assert parse("lines@1").of(found).tolist() == [10, 1]
+    assert parse("lines@5").of(found)[0] == 41
+    assert np.isnan(parse("lines@5").of(found)[1])
+    assert [str(parse(name)) for name in NAMES_GIVEN if parse(name).less_is_better] == ["lines@7"]
+
+
+NAMES_GIVEN = [name.replace("@k", "@7").replace("@N", "@500") for name in NAMES]
+
+
+@pytest.mark.parametrize("name", NAMES_GIVEN)
+def test_a_name_parses_as_it_prints(name):
+    assert str(parse(name)) == name
+    assert parse(name.upper()) == parse(name.lower()) == parse(f" {name} ") == parse(name)
+
+
+@given(st.sampled_from(NAMES), st.integers(1, 10**6))
+def test_every_cut_off_prints(name, k):
+    given = name.replace("@k", f"@{k}").replace("@N", f"@{k}")
+    assert str(parse(given)) == given
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("ndcg@10", "nDCG@10"),
+        ("P@5", "Precision@5"),
+        ("R@10", "Recall@10"),
+        ("AP", "MAP"),
+        ("ap@5", "MAP@5"),
+        ("RR", "MRR"),
+        ("rr@10", "MRR@10"),
+        ("Rprec", "R-precision"),
+        ("hit@05", "Hit@5"),
+        ("BPREF", "bpref"),
+    ],
+)
+def test_common_names_are_understood(alias, name):
+    assert str(parse(alias)) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("nDGC@10", "did you mean 'nDCG@10'"),
+        ("Recall", "did you mean 'Recall@k'"),
+        ("bpref@5", "did you mean 'bpref'"),
+        ("success@500", "did you mean 'success@500tokens'"),
+        ("Hit@5tokens", "did you mean 'Hit@5'"),
+        ("Hit@0", "did you mean 'Hit@k'"),
+        ("MRR@0", "did you mean 'MRR@k'"),
+        ("success@0tokens", "success@Ntokens"),
+        ("Hit@-1", "Hit@k"),
+        ("nDCG@", "nDCG"),
+        ("", "known: Hit@k, MRR"),
+        ("accuracy", "known: Hit@k, MRR"),
+    ],
+)
+def test_an_unknown_name_is_said_with_the_nearest(text, says):
+    with pytest.raises(InputError, match="unknown measure") as caught:
+        parse(text)
+    assert says in str(caught.value)
+
+
+def test_every_measure_says_what_it_is():
+    assert parse("nDCG@10") == Measure("nDCG", 10)
+    assert len(set(map(parse, NAMES_GIVEN))) == len(NAMES)
