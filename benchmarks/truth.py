@@ -1,13 +1,13 @@
 """Hand-judged queries and the checkouts they speak of in, questions with graded entries out.
 
 `benchmarks/truth/NAME.csv` holds queries about the code of repository NAME, `NAME_docs.csv` about its documentation,
-in octocode's format (`query,kind,result1..n`, each result `path:start-end:grade`). `truth/repositories.txt` pins the
-commits; check each out as a folder NAME of one parent folder and give that to the benchmarks.
+in octocode's format (`query,kind,result1..n`, each result `path:start-end:grade`). The `.meta.json` beside it names
+repository and commit; check each out as a folder NAME of one parent folder and give that to the benchmarks.
 """
 
 from __future__ import annotations
 
-import csv
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.bench.files import read as read_truth
 from assay.corpus.chunk import parse
 from assay.corpus.walk import Skipped, read, walk
 from assay.encode.view import text_for
-from assay.measure.lines import Entry, Span
+from assay.measure.lines import Entry, Span, span_of
 from assay.measure.matched import match
 from assay.measure.measures import parse as measure
 from assay.protocols import Encoder
@@ -50,16 +51,12 @@ class Asked:
 def load(folder: Path = HERE) -> Iterator[Asked]:
     """Yield every query of every set in a folder, in order."""
     for path in sorted(folder.glob("*.csv")):
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                results = [value for key, value in row.items() if key and key.startswith("result") and value]
-                yield Asked(path.stem, row["query"], row["kind"], tuple(map(_entry, results)))
-
-
-def _entry(result: str) -> Entry:
-    path, lines, grade = result.rsplit(":", 2)
-    start, _, end = lines.partition("-")
-    return Entry(Span(path, int(start), int(end or start)), int(grade))
+        truth = read_truth(path).truth
+        entries: defaultdict[str, list[Entry]] = defaultdict(list)
+        for judgment in truth.judgments:
+            entries[judgment.query_id].append(Entry(span_of(judgment.target), judgment.grade))
+        for query in truth.queries:
+            yield Asked(path.stem, query.text, query.tags["kind"], tuple(entries[query.id]))
 
 
 def measured(answers: Sequence[Sequence[Span]], asked: Sequence[Asked], names: Sequence[str]) -> NDArray[np.float64]:

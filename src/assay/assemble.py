@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from assay.corpus.clone import clone, is_url
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, nearest
-from assay.protocols import Encoder, Searcher
+from assay.protocols import Encoder, Progress, Say, Searcher
 from assay.search.hybrid import Corpus, Hybrid, relevant
 from assay.search.index import Index, Report
 from assay.search.index_changes import Build
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from assay.encode.pairs import Pair
     from assay.encode.train_settings import TrainSettings
 
-Say = Callable[[str], None]
 
 QUICK = ("static", "hash")
 """Encoders that are faster than a cache."""
@@ -51,7 +50,7 @@ class AnyIndex(Protocol):
     def location(self) -> str:
         """Where it lies, as `--index` takes it."""
 
-    def refresh(self, progress: Callable[[str, int, int], None] | None = None) -> Report:
+    def refresh(self, progress: Progress | None = None) -> Report:
         """Bring it up to date with the files and say what changed."""
 
     def status(self) -> Report | None:
@@ -226,7 +225,7 @@ def status_of(root: Path, settings: Settings) -> tuple[AnyIndex, Report | None]:
 
 
 def open_workspace(
-    root: Path, settings: Settings, *, refresh: bool = True, progress: Callable[[str, int, int], None] | None = None
+    root: Path, settings: Settings, *, refresh: bool = True, progress: Progress | None = None
 ) -> Workspace:
     """Return a root with its index up to date, or as it is when not to be refreshed."""
     _check(settings.search)

@@ -41,3 +41,8 @@ def nearest(unknown: str, known: Sequence[str]) -> str:
 
     close = get_close_matches(unknown, known, n=1, cutoff=0.6)
     return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
+
+
+def printable(text: str) -> str:
+    """Return a text on one line in which nothing moves a cursor or turns the direction of reading."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))

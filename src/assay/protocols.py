@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -12,6 +12,10 @@ from assay.types import Chunk, Hit, Query
 
 Vectors = NDArray[np.float32]
 Role = Literal["query", "code"]
+Say = Callable[[str], None]
+"""Called with a line for whoever waits."""
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a stage, how much of it is done, and how much there is."""
 
 
 @runtime_checkable

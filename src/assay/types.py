@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+from assay.faults import Fault
 
 Mode = Literal["all", "code", "docs"]
 
@@ -91,3 +93,92 @@ class Judgment:
     """0 for judged and wrong; the higher, the better."""
     judge: str = ""
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Test code in Python: asserts, a `check(candidate)` that is called, or unittest cases."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a task's entry point and what it should return."""
+
+    args: tuple[Any, ...]
+    expected: Any
+    atol: float = 0.0
+    """How far a float may be off; 0 is not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stdin:
+    """What a whole program reads, and what it should print."""
+
+    text: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pytest:
+    """A test file that imports the program as the module `solution`."""
+
+    source: str
+
+
+Test = Script | Call | Stdin | Pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A programming problem with its tests."""
+
+    id: str
+    prompt: str
+    entry_point: str = ""
+    """The function under test; empty where the whole program is."""
+    tests: tuple[Test, ...] = ()
+    setup: str = ""
+    """Code that runs before the tests, where they run."""
+    reference: str = ""
+    timeout_s: float = 0.0
+    """Processor time for all tests of it; 0 is what the limits say."""
+    tags: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One candidate program for a task, complete: prompts and completions are put together before."""
+
+    task_id: str
+    source: str
+    id: str = ""
+    n: int = 1
+    """How often it was sampled."""
+    tags: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What running one program against its tests showed."""
+
+    task_id: str
+    program_id: str
+    fault: Fault | None
+    """None is undecided: the machinery failed, or a known dependency is `missing`."""
+    line: int = -1
+    """Of the program's own source, 1-based; -1 where no line is to blame."""
+    detail: str = ""
+    got: str = ""
+    """What the first failing test saw, as Python writes it."""
+    expected: str = ""
+    stdout: str = ""
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    peak_mb: float = 0.0
+    tests_run: int = 0
+    shared: bool = False
+    """The tests had to run in the program's own interpreter, where a program can lie."""
+    missing: str = ""
+    sandbox: str = ""

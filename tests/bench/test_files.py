@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,9 +141,8 @@ def test_a_format_that_nobody_can_tell_is_asked_for(tmp_path: Path):
     (tmp_path / "a.txt").write_text("hello")
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "a.txt", tmp_path / "empty"):
-        with pytest.raises(InputError, match=r"cannot tell the format of .*; octocode \(CSV of query"):
+        with pytest.raises(InputError, match=r"cannot tell the format of .*; name it with --from: jsonl, octocode"):
             files.read(path)
-        assert not files.is_truth(path)
     with pytest.raises(InputError, match=r"unknown format 'trek'; did you mean 'trec'?"):
         files.read(tmp_path / "a.txt", "trek")
     with pytest.raises(InputError, match="no such file"):
@@ -155,7 +155,6 @@ def test_texts_without_an_ending_make_a_folder(tmp_path: Path):
     truth = Truth("out", (Query("a", "ask"),), (Judgment("a", "d", 1),), (Chunk("d", "x", path="d"),))
     files.write(truth, tmp_path / "out")
     assert files.form_of(tmp_path / "out") == "beir"
-    assert files.is_truth(tmp_path / "out")
     assert files.read(tmp_path / "out").truth == truth
 
 
@@ -181,3 +180,22 @@ def test_what_nobody_says_any_more_does_not_stay_beside(tmp_path: Path):
     assert [str(each) for each in files.read(tmp_path / "a.csv").problems] == [
         'a.meta.json:1: wanted {"repo": "owner/name", "commit": "..."}'
     ]
+
+
+def test_a_misspelt_key_beside_a_ground_truth_is_told(tmp_path: Path):
+    file = tmp_path / "q.csv"
+    file.write_text("query,result1\nwhere is it,a.py:1-2:1\n")
+    (tmp_path / "q.meta.json").write_text('{"repo": "a/b", "comit": "0123", "language": "Python"}')
+    reading = files.read(file)
+    assert [str(problem) for problem in reading.problems] == [
+        "q.meta.json:1: unknown key 'comit'; did you mean 'commit'?"
+    ]
+
+
+def test_a_pinned_truth_is_not_split_by_what_its_queries_say_of_commits():
+    from assay.bench.formats.swebench import by_checkout
+    from assay.types import Query
+
+    truth = Truth("t", (Query("1", "a", tags={"commit": "abc"}), Query("2", "b", tags={"commit": "def"})), ())
+    assert len(by_checkout(truth)) == 2
+    assert by_checkout(replace(truth, commit="0123")) == [replace(truth, commit="0123")]

@@ -83,8 +83,9 @@ def test_what_is_left_out_has_a_default(tmp_path: Path):
 
 def test_only_keeps_what_matches(tmp_path: Path):
     plan = load(tmp_path, "[sets.a]\ntruth = 'a.csv'\n[variants.rerank]\n[variants.rerank_wide]\n[variants.graph]\n")
-    assert [s.name for s in plan.only(["rerank"]).systems] == ["rerank", "rerank_wide"]
-    assert [s.name for s in plan.only(["rerank?", "gr*"]).systems] == ["graph"]
+    assert plan.only(["rerank"]).asked == {"rerank", "rerank_wide"}
+    assert plan.only(["rerank?", "gr*"]).asked == {"graph"}
+    assert plan.only(["rerank"]).systems == plan.systems  # the others are shown as they answered before
     assert plan.only([]) == plan
     with pytest.raises(InputError, match="no system is called like 'grpah'; did you mean 'graph'"):
         plan.only(["grpah"])
@@ -104,9 +105,10 @@ SET = "[sets.a]\ntruth = 'a.csv'\n"
         ("[sets.a]\ntruth = 'a'\nrole = 'train'\n", "role in .sets.a. of .* is 'train'; wanted dev or test"),
         ("sets = 3\n", "sets in .* is 3; wanted a table"),
         ("[sest.a]\ntruth = 'a'\n", "unknown key 'sest'"),
-        (f"k = 0\n{SET}", "k in .* is 0; wanted a number above 0"),
+        (f"k = 0\n{SET}", "k in .* is 0; wanted a whole number from 1"),
         (f"k = true\n{SET}", "k in .* is True"),
         (f"measures = []\n{SET}", "wanted a list"),
+        (f"k = 5\nmeasures = ['MRR', 'Hit@9']\n{SET}", "Hit@9 looks at 9 results, and 5 are asked for"),
         (f"measures = ['nDGC@10']\n{SET}", "did you mean 'nDCG@10'"),
         (f"{SET}[systems.x]\n", "has no spec"),
         (f"{SET}[variants.x]\nbase = 'asay'\n", "no system 'asay'; did you mean 'assay'"),
@@ -124,3 +126,28 @@ def test_a_wrong_matrix_is_told_where_and_why(tmp_path: Path, text: str, said: s
 def test_a_matrix_that_is_not_there(tmp_path: Path):
     with pytest.raises(InputError, match="cannot read the matrix"):
         matrix.load(tmp_path / "none.toml")
+
+
+def test_options_are_filled_but_secrets_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MODEL", "small")
+    text = f"""{SET}
+        [systems.a]
+        spec = "http:http://x/$MODEL"
+        headers = {{ Authorization = "Bearer $TOKEN" }}
+        [systems.b]
+        spec = "assay"
+        encoder.spec = "onnx:${{MODEL}}"
+        [systems.c]
+        spec = "dense:hf:$NOT_THERE"
+        needs = "NOT_THERE"
+        """
+    a, b, c = load(tmp_path, text).systems
+    assert (a.spec, a.options) == ("http:http://x/small", {"headers": {"Authorization": "Bearer $TOKEN"}})
+    assert b.options == {"encoder": {"spec": "onnx:small"}}
+    assert c.spec == "dense:hf:$NOT_THERE"  # it will be left out, so nothing has to be known of it
+
+
+def test_what_the_environment_names_is_relative_to_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TRUTH", "own.csv")
+    plan = load(tmp_path, "[sets.a]\ntruth = '$TRUTH'\ncorpus = '$HERE/corpus'\n")
+    assert (plan.sets[0].truth, plan.sets[0].corpus) == (Path("own.csv"), tmp_path / "corpus")

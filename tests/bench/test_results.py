@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from assay.bench import gates, results
-from assay.bench.markdown import markdown, warnings
+from assay.bench.caveats import caveats
+from assay.bench.markdown import markdown
 from assay.errors import InputError
 
 COST = {"index_s": 1.0, "cold_ms": 3.0, "warm_p50_ms": 1.0, "warm_p95_ms": 2.0, "peak_mb": 90.0, "index_bytes": None}
 
 
-def cell(name: str, system: str, values: list[float], **more) -> dict:
+def cell(name: str, system: str, values: list[float], /, **more) -> dict:
     mean = sum(values) / len(values)
     return {
         "set": name,
@@ -49,32 +50,24 @@ def held(cells: list[dict], *, roles: dict[str, str] | None = None, count: int =
         **results.empty(),
         "manifest": about,
         "sets": {name: {**told, "role": (roles or {}).get(name, "")} for name in names},
-        "systems": {name: {"spec": "assay", "base": "", "chosen_on": ""} for name in systems},
+        "systems": {
+            name: {"spec": "assay", "settings": {}, "how": "command", "base": "", "chosen_on": "", "failed": {}}
+            for name in systems
+        },
         "cells": cells,
     }
-    return results.joined(results.empty(), made)
+    made["asked"] = [[each["set"], each["system"]] for each in cells]
+    return {**made, "comparisons": list(results.comparisons(made))}
 
 
 GOOD, BAD = [1.0, 0.5] * 20, [0.5, 0.0] * 20
 
 
-def test_results_accumulate_from_run_to_run(tmp_path: Path):
-    first = held([cell("a", "x", GOOD), cell("b", "x", GOOD)])
-    second = held([cell("a", "y", BAD)])
-    both = results.joined(first, second)
-    assert [(each["set"], each["system"]) for each in both["cells"]] == [("a", "x"), ("a", "y"), ("b", "x")]
-    assert [(c["set"], c["a"], c["b"]) for c in both["comparisons"]] == [("a", "x", "y")]
-    results.save(both, tmp_path / "results.json")
-    assert results.load(tmp_path / "results.json") == both
-
-
-def test_a_cell_is_replaced_by_its_successor_and_dropped_when_its_set_changed():
-    first = held([cell("a", "x", GOOD), cell("a", "y", GOOD)])
-    again = results.joined(first, held([cell("a", "x", BAD)]))
-    assert [each["values"]["line"]["nDCG@10"] for each in again["cells"]] == [BAD, GOOD]
-    changed = held([cell("a", "x", BAD)])
-    changed["sets"]["a"]["qrels"] = "other"
-    assert [each["system"] for each in results.joined(first, changed)["cells"]] == ["x"]
+def test_results_are_read_as_they_were_written(tmp_path: Path):
+    made = held([cell("a", "x", GOOD), cell("a", "y", BAD), cell("b", "x", GOOD)])
+    assert [(c["set"], c["a"], c["b"]) for c in made["comparisons"]] == [("a", "x", "y")]
+    results.save(made, tmp_path / "results.json")
+    assert results.load(tmp_path / "results.json") == made
 
 
 def test_sets_of_one_role_are_compared_together_too():
@@ -114,6 +107,58 @@ def test_floors_hold_for_each_set_and_for_the_first_system():
         list(gates.fallen(made, [gates.floor("MAP=0.1")]))
 
 
+def test_a_floor_is_of_what_this_run_asked():
+    """An earlier run's system is not the first one, and its sets are not to be reached again."""
+    made = held([cell("a", "old", BAD), cell("b", "old", BAD), cell("a", "x", GOOD)])
+    made["asked"] = [["a", "x"]]
+    assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == []
+    with pytest.raises(InputError, match="no system 'old' was asked"):
+        list(gates.fallen(made, [gates.floor("old:Hit@5=0.1")]))
+    assert [each.set for each in gates.changes(made, held([cell("a", "x", GOOD), cell("b", "old", GOOD)]))] == ["a"]
+
+
+def test_a_system_that_answers_nothing_reaches_no_floor():
+    """The next system must not stand in for it."""
+    made = held([cell("a", "x", GOOD), cell("a", "y", GOOD)])
+    made["systems"] = {"broken": {"failed": {"a": "no answer within 30 s"}}, **made["systems"]}
+    assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == ["a: broken answered nothing, Hit@5=0.5 is wanted"]
+
+
+def test_a_floor_of_a_system_called_by_its_spec():
+    made = gates.floor("dense:static:default:file Hit@5=0.7")
+    assert (made.system, made.unit, made.measure) == ("dense:static:default", "file", "Hit@5")
+    with pytest.raises(InputError, match="less is better"):
+        gates.floor("lines@5=1")
+
+
+def test_equal_questions_are_paired_one_by_one():
+    before, now = held([cell("a", "x", GOOD)]), held([cell("a", "x", BAD)])
+    for made in (before, now):
+        for query in made["sets"]["a"]["queries"]:
+            query["text"] = "the same"
+    change = gates.changes(now, before)[0]
+    assert (change.queries, change.before, change.now) == (40, 0.75, 0.25)
+
+
+def test_only_like_is_compared_with_a_baseline():
+    before, now = held([cell("a", "x", GOOD)]), held([cell("a", "x", BAD)])
+    now["manifest"]["k"] = 5
+    with pytest.raises(InputError, match="the baseline has 20 results of a query, this run 5"):
+        gates.changes(now, before)
+    files = held([cell("a", "x", GOOD, values={"file": {"nDCG@10": GOOD}})])
+    with pytest.raises(InputError, match="nothing can be compared"):
+        gates.changes(files, before)
+
+
+def test_more_to_read_is_worse():
+    few, many = [20.0] * 40, [90.0] * 40
+    before, now = (held([cell("a", "x", each, values={"line": {"lines@5": each}})]) for each in (few, many))
+    for made in (before, now):
+        made["manifest"]["measures"] = ["lines@5"]
+    assert [each.worse for each in gates.changes(now, before)] == [True]
+    assert [each.worse for each in gates.changes(before, now)] == [False]
+
+
 def test_only_a_significant_loss_is_worse():
     before = held([cell("a", "x", GOOD), cell("a", "y", GOOD)])
     nearly = [GOOD[0] - 0.5, *GOOD[1:]]
@@ -142,14 +187,36 @@ def test_a_baseline_is_compared_over_the_questions_that_both_have():
 def test_readers_are_warned():
     cells = [cell("a", "x", GOOD, errors={"3": "no answer within 30 s"}), cell("a", "y", BAD)]
     made = held(cells, roles={"a": "test"})
-    made["systems"]["y"] |= {"base": "x", "chosen_on": "test"}
+    made["systems"]["y"] |= {"base": "x", "chosen_on": "test", "failed": {}}
     made["sets"]["a"]["problems"] = ["a.csv:7: range 9-3 ends before it starts"]
-    said = "\n".join(warnings(made))
+    said = "\n".join(caveats(made))
     assert "settings of y were chosen on test sets" in said
     assert "variants are compared on test sets only" in said
-    assert "x had errors on 1 queries of a; a query without an answer counts zero (no answer within 30 s)" in said
-    assert "1 rows of a could not be used; the first: a.csv:7" in said
-    assert [*warnings(held([cell("a", "x", GOOD)]))] == []
+    assert "x had errors on 1 query of a; what it did answer counts (no answer within 30 s)" in said
+    assert "1 row of a could not be used; the first: a.csv:7" in said
+    assert [*caveats(held([cell("a", "x", GOOD)]))] == []
+
+
+def test_readers_are_warned_of_measures_that_look_further_than_anybody_asked():
+    made = held([cell("a", "x", GOOD)])
+    made["manifest"] |= {"measures": ["nDCG@10", "MRR", "MRR@5", "Hit@5", "success@2000tokens"], "k": 5}
+    assert [*caveats(made)] == ["only 5 results of a query were asked for: nDCG@10, MRR would look at more (-k)"]
+    made["manifest"]["k"] = 10
+    assert [*caveats(made)] == []
+
+
+def test_readers_are_warned_of_questions_that_nothing_answers():
+    made = held([cell("a", "x", GOOD)])
+    for query, told in zip(made["sets"]["a"]["queries"], [[["a.py", 0]], [], *[[["a.py", 1]]] * 38], strict=True):
+        query["expected"] = told
+    assert [*caveats(made)] == ["2 of 40 queries of a have no right answer: they count zero for all"]
+
+
+def test_one_query_has_no_interval():
+    told = {kind: {"queries": count, "line": {"nDCG@10": [1.0, 1.0, 1.0]}} for kind, count in (("one", 1), ("two", 2))}
+    text = markdown(held([cell("a", "x", GOOD, groups={"kind": told})]))
+    assert "| one | 1 | 1.000 |" in text
+    assert "| two | 2 | 1.000 [1.000, 1.000] |" in text
 
 
 def test_markdown_tells_tuned_and_unseen_apart():

@@ -56,8 +56,8 @@ def test_a_line_that_was_cut_short_is_asked_again(tmp_path: Path):
 def test_another_question_starts_anew(tmp_path: Path):
     with opened(tmp_path / "run") as run:
         run.add(GOOD)
-    other = opened(tmp_path / "run", "another key")
-    assert other.answers == {}
+    with opened(tmp_path / "run", "another key") as other:
+        assert other.answers == {}
     assert opened(tmp_path / "run").answers == {}
 
 
@@ -83,6 +83,25 @@ def test_the_key_is_made_of_all_that_decides_an_answer():
     assert key_of("bm25", {"location": "/somewhere"}, "digest", 20, QUERIES) == KEY
     tagged = [replace(each, tags={"kind": "hard"}) for each in QUERIES]
     assert key_of("bm25", {}, "digest", 20, tagged) == KEY
+
+
+def test_a_run_or_a_script_that_has_changed_is_another_system(tmp_path: Path):
+    file = tmp_path / "saved run.txt"
+    for spec in (f"run:{file}", f"py:{file}:search", f"cmd:tool '{tmp_path / 'script'}' {{query}}"):
+        for each in (file, tmp_path / "script"):
+            each.write_text("1 Q0 a.py:1-2 1 1.0 x\n")
+        before = key_of(spec, {}, "digest", 20, QUERIES)
+        assert key_of(spec, {}, "digest", 20, QUERIES) == before
+        for each in (file, tmp_path / "script"):
+            each.write_text("1 Q0 b.py:1-2 1 1.0 x\n")
+        assert key_of(spec, {}, "digest", 20, QUERIES) != before
+    assert key_of(f"cmd:{'x' * 5000} \0", {}, "digest", 20, QUERIES)
+
+
+def test_another_version_of_ours_is_another_system():
+    for spec, same in (("assay", False), ("bm25", False), ("cmd:rg {query}", True), ("http:localhost", True)):
+        keys = {key_of(spec, {}, "digest", 20, QUERIES, version=version) for version in ("1", "2")}
+        assert (len(keys) == 1) == same
 
 
 def test_what_preparation_took_is_kept_with_the_answers(tmp_path: Path):

@@ -69,6 +69,27 @@ def test_documents_are_measured_whole_and_any_id_is_one(tmp_path: Path):
     assert scored.values["file"]["Recall@5"].tolist() == [pytest.approx(2 / 3)]
 
 
+def test_documents_cost_what_they_hold(tmp_path: Path):
+    (tmp_path / "d1.py").write_text("total = left + right\n" * 100)
+    documents = (Chunk("d1", "", "python", "d1.py"),)
+    right = expected(Truth("t", queries({}), (Judgment("0", "d1", 1),), documents))
+    measures = [parse("success@100tokens"), parse("success@5000tokens")]
+    scored = score(right, {"0": [Span("d1")]}, Corpus("t", tmp_path, documents), measures)
+    assert [values.tolist() for values in scored.values["file"].values()] == [[0.0], [1.0]]
+
+
+def test_intervals_are_drawn_with_the_seed_of_the_plan(project: Path):
+    truth = Truth("t", queries({}, {}, {}), tuple(Judgment(str(n), "web/router.js:2-4", 1) for n in range(3)))
+    run = {str(n): [Span("README.md", 1, 1)] * n + [Span("web/router.js", 1, 4)] for n in range(3)}
+    run["2"] = [Span("README.md", 1, 1), Span("README.md", 2, 2), *run["2"][2:]]
+    found = [
+        score(expected(truth), run, Corpus("t", project), [parse("MRR")], seed=seed).figures()["line"]["MRR"]
+        for seed in (0, 0, 1)
+    ]
+    assert found[0] == found[1]
+    assert found[0][0] == found[2][0]
+
+
 def test_a_query_without_an_answer_counts_zero_and_groups_are_told_apart(project: Path):
     truth = Truth(
         "t",

@@ -123,6 +123,7 @@ def test_a_matrix_with_variants_and_roles(bench, project: Path, queries: Path, t
     ]
     assert "## Tuned and unseen: MRR" in (tmp_path / "out" / "RESULTS.md").read_text()
     assert bench(matrix, "--only", "wor*").status == 0
+    assert len(held(tmp_path)["cells"]) == 4  # the other one as it answered before
     assert bench(matrix, "--only", "nothing").status == 2
 
 
@@ -157,16 +158,43 @@ def test_a_system_that_fails_is_counted_and_the_others_go_on(bench, project: Pat
     garbage = f"garbage=cmd:{sys.executable} -c print('nothing_of_use')"
     ran = bench(queries, "--corpus", project, "--system", garbage, "--system", "bm25")
     assert ran.status == 0, ran.err
-    assert "note: garbage had errors on 3 queries of queries; a query without an answer counts zero" in ran.out
-    cells = {cell["system"]: cell for cell in held(tmp_path)["cells"]}
-    assert len(cells["garbage"]["errors"]) == 3
-    assert cells["garbage"]["figures"]["line"]["Hit@5"][0] == 0
-    assert not cells["bm25"]["errors"]
+    assert "note: garbage answered no query of queries and is left out there:" in ran.out
+    assert [cell["system"] for cell in held(tmp_path)["cells"]] == ["bm25"]
+    assert bench(queries, "--corpus", project, "--system", garbage).status == 2  # and nothing else was measured
+
+
+def test_a_system_that_fails_now_and_then_counts_what_it_answered(bench, project: Path, queries: Path, tmp_path: Path):
+    script = tmp_path / "half.py"
+    script.write_text("import sys\nif 'host' in sys.argv[1]: sys.exit('broken')\nprint('mail/send.py:6-12')\n")
+    ran = bench(queries, "--corpus", project, "--system", f"half=cmd:{sys.executable} {script} {{query}}")
+    assert ran.status == 0, ran.err
+    assert "half had errors on 1 query of queries; what it did answer counts" in ran.out
+    (cell,) = held(tmp_path)["cells"]
+    assert cell["values"]["line"]["Hit@5"] == [1.0, 0.0, 0.0]
+    assert cell["timings"]["index_s"] is None
+
+
+def test_options_of_a_system_are_set_by_its_name(bench, project: Path, queries: Path, tmp_path: Path):
+    tool = f"tool=cmd:{sys.executable} -c \"print('mail/send.py:6'); print('mail/send.py:9')\""
+    assert bench(queries, "--corpus", project, "--system", tool, "--set", "tool.merge=10").status == 0
+    (cell,) = held(tmp_path)["cells"]
+    assert cell["answers"][0] == ["mail/send.py:6-9"]
+    ran = bench(queries, "--corpus", project, "--system", tool, "--set", "tol.merge=10")
+    assert ran.status == 2
+    assert "--set takes NAME.KEY=VALUE, not 'tol.merge=10'; did you mean 'tool'?" in ran.err
+
+
+def test_results_hide_themselves_from_git(bench, project: Path, queries: Path, tmp_path: Path):
+    bench(queries, "--corpus", project, "--system", "bm25")
+    assert (tmp_path / "out" / ".gitignore").read_text() == "*\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["{queries}", "--corpus", "{project}", "--system", "assya"], "unknown system 'assya'; did you mean 'assay'?"),
+        (["{queries}", "--corpus", "{project}", "--measure", "Hit@99"], "Hit@99 looks at 99 results"),
+        (["{queries}", "--corpus", "{project}", "--system", "x=cmd:no-such-tool {{query}}"], "there is no program"),
         (["none.csv"], "no such file or folder: 'none.csv'"),
         (["{queries}"], "nothing could be measured"),
         (["{queries}", "--corpus", "{project}", "--measure", "nDGC@10"], "did you mean 'nDCG@10'"),

@@ -87,6 +87,15 @@ def test_an_interval_is_seeded_holds_the_mean_and_widens_with_its_level():
     assert interval(np.full(7, 0.5)) == (0.5, 0.5)
 
 
+def test_intervals_of_few_queries_are_wide_enough():
+    """Plain percentiles of ten cover the mean 90 times of 100."""
+    draws = np.random.default_rng(8)
+    bounds = [interval(draws.beta(4, 2, 10), seed=n) for n in range(600)]
+    assert np.mean([low <= 2 / 3 <= high for low, high in bounds]) > 0.93
+    assert interval(np.array([0.3])) == (0.3, 0.3)
+    assert interval(np.array([0.0, 1.0])) == (0.0, 1.0)
+
+
 def test_an_interval_needs_a_query():
     with pytest.raises(InputError, match="at least one"):
         interval(np.array([]))

@@ -47,7 +47,8 @@ def value(name, found):
 
 def strict(run, truth):
     """What each result earns, without arrays."""
-    open_entries = sorted(truth, key=lambda one: -one.grade)
+    length = {one.span: one.span.end - one.span.start if one.span.start else 10**6 for one in truth}
+    open_entries = sorted(truth, key=lambda one: (-one.grade, length[one.span], str(one.span)))
     earned = []
     for span in dict.fromkeys(run):
         taken = next((one for one in open_entries if one.grade and one.span.overlaps(span)), None)
@@ -110,6 +111,21 @@ def test_one_long_result_answers_one_entry_the_best():
     published = matched(run, truth, "line published")
     assert row(published.gains) == [3, 3, 3, 3]
     assert row(published.found) == [3, 0, 0, 0]
+
+
+def test_the_order_of_equal_answers_decides_nothing():
+    narrow, wide = entry("a:10-12", 1), entry("a:1-90", 1)
+    for truth in ([narrow, wide], [wide, narrow]):
+        assert row(matched(["a:11-20", "a:60-70"], truth).gains) == [1, 1]
+
+
+@given(RUNS, ENTRIES, st.randoms())
+def test_the_order_of_answers_decides_nothing(run, truth, random):
+    shuffled = random.sample(truth, len(truth))
+    for unit in UNITS:
+        one, other = matched(run, truth, unit), matched(run, shuffled, unit)
+        for table in ("gains", "judged", "wrong", "ideal"):
+            assert row(getattr(one, table)) == row(getattr(other, table))
 
 
 def test_equal_entries_are_two():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay import records
@@ -26,7 +26,7 @@ def cell(
     queries = ready.expected.queries
     told = [answers.get(query.id, Answer(query.id, error=preparation.error)) for query in queries]
     found = {answer.query_id: [ready.named(span) for span in answer.spans] for answer in told}
-    scored = score(ready.expected, found, ready.corpus, plan.measures)
+    scored = score(ready.expected, found, ready.corpus, plan.measures, seed=plan.seed)
     return {
         "set": ready.spec.name,
         "system": system,
@@ -39,8 +39,14 @@ def cell(
         "seconds": [answer.seconds for answer in told],
         "errors": {answer.query_id: answer.error for answer in told if answer.error},
         "unjudged": scored.unjudged,
-        "timings": timings(told, preparation),
+        "timings": timings(told, preparation) | ({} if has_index(plan, system) else {"index_s": None}),
     }
+
+
+def has_index(plan: Plan, system: str) -> bool:
+    """Say whether a system's preparation made an index: a command without one of its own only starts."""
+    spec = next(each for each in plan.systems if each.name == system)
+    return spec.spec.partition(":")[0] not in _HOW or "index" in spec.options
 
 
 def told(ready: Prepared) -> dict[str, Any]:
@@ -59,6 +65,7 @@ def told(ready: Prepared) -> dict[str, Any]:
         "role": ready.spec.role,
         "truth": ready.spec.truth.name if ready.spec.truth else f"mined from {ready.truth.name}",
         "qrels": records.digest((query["text"], query["expected"]) for query in queries),
+        "asked": records.digest((q.id, q.mode, q.languages, q.paths, q.kinds) for q in ready.expected.queries),
         "commit": ready.corpus.commit,
         "corpus": ready.corpus.digest,
         "queries": queries,
@@ -66,20 +73,30 @@ def told(ready: Prepared) -> dict[str, Any]:
     }
 
 
-def described(plan: Plan, systems: Sequence[SystemSpec], command: str) -> Results:
+def described(plan: Plan, command: str) -> Results:
     """Return results without cells: how they come about, and the systems."""
-    settings = replace(plan, sets=(), systems=(), measures=())
     about = {
-        **records.manifest(settings, seed=plan.seed),
+        **records.manifest(_Limits(plan.k, plan.timeout_s, plan.index_timeout_s, plan.threads), seed=plan.seed),
         "measures": list(map(str, plan.measures)),
         "k": plan.k,
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "command": command,
     }
-    told = {
-        system.name: {**asdict(system), "how": _HOW.get(system.spec.partition(":")[0], "in process")}
-        for system in systems
-    }
-    for each in told.values():
-        each["settings"] = each.pop("options")
-    return {**empty(), "manifest": about, "systems": told}
+    systems = {each.name: _system(each) for each in plan.systems}
+    return {**empty(), "manifest": about, "systems": systems}
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """What is the same for all systems."""
+
+    k: int
+    timeout_s: float
+    index_timeout_s: float
+    threads: int
+
+
+def _system(spec: SystemSpec) -> dict[str, Any]:
+    held = asdict(spec)
+    how = _HOW.get(spec.spec.partition(":")[0], "in process")
+    return {**held, "settings": held.pop("options"), "how": how, "failed": {}}

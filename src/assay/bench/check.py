@@ -6,16 +6,13 @@ benchmark searches the pinned commit: it says which lines moved, changed or went
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.bench.drift import Drift, drift_of, fault_of, path_of
-from assay.bench.places import Places, git
+from assay.bench.places import Places
 from assay.bench.truth import Problem, Reading, Truth
 from assay.corpus import history
-from assay.corpus.files import shown
 from assay.corpus.pinned import is_repository
 from assay.errors import InputError
 
@@ -57,7 +54,8 @@ def check(reading: Reading, file: Path, root: Path | None) -> Checked:
         return checked
     sound = {target: wheres for target, wheres in targets.items() if target not in faults}
     drift = tuple(drift_of(places, head, sound)) if head != places.commit else ()
-    return replace(checked, drift=drift, uncommitted=_uncommitted(places.root, map(path_of, sound)))
+    changed = history.uncommitted(root).intersection(map(path_of, sound))
+    return replace(checked, drift=drift, uncommitted=tuple(sorted(changed)))
 
 
 def repinned(truth: Truth, checked: Checked) -> Truth:
@@ -104,10 +102,3 @@ def _one_checkout(truth: Truth) -> None:
 def _order(problem: Problem) -> tuple[str, int, str]:
     file, _, row = problem.where.rpartition(":")
     return (file, int(row), problem.what) if row.isdecimal() else (problem.where, 0, problem.what)
-
-
-def _uncommitted(root: Path, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the files among some that the work tree has otherwise than HEAD."""
-    printed = git(root, "diff", "--name-only", "-z", "--relative", "HEAD")
-    changed = {shown(os.fsdecode(path)) for path in printed.split(b"\0")}
-    return tuple(sorted(changed.intersection(paths)))

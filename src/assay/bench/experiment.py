@@ -8,7 +8,7 @@ one of the figures; systems that need the same index share it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +17,13 @@ from tempfile import TemporaryDirectory
 
 from assay import records
 from assay.bench import cells, markdown, results
+from assay.bench.page.report import write_report
 from assay.bench.plan import Plan, SystemSpec
-from assay.bench.prepare import Prepared, Say, Watch, prepare
-from assay.bench.report import write_report
-from assay.bench.runs import Answer, Preparation, RunFile, key_of
+from assay.bench.prepare import Prepared, prepare
+from assay.bench.runs import Answer, Preparation, RunFile, is_run, key_of
 from assay.bench.worker import Contender, ask_in_turn
 from assay.errors import AssayError, InputError, MissingExtra
+from assay.protocols import Progress, Say
 
 _TOLD = 3
 """Problems of a set that are told one by one."""
@@ -34,33 +35,61 @@ class Setting:
 
     out: Path
     say: Say
-    watch: Watch | None = None
+    watch: Progress | None = None
     command: str = ""
     """What was typed, for whoever wants to repeat it."""
 
 
 def run(plan: Plan, setting: Setting, *, fresh: bool = False) -> results.Results:
     """Measure everything that a plan names and return what was written; `fresh` forgets earlier answers."""
-    setting.out.mkdir(parents=True, exist_ok=True)
+    _check_names(plan)
     if fresh:
         rmtree(setting.out / "runs", ignore_errors=True)
-    systems = [system for system in plan.systems if _affordable(system, setting.say)]
-    held = cells.described(plan, systems, setting.command)
+    asked = frozenset(system.name for system in plan.systems if _is_asked(system, plan, setting.say))
+    held = cells.described(plan, setting.command)
     with TemporaryDirectory(prefix="assay-bench-") as work:
-        for ready in _prepared(plan, setting):
+        for ready in _prepared(plan, setting, held["unusable"]):
             held["sets"][ready.spec.name] = cells.told(ready)
-            asked = _Asking(ready, plan, setting, Path(work)).ask(systems)
-            held["cells"] += [cells.cell(ready, name, *each, plan) for name, each in asked.items()]
+            answered = _Asking(ready, plan, setting, Path(work)).ask(asked)
+            for name, (answers, preparation) in answered.items():
+                if why := _useless(answers, preparation):
+                    held["systems"][name]["failed"][ready.spec.name] = why
+                else:
+                    held["cells"].append(cells.cell(ready, name, answers, preparation, plan))
+                    held["asked"] += [[ready.spec.name, name]] if name in asked else []
     if not held["cells"]:
-        raise InputError("nothing could be measured: every set or every system failed, as told above")
-    before = setting.out / "results.json"
-    held = results.joined(results.load(before) if before.exists() else results.empty(), held)
+        why = "; ".join(f"{name}: {why}" for name, told in held["systems"].items() for why in told["failed"].values())
+        raise InputError(f"nothing could be measured: {why or 'no set could be used, as told above'}")
+    held["comparisons"] = list(results.comparisons(held))
     write(held, setting.out, setting.say)
     return held
 
 
+def _useless(answers: Mapping[str, Answer], preparation: Preparation) -> str:
+    """Return why a system said nothing at all, empty when it answered something."""
+    if not answers or all(answer.error and not answer.spans for answer in answers.values()):
+        return preparation.error or next((answer.error for answer in answers.values()), "it was not asked")
+    return ""
+
+
+def _check_names(plan: Plan) -> None:
+    """Refuse names that would share a file or a row: those of sets are folders, too."""
+    for kind, names in (("sets", [each.name for each in plan.sets]), ("systems", [each.name for each in plan.systems])):
+        known: dict[str, str] = {}
+        for name in names:
+            if known.setdefault(name.casefold(), name) != name or names.count(name) > 1:
+                raise InputError(
+                    f"two {kind} are called '{name}' (case does not tell them apart): give each a name, as NAME=SPEC"
+                )
+    for each in plan.sets:
+        if not each.name.strip(".") or {"/", "\\", "\0"} & {*each.name}:
+            raise InputError(f"a set cannot be called '{each.name}': its answers go to a folder of that name")
+
+
 def write(held: results.Results, out: Path, say: Say) -> None:
-    """Write results.json, RESULTS.md and, where matplotlib is installed, report.html."""
+    """Write results.json, RESULTS.md and, where matplotlib is installed, report.html; git is to pass all of it over."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / ".gitignore").write_text("*\n", "utf-8")
     results.save(held, out / "results.json")
     (out / "RESULTS.md").write_text(markdown.markdown(held), "utf-8", errors="backslashreplace")
     (out / "report.html").unlink(missing_ok=True)  # what cannot be made anew would be old
@@ -70,21 +99,24 @@ def write(held: results.Results, out: Path, say: Say) -> None:
         say(str(missing))
 
 
-def _affordable(system: SystemSpec, say: Say) -> bool:
-    """Say whether a system may be asked: one that is paid for needs its key."""
+def _is_asked(system: SystemSpec, plan: Plan, say: Say) -> bool:
+    """Say whether a system is to be asked, and may be: one that is paid for needs its key."""
+    if plan.asked and system.name not in plan.asked:
+        return False
     if not system.needs or os.environ.get(system.needs):
         return True
     say(f"{system.name} is left out: the environment has no {system.needs}")
     return False
 
 
-def _prepared(plan: Plan, setting: Setting) -> Iterator[Prepared]:
-    """Yield each set that can be used; what cannot is told, and the others still count."""
+def _prepared(plan: Plan, setting: Setting, unusable: dict[str, str]) -> Iterator[Prepared]:
+    """Yield each set that can be used; why one cannot is told and noted, and the others still count."""
     for spec in plan.sets:
         try:
             ready = prepare(spec, setting.out, setting.say, setting.watch)
         except AssayError as error:
             setting.say(f"{spec.name}: {error}")
+            unusable[spec.name] = str(error)
             continue
         for problem in ready.problems[:_TOLD]:
             setting.say(f"{spec.name}: {problem}")
@@ -103,10 +135,10 @@ class _Asking:
         self.saved: dict[str, RunFile] = {}
         self.done, self.total = 0, 0
 
-    def ask(self, systems: Sequence[SystemSpec]) -> dict[str, tuple[Mapping[str, Answer], Preparation]]:
-        """Return the answers of each system, asking only for those that are missing."""
+    def ask(self, asked: Collection[str]) -> dict[str, tuple[Mapping[str, Answer], Preparation]]:
+        """Return the answers of each system, asking for what is missing; of one that is not asked, what it said."""
         with ExitStack() as held:
-            contenders = list(self._contenders(systems, held))
+            contenders = list(self._contenders(asked, held))
             self.total = sum(len(each.queries) for each in contenders)
             prepared = ask_in_turn(
                 contenders,
@@ -121,17 +153,22 @@ class _Asking:
                 self.saved[name].prepared(preparation)
             return {name: (file.answers, file.preparation or Preparation()) for name, file in self.saved.items()}
 
-    def _contenders(self, systems: Sequence[SystemSpec], held: ExitStack) -> Iterator[Contender]:
+    def _contenders(self, asked: Collection[str], held: ExitStack) -> Iterator[Contender]:
         name, queries, corpus = self.ready.spec.name, self.ready.expected.queries, self.ready.corpus
-        for system in systems:
+        for system in self.plan.systems:
             key = key_of(system.spec, system.options, corpus.digest, self.plan.k, queries)
             place = self.setting.out / "runs" / name / f"{_file_name(system.name)}.jsonl"
+            if system.name not in asked and not is_run(place, key):
+                continue
             file = held.enter_context(RunFile(place, key, {"set": name, "system": system.name}))
-            self.saved[system.name] = file
             missing = file.missing(queries)
-            if missing or file.preparation is None:
-                options = {"location": str(self.location), **system.options}
-                yield Contender(system.name, system.spec, options, corpus, missing)
+            if system.name in asked:
+                self.saved[system.name] = file
+                if missing or file.preparation is None:
+                    options = {"location": str(self.location), **system.options}
+                    yield Contender(system.name, system.spec, options, corpus, missing)
+            elif all(query.id in file.answers for query in queries):
+                self.saved[system.name] = file
 
     def _answered(self, name: str, answer: Answer) -> None:
         self.saved[name].add(answer)

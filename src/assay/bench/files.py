@@ -61,13 +61,10 @@ def form_of(path: Path) -> str:
     found = _told(path, head)
     if not found:
         run = " (it looks like a TREC run, which holds answers, not ground truth)" if _is_run(head) else ""
-        raise InputError(f"cannot tell the format of '{path}'{run}: name it; known: {_listed()}")
+        if path.suffix == ".csv" and not run:
+            return _ENDINGS[path.suffix]  # whose reader says what is wrong with it
+        raise InputError(f"cannot tell the format of '{path}'{run}; name it with --from: {', '.join(FORMATS)}")
     return found
-
-
-def is_truth(path: Path) -> bool:
-    """Say whether a file or folder looks like ground truth of any format."""
-    return path.exists() and bool(_told(path, _head(path)))
 
 
 def form_to(path: Path, truth: Truth) -> str:
@@ -76,7 +73,8 @@ def form_to(path: Path, truth: Truth) -> str:
         return _ENDINGS[path.suffix]
     if truth.documents and not path.suffix:
         return "beir"
-    raise InputError(f"'{path}' does not say what format to write: name it; known: {_listed()}")
+    endings = ", ".join(f"{ending} ({name})" for ending, name in _ENDINGS.items())
+    raise InputError(f"'{path}' does not say what format to write: end it in {endings}, or name the format")
 
 
 def ending_of(form: str) -> str:
@@ -100,7 +98,3 @@ def _head(path: Path) -> str:
 
 def _is_run(head: str) -> bool:
     return bool(import_module("assay.bench.formats.trec").is_run(head))
-
-
-def _listed() -> str:
-    return "; ".join(f"{name} ({what})" for name, (_, what) in FORMATS.items())

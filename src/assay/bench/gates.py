@@ -1,25 +1,29 @@
 """Results in, what a continuous-integration run has to fail for out.
 
 A floor is a figure that must be reached on every set. A loss against a baseline counts when it is significant: queries
-are paired by what they ask, and chance is tested by randomisation, with Holm's correction over sets and systems.
+are paired by what they ask, and chance is tested by randomisation, with Holm's correction over sets and systems. What
+an earlier run left in the results is not looked at.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from assay.bench.results import Results, main, unit_of
+from assay.bench.caveats import counted
+from assay.bench.markdown import chance
+from assay.bench.results import Results, deciding, unit_of
 from assay.errors import InputError, nearest
 from assay.measure.compare import holm, randomisation
 from assay.measure.measures import parse
 
 _FLOOR = re.compile(
-    r"(?:(?P<system>[^=]+?):)?(?:(?P<unit>line published|line|file|function) )?(?P<measure>[^\s=]+)=(?P<value>[\d.]+)"
+    r"(?:(?P<system>.+):)?(?:(?P<unit>line published|line|file|function) )?(?P<measure>[^\s=:]+)=(?P<value>[\d.]+)"
 )
 _CHANCE = 0.05
 
@@ -50,16 +54,24 @@ def floor(text: str) -> Floor:
         raise InputError(
             f"--fail-under takes MEASURE=NUMBER with a number from 0 to 1, such as Hit@5=0.70, not '{text}'"
         )
-    return Floor(str(parse(found["measure"])), least, found["system"] or "", found["unit"] or "")
+    measure = parse(found["measure"])
+    if measure.less_is_better:
+        raise InputError(f"--fail-under {text}: of {measure} less is better; take a measure of which more is")
+    return Floor(str(measure), least, found["system"] or "", found["unit"] or "")
 
 
 def fallen(results: Results, floors: Sequence[Floor]) -> Iterator[str]:
     """Yield one line for each floor that a set falls below."""
+    asked = _asked(results)
+    failed = {name: told.get("failed", {}) for name, told in results["systems"].items()}
+    measured = {cell["system"] for cell in asked}
+    systems = [name for name in results["systems"] if name in measured or failed[name]]
     for each in floors:
-        system = each.system or next(iter(results["systems"]))
-        cells = [cell for cell in results["cells"] if cell["system"] == system]
-        if not cells:
-            raise InputError(f"--fail-under {each}: no system '{system}'; {nearest(system, [*results['systems']])}")
+        system = each.system or systems[0]
+        cells = [cell for cell in asked if cell["system"] == system]
+        yield from (f"{name}: {system} answered nothing, {each} is wanted" for name in failed.get(system, ()))
+        if not cells and not failed.get(system):
+            raise InputError(f"--fail-under {each}: no system '{system}' was asked; {nearest(system, systems)}")
         for cell in cells:
             figures = cell["figures"].get(each.unit or unit_of(cell), {})
             if each.measure not in figures:
@@ -67,6 +79,15 @@ def fallen(results: Results, floors: Sequence[Floor]) -> Iterator[str]:
             mean = figures[each.measure][0]
             if mean < each.least:
                 yield f"{cell['set']}: {system} has {each.measure} {mean:.3f}, below {each.least:g}"
+
+
+def unmeasured(results: Results) -> Iterator[str]:
+    """Yield what a gate cannot vouch for: a set that could not be used, a system that answered nothing of one."""
+    for name in results["unusable"]:
+        yield f"{name} was not measured, so its gates do not hold"
+    for system, told in results["systems"].items():
+        for name in told["failed"]:
+            yield f"{system} answered nothing of {name}, so its gates do not hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,43 +102,72 @@ class Change:
     queries: int
     p: float
     """Of the randomisation test, adjusted by Holm over all changes looked at."""
+    rejudged: int = 0
+    """Queries whose right answers are others than they were."""
 
     @property
     def worse(self) -> bool:
         """Say whether it lost more than chance explains."""
-        return self.now < self.before and self.p < _CHANCE
+        lost = self.now > self.before if parse(self.measure).less_is_better else self.now < self.before
+        return lost and self.p < _CHANCE
 
     def __str__(self) -> str:
         """Return one line for people."""
         told = f"{self.set}: {self.system} {self.measure} {self.before:.3f} -> {self.now:.3f}"
-        return f"{told} over {self.queries} queries (p {self.p:.3f})"
+        judged = f", {self.rejudged} of them judged otherwise than before" if self.rejudged else ""
+        return f"{told} over {counted(self.queries, 'query')} (p {chance(self.p)}{judged})"
 
 
 def changes(results: Results, baseline: Results) -> list[Change]:
-    """Return how each cell compares with the baseline's of the same names, by the first measure."""
-    measure, seed = results["manifest"]["measures"][0], results["manifest"]["seed"]
-    before = {(cell["set"], cell["system"]): cell for cell in baseline["cells"]}
+    """Return how each cell compares with the baseline's of the same names, by the measure that decides."""
+    about, before = results["manifest"], baseline["manifest"]
+    if about["k"] != before["k"]:
+        raise InputError(
+            f"the baseline has {before['k']} results of a query, this run {about['k']}: measure both with the same -k"
+        )
+    measure, seed = deciding(about["measures"]), about["seed"]
+    earlier = {(cell["set"], cell["system"]): cell for cell in baseline["cells"]}
     pairs = []
-    for cell in results["cells"]:
-        old = before.get((cell["set"], cell["system"]))
-        if old and measure in main(old):
-            was, now = _paired(_by_text(baseline, old, measure), _by_text(results, cell, measure))
-            if len(now):
-                pairs.append((cell, was, now))
+    for cell in _asked(results):
+        old = earlier.get((cell["set"], cell["system"]))
+        now, was = _by_text(results, cell, measure), _by_text(baseline, old, measure) if old else {}
+        both = [asked for asked in now if asked in was]
+        if both:
+            rejudged = sum(was[asked][1] != now[asked][1] for asked in both)
+            columns = (np.array([values[asked][0] for asked in both]) for values in (was, now))
+            pairs.append((cell, *columns, rejudged))
     if not pairs:
-        raise InputError("the baseline has no set and system in common with this run: nothing can be compared")
-    chances = holm([randomisation(now, was, seed=seed) for _, was, now in pairs])
+        raise InputError(
+            f"nothing can be compared by {measure}: the baseline has {_names(baseline['cells'])}, "
+            f"this run {_names(_asked(results))}"
+        )
+    chances = holm([randomisation(now, was, seed=seed) for _, was, now, _ in pairs])
     return [
-        Change(cell["set"], cell["system"], measure, float(was.mean()), float(now.mean()), len(now), float(p))
-        for (cell, was, now), p in zip(pairs, chances, strict=True)
+        Change(cell["set"], cell["system"], measure, float(was.mean()), float(now.mean()), len(now), float(p), rejudged)
+        for (cell, was, now, rejudged), p in zip(pairs, chances, strict=True)
     ]
 
 
-def _by_text(results: Results, cell: Mapping[str, Any], measure: str) -> dict[str, float]:
-    queries = results["sets"][cell["set"]]["queries"]
-    return {query["text"]: value for query, value in zip(queries, main(cell)[measure], strict=True)}
+def _names(cells: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{cell['system']} on {cell['set']}" for cell in cells) or "nothing"
 
 
-def _paired(before: Mapping[str, float], now: Mapping[str, float]) -> tuple[Any, Any]:
-    both = [text for text in now if text in before]
-    return np.array([before[text] for text in both]), np.array([now[text] for text in both])
+def _asked(results: Results) -> list[dict[str, Any]]:
+    """Return the cells of the last run, its first system first."""
+    cells = {(cell["set"], cell["system"]): cell for cell in results["cells"]}
+    return [cells[name, system] for name, system in results["asked"]]
+
+
+def _by_text(results: Results, cell: Mapping[str, Any], measure: str) -> dict[Any, tuple[float, Any]]:
+    """Return value and judgments of a cell's queries by unit and text; equal texts are told apart by their order."""
+    unit = unit_of(cell)
+    told = cell["values"][unit].get(measure)
+    if told is None:
+        return {}
+    seen: Counter[str] = Counter()
+    values: dict[Any, tuple[float, Any]] = {}
+    for query, value in zip(results["sets"][cell["set"]]["queries"], told, strict=True):
+        text = query["text"]
+        values[unit, text, seen[text]] = (float(value), query["expected"])
+        seen[text] += 1
+    return values

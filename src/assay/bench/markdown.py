@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from assay.bench.caveats import caveats
 from assay.bench.page.study import Study, View
-from assay.bench.results import Results, unit_of
+from assay.bench.results import Results, deciding, unit_of
 
 _WIDEST = 8
 """Measures in a table; results.json has all of them."""
+_MARKS = re.compile(r"[\\|`<\[*]")
+_LONGEST = 500
 
 
 def markdown(results: Results) -> str:
@@ -17,24 +21,21 @@ def markdown(results: Results) -> str:
     return "\n".join(_lines(results)) + "\n"
 
 
-def warnings(results: Results) -> Iterator[str]:
-    """Yield what a reader should know before believing a figure."""
-    tests = [name for name, told in results["sets"].items() if told["role"] == "test"]
-    chosen = [name for name, told in results["systems"].items() if told["chosen_on"] == "test"]
-    if chosen:
-        yield f"settings of {', '.join(chosen)} were chosen on test sets: their figures there are tuned, not unseen"
-    variants = [name for name, told in results["systems"].items() if told["base"]]
-    if variants and tests and len(tests) == len(results["sets"]):
-        yield "variants are compared on test sets only: whoever picks the best of them has tuned on these sets"
-    for system in results["systems"]:
-        failed = [cell for cell in results["cells"] if cell["system"] == system and cell["errors"]]
-        if failed:
-            where = ", ".join(f"{len(cell['errors'])} queries of {cell['set']}" for cell in failed)
-            first = next(iter(failed[0]["errors"].values()))
-            yield f"{system} had errors on {where}; a query without an answer counts zero ({first})"
-    for name, told in results["sets"].items():
-        if told["problems"]:
-            yield f"{len(told['problems'])} rows of {name} could not be used; the first: {told['problems'][0]}"
+def plain(text: str) -> str:
+    """Return what a stranger wrote as text of one line: no mark of Markdown or HTML, nothing that is not seen."""
+    return _MARKS.sub(lambda mark: f"\\{mark[0]}", _line(text))
+
+
+def verbatim(text: str) -> str:
+    """Return the same as code, between more backticks than it holds."""
+    line = _line(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"
+
+
+def _line(text: str) -> str:
+    cut = text if len(text) <= _LONGEST else text[:_LONGEST] + " …"
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(cut.split()))
 
 
 def _lines(results: Results) -> Iterator[str]:
@@ -44,47 +45,53 @@ def _lines(results: Results) -> Iterator[str]:
     yield f"Assay {about['versions']['assay']}, {about['when']}, seed {about['seed']}."
     yield f"Of each query the first {about['k']} results."
     yield "Means with 95% bootstrap intervals over queries; a query without an answer counts zero."
-    for warning in warnings(results):
-        yield f"\n> **Note**: {warning}."
+    for warning in caveats(results):
+        yield f"\n> **Note**: {plain(warning)}."
     yield from _roles(results)
     yield from _together(results)
     for name, told in results["sets"].items():
         cells = [cell for cell in results["cells"] if cell["set"] == name]
         if cells:
             yield from _set(name, told, cells, results)
-    yield "\nTo repeat: " + f"`{about['command']}`."
+    yield f"\nTo repeat: {verbatim(about['command'])}."
 
 
 def _roles(results: Results) -> Iterator[str]:
     """Yield tuned and unseen figures beside each other, where there are both."""
     if {"dev", "test"} - {told["role"] for told in results["sets"].values()}:
         return
-    measure = results["manifest"]["measures"][0]
+    measure = deciding(results["manifest"]["measures"])
+    study = Study(results)
+    views = [next((each for each in study.overviews if each.role == role), None) for role in ("dev", "test")]
     yield f"\n## Tuned and unseen: {measure}\n"
     yield "| system | dev | test |\n|---|---|---|"
     for system in results["systems"]:
-        yield (
-            f"| {system} | " + " | ".join(_over_role(results, system, role, measure) for role in ("dev", "test")) + " |"
-        )
+        yield f"| {plain(system)} | " + " | ".join(_over(study, view, system, measure) for view in views) + " |"
 
 
-def _over_role(results: Results, system: str, role: str, measure: str) -> str:
-    values: list[float] = []
-    for cell in results["cells"]:
-        if cell["system"] == system and results["sets"][cell["set"]]["role"] == role:
-            values += cell["values"][unit_of(cell)][measure]
-    return f"{sum(values) / len(values):.3f} ({len(values)} queries)" if values else "not measured"
+def _over(study: Study, view: View | None, system: str, measure: str) -> str:
+    """Return what a system scored on all sets of a role, at the unit that all of them have."""
+    unit = next(iter(study.units(view)), "") if view else ""
+    values = study.values(view, system, unit, measure) if view else []
+    told = f"{sum(values) / len(values):.3f} ({len(values)} queries" if values else "not measured"
+    if view is None or not values:
+        return told
+    return f"{told})" if study.whole(view, system) else f"{told}, {len(study.of(view, system))} of its sets)"
 
 
 def _together(results: Results) -> Iterator[str]:
     """Yield the sets of a role as one, where it has several."""
     for view, rows in together(results):
         measures = results["manifest"]["measures"][:_WIDEST]
-        yield f"\n## {view.label}\n\n{', '.join(view.sets)}: means over all queries.\n"
+        yield f"\n## {plain(view.label)}\n\n{plain(', '.join(view.sets))}: means over all queries.\n"
         yield f"| system | {' | '.join(measures)} |"
         yield "|---|" + "---|" * len(measures)
         for system, figures in rows.items():
-            yield f"| {system} | " + " | ".join(interval(figures[m]) if m in figures else "" for m in measures) + " |"
+            yield (
+                f"| {plain(system)} | "
+                + " | ".join(interval(figures[m]) if m in figures else "" for m in measures)
+                + " |"
+            )
         yield from _pairs([pair for pair in results["comparisons"] if pair["set"] == view.name])
 
 
@@ -110,17 +117,17 @@ def together(results: Results) -> Iterator[tuple[View, dict[str, dict[str, tuple
 
 def _set(name: str, told: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], results: Results) -> Iterator[str]:
     role = f", {told['role']}" if told["role"] else ""
-    commit = f" at `{told['commit'][:12]}`" if told["commit"] else ""
-    yield f"\n## {name}{role}\n"
-    yield f"{len(told['queries'])} queries of `{told['truth']}`{commit}, by {_UNITS[unit_of(cells[0])]}.\n"
+    commit = f" at {verbatim(told['commit'][:12])}" if told["commit"] else ""
+    yield f"\n## {plain(name)}{role}\n"
+    yield f"{len(told['queries'])} queries of {verbatim(told['truth'])}{commit}, by {_UNITS[unit_of(cells[0])]}.\n"
     measures = results["manifest"]["measures"][:_WIDEST]
     yield f"| system | {' | '.join(measures)} | unjudged | errors |"
     yield "|---|" + "---|" * (len(measures) + 2)
     for cell in cells:
-        figures = [interval(cell["figures"][unit_of(cell)][measure]) for measure in measures]
-        yield f"| {cell['system']} | {' | '.join(figures)} | {cell['unjudged']:.0%} | {len(cell['errors'])} |"
+        figures = [interval(cell["figures"][unit_of(cell)].get(measure)) for measure in measures]
+        yield f"| {plain(cell['system'])} | {' | '.join(figures)} | {cell['unjudged']:.0%} | {len(cell['errors'])} |"
     yield from _speed(cells)
-    yield from _kinds(cells, measures)
+    yield from _kinds(cells, deciding(measures))
     yield from _pairs([pair for pair in results["comparisons"] if pair["set"] == name])
 
 
@@ -134,19 +141,23 @@ def _speed(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         at = cell["timings"]
         times = " | ".join(milliseconds(at[key]) for key in ("cold_ms", "warm_p50_ms", "warm_p95_ms"))
         sizes = f"{size(at['peak_mb'])} | {_bytes(at['index_bytes'])}"
-        yield f"| {cell['system']} | {seconds(at['index_s'])} | {times} | {sizes} |"
+        yield f"| {plain(cell['system'])} | {seconds(at['index_s'])} | {times} | {sizes} |"
 
 
-def _kinds(cells: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> Iterator[str]:
+def _kinds(cells: Sequence[Mapping[str, Any]], measure: str) -> Iterator[str]:
     kinds = cells[0]["groups"].get("kind", {})
     if not kinds:
         return
-    yield f"\n{measures[0]} by kind of query:\n"
-    yield "| kind | queries | " + " | ".join(cell["system"] for cell in cells) + " |"
+    yield f"\n{measure} by kind of query:\n"
+    yield "| kind | queries | " + " | ".join(plain(cell["system"]) for cell in cells) + " |"
     yield "|---|---|" + "---|" * len(cells)
     for kind, told in kinds.items():
-        found = [cell["groups"]["kind"][kind][unit_of(cell)][measures[0]] for cell in cells]
-        yield f"| {kind} | {told['queries']} | " + " | ".join(map(interval, found)) + " |"
+        found = [cell["groups"].get("kind", {}).get(kind, {}).get(unit_of(cell), {}).get(measure) for cell in cells]
+        if told["queries"] == 1:  # which says nothing of others
+            figures = [f"{figure[0]:.3f}" if figure else "" for figure in found]
+        else:
+            figures = [interval(figure) for figure in found]
+        yield f"| {plain(kind)} | {told['queries']} | " + " | ".join(figures) + " |"
 
 
 def _pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -157,11 +168,13 @@ def _pairs(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for pair in pairs:
         difference = f"{pair['difference']:+.3f} [{pair['low']:+.3f}, {pair['high']:+.3f}]"
         chances = " | ".join(chance(pair[key]) for key in ("randomisation", "t", "holm"))
-        yield f"| {pair['a']} - {pair['b']} | {difference} | {chances} |"
+        yield f"| {plain(pair['a'])} - {plain(pair['b'])} | {difference} | {chances} |"
 
 
-def interval(figure: Sequence[float]) -> str:
-    """Return a mean with its interval."""
+def interval(figure: Sequence[float] | None) -> str:
+    """Return a mean with its interval; nothing where nothing was measured."""
+    if figure is None:
+        return ""
     mean, low, high = figure
     return f"{mean:.3f} [{low:.3f}, {high:.3f}]"
 

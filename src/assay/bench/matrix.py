@@ -27,16 +27,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.bench.plan import MEASURES, ROLES, Plan, SetSpec, SystemSpec
+from assay.bench.plan import DEPTH, ROLES, Plan, SetSpec, SystemSpec, measures_of
 from assay.errors import InputError, nearest
-from assay.measure.measures import Measure, parse
 
 
 def load(file: Path) -> Plan:
     """Read a matrix file."""
     try:
         table = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, too
         raise InputError(f"{file}: not TOML: {error}") from error
     except OSError as error:
         raise InputError(f"cannot read the matrix {file}: {error.strerror}") from error
@@ -46,11 +45,16 @@ def load(file: Path) -> Plan:
         raise InputError(f"{file} names no set of queries: add [sets.NAME] with truth = 'FILE' or mine = 'FOLDER'")
     systems = tuple(_systems(table, file)) or (SystemSpec("assay", "assay"),)
     numbers = {key: _number(key, table[key], file) for key in _NUMBERS if key in table}
-    return Plan(sets, systems, _measures(table.get("measures", list(MEASURES)), file), **numbers)
+    measures = measures_of(_measures(table["measures"], file) if "measures" in table else (), numbers.get("k", DEPTH))
+    return Plan(sets, systems, measures, **numbers)
 
 
 _NUMBERS = {"k": int, "seed": int, "timeout_s": float, "index_timeout_s": float, "threads": int}
+_LEAST = {"k": 1, "seed": 0, "threads": 1}
+_MOST = 1_000_000_000
 _SET_KEYS = ("truth", "corpus", "role", "format", "mine")
+_OWN = ("headers", "body")
+"""What a system fills in itself, when it asks: secrets are no part of results."""
 _SYSTEM_KEYS = ("spec", "base", "needs", "chosen_on")
 
 
@@ -79,24 +83,44 @@ def _systems(table: Mapping[str, Any], file: Path) -> Iterator[SystemSpec]:
     for name, each in _tables(table, "systems", file):
         if not isinstance(each.get("spec"), str):
             raise InputError(f"[systems.{name}] of {file} has no spec: give one, such as spec = 'assay'")
-        made[name] = SystemSpec(
-            name, _expanded(each["spec"], file), _options(each), **_words(each, f"systems.{name}", file)
-        )
+        words = _words(each, f"systems.{name}", file)
+        spec, options = _filled(each["spec"], _options(each), words, file)
+        made[name] = SystemSpec(name, spec, options, **words)
     variants = list(_tables(table, "variants", file))
     if variants and not made:
         made["assay"] = SystemSpec("assay", "assay")
     for name, each in variants:
         if name in made:
             raise InputError(f"'{name}' in {file} is both a system and a variant: rename one")
+        for key in ("base", "spec"):
+            if not isinstance(each.get(key, ""), str):
+                raise InputError(f"'{key}' in [variants.{name}] of {file} is {each[key]!r}; wanted text")
         base = made.get(each.get("base", next(iter(made))))
         if base is None:
             raise InputError(
                 f"[variants.{name}] of {file}: no system '{each['base']}'; {nearest(each['base'], [*made])}"
             )
-        spec = _expanded(each.get("spec", base.spec), file)
         words = {"needs": base.needs, "chosen_on": base.chosen_on, **_words(each, f"variants.{name}", file)}
-        made[name] = SystemSpec(name, spec, merged(base.options, _options(each)), base=base.name, **words)
+        changed = merged(base.options, _options(each))
+        spec, options = _filled(each.get("spec", base.spec), changed, words, file)
+        made[name] = SystemSpec(name, spec, options, base=base.name, **words)
     yield from made.values()
+
+
+def _filled(spec: str, options: dict[str, Any], words: Mapping[str, str], file: Path) -> tuple[str, dict[str, Any]]:
+    """Return spec and options with the environment's values in place; as they are for what will be left out."""
+    needs = words.get("needs", "")
+    if needs and needs not in os.environ:
+        return spec, options
+    return _expanded(spec, file), _deeply(options, file)
+
+
+def _deeply(value: Any, file: Path) -> Any:
+    if isinstance(value, dict):
+        return {key: each if key in _OWN else _deeply(each, file) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_deeply(each, file) for each in value]
+    return _expanded(value, file) if isinstance(value, str) else value
 
 
 def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,15 +144,19 @@ def _words(table: Mapping[str, Any], where: str, file: Path) -> dict[str, str]:
     return found
 
 
-def _measures(names: Any, file: Path) -> tuple[Measure, ...]:
+def _measures(names: Any, file: Path) -> list[str]:
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise InputError(f"measures in {file} is {names!r}; wanted a list such as ['nDCG@10', 'Hit@5']")
-    return tuple(dict.fromkeys(map(parse, names)))
+    return names
 
 
 def _number(key: str, value: Any, file: Path) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float) or (value <= 0 and key != "seed"):
-        raise InputError(f"{key} in {file} is {value!r}; wanted a number above 0")
+    wanted = "a whole number" if _NUMBERS[key] is int else "a number"
+    least = f"from {_LEAST[key]}" if key in _LEAST else "above 0"
+    if type(value) is not int and (type(value) is not float or _NUMBERS[key] is int):
+        raise InputError(f"{key} in {file} is {value!r}; wanted {wanted} {least}")
+    if not (value >= _LEAST[key] if key in _LEAST else value > 0) or not value <= _MOST:
+        raise InputError(f"{key} in {file} is {value!r}; wanted {wanted} {least} to {_MOST:,}")
     return _NUMBERS[key](value)
 
 
@@ -150,7 +178,9 @@ def _known(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
 
 
 def _path(text: str, file: Path) -> Path:
-    return file.parent / Path(_expanded(text, file)).expanduser()
+    """Return a path relative to the matrix; one that the environment gives is relative to where one stands."""
+    given = text.startswith("$") and not text.startswith(("$HERE", "${HERE}"))
+    return (Path() if given else file.parent) / Path(_expanded(text, file)).expanduser()
 
 
 def _expanded(text: str, file: Path) -> str:
@@ -159,7 +189,7 @@ def _expanded(text: str, file: Path) -> str:
     def value(match: re.Match[str]) -> str:
         name = match[1] or match[2]
         if name == "HERE":
-            return str(file.parent)
+            return str(file.parent.resolve())
         if name not in os.environ:
             raise InputError(f"the environment variable {name} is not set, and '{text}' needs it")
         return os.environ[name]

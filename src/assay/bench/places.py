@@ -6,9 +6,7 @@ a class with its members, overloads together; in prose it is a section, by its h
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,21 +15,12 @@ from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import parse
 from assay.corpus.files import opened, shown
 from assay.corpus.functions import declarations
-from assay.corpus.pinned import commit_of, is_repository
+from assay.corpus.pinned import LINKS, commit_of, contents, is_repository, tree
 from assay.corpus.reading import decoded
 from assay.corpus.walk import walk
 from assay.errors import InputError, nearest
 from assay.measure.lines import Span, span_of
 from assay.types import Judgment
-
-_QUIET = ("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never")
-_QUIETER = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-}
-_LINKS = {b"120000": "a symbolic link", b"160000": "a submodule"}
 
 
 class Places:
@@ -45,26 +34,25 @@ class Places:
         self.root = root
         self.commit = commit_of(root, commit) if commit else ""
         self.when = f"at {self.commit[:12]}" if commit else "in the folder"
-        self._blobs = _tree(root, self.commit) if commit else {}
+        self._blobs = {shown(path): blob for path, blob in tree(root, self.commit).items()} if commit else {}
         self._paths = list(self._blobs) if commit else [file.path for file in walk(root).files]
         self._texts: dict[str, str | None] = {}
         self._declared: dict[str, list[tuple[int, int, str]]] = {}
 
     def load(self, paths: Iterable[str]) -> None:
         """Read several files at once, where that saves asking git for each."""
-        unread = (path for path in dict.fromkeys(paths) if path in self._blobs and path not in self._texts)
-        wanted = [path for path in unread if self._blobs[path][0] not in _LINKS]
-        contents = _contents(self.root, [self._blobs[path][1] for path in wanted])
-        for path, data in zip(wanted, contents, strict=True):
+        unread = {path: self._blobs[path] for path in paths if path in self._blobs and path not in self._texts}
+        wanted = {path: blob for path, blob in unread.items() if blob.mode not in LINKS}
+        for path, data in contents(self.root, self.commit, wanted):
             self._texts[path] = decoded(data)
 
     def text(self, path: str) -> str:
         """Return the text of a file, or say why there is none."""
         if path not in self._texts:
             if self.commit:
-                mode = self._blobs.get(path, (b"", b""))[0]
-                if not mode or mode in _LINKS:
-                    raise InputError(_LINKS.get(mode, f"no such file {self.when}{self._like(path)}"))
+                blob = self._blobs.get(path)
+                if blob is None or blob.mode in LINKS:
+                    raise InputError(LINKS[blob.mode] if blob else f"no such file {self.when}{self._like(path)}")
                 self.load([path])
             else:
                 self._texts[path] = self._of_folder(path)
@@ -133,43 +121,6 @@ def resolved(truth: Truth, root: Path) -> Reading:
             continue
         kept.setdefault((each.query_id, target, each.judge), replace(each, target=target))
     return Reading(replace(truth, judgments=tuple(kept.values())), tuple(problems))
-
-
-def git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
-    """Return what git prints; a complaint of its is the error."""
-    command = ["git", *_QUIET, "-C", str(root), *arguments]
-    done = subprocess.run(command, input=given, capture_output=True, check=False, env=os.environ | _QUIETER)
-    if done.returncode:
-        said = (done.stderr.decode(errors="replace").strip().splitlines() or [f"git ended with {done.returncode}"])[-1]
-        raise InputError(f"'{root}': {said}")
-    return done.stdout
-
-
-def _tree(root: Path, commit: str) -> dict[str, tuple[bytes, bytes]]:
-    """Return mode and object of every path of a commit below a folder."""
-    tree = {}
-    for entry in git(root, "ls-tree", "-r", "-z", commit).split(b"\0"):
-        about, _, name = entry.partition(b"\t")
-        if name:
-            mode, _, blob = about.split(b" ")
-            tree[shown(os.fsdecode(name))] = (mode, blob)
-    return tree
-
-
-def _contents(root: Path, blobs: Sequence[bytes]) -> list[bytes]:
-    """Return the objects of some ids, in their order."""
-    if not blobs:
-        return []
-    printed = git(root, "cat-file", "--batch", given=b"".join(blob + b"\n" for blob in blobs))
-    contents, at = [], 0
-    for _ in blobs:
-        end = printed.index(b"\n", at)
-        name, kind, *size = printed[at:end].split(b" ")
-        if not size:
-            raise InputError(f"'{root}' lacks object {name.decode()} ({kind.decode()}): fetch it there")
-        contents.append(printed[end + 1 : end + 1 + int(size[0])])
-        at = end + 2 + int(size[0])
-    return contents
 
 
 def _declared(path: str, text: str) -> list[tuple[int, int, str]]:

@@ -24,6 +24,8 @@ MEASURES = (
     "lines@5",
 )
 """What is measured unless a matrix says otherwise; the first one decides."""
+DEPTH = 20
+"""Results of a query that are asked for."""
 ROLES = ("", "dev", "test")
 
 
@@ -62,21 +64,38 @@ class Plan:
     sets: tuple[SetSpec, ...]
     systems: tuple[SystemSpec, ...]
     measures: tuple[Measure, ...] = tuple(map(parse, MEASURES))
-    k: int = 20
+    k: int = DEPTH
     seed: int = 0
     timeout_s: float = 30.0
     index_timeout_s: float = 3600.0
     threads: int = 1
     """What numeric libraries of every system may use; more helps a transformer index."""
 
+    asked: frozenset[str] = frozenset()
+    """The systems to ask; of the others the answers of earlier runs are shown. Empty is all of them."""
+
     def only(self, patterns: Sequence[str]) -> Plan:
-        """Keep the systems whose name holds or matches one of some patterns."""
+        """Ask the systems whose name holds or matches one of some patterns."""
         if not patterns:
             return self
-        kept = tuple(
-            each for each in self.systems if any(p in each.name or fnmatchcase(each.name, p) for p in patterns)
-        )
+        names = [each.name for each in self.systems]
+        kept = frozenset(name for name in names if any(p in name or fnmatchcase(name, p) for p in patterns))
         if not kept:
-            names = [each.name for each in self.systems]
             raise InputError(f"no system is called like '{patterns[0]}'; {nearest(patterns[0], names)}")
-        return replace(self, systems=kept)
+        return replace(self, asked=kept)
+
+
+def measures_of(names: Sequence[str], k: int) -> tuple[Measure, ...]:
+    """Return measures of the first `k` results; without names the usual ones that look no further."""
+    if not names:
+        return tuple(measure for measure in map(parse, MEASURES) if _reach(measure) <= k)
+    measures = tuple(dict.fromkeys(map(parse, names)))
+    for measure in measures:
+        if _reach(measure) > k:
+            raise InputError(f"{measure} looks at {_reach(measure)} results, and {k} are asked for: raise k")
+    return measures
+
+
+def _reach(measure: Measure) -> int:
+    """Return how many results a measure looks at; one without a cut-off takes what there is."""
+    return 0 if measure.name == "success" else measure.depth or 0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
-import platformdirs
-
-from assay.bench import files, mine
-from assay.bench.corpus import Corpus, corpus_of
+from assay.bench import files
+from assay.bench.corpus import Corpus, cached, checkout_of, corpus_of, lines_of
+from assay.bench.formats.found import about_file
+from assay.bench.mine.mine import Options, mine
 from assay.bench.places import resolved
 from assay.bench.plan import SetSpec
 from assay.bench.scores import Expected, expected
@@ -17,10 +19,8 @@ from assay.bench.truth import Problem, Truth
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.errors import InputError
 from assay.measure.lines import Span
+from assay.protocols import Progress, Say
 from assay.types import Mode, Query
-
-Say = Callable[[str], None]
-Watch = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +41,60 @@ class Prepared:
         return replace(span, path=self.ids.get(span.path, span.path)) if self.ids else span
 
 
-def prepare(spec: SetSpec, out: Path, say: Say, watch: Watch | None = None) -> Prepared:
+def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -> Prepared:
     """Read or mine a ground truth and pin its corpus; what is mined is written below `out`, to be looked at."""
     truth, problems = _truth(spec, out, say, watch)
     truth = replace(truth, name=spec.name, queries=tuple(_completed(truth)))
-    corpus = corpus_of(truth, spec.corpus or _beside(truth), platformdirs.user_cache_path("assay") / "corpora")
+    corpus = corpus_of(truth, checkout_of(truth, spec.corpus), cached(), without=_told_in(spec, out))
     lines = resolved(replace(truth, commit=""), corpus.root)  # which is at that commit
     right = expected(lines.truth)
     ids = {document.path: document.id for document in corpus.documents}
-    return Prepared(spec, truth, corpus, right, (*problems, *lines.problems, *right.problems), ids)
+    told = (*problems, *lines.problems, *right.problems, *_missing(right, corpus))
+    return Prepared(spec, truth, corpus, right, told, ids)
 
 
-def _truth(spec: SetSpec, out: Path, say: Say, watch: Watch | None) -> tuple[Truth, tuple[Problem, ...]]:
+def _missing(right: Expected, corpus: Corpus) -> Iterator[Problem]:
+    """Yield the answers that no system can find, for the corpus has no such place; they count as not found."""
+    known = {document.id for document in corpus.documents}
+    length = cache(lambda path: len(lines_of(corpus, path)))
+    for query, entries in right.entries.items():
+        for span in (entry.span for entry in entries if entry.grade and entry.span.path not in known):
+            size = length(span.path)
+            if not size:
+                yield Problem(f"query {query}", f"{span}: no such file in the corpus, so that it counts as not found")
+            elif span.start > size:
+                yield Problem(f"query {query}", f"{span}: the file ends at line {size:,}; it counts as not found")
+
+
+def _told_in(spec: SetSpec, out: Path) -> tuple[Path, ...]:
+    """Return what holds the questions or earlier answers, should it lie in the corpus."""
+    return (out, spec.truth, about_file(spec.truth)) if spec.truth else (out,)
+
+
+def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> tuple[Truth, tuple[Problem, ...]]:
     if spec.truth is not None:
         reading = files.read(spec.truth, spec.form)
         return reading.truth, reading.problems
     assert spec.corpus is not None
-    mined = mine.mine(spec.corpus, mine.Options(), watch)
+    mined = mine(spec.corpus, Options(), watch)
     if not mined.truth.queries:
         why = "; ".join(mined.notes) or "its history, documentation and tests hold no question with an answer"
         raise InputError(f"nothing to ask of '{spec.corpus}': {why}")
     for note in mined.notes:
         say(f"{spec.name}: {note}")
-    (out / "truth").mkdir(exist_ok=True)
-    files.write(mined.truth, out / "truth" / f"{spec.name}.jsonl")
+    (out / "truth").mkdir(parents=True, exist_ok=True)
+    place = out / "truth" / f"{spec.name}.jsonl"
+    files.write(mined.truth, place)
+    say(f"{spec.name}: {_told(mined.truth)}; read a sample before you trust it: {place}")
     return mined.truth, ()
 
 
-def _beside(truth: Truth) -> Path | None:
-    """Return the folder that a ground truth names as its repository, if there is such a folder."""
-    return Path(truth.repository) if truth.repository and Path(truth.repository).is_dir() else None
+def _told(truth: Truth) -> str:
+    """Return how many queries were mined from where."""
+    sources = Counter(query.tags.get("source", "") for query in truth.queries)
+    parts = ", ".join(f"{count} of its {source}" for source, count in sources.items())
+    at = f"; pinned to {truth.commit[:12]}" if truth.commit else ""
+    return f"{len(truth.queries)} queries mined: {parts}{at}"
 
 
 def _completed(truth: Truth) -> Iterator[Query]:
@@ -81,7 +105,7 @@ def _completed(truth: Truth) -> Iterator[Query]:
     """
     known = {document.id: document.language for document in truth.documents}
     best: dict[str, str] = {}
-    for judgment in sorted(truth.judgments, key=lambda judgment: -judgment.grade):
+    for judgment in sorted((each for each in truth.judgments if each.grade), key=lambda judgment: -judgment.grade):
         path = judgment.target.partition(":")[0]
         best.setdefault(judgment.query_id, known.get(judgment.target) or BY_EXTENSION.get(path.rpartition(".")[2], ""))
     prose = {language in PROSE for language in best.values() if language}

@@ -1,31 +1,37 @@
 """One system's answers to one set of queries, saved as they come: what is there is not asked again.
 
 A file holds the answers of one question: which system, with which options, over which files, how many results, to
-which queries. Its first line is a key made of all that, and a file under another key starts anew. What failed without
-a result is asked again; of several answers to a query the last one counts.
+which queries; of a system of ours also by which version, and of one that is a file, what that holds. Its first line is
+a key made of all that, and a file under another key starts anew. What failed without a result is asked again; of
+several answers to a query the last one counts.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 
-from assay import records
+from assay import __version__, records
 from assay.bench.formats import trec
 from assay.bench.truth import Problem
-from assay.errors import InputError
+from assay.errors import InputError, StorageError
 from assay.measure.lines import Span
 from assay.types import Query
 
 FORMAT = 1
+_OTHERS = frozenset(("cmd", "http", "mcp", "run"))
+"""Systems whose answers no version of Assay changes."""
+_LAST_LINE = 10**9
 _HELD_S = 1.0
 """Answers that a crash of the machine may cost, in time: each write waits for the disk."""
 
@@ -66,12 +72,37 @@ class Preparation:
     """What it could not use of what it was given."""
 
 
-def key_of(spec: str, options: Mapping[str, Any], corpus: str, k: int, queries: Iterable[Query]) -> str:
+def key_of(  # noqa: PLR0913  all that decides an answer
+    spec: str,
+    options: Mapping[str, Any],
+    corpus: str,
+    k: int,
+    queries: Iterable[Query],
+    *,
+    version: str = __version__,
+) -> str:
     """Return a hash of all that decides an answer; `corpus` is its digest. Where an index lies decides nothing."""
+    kind, _, rest = spec.partition(":")
     telling = {name: value for name, value in options.items() if name != "location"}
     asked = [(q.id, q.text, q.mode, q.languages, q.paths, q.kinds) for q in queries]
-    text = json.dumps([FORMAT, spec, telling, corpus, k, asked], sort_keys=True, default=str)
+    made = ["" if kind in _OTHERS else version, *_files_named(rest)]
+    text = json.dumps([FORMAT, spec, made, telling, corpus, k, asked], sort_keys=True, default=str)
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+
+
+def _files_named(text: str) -> Iterator[str]:
+    """Yield hashes of the files that a spec names: a script or a saved run that has changed answers otherwise."""
+    words = [text, *text.split()]
+    for word in dict.fromkeys([*words, *(word.rpartition(":")[0] for word in words)]):
+        with suppress(OSError, ValueError):
+            file = Path(word.strip("'\"")).expanduser()
+            if file.is_file():
+                yield blake2b(file.read_bytes(), digest_size=16).hexdigest()
+
+
+def is_run(file: Path, key: str) -> bool:
+    """Say whether a file holds answers under a key."""
+    return bool(next(records.read(file), {}).get("key") == key)
 
 
 class RunFile:
@@ -82,13 +113,13 @@ class RunFile:
         self.preparation: Preparation | None = None
         self._file, self._waiting = file, list[Mapping[str, Any]]()
         self._written = time.monotonic()
+        self._lock = _locked(file)
         held = records.read(file)
         if next(held, {}).get("key") == key:
             for record in held:
                 self._take(record)
         else:
-            file.unlink(missing_ok=True)
-            file.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.truncate(0)
             records.append(file, [{"format": FORMAT, "key": key, **about}])
 
     def __enter__(self) -> Self:
@@ -97,7 +128,10 @@ class RunFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.flush()
+        try:
+            self.flush()
+        finally:
+            self._lock.close()
 
     def missing(self, queries: Iterable[Query]) -> list[Query]:
         """Return the queries that have no answer yet, or failed without one."""
@@ -124,12 +158,28 @@ class RunFile:
         self._written = time.monotonic()
 
     def _take(self, record: Mapping[str, Any]) -> None:
-        if "prepared" in record:
-            told = {each.name: record["prepared"][each.name] for each in fields(Preparation)}
-            self.preparation = Preparation(**{**told, "problems": tuple(told["problems"])})
+        found = _preparation(record["prepared"]) if "prepared" in record else _answer(record)
+        if found is None:
+            raise StorageError(f"{self._file} holds what is no answer: {str(record)[:80]}; remove it to ask again")
+        if isinstance(found, Answer):
+            self.answers[found.query_id] = found
         else:
-            answer = _answer(record)
-            self.answers[answer.query_id] = answer
+            self.preparation = found
+
+
+def _locked(file: Path) -> IO[bytes]:
+    """Open a file that nobody else adds to, until it is closed."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        held = file.open("ab")
+    except OSError as error:
+        raise StorageError(f"cannot write {file}: {error.strerror}") from error
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        held.close()
+        raise InputError(f"another run is writing {file}: wait for it, or give another folder with --out") from error
+    return held
 
 
 def timings(answers: Iterable[Answer], preparation: Preparation) -> dict[str, float | int | None]:
@@ -165,8 +215,14 @@ def read_any(file: Path) -> tuple[Ranked, list[Problem]]:
     held = records.read(file)
     if "key" not in next(held, {}):
         raise InputError(f"{file} is no run: wanted a TREC run, or a file of answers that assay bench wrote")
-    answers = [_answer(record) for record in held if "prepared" not in record]
-    return {answer.query_id: list(zip(answer.spans, answer.scores, strict=True)) for answer in answers}, problems
+    answers = {}
+    for row, record in enumerate(held, 2):
+        answer = None if "prepared" in record else _answer(record)
+        if answer:
+            answers[answer.query_id] = list(zip(answer.spans, answer.scores, strict=True))
+        elif "prepared" not in record:
+            problems.append(Problem(f"{file.name}:{row}", f"no answer: {str(record)[:80]}"))
+    return answers, problems
 
 
 def _failed(answer: Answer | None) -> bool:
@@ -179,13 +235,41 @@ def _record(answer: Answer) -> dict[str, Any]:
     return {"query": answer.query_id, "seconds": answer.seconds, "found": found, **{k: v for k, v in told.items() if v}}
 
 
-def _answer(record: Mapping[str, Any]) -> Answer:
-    found = record["found"]
+def _answer(record: Mapping[str, Any]) -> Answer | None:
+    """Return what a record says, None where it is no answer: files come from strangers, too."""
+    found, name, seconds = record.get("found"), record.get("query"), record.get("seconds")
+    if not isinstance(name, str) or not isinstance(found, list) or not all(map(_is_result, found)):
+        return None
+    if not _is_number(seconds, None) or not isinstance(record.get("error", ""), str):
+        return None
     return Answer(
-        record["query"],
+        name,
         tuple(Span(path, start, end) for path, start, end, _ in found),
         tuple(score for *_, score in found),
-        record["seconds"],
+        seconds,
         record.get("error", ""),
-        record.get("cold", False),
+        record.get("cold") is True,
     )
+
+
+def _is_result(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[0], str):
+        return False
+    lines = all(type(line) is int and 0 <= line <= _LAST_LINE for line in value[1:3])
+    return lines and value[1] <= value[2] and _is_number(value[3])
+
+
+def _is_number(value: Any, *also: None) -> bool:
+    return value in also if value is None else type(value) in {int, float}
+
+
+def _preparation(told: Any) -> Preparation | None:
+    """Return what a record says, None where it is something else."""
+    known = {each.name: each.default for each in fields(Preparation)}
+    if not isinstance(told, dict) or told.keys() != known.keys():
+        return None
+    problems, words = told["problems"], (told["error"], told["peak_of"])
+    numbers = [told[name] for name in ("index_s", "index_bytes", "peak_mb", "threads", "restarts")]
+    if not isinstance(problems, list) or not all(isinstance(each, str) for each in (*problems, *words)):
+        return None
+    return Preparation(**{**told, "problems": tuple(problems)}) if all(_is_number(n, None) for n in numbers) else None

@@ -82,10 +82,12 @@ class Scored:
     """The share of its first ten results that nobody judged."""
     tags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By tag, its value for each query."""
+    seed: int = 0
+    """Of the intervals."""
 
     def figures(self) -> dict[str, Any]:
         """Return mean and 95% interval by unit and measure."""
-        return {unit: _told(values, slice(None)) for unit, values in self.values.items()}
+        return {unit: self._told(values, slice(None)) for unit, values in self.values.items()}
 
     def groups(self) -> dict[str, Any]:
         """Return the figures of each group of queries, by tag and its value; a tag with one value says nothing."""
@@ -97,11 +99,20 @@ class Scored:
             members[value or "(none)"].append(place)
         for value, places in sorted(members.items()):
             about: dict[str, Any] = {"queries": len(places)}
-            yield value, about | {unit: _told(values, np.array(places)) for unit, values in self.values.items()}
+            yield value, about | {unit: self._told(values, np.array(places)) for unit, values in self.values.items()}
+
+    def _told(self, values: Mapping[str, Values], members: Any) -> dict[str, list[float]]:
+        chosen = {name: every[members] for name, every in values.items()}
+        return {name: [_mean(some), *interval(some, seed=self.seed)] for name, some in chosen.items() if len(some)}
 
 
 def score(
-    truth: Expected, answers: Mapping[str, Sequence[Span]], corpus: Corpus, measures: Sequence[Measure]
+    truth: Expected,
+    answers: Mapping[str, Sequence[Span]],
+    corpus: Corpus,
+    measures: Sequence[Measure],
+    *,
+    seed: int = 0,
 ) -> Scored:
     """Measure ranked answers; a query without one counts zero."""
     reader = _Reader(corpus)
@@ -113,7 +124,8 @@ def score(
         values[unit] = {name: each for name, each in computed.items() if not np.isnan(each).any()}  # lines of a file
         if unit == truth.units[0]:
             judged = _judged(matched)
-    return Scored(values, 1 - judged, {tag: [query.tags.get(tag, "") for query in truth.queries] for tag in _GROUPS})
+    tags = {tag: [query.tags.get(tag, "") for query in truth.queries] for tag in _GROUPS}
+    return Scored(values, 1 - judged, tags, seed)
 
 
 def _judged(matched: Matched) -> float:
@@ -122,22 +134,27 @@ def _judged(matched: Matched) -> float:
     return float(matched.judged[:, :_DEPTH].sum()) / filled if filled else 1.0
 
 
-def _told(values: Mapping[str, Values], members: Any) -> dict[str, list[float]]:
-    chosen = {name: every[members] for name, every in values.items()}
-    return {name: [float(some.mean()), *interval(some)] for name, some in chosen.items() if len(some)}
+def _mean(values: Values) -> float:
+    """Add up in order, for then a figure equals that of a plain loop to the last digit."""
+    return float(sum(values.tolist())) / len(values)
 
 
 class _Reader:
     """What measuring has to know of a corpus; each file is read and cut once."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self.lines = cache(lambda path: lines_of(corpus, path))
+        self._corpus = corpus
+        self._files = {document.id: document.path for document in corpus.documents}
+        self.lines = cache(self._lines)
         self.functions = cache(self._functions)
 
     def cost(self, span: Span) -> int:
         """Return how many tokens a reader pays for a result."""
         lines = self.lines(span.path)
         return tokens("\n".join(lines[span.start - 1 : span.end] if span.start else lines))
+
+    def _lines(self, path: str) -> list[str]:
+        return lines_of(self._corpus, self._files.get(path, path))
 
     def _functions(self, path: str) -> Units:
         return functions(path, "\n".join(self.lines(path)))

@@ -25,11 +25,13 @@ from assay.bench.corpus import Corpus
 from assay.bench.runs import Answer, Preparation
 from assay.bench.systems.inside import Task
 from assay.bench.systems.process import THREADS
+from assay.errors import InputError
 from assay.measure.lines import Span
 from assay.types import Query
 
 MOST_RESTARTS = 3
 GAVE_UP = "system gave up"
+_LONGEST_S = 1_000_000_000
 _GRACE_S = 1.0
 """How much longer than the limit a worker may take: a system is to stop its own command or request by then."""
 _ENDING_S = 1.0
@@ -56,7 +58,10 @@ class Worker:
     def __init__(
         self, task: Task, *, timeout_s: float = 30.0, index_timeout_s: float = 3600.0, threads: int = 1
     ) -> None:
-        self._limit_s = float(task.options.get("timeout_s", timeout_s))
+        limit_s = task.options.get("timeout_s", timeout_s)
+        if type(limit_s) not in {int, float} or not 0 < limit_s <= _LONGEST_S:
+            raise InputError(f"timeout_s of '{task.spec}' is {limit_s!r}; wanted seconds above 0 to {_LONGEST_S:,}")
+        self._limit_s = float(limit_s)
         self._index_limit_s = index_timeout_s
         self._task = replace(task, options={**task.options, "timeout_s": self._limit_s})
         self._running: _Running | None = None

@@ -160,7 +160,7 @@ def _matches_text(matches: Mapping[str, Any]) -> str:
     rows: dict[str, list[str]] = {}
     for place in matches.get("places", ()):
         rows.setdefault(place["path"], []).append(str(place["line"]))
-    head = f"{counted(matches['count'], 'literal match', 'es')} in {counted(matches['files'], 'file')}\n"
+    head = f"{counted(matches['count'], 'literal match')} in {counted(matches['files'], 'file')}\n"
     return head + "".join(f"  {path}: {', '.join(dict.fromkeys(numbers))}\n" for path, numbers in rows.items())
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from assay.bench.markdown import chance, milliseconds, seconds, size, together, warnings
+from assay.bench.caveats import caveats
+from assay.bench.markdown import chance, milliseconds, seconds, size, together
 from assay.bench.page.study import View
 from assay.bench.results import Results, unit_of
 
@@ -22,8 +23,13 @@ def text(results: Results) -> str:
             lines += [*_set(name, told, cells, results), ""]
     for view, rows in together(results):
         lines += [*_together(view, rows, results), ""]
-    lines += [f"note: {warning}" for warning in warnings(results)]
-    return "\n".join(lines).rstrip() + "\n"
+    lines += [f"note: {warning}" for warning in caveats(results)]
+    return "\n".join(map(_plain, lines)).rstrip() + "\n"
+
+
+def _plain(line: str) -> str:
+    """Return a line with its spaces, and nothing in it that moves a cursor."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in line)
 
 
 def _set(name: str, told: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], results: Results) -> Iterator[str]:
@@ -42,7 +48,7 @@ def _pairs(name: str, first: str, results: Results) -> Iterator[str]:
     for pair in results["comparisons"]:
         if pair["set"] == name and first in (pair["a"], pair["b"]):
             difference = f"{pair['difference']:+.3f} [{pair['low']:+.3f}, {pair['high']:+.3f}]"
-            yield f"  {pair['a']} - {pair['b']}: {pair['measure']} {difference}, p {chance(pair['holm'])}"
+            yield f"  {pair['a']} - {pair['b']}: {pair['measure']} {difference}, p {chance(pair['holm'])} (Holm)"
 
 
 def _together(view: View, rows: Mapping[str, Mapping[str, Sequence[float]]], results: Results) -> Iterator[str]:
@@ -64,7 +70,7 @@ def _row(cell: Mapping[str, Any], measures: Sequence[str]) -> list[str]:
     ]
     return [
         cell["system"],
-        *(_interval(figures[measure]) for measure in measures),
+        *(_interval(figures[measure]) if measure in figures else "" for measure in measures),
         *times,
         str(len(cell["errors"]) or ""),
     ]

@@ -10,43 +10,24 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 
 import click
 
 from assay import __version__
+from assay.cli.lazy import Lazy
 from assay.cli.options import VERBOSE
-from assay.errors import AssayError, nearest
+from assay.errors import AssayError, printable
 
 COMMANDS = ("search", "index", "related", "status", "truth", "bench", "train", "doctor")
-"""Each is the attribute of its own name in `assay.cli.NAME`."""
 
 
-class Commands(click.Group):
-    """A group that imports a command when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order in which a newcomer meets them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f"assay.cli.{cmd_name}"), cmd_name)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the arguments, or say which one may have been meant."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"unknown command '{args[0]}'; {nearest(args[0], COMMANDS)}")
-        return super().resolve_command(ctx, args)
-
-
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(
+    cls=Lazy,
+    names=COMMANDS,
+    modules="assay.cli.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="assay", message="%(prog)s %(version)s")
 def assay() -> None:
     """Find code by meaning: offline, without a key, each answer with its reason."""
@@ -96,7 +77,7 @@ def _say(message: str, *, status: int = 2, traceback: bool = False) -> int:
         from traceback import print_exc
 
         print_exc()
-    click.echo(f"assay: {' '.join(message.split())}", err=True)
+    click.echo(f"assay: {printable(message)}", err=True)
     return status
 
 

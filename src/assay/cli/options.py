@@ -64,6 +64,18 @@ def form(*forms: str) -> Callable[[Command], Command]:
     return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help="How to print.")
 
 
+def corpus(command: Command) -> Command:
+    """Add the option that says where the checkout of a ground truth lies."""
+    text = "The checkout that FILE speaks of."
+    return click.option("--corpus", type=click.Path(path_type=Path), metavar="FOLDER", help=text)(command)
+
+
+def source(command: Command) -> Command:
+    """Add the option that says how a ground truth is written, handed over as `source`."""
+    text = "The format of FILE.  [default: what it looks like]"
+    return click.option("--from", "source", default="", metavar="FORM", help=text)(command)
+
+
 def limit(command: Command) -> Command:
     """Add the option that says how many hits are wanted."""
     text = "Print at most N hits.  [default: 10]"

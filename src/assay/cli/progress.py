@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress as Drawn
+    from rich.progress import TaskID
 
-Report = Callable[[str, int, int], None]
-"""Called with the name of a stage, how much of it is done, and how much there is."""
+    from assay.protocols import Progress
 
 _PATIENCE_S = 0.4
 _REDRAW_S = 0.1
 
 
 @contextmanager
-def progress() -> Iterator[Report | None]:
+def progress() -> Iterator[Progress | None]:
     """Give what to report to, or None where nobody watches."""
     if not sys.stderr.isatty():
         yield None
@@ -40,7 +40,7 @@ class _Bar:
     def __init__(self) -> None:
         self._drawn = time.monotonic()
         self._wait_s = _PATIENCE_S
-        self._shown: Progress | None = None
+        self._shown: Drawn | None = None
         self._stages: dict[str, TaskID] = {}
 
     def __call__(self, stage: str, done: int, total: int) -> None:
@@ -59,11 +59,11 @@ class _Bar:
             self._shown.stop()
 
 
-def _opened() -> Progress:
+def _opened() -> Drawn:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     shown = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
     shown.start()
     return shown

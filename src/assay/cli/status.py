@@ -45,15 +45,10 @@ def status(context: click.Context, path: str, form: str, chosen: Chosen) -> None
 
 
 def _facts(index: AnyIndex, report: Report) -> dict[str, Any]:
+    from assay.cli.workspaces import facts
+
     size = index.size_bytes()
-    return {
-        "root": str(index.root),
-        "location": index.location,
-        "encoder": index.encoder.name,
-        "files": report.files,
-        "chunks": report.chunks,
-        **({} if size is None else {"size_mb": round(size / 1e6, 1)}),
-    }
+    return {**facts(index, report), **({} if size is None else {"size_mb": round(size / 1e6, 1)})}
 
 
 def _listed(report: Report) -> list[dict[str, str]]:

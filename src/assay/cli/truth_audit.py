@@ -12,14 +12,14 @@ from assay.cli import options
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.bench.finding import Audit, Finding
+    from assay.bench.audit.finding import Audit, Finding
     from assay.bench.truth import Truth
     from assay.types import Chunk
 
 
 @click.command(short_help="Find twins and contradictions.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="FOLDER", help="The checkout that FILE speaks of.")
+@options.corpus
 @click.option("--collapse", type=click.Path(path_type=Path), metavar="OUT", help="Write FILE with twins made one.")
 @click.option("--near", is_flag=True, help="With --collapse: make near twins one, too.")
 @click.option(
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Of each finding, at most N.",
 )
-@click.option(
-    "--from", "source", default="", metavar="FORM", help="How FILE is written.  [default: what it looks like]"
-)
+@options.source
 @options.form("text", "json")
 @click.option("-v", "--verbose", is_flag=True, help="Show each problem; show the traceback of an error.")
 @click.pass_context
@@ -67,8 +65,8 @@ def audit(
 
     Leaves with 0 when nothing was found, 1 when something was, 2 on an error.
     """
-    from assay.bench.audit import audit as find
-    from assay.bench.audit import texts_of
+    from assay.bench.audit.audit import audit as find
+    from assay.bench.audit.audit import texts_of
     from assay.bench.files import read
     from assay.cli.answer import dumps
     from assay.cli.progress import progress
@@ -91,19 +89,15 @@ def audit(
 
 def _root(truth: Truth, corpus: Path | None) -> Path | None:
     """Return the folder whose chunks are looked at: the checkout at its commit."""
-    from platformdirs import user_cache_path
+    from assay.bench.corpus import cached, corpus_of
 
-    from assay.bench.corpus import corpus_of
-
-    return (
-        corpus_of(truth, corpus, user_cache_path("assay") / "corpora").root if corpus and not truth.documents else None
-    )
+    return corpus_of(truth, corpus, cached()).root if corpus and not truth.documents else None
 
 
 def _collapse(truth: Truth, texts: tuple[Chunk, ...], out: Path, *, threshold: float, near: bool) -> dict[str, Any]:
-    from assay.bench.collapse import collapsed
+    from assay.bench.audit.collapse import collapsed
+    from assay.bench.audit.twins import twins, twins_of
     from assay.bench.files import write
-    from assay.bench.twins import twins, twins_of
 
     groups = twins_of(texts, threshold).near if near else twins([text.text for text in texts])
     reading = collapsed(truth, groups)

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
+from assay.errors import printable
 
 if TYPE_CHECKING:
     from assay.bench.check import Checked
-    from assay.bench.truth import Reading, Truth
+    from assay.bench.truth import Reading
 
 
 @click.command(short_help="Find what is not where it should be.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="FOLDER", help="The checkout that FILE speaks of.")
+@options.corpus
 @click.option("--commit", default="", metavar="COMMIT", help="The commit that FILE speaks of, where it does not say.")
 @click.option("--fix", type=click.Path(path_type=Path), metavar="OUT", help="Write FILE as it is at HEAD.")
-@click.option("--from", "source", default="", metavar="FORM", help="The format of FILE.  [default: what it looks like]")
+@options.source
 @options.form("text", "json")
 @click.option("-v", "--verbose", is_flag=True, help="Show moved lines, too; show the traceback of an error.")
 @click.pass_context
@@ -46,26 +47,21 @@ def check(
     Leaves with 0 when all is well, 1 when there are problems, 2 on an error or when nothing can be used.
     """
     from assay.bench import check as checks
+    from assay.bench.corpus import checkout_of
     from assay.bench.files import read, write
     from assay.cli.answer import dumps
 
     reading = read(file, source)
     if commit:
         reading = replace(reading, truth=replace(reading.truth, commit=commit))
-    checked = checks.check(reading, file, _root(reading.truth, corpus))
+    checked = checks.check(reading, file, checkout_of(reading.truth, corpus))
     if fix:
         write(checks.repinned(reading.truth, checked), fix)
     if form == "json":
         click.echo(dumps(_facts(reading, checked)))
     else:
-        click.echo("\n".join(_text(reading, checked, fix, verbose=verbose)))
+        click.echo("\n".join(map(printable, _text(reading, checked, fix, verbose=verbose))))
     context.exit(1 if checked.problems else 0)
-
-
-def _root(truth: Truth, corpus: Path | None) -> Path | None:
-    """Return the checkout: the folder given, or the one that the ground truth names itself."""
-    named = Path(truth.repository) if truth.repository else None
-    return corpus or (named if named and named.is_absolute() and named.is_dir() else None)
 
 
 def _facts(reading: Reading, checked: Checked) -> dict[str, Any]:
@@ -104,8 +100,7 @@ def _summary(reading: Reading, checked: Checked) -> str:
     from assay.cli.workspaces import counted
 
     truth = reading.truth
-    asked = f"{len(truth.queries):,} {'query' if len(truth.queries) == 1 else 'queries'}"
-    held = f"{asked}, {counted(checked.targets, 'target')}"
+    held = f"{counted(len(truth.queries), 'query')}, {counted(checked.targets, 'target')}"
     where = f" at {checked.commit[:12]}" if checked.commit else ""
     if not checked.looked and not truth.documents:
         where = "; no file was looked at: give --corpus FOLDER"

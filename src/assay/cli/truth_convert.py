@@ -65,6 +65,6 @@ def _summary(reading: Reading) -> str:
     from assay.cli.workspaces import counted
 
     truth = reading.truth
-    queries = f"{len(truth.queries):,} {'query' if len(truth.queries) == 1 else 'queries'}"
-    told = [queries, counted(len(truth.judgments), "judgment"), counted(len(truth.documents), "document")]
-    return f"{', '.join(told)} ({counted(len(reading.problems), 'problem')})"
+    held = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}
+    told = ", ".join(counted(len(values), thing) for thing, values in held.items())
+    return f"{told} ({counted(len(reading.problems), 'problem')})"

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.bench.mine.told import SOURCES
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.bench.mine import Mined
-
-SOURCES = ("history", "docs", "tests")
+    from assay.bench.mine.mine import Mined
 
 
 @click.command(short_help="Make ground truth of a repository.")
@@ -52,8 +51,8 @@ def mine(
     Leaves with 0 when there is a query, 1 when there is none, 2 on an error.
     """
     from assay.bench.files import form_to, write
-    from assay.bench.mine import Options
-    from assay.bench.mine import mine as mined_from
+    from assay.bench.mine.mine import Options
+    from assay.bench.mine.mine import mine as mined_from
     from assay.bench.truth import Truth
     from assay.cli.progress import progress
     from assay.cli.workspaces import say

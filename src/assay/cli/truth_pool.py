@@ -25,16 +25,14 @@ _FILE = click.Path(path_type=Path)
 @click.argument("file", type=_FILE)
 @click.argument("runs", type=_FILE, nargs=-1, metavar="[RUN]...")
 @click.option("--depth", type=click.IntRange(min=1), default=10, show_default=True, metavar="K", help="Of each run.")
-@click.option("--corpus", type=_FILE, metavar="FOLDER", help="The checkout that FILE speaks of.")
+@options.corpus
 @click.option(
     "--out", type=_FILE, metavar="OUT", help="Write the pool as .jsonl or .csv; with --labels, the ground truth."
 )
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What draws the order.")
 @click.option("--labels", type=_FILE, metavar="POOL", help="Read a pool that was labelled.")
 @click.option("--judge", default="", metavar="NAME", help="Who labelled it, where its rows do not say.")
-@click.option(
-    "--from", "source", default="", metavar="FORM", help="How FILE is written.  [default: what it looks like]"
-)
+@options.source
 @options.form("text", "json")
 @click.option("-v", "--verbose", is_flag=True, help="Show each problem; show the traceback of an error.")
 @click.pass_context
@@ -112,20 +110,19 @@ def _gather(
 
 def _searched(truth: Truth, corpus: Path | None) -> Corpus | None:
     """Return the checkout that the targets are looked up in; documents come with the ground truth."""
-    from platformdirs import user_cache_path
+    from assay.bench.corpus import cached, checkout_of, corpus_of
 
-    from assay.bench.corpus import corpus_of
-
-    return None if truth.documents else corpus_of(truth, corpus, user_cache_path("assay") / "corpora")
+    return None if truth.documents else corpus_of(truth, checkout_of(truth, corpus), cached())
 
 
 def _runs(truth: Truth, files: tuple[Path, ...], problems: list[Problem]) -> dict[str, Run]:
     """Return each run by its file's name, or its path where names repeat; files of documents get the documents' ids."""
-    from assay.bench.corpus import file_name
+    from assay.bench.corpus import file_names
     from assay.bench.runs import read_any
 
     names = [file.stem for file in files]
-    ids = {file_name(document): document.path or document.id for document in truth.documents}
+    named = zip(file_names(truth.documents), truth.documents, strict=True)
+    ids = {name: document.path or document.id for name, document in named}
     runs: dict[str, Run] = {}
     for file in files:
         ranked, found = read_any(file)

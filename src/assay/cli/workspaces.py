@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from assay.assemble import Workspace, open_workspace, root_of
+from assay.assemble import AnyIndex, Workspace, open_workspace, root_of
 from assay.cli.options import Chosen
 from assay.cli.progress import progress
 from assay.corpus.clone import is_url
-from assay.errors import InputError
+from assay.errors import InputError, printable
 from assay.search.index import Report
 from assay.settings import Settings
 
@@ -48,7 +48,7 @@ def open_roots(typed: Sequence[str], chosen: Chosen, *, limit: int | None = None
 
 def say(message: str) -> None:
     """Write one line to standard error."""
-    click.echo(f"assay: {message}", err=True)
+    click.echo(f"assay: {printable(message)}", err=True)
 
 
 def summary(report: Report) -> str:
@@ -59,9 +59,10 @@ def summary(report: Report) -> str:
     return f"{held}{changed} in {report.seconds:.2f} s"
 
 
-def counted(number: int, thing: str, more: str = "s") -> str:
+def counted(number: int, thing: str) -> str:
     """Return a number with its thing, in the plural where it is not one."""
-    return f"{number} {thing}{'' if number == 1 else more}"
+    many = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}es" if thing.endswith("ch") else f"{thing}s"
+    return f"{number:,} {thing if number == 1 else many}"
 
 
 def about(opened: Sequence[Opened]) -> dict[str, Any]:
@@ -70,15 +71,22 @@ def about(opened: Sequence[Opened]) -> dict[str, Any]:
     return {**{key: sum(root[key] for root in roots) for key in ("files", "chunks")}, "roots": roots}
 
 
-def as_dict(workspace: Workspace) -> Mapping[str, Any]:
-    """Return the index of one root as JSON has it."""
-    index, report = workspace.index, workspace.report
+def facts(index: AnyIndex, report: Report) -> dict[str, Any]:
+    """Return which index it is and what it holds, as JSON has it."""
     return {
         "root": str(index.root),
         "location": index.location,
         "encoder": index.encoder.name,
         "files": report.files,
         "chunks": report.chunks,
+    }
+
+
+def as_dict(workspace: Workspace) -> Mapping[str, Any]:
+    """Return the index of one root as JSON has it."""
+    index, report = workspace.index, workspace.report
+    return {
+        **facts(index, report),
         **asdict(report.counts),
         "skipped": len(report.skipped),
         "notes": len(report.notes),

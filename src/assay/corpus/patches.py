@@ -49,7 +49,6 @@ class Patches:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._ahead: bytes | None = None
-        self.ended = False
 
     def line(self) -> bytes:
         """Take the next line, or nothing at the end."""
@@ -67,7 +66,6 @@ class Patches:
     def _peek(self) -> bytes:
         if self._ahead is None:
             self._ahead = self._stream.readline()
-            self.ended = not self._ahead
         return self._ahead
 
     def _change(self) -> Change:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +13,7 @@ from torch.nn import functional
 from assay.encode.bags import Bags, Ints, without_shared
 from assay.encode.train_settings import TrainSettings
 from assay.encode.vectors import unit
-from assay.protocols import Vectors
-
-Say = Callable[[str], None]
+from assay.protocols import Say, Vectors
 
 _FIT_BATCH = 512
 _WARM = 0.1  # the share of steps in which the rate rises

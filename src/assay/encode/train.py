@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
@@ -27,10 +27,8 @@ from assay.encode.static import save_static
 from assay.encode.train_settings import TrainSettings
 from assay.encode.vocabulary import CONTINUES, Vocabulary
 from assay.errors import InputError
-from assay.protocols import Encoder, Vectors
+from assay.protocols import Encoder, Say, Vectors
 from assay.words import WORD, parts
-
-Say = Callable[[str], None]
 
 _HELD_OUT_ONE_IN = 12
 _TESTED_KINDS = ("doc", "given")

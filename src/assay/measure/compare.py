@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
-from math import atan, cos, inf, pi, sin, sqrt
+from math import atan, cos, erfc, inf, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from assay.errors import InputError
 Values = NDArray[np.float64]
 _RESAMPLES = 2_000
 _FLIPS = 10_000
+_HALVINGS = 64
 _AT_ONCE = 2**18  # numbers drawn at a time: they stay in the cache
 
 
@@ -62,7 +64,12 @@ def compare(values: Mapping[str, Values], *, level: float = 0.95, seed: int = 0)
 
 
 def interval(values: Values, *, level: float = 0.95, seed: int = 0) -> tuple[float, float]:
-    """Return the bootstrap percentile interval of the mean (Efron and Tibshirani 1993, chapter 13)."""
+    """Return the bootstrap percentile interval of the mean, expanded for small samples.
+
+    Plain percentiles (Efron and Tibshirani 1993, chapter 13) are too narrow there: of ten queries they hold the truth
+    82 to 91 times of 100. Hesterberg (The American Statistician, 2015) takes those farther out that make up for it.
+    What one query does says nothing of others: both ends are its value then.
+    """
     if not len(values):
         raise InputError("an interval needs at least one query, found none")
     draws = np.random.default_rng(seed)
@@ -70,8 +77,21 @@ def interval(values: Values, *, level: float = 0.95, seed: int = 0) -> tuple[flo
         values[draws.integers(0, len(values), (count, len(values)))].mean(axis=1)
         for count in _pieces(_RESAMPLES, len(values))
     ]
-    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
+    tail = _tail(len(values), level)
+    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
     return float(low), float(high)
+
+
+@cache
+def _tail(queries: int, level: float) -> float:
+    """Return the chance below the lower end: that of a normal deviate as far out as Student's t of so many queries."""
+    if queries == 1:
+        return (1 - level) / 2
+    low, high = 0.0, 1e6
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if outside(middle, queries - 1) > 1 - level else (low, middle)
+    return erfc(low * sqrt(queries / (queries - 1)) / sqrt(2)) / 2
 
 
 def randomisation(a: Values, b: Values, *, seed: int = 0) -> float:

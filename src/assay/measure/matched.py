@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -76,8 +77,9 @@ def match(
         raise InputError("the unit 'function' needs the functions of each file: match(…, units=…)")
     numbers = Numbers()
     results = numbers.ranges([run.get(query, ()) for query in truth], partial(_prices, cost))
-    # Best first, so that the best answer is met first and stands for its file or function.
-    answers = [sorted(entries, key=lambda entry: -entry.grade) for entries in truth.values()]
+    # Best first, so that the best answer is met first and stands for its file or function; of equals the narrowest, so
+    # that a wide one is left for what meets nothing else, and the order somebody wrote them down in decides nothing.
+    answers = [sorted(entries, key=_worth) for entries in truth.values()]
     spans = [[entry.span for entry in entries] for entries in answers]
     grades = np.array([[entry.grade] for entries in answers for entry in entries], dtype=float).reshape(-1, 1)
     entries = numbers.ranges(spans, lambda *_: grades)
@@ -90,6 +92,11 @@ def match(
         results = results.split(parts, paid_once=True).condensed()
         entries = entries.split(parts, paid_once=False).unrepeated()
     return _held(tuple(truth), results, entries, published=unit == "line published", priced=cost is not None)
+
+
+def _worth(entry: Entry) -> tuple[int, float, str, int]:
+    span = entry.span
+    return -entry.grade, span.end - span.start if span.start else inf, span.path, span.start
 
 
 def _prices(cost: Callable[[Span], int] | None, ranges: Ranges, spans: Sequence[Span]) -> Floats:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from assay.corpus.files import Skipped, Walk
 from assay.errors import DamagedIndex, StorageError
-from assay.protocols import Encoder
-from assay.search.index_changes import Build, Counts, Progress, counted, identity, told, unchanged
+from assay.protocols import Encoder, Progress
+from assay.search.index_changes import Build, Counts, counted, identity, told, unchanged
 from assay.store.change import Change
 from assay.store.folder import Folder, Version
 from assay.store.snapshot import Snapshot

@@ -6,7 +6,7 @@ changed just before it was recorded: a second change in the same tick of the clo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -22,7 +22,6 @@ from assay.store.manifest import Identity
 
 UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
 
-Progress = Callable[[str, int, int], None]
 """Called with a stage, how much of it is done, and how much there is."""
 
 

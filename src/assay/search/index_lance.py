@@ -17,10 +17,10 @@ import numpy as np
 
 from assay.corpus.walk import Skipped, walk
 from assay.errors import InputError
-from assay.protocols import Encoder, Vectors
+from assay.protocols import Encoder, Progress, Vectors
 from assay.search.filters import PROSE, globs
 from assay.search.index import Report, outside
-from assay.search.index_changes import Build, Progress, counted, identity, told
+from assay.search.index_changes import Build, counted, identity, told
 from assay.search.index_update import Update
 from assay.store.catalog import NO_DIGEST, Record
 from assay.store.lance import LanceStore, quoted

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.corpus.walk import FileEntry, Skipped, Walk, read
-from assay.protocols import Encoder
+from assay.protocols import Encoder, Progress
 from assay.search.index_build import FILE_BYTES, Text, build_all
-from assay.search.index_changes import Build, Changes, Progress, changes
+from assay.search.index_changes import Build, Changes, changes
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, Record
 
 SMALLEST_COPY_BYTES = 400

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.bench.formats.gather import fault_of_id, json_of, place_of
 from assay.bench.truth import Problem, Reading, Truth
-from assay.errors import InputError
+from assay.errors import InputError, nearest
 from assay.types import Chunk, Judgment, Query
 
 
@@ -75,6 +75,9 @@ class Gathered:
                 yield target
 
 
+_ABOUT = ("repo", "commit", "hidden")
+
+
 def name_of(path: Path) -> str:
     """Return what a file or folder of ground truth is called, without its endings."""
     plain = path.resolve()
@@ -96,6 +99,9 @@ def about_of(path: Path, problems: list[Problem]) -> dict[str, Any]:
     if not isinstance(hidden, list) or not all(isinstance(value, str) for value in (*found.values(), *hidden)):
         problems.append(Problem(f"{beside.name}:1", 'wanted {"repo": "owner/name", "commit": "..."}'))
         return {}
+    near = {key: nearest(key, _ABOUT) for key in about if key not in _ABOUT}
+    misspelt = [f"unknown key '{key}'; {hint}" for key, hint in near.items() if hint.startswith("did you mean")]
+    problems.extend(Problem(f"{beside.name}:1", what) for what in misspelt)
     return {**found, "hidden": hidden}
 
 

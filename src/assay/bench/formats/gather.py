@@ -26,6 +26,8 @@ _GAP = re.compile(r"[\s,]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"(\w[\w./@+ -]*)(?::([0-9]+)(?:-([0-9]+))?)?")
 _BROKEN = re.compile(r":\d*-?\d*\Z")
+_FAR = re.compile(r":\d{10}|-\d{10,}\Z")
+_LONGEST_PATH, _LONGEST_NAME = 4096, 255
 _SLASHES = re.compile(r"[/\\]")
 
 
@@ -140,9 +142,17 @@ def fault_of(path: str) -> str:
         return f"{path!r} is no path"
     if path.startswith(("/", "\\", "~")) or _DRIVE.match(path):
         return f"'{path}' is absolute, wanted a path relative to the repository"
+    if len(path) > _LONGEST_NAME and not _nameable(path):
+        return f"'{path[:60]}…' is longer than a path may be"
     if ".." in path and ".." in _SLASHES.split(path):
         return f"'{path}' leads out of the repository"
     return ""
+
+
+def _nameable(path: str) -> bool:
+    """Say whether a file system can hold a path."""
+    data = path.encode("utf-8", "surrogatepass")
+    return len(data) <= _LONGEST_PATH and max(map(len, data.split(b"/"))) <= _LONGEST_NAME
 
 
 def fault_of_target(target: str) -> str:
@@ -156,6 +166,8 @@ def fault_of_target(target: str) -> str:
 
 def place_of(target: str) -> Span | str:
     """Return the lines, file or document that a target without a symbol names, or what is wrong with it."""
+    if _FAR.search(target):
+        return f"'{target[:60]}' names lines beyond the end of any file"
     plain = _PLAIN.fullmatch(target)
     if plain and ".." not in target:  # nearly all of a million are: one look at each
         path, first, last = plain.groups()

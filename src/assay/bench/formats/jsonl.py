@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from assay.bench.formats.found import Gathered, name_of
-from assay.bench.formats.gather import fault_of_target, records_of
+from assay.bench.formats.gather import fault_of_target, grade_of, records_of
 from assay.bench.formats.writing import write_records
 from assay.bench.truth import Reading, Truth
 from assay.errors import nearest
-from assay.types import Chunk, Judgment, Query
+from assay.types import KINDS, Chunk, Judgment, Query
 
 _FORMAT = 1
 _HEAD = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:truth|query|judgment|document)"')
 _ABOUT = ("format", "name", "repository", "commit", "hidden")
 _KINDS: Mapping[str, type[Any]] = {"query": Query, "judgment": Judgment, "document": Chunk}
+_LARGEST = 10**9
 _MODES = ("all", "code", "docs")
 
 
@@ -48,7 +49,7 @@ def read(path: Path) -> Reading:
         kind = record.pop("type", "")
         if kind == "truth":
             about = _about(found, row, record)
-        elif kind not in _KINDS:
+        elif not isinstance(kind, str) or kind not in _KINDS:
             found.problem(row, f"unknown type {kind!r}; known: truth, {', '.join(_KINDS)}")
         elif (value := _value(found, row, _KINDS[kind], record)) is not None:
             _take(found, row, value, judgments)
@@ -118,7 +119,9 @@ def _fits(name: str, value: object) -> bool:
     if name == "tags":
         return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
     if name in {"grade", "start_line", "end_line"}:
-        return type(value) is int
+        return type(value) is int and abs(value) <= _LARGEST
+    if name == "kind":
+        return value in KINDS
     return value in _MODES if name == "mode" else isinstance(value, str)
 
 
@@ -140,6 +143,8 @@ def _judge(found: Gathered, row: int, judgment: Judgment) -> None:
         fault = f"there is no document '{judgment.target}'"
     elif judgment.grade < 0:
         fault = f"grade {judgment.grade} is below 0"
+    elif grade_of(judgment.grade) is None:
+        fault = f"grade {judgment.grade} is beyond any scale: wanted 0 to 1000"
     elif not found.documents:
         fault = fault_of_target(judgment.target)
     if fault:

@@ -34,6 +34,9 @@ _KNOWN = (
     *(f"result{n}" for n in range(1, 10)),
 )
 _TAGS = frozenset(("kind", "language", "source", "split", "date"))
+_DIGITS = 9
+_GUESSED = 100
+"""A misspelt column is looked for among so many."""
 _LINES = re.compile(r"(\d+)(?:-(\d+))?")
 
 
@@ -118,13 +121,15 @@ def _columns(found: Gathered, row: int, header: Sequence[str]) -> list[str]:
         raise InputError(f"{found.path}:{row}: no column 'query'; found: {', '.join(names) or 'nothing'}")
     if not any(map(_RESULT.fullmatch, names)):
         raise InputError(f"{found.path}:{row}: no column 'result1'; found: {', '.join(names)}")
+    seen: set[str] = set()
     for at, name in enumerate(names):
-        if name and name in names[:at]:
+        if name and name in seen:
             found.problem(row, f"column '{name}' is there twice: the first counts")
             names[at] = ""
-        elif name and not _RESULT.fullmatch(name) and (meant := _meant(name)):
+        elif name and not _RESULT.fullmatch(name) and at < _GUESSED and (meant := _meant(name)):
             found.problem(row, f"unknown column '{name}'; did you mean '{meant}'? It is left out")
             names[at] = ""
+        seen.add(name)
     return names
 
 
@@ -170,6 +175,8 @@ def _judgment(query_id: str, cell: str) -> Judgment | str:
         return f"'{cell}': wanted path:start-end:grade"
     if grade is None:
         return f"'{cell}': grade '{last}', wanted a whole number from 1"
+    if max(map(len, found.groups(""))) > _DIGITS:
+        return f"'{cell[:60]}': lines beyond the end of any file"
     start, end = int(found[1]), int(found[2] or found[1])
     if not 1 <= start <= end:
         return f"'{cell}': lines count from 1, and a range ends where it starts or later"

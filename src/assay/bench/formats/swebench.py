@@ -63,7 +63,9 @@ def write(truth: Truth, path: Path) -> None:
 
 
 def by_checkout(truth: Truth) -> list[Truth]:
-    """Split a ground truth by the tags repository and commit of its queries."""
+    """Split a ground truth by the tags repository and commit of its queries; one that is pinned is in one piece."""
+    if truth.commit:
+        return [truth]
     parts: dict[tuple[str, str], list[Query]] = {}
     for query in truth.queries:
         parts.setdefault(_checkout(query, truth), []).append(query)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from assay.bench import plots
+from assay.bench.page import plots
 from assay.bench.page.html import Html, join, tag, text
 from assay.bench.page.parts import listed, section
 from assay.bench.page.study import Figure, Study, View
@@ -81,7 +81,10 @@ def _latency(study: Study, view: View) -> Iterator[Html]:
 
 def _differences(study: Study, view: View) -> Iterator[Html]:
     unit = _unit(study, view)
-    whole = [system for system in study.ranked(view, unit) if study.whole(view, system)]
+    every = study.queries(view)
+    whole = [
+        system for system in study.ranked(view, unit) if len(study.values(view, system, unit, study.primary)) == every
+    ]
     pairs = []
     for other in whole[1 : _PAIRS + 1]:
         ours, theirs = (study.values(view, system, unit, study.primary) for system in (whole[0], other))

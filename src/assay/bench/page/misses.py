@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from assay.bench.page.html import Html, join, said, tag
-from assay.bench.page.parts import counted, name, note, options, section
+from assay.bench.page.parts import COLOURS, counted, name, note, options, section
 from assay.bench.page.study import Study
 from assay.measure.lines import Span, span_of
 
@@ -110,7 +110,7 @@ def _controls(study: Study, shown: Sequence[Miss]) -> Html:
 def _item(study: Study, miss: Miss) -> Html:
     tags = [tag("span", value, class_="badge", title=key) for key, value in miss.query.get("tags", {}).items() if value]
     missed = f"missed by {len(miss.got)} of {len(miss.got) + len(miss.ranks)}"
-    dots = [tag("i", class_=f"dot c{study.systems.index(system) % 8}", title=system) for system in miss.got]
+    dots = [tag("i", class_=f"dot c{study.systems.index(system) % COLOURS}", title=system) for system in miss.got]
     about = tag(
         "span", f"{miss.set} {miss.query['id']}", *tags, tag("span", missed, " ", *dots, class_="by"), class_="about"
     )

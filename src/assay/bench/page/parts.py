@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from assay.bench.page.html import Html, join, said, tag
-from assay.bench.page.study import Figure, Study, View, is_quality, significant
+from assay.bench.page.study import Figure, Study, View, significant
+from assay.bench.results import is_quality
 from assay.measure.compare import Comparison
 
 COLOURS = 8
-"""How many colours style.css has."""
+"""How many colours style.css has, `--c0` and so on; markers tell apart what shares one."""
 
 _HEAD = 12
 

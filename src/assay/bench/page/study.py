@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from math import isclose, sqrt
 from typing import Any
 
-from assay.bench.results import Results
+from assay.bench.results import Results, all_of, deciding, is_quality
 from assay.measure.compare import Comparison
 
 CHANCE = 0.05
@@ -80,7 +80,7 @@ class Study:
     @property
     def primary(self) -> str:
         """Return the measure that decides."""
-        return next(filter(is_quality, self.measures), self.measures[0])
+        return deciding(self.measures)
 
     @property
     def main(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ class Study:
             (len(self.sets[cell["set"]]["queries"]), cell["figures"].get(unit, {}).get(measure))
             for cell in self.of(view, system)
         ]
-        return combined(parts)
+        return combined(parts) if all(told for _, told in parts) else None
 
     def group(self, view: View, system: str, unit: str, tag: str, value: str) -> tuple[int, Figure | None]:
         """Return how many queries have a tag's value, and what a system scored on them by the first measure."""
@@ -153,7 +153,7 @@ class Study:
 
         def place(system: str) -> tuple[bool, float]:
             figure = self.figure(view, system, unit, self.primary)
-            return not self.whole(view, system), -figure.mean if figure else 0.0
+            return not (figure and self.whole(view, system)), -figure.mean if figure else 0.0
 
         return sorted(self.here(view), key=place)
 
@@ -192,11 +192,6 @@ def combined(parts: Sequence[tuple[int, Sequence[float] | None]]) -> Figure | No
     return Figure(mean, mean - below, mean + above)
 
 
-def is_quality(measure: str) -> bool:
-    """Say whether more is better: not so for what a reader has to read, nor for how much was judged."""
-    return not measure.startswith(("lines@", "judged@"))
-
-
 def _views(sets: Mapping[str, Mapping[str, Any]], measured: set[str]) -> tuple[tuple[View, ...], tuple[View, ...]]:
     """Return one view a role, and all views: those, then each set of a role with several."""
     overviews, single = [], []
@@ -205,5 +200,5 @@ def _views(sets: Mapping[str, Mapping[str, Any]], measured: set[str]) -> tuple[t
         if len(names) > 1:
             single += [View(name, role, (name,)) for name in names]
         if names:
-            overviews.append(View(f"all {role}".strip() if len(names) > 1 else names[0], role, names))
+            overviews.append(View(all_of(role, sets) if len(names) > 1 else names[0], role, names))
     return tuple(overviews), (*overviews, *single)

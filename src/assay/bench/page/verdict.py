@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.bench.markdown import warnings
+from assay.bench.caveats import caveats
 from assay.bench.page.html import Html, join, said, tag, text
 from assay.bench.page.parts import (
     Column,
@@ -49,7 +49,7 @@ def title(study: Study) -> str:
 
 def verdict(study: Study) -> Html:
     """Return the top of the page below its title."""
-    told = [*warnings(dict(study.results))]
+    told = [*caveats(dict(study.results))]
     cautions = [tag("li", said(words, longest=160)) for words in told[:_CAUTIONS]]
     if len(told) > _CAUTIONS:
         cautions.append(

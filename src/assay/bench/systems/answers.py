@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from assay.bench.corpus import Corpus
-from assay.bench.systems.outputs import FORMS, Keys, Printed, parse
+from assay.bench.systems.outputs import FORMS, Keys, Printed, parse, shown
 from assay.corpus.files import opened
 from assay.errors import AssayError, InputError, nearest
 from assay.types import Chunk, Hit, Query
@@ -35,6 +36,8 @@ OPTIONS: Mapping[str, Any] = {
 
 _CHOICES = {"format": FORMS, "order": ("printed", "score", "count"), "empty": ("error", "nothing")}
 _TOLD = 3
+_LAST_LINE = 10**9
+"""No file has more: what counts on is no line."""
 
 Ask = Callable[[Query, int], str | list[Printed]]
 """A query and how many results are wanted, to what was printed, or to results; no results is nothing found."""
@@ -67,13 +70,12 @@ class Answers:
 
     def _answer(self, query: Query, k: int) -> list[Hit]:
         self.note = ""
-        printed = self._results(self.ask(query, k))
-        inside = [replace(one, path=path) for one in printed if (path := self._relative(one.path))]
-        outside = list(dict.fromkeys(one.path for one in printed if not self._relative(one.path)))
-        if outside:
-            shown = ", ".join(outside[:_TOLD])
-            self.note = f"{len(printed) - len(inside)} of {len(printed)} results name no file of the corpus: {shown}"
-        ranked = ordered(self._counted(inside), self.options["merge"], self.options["order"])[:k]
+        printed = self._counted(self._results(self.ask(query, k)))
+        placed = [replace(one, path=self._relative(one.path)) for one in printed]
+        inside = [one for one in placed if one.path and _has_lines(one)]
+        if len(inside) < len(printed):
+            self.note = _misfits(printed, placed)
+        ranked = ordered(inside, self.options["merge"], self.options["order"])[:k]
         return [_hit(one, rank) for rank, one in enumerate(ranked, 1)]
 
     def _results(self, printed: str | list[Printed]) -> list[Printed]:
@@ -101,12 +103,35 @@ class Answers:
         tried = [root / printed, self.cwd / printed]
         if not printed.is_absolute() and printed.parts[:1] == (root.name,):
             tried.append(root.joinpath(*printed.parts[1:]))
-        for each in tried:
-            for whole, top in ((os.path.normpath(each), root), (os.path.realpath(each), os.path.realpath(root))):
-                relative = os.path.relpath(whole, top)
-                if not relative.startswith("..") and opened(Path(top), relative).is_file():
-                    return relative
+        with suppress(OSError, ValueError):  # no file can be called that: a NUL, half a letter, a megabyte
+            return next(filter(None, (self._below(each) for each in tried)), "")
         return ""
+
+    def _below(self, each: Path) -> str:
+        """Return a path relative to the root, as it is spelt or as its links lead, empty where it is no file there."""
+        root = self.corpus.root
+        for whole, top in ((os.path.normpath(each), root), (os.path.realpath(each), os.path.realpath(root))):
+            relative = os.path.relpath(whole, top)
+            if not relative.startswith("..") and opened(Path(top), relative).is_file():
+                return relative
+        return ""
+
+
+def _has_lines(one: Printed) -> bool:
+    """Say whether a result's lines could be those of a file; none at all are the whole file."""
+    return one.start >= 0 and max(one.start, one.end) <= _LAST_LINE
+
+
+def _misfits(printed: Sequence[Printed], placed: Sequence[Printed]) -> str:
+    """Say which results are left out: those that name no file, else those that name no lines."""
+    for what, wrong in (
+        ("file of the corpus", [not at.path for at in placed]),
+        ("line", [not _has_lines(at) for at in placed]),
+    ):
+        named = dict.fromkeys(shown(one.path) for one, is_wrong in zip(printed, wrong, strict=True) if is_wrong)
+        if named:
+            return f"{sum(wrong)} of {len(printed)} results name no {what}: {', '.join([*named][:_TOLD])}"
+    return ""
 
 
 def ordered(printed: Sequence[Printed], merge: int, order: str) -> list[Printed]:

@@ -22,12 +22,14 @@ from assay.bench.corpus import Corpus
 from assay.bench.systems import template
 from assay.bench.systems.answers import OPTIONS, Answers
 from assay.bench.systems.options import checked
+from assay.bench.systems.outputs import shown
 from assay.errors import AssayError, InputError
 from assay.protocols import Searcher
 from assay.types import Query
 
 _OPTIONS = {**OPTIONS, "body": dict[str, Any](), "headers": dict[str, Any](), "output_bytes": 20_000_000}
 _PIECE = 65_536
+_DIGITS = 18
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
@@ -81,13 +83,34 @@ def _fetched(url: str, body: Any, headers: Mapping[str, str], given: Mapping[str
 def _read(answer: Any, ends: float, given: Mapping[str, Any]) -> str:
     """Read a body piece by piece: too much or too slow is an error however evenly it drips."""
     held = bytearray()
-    while piece := answer.read1(_PIECE):
+    told = answer.headers.get("Content-Length", "")
+    whole = int(told) if told.isdecimal() and len(told) <= _DIGITS and not answer.chunked else None
+    while len(held) != whole:
+        piece = answer.read1(_PIECE)
+        if not piece:
+            break
         held += piece
         if len(held) > given["output_bytes"]:
             raise AssayError(f"the service answered with more than {given['output_bytes']:,} bytes")
         if time.monotonic() > ends:
             raise TimeoutError
+    if whole is not None and len(held) < whole:
+        raise AssayError(f"the service broke off after {len(held):,} of {whole:,} bytes")
     return held.decode("utf-8", "replace")
+
+
+class _SameHost(request.HTTPRedirectHandler):
+    """Follows to the same host alone: another one would get the query, and the secrets of the headers."""
+
+    def redirect_request(  # noqa: PLR0913, PLR0917  as it is called
+        self, req: request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> request.Request | None:
+        """Return the request to go on with."""
+        to = urlsplit(newurl)
+        if to.scheme in {"http", "https"} and (to.scheme, to.netloc) != urlsplit(req.full_url)[:2]:
+            fp.close()
+            raise AssayError(f"the service sends on to {shown(newurl)}: name that address if it is to be asked")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _opener() -> request.OpenerDirector:
@@ -98,7 +121,7 @@ def _opener() -> request.OpenerDirector:
         request.HTTPHandler(),
         request.HTTPSHandler(),
         request.HTTPDefaultErrorHandler(),
-        request.HTTPRedirectHandler(),
+        _SameHost(),
         request.HTTPErrorProcessor(),
         request.UnknownHandler(),
     ):

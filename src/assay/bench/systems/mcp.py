@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import which
 from threading import Thread
 from typing import Any
 
@@ -19,7 +21,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CONNECTION_CLOSED
 
 from assay.bench.corpus import Corpus
-from assay.bench.systems import process, template
+from assay.bench.systems import leash, process, template
 from assay.bench.systems.answers import OPTIONS, Answers
 from assay.bench.systems.options import checked
 from assay.bench.systems.places import folder_of
@@ -80,7 +82,11 @@ class _Server:
         self._name = command[0]
         self._asked: asyncio.Queue[_Call | None]
         started: Future[asyncio.AbstractEventLoop] = Future()
-        at = StdioServerParameters(command=command[0], args=command[1:], env=process.environment(names), cwd=cwd)
+        environment = process.environment(names)
+        if which(command[0], path=environment.get("PATH")) is None and not (cwd / command[0]).is_file():
+            raise InputError(f"the MCP server '{command[0]}' did not start: there is no such program")
+        leashed = ["-I", "-S", leash.__file__, *command]
+        at = StdioServerParameters(command=sys.executable, args=leashed, env=environment, cwd=cwd)
         self._thread = Thread(target=lambda: asyncio.run(self._serve(at, started)), daemon=True)
         self._thread.start()
         try:

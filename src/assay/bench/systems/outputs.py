@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from assay.errors import AssayError, InputError, nearest
@@ -20,7 +21,7 @@ STARTS = ("start_line", "startLine", "line_start", "lineStart", "start", "line_n
 ENDS = ("end_line", "endLine", "line_end", "lineEnd", "end")
 SCORES = ("score", "similarity", "relevance")
 
-_LINE = re.compile(r"(?:\d+[.)] +|[-*] +)?(?P<path>\S.*?):(?P<start>\d+)(?:-(?P<end>\d+))?(?=[:\s]|$)")
+_LINE = re.compile(r"(?:\d+[.)] +|[-*] +)?(?P<path>\S.*?):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?(?=[:\s]|$)")
 _SHOWN = 80
 
 
@@ -55,7 +56,7 @@ def parse(text: str, form: str = "auto", where: Keys = Keys()) -> list[Printed]:
             return _of_json(json.loads(text), where)
         except (ValueError, RecursionError) as error:
             if form == "json" or "\n" not in text.strip():
-                raise AssayError(f"the output is no JSON ({error}): {_shown(text)}") from error
+                raise AssayError(f"the output is no JSON ({error}): {shown(text)}") from error
     if form == "jsonl" or (form == "auto" and looks_json):
         return _of_json(_json_lines(text), where)
     return _of_lines(text)
@@ -80,22 +81,22 @@ def _json_lines(text: str) -> list[Any]:
     try:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise AssayError(f"the output is no JSON ({error}): {_shown(text)}") from error
+        raise AssayError(f"the output is no JSON ({error}): {shown(text)}") from error
 
 
 def _of_json(value: Any, where: Keys) -> list[Printed]:
     if isinstance(value, Mapping) and value.get("error"):
-        raise AssayError(f"it answered with an error: {_shown(value['error'])}")
+        raise AssayError(f"it answered with an error: {shown(value['error'])}")
     if where.results:
         found = [one for each in reach(value, where.results) for one in (each if isinstance(each, list) else [each])]
         told = any(True for _ in reach(value, where.results.partition("*")[0].rstrip(".")))
         if not told:
-            raise AssayError(f"there is no '{where.results}' in the output: {_shown(value)}")
+            raise AssayError(f"there is no '{where.results}' in the output: {shown(value)}")
     else:
         found, told = _results_in(value, where)
     results = [result for each in found if (result := _result(each, where)) is not None]
     if not results and (found or not told):
-        raise AssayError(f"no object of the output names a file; say where with path = 'KEY': {_shown(value)}")
+        raise AssayError(f"no object of the output names a file; say where with path = 'KEY': {shown(value)}")
     return results
 
 
@@ -151,7 +152,8 @@ def _as(value: Any, kind: type) -> Any:
     if kind is str:
         return value if isinstance(value, str) else None
     try:
-        return kind(value) if isinstance(value, int | float | str) else None
+        number = kind(value) if isinstance(value, int | float | str) else None
+        return number if number is None or isfinite(number) else None
     except (ValueError, OverflowError):
         return None
 
@@ -159,12 +161,12 @@ def _as(value: Any, kind: type) -> Any:
 def _of_lines(text: str) -> list[Printed]:
     found = [match for line in text.splitlines() if (match := _LINE.match(line))]
     if not found:
-        raise AssayError(f"no line of the output reads 'path:line': {_shown(text)}")
+        raise AssayError(f"no line of the output reads 'path:line': {shown(text)}")
     return [Printed(one["path"], int(one["start"]), int(one["end"] or one["start"])) for one in found]
 
 
-def _shown(value: Any) -> str:
-    """Return the beginning of an output on one line."""
+def shown(value: Any) -> str:
+    """Return the beginning of an output, or of a part of it, on one line."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     line = " ".join(text.split())
     return f"{line[:_SHOWN]}…" if len(line) > _SHOWN else line

@@ -14,6 +14,9 @@ from assay.measure.lines import Span
 from assay.protocols import Searcher
 from assay.types import Chunk, Hit, Query
 
+_TOLD = 20
+"""Rows that are no use are told one by one up to here."""
+
 
 class SavedSystem:
     """A run by its file; queries are found by their id."""
@@ -29,7 +32,8 @@ class SavedSystem:
         """Read the file."""
         checked("run", options, {})
         held, problems = runs.read_any(self._file)
-        self.problems = tuple(map(str, problems))
+        more = (f"{len(problems) - _TOLD:,} more rows are no use",) if len(problems) > _TOLD else ()
+        self.problems = (*map(str, problems[:_TOLD]), *more)
         if not held:
             raise InputError(f"the run {self._file} holds no answer")
         return _Saved(held, {document.id: document.path for document in corpus.documents}, self._file)

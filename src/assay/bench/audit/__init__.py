@@ -1,0 +1,1 @@
+"""What is wrong with a ground truth: with its texts, its queries, its labels."""

@@ -1,0 +1,30 @@
+"""A command that ends with whoever started it: run as a program, `leash.py COMMAND…`, by the standard library alone.
+
+A server of a protocol leads a session of its own, so that the end of a worker that was killed does not reach it, and
+one that does not care about a closed pipe would stay for good.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+_LOOK_S = 0.2
+
+
+def main(command: list[str]) -> int:
+    """Run a command to its end; when the process above is gone, end its whole group."""
+    above = os.getppid()
+    server = subprocess.Popen(command)
+    while True:
+        try:
+            return server.wait(_LOOK_S)
+        except subprocess.TimeoutExpired:
+            if os.getppid() != above:
+                os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

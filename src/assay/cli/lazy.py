@@ -1,0 +1,39 @@
+"""A group of commands that imports one when it is asked for, so that help costs next to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from assay.errors import nearest
+
+
+class Lazy(click.Group):
+    """Commands in the order of their names; each is the attribute of its name in a module with it at the end."""
+
+    def __init__(self, *args: Any, names: Sequence[str], modules: str, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._names = tuple(names)
+        self._modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which a newcomer meets them."""
+        return list(self._names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in self._names:
+            return None
+        command: click.Command = getattr(import_module(f"{self._modules}{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the arguments, or say which one may have been meant."""
+        if args[0] not in self._names and not args[0].startswith("-"):
+            ctx.fail(f"unknown command '{args[0]}'; {nearest(args[0], self._names)}")
+        return super().resolve_command(ctx, args)

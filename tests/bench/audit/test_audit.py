@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.bench.audit.audit import audit, name_of, places_in, texts_of
+from assay.bench.audit.collapse import collapsed
+from assay.bench.audit.finding import Audit
+from assay.bench.audit.queries import asks
+from assay.bench.audit.twins import twins
+from assay.bench.truth import Truth
+from assay.errors import InputError
+from assay.types import Chunk, Judgment, Query
+
+LONG = "def area(width, height):\n    return width * height if width > 0 and height > 0 else None\n"
+
+
+def documents(**texts: str) -> tuple[Chunk, ...]:
+    return tuple(Chunk(name, text, language="python", path=name) for name, text in texts.items())
+
+
+def truth(
+    *judgments: tuple[str, str, int] | tuple[str, str, int, str], texts: tuple[Chunk, ...] = (), **asked: str
+) -> Truth:
+    names = dict.fromkeys(judgment[0] for judgment in judgments)
+    queries = {**{name: f"compute the {name} of things" for name in names}, **asked}
+    made = tuple(Judgment(*judgment) for judgment in judgments)
+    return Truth("set", tuple(Query(name, text) for name, text in queries.items()), made, texts)
+
+
+def found(ground: Truth, name: str, **options: float) -> tuple[int, int, tuple[str, ...]]:
+    for finding in audit(ground, ground.documents, **options).findings:
+        if finding.name == name:
+            return finding.count, finding.of, finding.examples
+    return 0, 0, ()
+
+
+def names(told: Audit) -> set[str]:
+    return {finding.name for finding in told.findings}
+
+
+def test_a_clean_ground_truth_has_neither_findings_nor_hints():
+    ground = truth(
+        ("area", "a", 2), ("sum", "b", 1), ("sum", "a", 0), texts=documents(a=LONG, b="def add(x, y): return x + y")
+    )
+    told = audit(ground, ground.documents)
+    assert (told.findings, list(told)) == ((), [])
+    assert told.facts["grades"] == {0: 1, 1: 1, 2: 1}
+    assert told.facts["answers"] == {"least": 1, "median": 1, "mean": 1, "most": 1}
+
+
+def test_twins_in_the_corpus_are_counted_once_by_the_strictest_kind():
+    texts = documents(
+        a=LONG, b=LONG, c=LONG + "# done\n", d=LONG.replace("None", "0"), e="def add(x, y): return x + y", f=LONG
+    )
+    ground = truth(("area", "a", 1), ("sum", "e", 1), texts=texts)
+    assert found(ground, "equal texts") == (2, 6, ("a = b = f",))
+    assert found(ground, "equal but for layout") == (1, 6, ("a = c",))
+    count, _, (example,) = found(ground, "nearly equal texts")
+    assert (count, example[:5]) == (1, "a = d")
+    assert found(ground, "nearly equal texts", threshold=1) == (0, 0, ())
+
+
+def test_twins_judged_differently_and_twins_nobody_judged():
+    texts = documents(a=LONG, b=LONG, c=LONG, e="def add(x, y): return x + y")
+    ground = truth(("area", "a", 2), ("area", "b", 0), ("sum", "e", 1), texts=texts)
+    assert found(ground, "twins judged differently, equal texts") == (1, 2, ("area: a=2 b=0",))
+    assert found(ground, "twins unjudged, equal texts") == (1, 2, ("area: a=2 b=0 and 1 more that nobody judged",))
+
+
+def test_twins_of_wrong_answers_are_no_matter():
+    ground = truth(("area", "a", 0), ("area", "c", 1), texts=documents(a=LONG, b=LONG, c="def other(): pass"))
+    assert found(ground, "twins unjudged, equal texts")[0] == 0
+
+
+def test_contradictory_judgments_are_told_by_judge():
+    ground = truth(
+        ("area", "a", 0, "ann"),
+        ("area", "a", 3, "bob"),
+        ("area", "b", 1, "ann"),
+        ("area", "b", 2, "ann"),
+        ("area", "c", 1, "bob"),
+    )
+    assert found(ground, "contradictory judgments") == (2, 2, ("area a: ann=0 bob=3", "area b: ann=1 ann=2"))
+    assert found(ground, "right and wrong")[0] == 1
+    assert found(ground, "self-contradictory judgments") == (1, 2, ("area b: ann=1 ann=2",))
+    judges = audit(ground, ()).facts["judges"]
+    assert judges["ann"] == {"judgments": 3, "mean": 1, "shared": 3, "differing": 3}
+    assert judges["bob"] == {"judgments": 2, "mean": 2, "shared": 1, "differing": 1}
+
+
+def test_a_judgment_said_twice_is_a_hint():
+    ground = truth(("area", "a", 1, "ann"), ("area", "a", 1, "ann"), ("area", "a", 1, "bob"))
+    told = audit(ground, ())
+    assert [(hint.name, hint.count) for hint in told.hints] == [("repeated judgments", 1), ("one grade", 3)]
+    assert not list(told)
+
+
+def test_overlapping_ranges_with_other_grades():
+    ground = truth(("area", "a.py:1-9", 2), ("area", "a.py:9-12", 1), ("area", "a.py:10-11", 1), ("sum", "a.py:1-9", 1))
+    assert found(ground, "overlapping ranges") == (1, 4, ("area a.py:1-9=2 9-12=1",))
+
+
+def test_what_nothing_answers_and_what_is_not_there():
+    ground = truth(("area", "a", 0), ("gone", "x", 1), texts=documents(a=LONG), sum="add two numbers")
+    ground = Truth(
+        "set", tuple(each for each in ground.queries if each.id != "gone"), ground.judgments, ground.documents
+    )
+    assert found(ground, "unanswered queries") == (1, 2, ("area",))
+    assert found(ground, "queries without judgment") == (1, 2, ("sum",))
+    assert found(ground, "unknown queries") == (1, 2, ("gone",))
+    assert found(ground, "unknown targets") == (1, 2, ("x",))
+
+
+def test_queries_that_ask_the_same():
+    ground = truth(
+        ("1", "a", 1), ("2", "a", 0), ("3", "b", 1), ("4", "b", 1), ("5", "c", 1),
+        **{
+            "1": "How to sort lists", "2": "sorting a list", "3": "read the file", "4": "Read the  file",
+            "5": "unlike any other",
+        },
+    )  # fmt: skip
+    assert found(ground, "equal queries") == (1, 5, ("3 'read the file' = 4 'Read the file'",))
+    assert found(ground, "same queries") == (1, 5, ("1 'How to sort lists' = 2 'sorting a list'",))
+    count, of, (example,) = found(ground, "same queries, other grades")
+    assert (count, of) == (1, 2)
+    assert example.endswith(": a is 1 for 1 and 0 for 2")
+    assert found(ground, "same queries, other answers")[0] == 0
+
+
+def test_the_right_answer_of_a_same_query_counts_as_wrong():
+    ground = truth(("1", "a", 1), ("2", "b", 1), **{"1": "sort a list", "2": "list sorting"})
+    assert found(ground, "same queries, other answers")[:2] == (1, 1)
+    texts = documents(a=LONG, b=LONG)
+    same = truth(("1", "a", 1), ("2", "b", 1), texts=texts, **{"1": "sort a list", "2": "list sorting"})
+    assert found(same, "same queries, other answers")[0] == 0
+
+
+def test_the_same_words_for_another_language_are_another_query():
+    queries = (
+        Query("1", "sort a list", languages=("go",)), Query("2", "sort a list", languages=("java",)),
+        Query("3", "sort a list", tags={"language": "go"}), Query("4", "sort a list", tags={"language": "java"}),
+    )  # fmt: skip
+    ground = Truth("set", queries, (Judgment("1", "a", 1), Judgment("2", "b", 1)))
+    assert "equal queries" not in names(audit(ground, ()))
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("?!", "no word"),
+        ("how to do this in python", "no telling word"),
+        ("iteration", "too short"),
+        ("word " * 65, "too long"),
+        ("read a file and…", "cut"),
+        ("replace ( in string", "cut"),
+        ("install numpy quickly", "not about code"),
+    ],
+)
+def test_poor_queries_and_the_rule_that_says_so(text: str, rule: str):
+    ground = truth(("area", "a", 1), ("odd", "a", 0), odd=text)
+    assert found(ground, rule)[:2] == (1, 2)
+    assert found(ground, "poor queries")[:2] == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "text", ["parse_args", "HttpServer", "os.path", "sort()", "area of a circle", "C++ virtual destructor"]
+)
+def test_names_and_questions_are_not_poor(text: str):
+    assert found(truth(("area", "a", 1), ("odd", "a", 0), odd=text), "poor queries")[0] == 0
+
+
+def test_queries_without_any_text_are_not_audited():
+    ground = Truth("qrels", (Query("1", ""), Query("2", "")), (Judgment("1", "a", 1), Judgment("2", "b", 0)))
+    assert names(audit(ground, ())) == {"unanswered queries"}
+
+
+def test_examples_are_the_worst_and_as_many_as_wanted():
+    texts = documents(a="x", b="x", c=LONG, d=LONG, e="x")
+    assert found(truth(("area", "a", 1), texts=texts), "equal texts", examples=1)[2] == ("c = d",)
+
+
+def test_chunks_of_a_checkout_are_audited_as_hints(tmp_path: Path):
+    body = "".join(f"    total = total + {at}\n" for at in range(6))
+    (tmp_path / "a.py").write_text(f"def one(total):\n{body}\n\ndef two(total):\n    return total\n")
+    (tmp_path / "b.py").write_text(f"def one(total):\n{body}")
+    ground = truth(("area", "a.py:2-7", 1), ("sum", "c.py:1-2", 1), ("sum", "a.py:90-99", 1))
+    texts = texts_of(ground, tmp_path)
+    told = audit(ground, texts)
+    findings = {finding.name: finding for finding in told}
+    assert findings["twins unjudged, equal texts"].count == 1
+    assert findings["unknown targets"].examples == ("c.py:1-2", "a.py:90-99")
+    assert "equal texts" in {hint.name for hint in told.hints}
+
+
+def test_lines_speak_of_the_chunks_that_hold_half_of_them():
+    texts = [Chunk("", "", path="a.py", start_line=start, end_line=end) for start, end in [(1, 10), (11, 12), (13, 40)]]
+    places = places_in(texts)
+    assert list(places("a.py:2-11")) == [0]
+    assert list(places("a.py:9-15")) == [2]
+    assert list(places("a.py")) == [0, 1, 2]
+    assert list(places("a.py:41-50")) == list(places("b.py:1-2")) == []
+    symbols = [Chunk("", "", path="a.py", symbol="run", parent="Server"), Chunk("", "", path="a.py", symbol="rerun")]
+    assert list(places_in(symbols)("a.py::Server.run")) == list(places_in(symbols)("a.py::run")) == [0]
+
+
+def test_a_text_is_named_by_its_lines_or_its_id():
+    assert name_of(Chunk("7", "x")) == "7"
+    assert name_of(Chunk("7", "x", path="a.py", start_line=3, end_line=4)) == "a.py:3-4"
+
+
+def test_the_same_words_in_any_form_and_order():
+    assert asks("How do I sort the lists?") == asks("sorting list")
+    assert asks("what is it") == asks("IT is what")
+    assert asks("read file") != asks("write file")
+
+
+def test_collapsing_keeps_the_first_document_and_the_highest_grade():
+    texts = documents(a=LONG, b=LONG, c="def add(x, y): return x + y")
+    ground = truth(("area", "b", 1), ("area", "a", 0), ("sum", "c", 1), ("sum", "b", 0, "ann"), texts=texts)
+    reading = collapsed(ground, twins([text.text for text in texts]))
+    assert [document.id for document in reading.truth.documents] == ["a", "c"]
+    assert reading.truth.judgments == (
+        Judgment("area", "a", 1), Judgment("sum", "c", 1), Judgment("sum", "a", 0, "ann"),
+    )  # fmt: skip
+    assert [str(problem) for problem in reading.problems] == ["area: a is judged 1 and 0; 1 stays"]
+    assert "twins unjudged, equal texts" not in names(audit(reading.truth, reading.truth.documents))
+
+
+def test_a_checkout_cannot_be_collapsed():
+    with pytest.raises(InputError, match="no documents to make one"):
+        collapsed(truth(("area", "a.py:1-2", 1)), twins(["a"]))
