@@ -94,13 +94,9 @@ def bench(
         held = experiment.run(plan, setting, fresh=fresh)
     click.echo(json.dumps(held, ensure_ascii=False) if form == "json" else text(held), nl=form == "json")
     failed = list(gates.fallen(held, least))
-    if before is not None:
-        compared = gates.changes(held, before)
-        for change in compared:
-            say(str(change))
-        failed += [
-            f"significantly worse than the baseline: {each}" for each in compared if each.worse and fail_if_worse
-        ]
+    for change in gates.changes(held, before) if before else ():
+        say(str(change))
+        failed += [f"significantly worse than the baseline: {change}"] if change.worse and fail_if_worse else []
     if least or fail_if_worse:
         failed += gates.unmeasured(held)
     for line in failed:
