@@ -44,6 +44,7 @@ def _checks(chosen: Chosen) -> Iterator[tuple[str, Callable[[], Finding]]]:
     yield "cache", _cache
     yield "encoder", lambda: _encoder(chosen)
     yield "search", _search
+    yield "sandbox", _sandbox
     yield "extras", _extras
 
 
@@ -101,6 +102,21 @@ def _search() -> Finding:
         (hits,) = workspace.searcher.search(queries_of(["where are mails sent"]), 1)
         found = hits[0].chunk.symbol if hits else "nothing"
     return found == "send_mail", f"asked for send_mail, found {found}"
+
+
+def _sandbox() -> Finding:
+    """Attack each kind of sandbox; say which one programs get, what it guarantees, and why no stronger one."""
+    from assay.sandbox.opening import GUARANTEES
+    from assay.sandbox.probe import KINDS, probe
+
+    refused: list[str] = []
+    for kind in KINDS:
+        finding = probe(kind, fresh=True)
+        if finding.holds:
+            lines = [str(finding), *(f"  {guarantee}" for guarantee in GUARANTEES[kind]), *refused]
+            return True, f"\n{'':<15}".join(lines)
+        refused.append(f"not {finding}")
+    return True, f"none holds here, so no program is run: {'; '.join(refused)}"
 
 
 def _extras() -> Finding:

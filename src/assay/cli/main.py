@@ -19,7 +19,7 @@ from assay.cli.lazy import Lazy
 from assay.cli.options import VERBOSE
 from assay.errors import AssayError, printable
 
-COMMANDS = ("search", "index", "related", "status", "truth", "bench", "train", "doctor")
+COMMANDS = ("search", "index", "related", "status", "truth", "bench", "exec", "train", "doctor")
 
 
 @click.command(

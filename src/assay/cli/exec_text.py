@@ -1,0 +1,109 @@
+"""Outcomes of a campaign to what is printed of them: how many failed how, pass@k and exec@k."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isnan
+from typing import Any
+
+from assay.cli.workspaces import counted as things
+from assay.faults import Fault
+from assay.measure.passk import AtK, counted, over_tasks
+from assay.sandbox.campaign import Row
+
+_FEW = 5
+"""Reasons that are told of one kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What outcomes come to; each counts as often as its program was sampled."""
+
+    tasks: int
+    programs: int
+    classes: Mapping[Fault, int]
+    undecided: Mapping[str, int]
+    """How many programs nothing was found out about, by the reason."""
+    shared: int
+    """How many ran in one interpreter with their tests."""
+    passed: tuple[AtK, ...]
+    ran: tuple[AtK, ...]
+
+
+def figures_of(rows: Sequence[Row], ks: Sequence[int], *, seed: int = 0) -> Figures:
+    """Count outcomes; undecided ones are in no class and in no measure."""
+    classes, undecided = Counter[Fault](), Counter[str]()
+    decided: list[tuple[str, int, Fault]] = []
+    for row in rows:
+        fault = row.outcome.fault
+        if fault is None:
+            undecided[_reason(row)] += row.n
+        else:
+            classes[fault] += row.n
+            decided.append((row.outcome.task_id, row.n, fault))
+    right = counted([(task, n, fault is Fault.CORRECT) for task, n, fault in decided])
+    running = counted([(task, n, not fault.is_execution) for task, n, fault in decided])
+    return Figures(
+        len({row.outcome.task_id for row in rows}),
+        sum(row.n for row in rows),
+        {fault: classes[fault] for fault in Fault},
+        dict(undecided.most_common()),
+        sum(row.n for row in rows if row.outcome.shared),
+        over_tasks(right, ks, seed=seed),
+        over_tasks(running, ks, seed=seed),
+    )
+
+
+def told(figures: Figures) -> dict[str, Any]:
+    """Return all of it as JSON has it."""
+    return {
+        "tasks": figures.tasks,
+        "programs": figures.programs,
+        "classes": {str(fault): count for fault, count in figures.classes.items()},
+        "undecided": dict(figures.undecided),
+        "shared": figures.shared,
+        "pass@k": [_at_k(each) for each in figures.passed],
+        "exec@k": [_at_k(each) for each in figures.ran],
+    }
+
+
+def text(figures: Figures) -> Iterator[str]:
+    """Yield lines for a terminal: the classes that occur, then the measures."""
+    yield f"{things(figures.programs, 'program')} of {things(figures.tasks, 'task')}"
+    undecided = sum(figures.undecided.values())
+    rows = [(str(fault), count) for fault, count in figures.classes.items() if count]
+    rows += [("undecided", undecided)] if undecided else []
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, count in rows:
+        yield f"  {name.ljust(width)}  {count:>9,}  {count / figures.programs:>6.1%}"
+    for name, measures in (("pass", figures.passed), ("exec", figures.ran)):
+        for each in measures:
+            if not isnan(each.value):
+                yield f"  {f'{name}@{each.k}'.ljust(width)}  {each.value:>9.3f}  [{each.low:.3f}-{each.high:.3f}]"
+    yield from _notes(figures)
+
+
+def _notes(figures: Figures) -> Iterator[str]:
+    for reason, count in list(figures.undecided.items())[:_FEW]:
+        yield f"note: {count:,} undecided, in no class and no measure: {reason}"
+    if len(figures.undecided) > _FEW:
+        yield f"note: {len(figures.undecided) - _FEW:,} more reasons for undecided programs are in the file"
+    for each in figures.passed:
+        if each.few:
+            named = ", ".join(each.few[:_FEW]) + (", …" if len(each.few) > _FEW else "")
+            few = things(len(each.few), "task")
+            yield f"note: {few} with fewer than {each.k} samples, not in @{each.k}: {named}"
+    if figures.shared:
+        shared = things(figures.shared, "program")
+        yield f"note: {shared} ran in one interpreter with the tests (shared), where a program can lie"
+
+
+def _reason(row: Row) -> str:
+    outcome = row.outcome
+    return f"missing module {outcome.missing}" if outcome.missing else outcome.detail or "the sandbox failed"
+
+
+def _at_k(each: AtK) -> dict[str, Any]:
+    return {name: None if isinstance(value, float) and isnan(value) else value for name, value in asdict(each).items()}

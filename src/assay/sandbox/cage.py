@@ -1,0 +1,232 @@
+"""One cage from outside: started, given jobs, and gone without a trace when it or its supervisor ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, cast
+
+from assay.errors import InputError
+from assay.sandbox import wire
+from assay.sandbox.limits import Ended, Job, Limits
+from assay.sandbox.procs import WALL_OF_BUSY
+
+HARNESS = ("assay.sandbox.harness.candidate:serve", "assay.sandbox.harness.judge:judge")
+AHEAD = 2
+"""Jobs that a cage holds, so that it never waits for the next one."""
+_START_S = 60
+"""Loading large modules on a busy machine takes this long at most."""
+_GRACE_S = 10
+"""How much longer than its limits a job may take before its cage counts as dead."""
+_SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""A process that forks has to have one thread."""
+
+BOOT = """
+import sys, types
+for name, folder in (("assay", {0!r}), ("assay.sandbox", {0!r} + "/sandbox")):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from assay.sandbox.{1} import main
+main()
+"""
+"""Starts a keeper without the rest of the package, and without putting its folder on the path of programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What every cage of a sandbox is."""
+
+    kind: str
+    limits: Limits = field(default_factory=Limits)
+    modules: tuple[str, ...] = ()
+    """Loaded before the first job, so that programs find them there."""
+    paths: tuple[str, ...] = ()
+    """Folders that programs may read and import from."""
+    harness: tuple[str, str] = HARNESS
+    """`module:function` of the program's side and of its judge's."""
+    harness_path: str = ""
+    """Where to import it from, if not from this package."""
+
+
+@dataclass(slots=True)
+class Ticket:
+    """A job on its way through a pool: its place in the order, and how many cages died of it."""
+
+    number: int
+    job: Job
+    tries: int = 0
+
+
+class Cage:
+    """A keeper and its namespaces, started when it gets a job and again after it died."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._scratch = ""
+        self._held: deque[tuple[Ticket, list[int], float]] = deque()
+
+    @property
+    def held(self) -> list[Ticket]:
+        """The jobs given to it that have not ended, in order; the first of them is running."""
+        return [ticket for ticket, _, _ in self._held]
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it takes another job."""
+        return len(self._held) < AHEAD
+
+    @property
+    def overdue_in_s(self) -> float:
+        """How long to wait for it before it counts as dead."""
+        return self._held[0][2] - time.monotonic() if self._held else float("inf")
+
+    @property
+    def process(self) -> int:
+        """The process that stays outside and sees to its end; 0 where it is dead."""
+        return self._process.pid if self._process else 0
+
+    def fileno(self) -> int:
+        """Return what becomes readable when a job has ended or the cage is dead."""
+        return self._control.fileno() if self._control else -1
+
+    def start(self) -> None:
+        """Bring it up; what stands in the way is an error that says so."""
+        ours, theirs = wire.pair()
+        self._scratch = "" if self._plan.kind == "namespaces" else mkdtemp(prefix="assay-cage-")
+        with theirs:
+            self._process = _spawn(theirs)
+        self._control = ours
+        ours.settimeout(_START_S)
+        try:
+            python = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix)}
+            wire.send(ours, plan_message(self._plan, self._plan.kind, self._scratch, python))
+            hello, _ = wire.receive(ours)
+        except OSError as error:
+            hello = {"error": str(error)}
+        if not hello or "error" in hello:
+            self.kill()
+            reason = hello["error"] if hello else "its first process died"
+            raise InputError(f"the sandbox '{self._plan.kind}' does not start here: {reason}; `assay doctor` says more")
+        ours.settimeout(None)
+
+    def give(self, ticket: Ticket) -> None:
+        """Hand over a job; the cage must have room."""
+        if not self._control:
+            self.start()
+        job = ticket.job
+        files = [wire.given(job.candidate), wire.given(job.stdin), wire.blank(), wire.blank(), wire.blank()]
+        if job.judge is not None:
+            files += [wire.blank(), wire.given(job.judge)]
+        limits = self.admit(ticket, files)
+        with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
+            wire.send(cast(socket.socket, self._control), {"limits": asdict(limits)}, files)
+
+    def admit(self, ticket: Ticket, files: list[int]) -> Limits:
+        """Note a job that is handed over, and when its cage counts as dead; return its limits."""
+        limits = ticket.job.limits or self._plan.limits
+        begins = self._held[-1][2] if self._held else time.monotonic()
+        self._held.append((ticket, files, begins + limits.wall_s * WALL_OF_BUSY + _GRACE_S))
+        return limits
+
+    def collect(self) -> tuple[Ticket, Ended] | None:
+        """Return a job that has ended and how, or None where the cage is dead."""
+        try:
+            message, _ = wire.receive(self._control) if self._control else (None, [])
+        except OSError:
+            message = None
+        if message is None:
+            return None
+        ticket, files, _ = self._held.popleft()
+        limits = ticket.job.limits or self._plan.limits
+        ended = _ended(ticket.job, message, files, limits.output_kb << 10)
+        _close(files)
+        return ticket, ended
+
+    def kill(self) -> list[Ticket]:
+        """End it with all it runs; return the jobs that it did not finish."""
+        if self._control:
+            self._control.close()
+            self._control = None
+        if self._process:
+            _finish(self._process, self._plan.kind)
+            self._process = None
+        if self._scratch:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        lost = self.held
+        for _, files, _ in self._held:
+            _close(files)
+        self._held.clear()
+        return lost
+
+
+def _spawn(control: socket.socket) -> subprocess.Popen[bytes]:
+    """Start the process that becomes a cage, with nothing of ours but one end of a socket."""
+    environment = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", **dict.fromkeys(_SINGLE_THREADED, "1")}
+    package = str(Path(__file__).parent.parent)
+    number = control.fileno()
+    adopt = f"import os; os.dup2({number}, 3) if {number} != 3 else None; os.closerange(4, 256)\n"
+    return subprocess.Popen(
+        [sys.executable, "-s", "-P", "-B", "-X", "utf8", "-c", adopt + BOOT.format(package, "keeper")],
+        env=environment,
+        cwd="/",
+        pass_fds=[number],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def plan_message(plan: Plan, kind: str, scratch: str, folders: Iterable[str]) -> dict[str, Any]:
+    """Return what a keeper is told of its cage."""
+    return {
+        "kind": kind,
+        "modules": plan.modules,
+        "paths": plan.paths,
+        "folders": sorted(map(os.path.abspath, {*folders, *plan.paths})),
+        "harness": plan.harness,
+        "harness_path": plan.harness_path,
+        "scratch": scratch,
+    }
+
+
+def _finish(process: subprocess.Popen[bytes], kind: str) -> None:
+    """See a cage to its end: pure namespaces end with one signal, the others clean up when they are told."""
+    if kind == "namespaces":
+        process.kill()
+    else:
+        process.terminate()
+    try:
+        process.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _ended(job: Job, message: dict[str, Any], files: list[int], most: int) -> Ended:
+    _, _, out, err, reports, *judging = files
+    return Ended(
+        id=job.id,
+        verdict=wire.read(judging[0]) if judging else b"",
+        reports=wire.read(reports),
+        stdout=os.pread(out, most, 0),
+        stderr=os.pread(err, most, 0),
+        **message,
+    )
+
+
+def _close(files: list[int]) -> None:
+    for file in files:
+        os.close(file)

@@ -1,0 +1,1 @@
+"""Files of tasks in every format of the field to values."""

@@ -1,0 +1,115 @@
+"""Inputs of calls and a reference to tests: the reference runs in the sandbox once, and what it returns is expected.
+
+An input that the contract forbids, on which the reference fails, that takes too long or whose value is no plain data
+makes no test: it is told, and the others count.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from assay.sandbox.limits import Ended, Job, Limits
+from assay.sandbox.tasks import answering, evalplus
+from assay.sandbox.tasks.reading import Inputs, Problem, Reading
+from assay.sandbox.verdict import job_of
+from assay.types import Call, Program, Task, Test
+
+if TYPE_CHECKING:
+    from assay.protocols import Progress
+
+_LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048, file_mb=64, output_kb=32_768)
+"""For all inputs of one task: references of EvalPlus take up to half a minute."""
+_LONGEST_TASK = 1 << 22
+_SLACK = 4
+"""How many times as long as the reference a program may take, as EvalPlus has it."""
+
+
+class Runs(Protocol):
+    """What a campaign needs of a sandbox."""
+
+    @property
+    def name(self) -> str:
+        """What kind it is."""
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        """What it keeps programs from."""
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Ended]:
+        """Yield how each job ended, in their order."""
+
+
+def answered(reading: Reading, sandbox: Runs, report: Progress | None = None) -> Reading:
+    """Return the tasks with a test for each input that the reference answers."""
+    waiting = [task for task in reading.tasks if task.id in reading.inputs]
+    if not waiting:
+        return reading
+    made: dict[str, Task] = {}
+    problems = list(reading.problems)
+    jobs = (_job(task, reading.inputs[task.id]) for task in waiting)
+    for task, ended in zip(waiting, sandbox.run(jobs), strict=True):
+        tests, why = _tests(task, reading.inputs[task.id], ended)
+        made[task.id] = replace(task, tests=tests, timeout_s=_timeout(ended))
+        problems += [Problem(task.id, f"{count:,} inputs are no tests: {what}") for what, count in why.items()]
+        if report:
+            report("expected values", len(made), len(waiting))
+    tasks = tuple(made.get(task.id, task) for task in reading.tasks)
+    return Reading(tasks, tuple(problems), reading.form)
+
+
+def _job(task: Task, inputs: Inputs) -> Job:
+    given = json.dumps(
+        {
+            "reference": task.reference,
+            "entry_point": task.entry_point,
+            "contract": inputs.contract,
+            "inputs": inputs.args,
+        }
+    )
+    asked = Task(task.id, "", entry_point=answering.main.__name__, tests=(Call((given,), None),))
+    source = Path(answering.__file__).read_text(encoding="utf-8")
+    return job_of(asked, Program(task.id, source), limits=_LIMITS)
+
+
+def _tests(task: Task, inputs: Inputs, ended: Ended) -> tuple[tuple[Test, ...], Mapping[str, int]]:
+    """Return the tests of a task, and how many inputs make none for which reason."""
+    lines = ended.stdout.decode("utf-8", "replace").split("\n")[:-1]
+    why, size, tests = Counter[str](), 0, list[Test]()
+    for line in lines:
+        if (pair := _pair(line)) is None:
+            why[line[:80]] += 1
+        elif size + len(line) > _LONGEST_TASK:
+            why[answering.TOO_LONG] += 1
+        else:
+            size += len(line)
+            tests.append(evalplus.test_of(task.entry_point, *pair, inputs.atol))
+    if len(inputs.args) > len(lines):
+        why[_broken(ended)] += len(inputs.args) - len(lines)
+    return tuple(tests), why
+
+
+def _pair(line: str) -> tuple[tuple[Any, ...], Any] | None:
+    if not line.startswith("("):
+        return None
+    args, value = ast.literal_eval(line)
+    return args, value
+
+
+def _broken(ended: Ended) -> str:
+    """Say why there are fewer answers than inputs."""
+    if ended.ended in {"cpu", "wall"}:
+        return f"the reference takes longer than {_LIMITS.cpu_s:.0f} s for all inputs"
+    told = ended.detail or ended.reports.decode("utf-8", "replace").strip()
+    return f"running the reference ended by {ended.ended}" + (f" ({told[:120]})" if told else "")
+
+
+def _timeout(ended: Ended) -> float:
+    """Return the processor time for all tests of a task, 0 where the limits are enough."""
+    wanted = _SLACK * ended.cpu_s
+    return round(wanted, 1) if wanted > Limits().cpu_s else 0.0

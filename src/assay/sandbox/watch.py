@@ -1,0 +1,99 @@
+"""What the processes of a job use together, read from /proc: memory, processor time, how many there are.
+
+Without a control group the kernel limits single processes only, and a program may start many.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE_KB = os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+@dataclass(slots=True)
+class Usage:
+    """The sum over some processes."""
+
+    memory_mb: float = 0.0
+    cpu_s: float = 0.0
+    tasks: int = 0
+    """Threads."""
+
+
+@dataclass(slots=True)
+class Process:
+    """One line of /proc/PID/stat."""
+
+    pid: int
+    parent: int
+    cpu_s: float
+    tasks: int
+    resident_mb: float
+
+
+def processes() -> list[Process]:
+    """Return every process that can be seen."""
+    return [found for name in os.listdir("/proc") if name.isdecimal() and (found := _process(name))]
+
+
+def this_process() -> int:
+    """Return the number of this process as /proc has it, which may be another one than its own."""
+    return int(os.readlink("/proc/self"))
+
+
+def of_user(user: int) -> int:
+    """Return how many threads a user has now: without a user namespace a limit of processes counts them all."""
+    total = 0
+    for process in processes():
+        with contextlib.suppress(OSError):
+            total += process.tasks if os.stat(f"/proc/{process.pid}").st_uid == user else 0
+    return total
+
+
+def below(root: int, everything: Iterable[Process]) -> list[Process]:
+    """Return the descendants of a process."""
+    children: dict[int, list[Process]] = {}
+    for process in everything:
+        children.setdefault(process.parent, []).append(process)
+    found: list[Process] = []
+    fresh = children.get(root, [])
+    while fresh:
+        found += fresh
+        fresh = [child for process in fresh for child in children.get(process.pid, [])]
+    return found
+
+
+def usage(job: Iterable[Process], enough_mb: float) -> Usage:
+    """Sum up; what is shared is counted once for each process until that makes `enough_mb`, then exactly."""
+    together = list(job)
+    memory_mb = sum(process.resident_mb for process in together)
+    if memory_mb > enough_mb:
+        memory_mb = sum(_proportional_mb(process) for process in together)
+    return Usage(memory_mb, sum(process.cpu_s for process in together), sum(process.tasks for process in together))
+
+
+def _process(pid: str) -> Process | None:
+    """Read one process; None where it has just gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            text = stat.read()
+    except OSError:
+        return None
+    words = text[text.rindex(b")") + 2 :].split()
+    ticks = sum(map(int, words[11:15]))
+    resident_mb = int(words[21]) * _PAGE_KB / 1024
+    return Process(int(pid), int(words[1]), ticks / _TICKS, int(words[17]), resident_mb)
+
+
+def _proportional_mb(process: Process) -> float:
+    """Return its own pages, and of each shared one its part."""
+    try:
+        with open(f"/proc/{process.pid}/smaps_rollup", "rb") as smaps:
+            lines = smaps.read().split(b"\n")
+    except OSError:
+        return process.resident_mb
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(b"Pss:")), process.resident_mb)

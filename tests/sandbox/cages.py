@@ -1,0 +1,34 @@
+"""What the tests of cages share: jobs for the smallest harness, and sandboxes of each kind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from assay.sandbox.cage import Plan
+from assay.sandbox.limits import Job, Limits
+from assay.sandbox.pool import Sandbox
+
+HARNESS = ("standin_harness:serve", "standin_harness:judge")
+FOLDER = str(Path(__file__).parent)
+ISOLATED = ("namespaces", "hybrid", "landlock")
+
+
+def job(source, calls=None, name="", **other):
+    test = json.dumps({"calls": calls}).encode() if calls is not None else None
+    return Job(name or source[:20], json.dumps({"source": source}).encode(), test, **other)
+
+
+def cages(kind, workers=1, **plan):
+    return Sandbox(Plan(kind, harness=HARNESS, harness_path=FOLDER, **plan), workers)
+
+
+def ends(sandbox, *sources, **limits):
+    given = {"limits": Limits(**limits)} if limits else {}
+    return list(sandbox.run([job(source, **given) for source in sources]))
+
+
+def printed(sandbox, source, **limits):
+    (ended,) = ends(sandbox, source, **limits)
+    assert (ended.ended, ended.status) == ("exit", 0), ended
+    return ended.stdout.decode()
