@@ -203,18 +203,17 @@ _NAMED: Final = {
 
 def blamed(error: BaseException, last: object) -> Fault | None:
     """Return the fault of the value that made test code fail, None where that value does not explain the error."""
-    kind = type(last).__name__
     if last is NOTHING or isinstance(error, NameError | ImportError | SyntaxError):
         return None
     if isinstance(error, MemoryError | OverflowError | RecursionError):
         return Fault.INT_LARGE_ERROR if isinstance(last, int) else Fault.INTENT_OTHER
     if isinstance(error, TypeError | AttributeError):
+        kind = type(last).__name__
         if f"'{kind}'" not in str(error) and f" {kind} " not in f" {error} ":
             return None
         return Fault.NONE_ERROR if last is None else Fault.OUTPUT_TYPE_ERROR
-    if isinstance(error, IndexError | KeyError) and isinstance(last, _DATA):
-        return Fault.LENGTH_ERROR if last else Fault.EMPTY_ERROR
-    if isinstance(error, ValueError) and "unpack" in str(error) and isinstance(last, _DATA):
+    unpacked = isinstance(error, ValueError) and "unpack" in str(error)
+    if isinstance(last, _DATA) and (unpacked or isinstance(error, IndexError | KeyError)):
         return Fault.LENGTH_ERROR if last else Fault.EMPTY_ERROR
     return None
 
