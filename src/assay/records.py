@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -23,6 +24,9 @@ from assay.errors import StorageError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+_GAP = re.compile(r"[\s,]*")
 
 
 def append(file: Path, records: Iterable[Mapping[str, Any]]) -> None:
@@ -46,6 +50,31 @@ def read(file: Path) -> Iterator[dict[str, Any]]:
         for number, line in enumerate(lines, 1):
             if line.endswith(b"\n"):
                 yield _record(line, f"{file}:{number}")
+
+
+def listed(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield the objects of a JSON list with the row of each; what is none is a text that says what it is instead.
+
+    What stands before a broken one is not lost with it.
+    """
+    decode = json.JSONDecoder().raw_decode
+    at, row, seen = text.index("[") + 1, 1, 0
+    while True:
+        at = _GAP.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        row, seen = row + text.count("\n", seen, at), at
+        if text.startswith("]", at):
+            return
+        try:
+            value, at = decode(text, at)
+        except (ValueError, RecursionError) as error:
+            yield row, f"no JSON: {error}; nothing after it is read"
+            return
+        yield row, value if isinstance(value, dict) else told(value)
+
+
+def told(value: object) -> str:
+    """Return what a JSON value is, for a message about one that is no object."""
+    return f"{type(value).__name__} {str(value)[:40]!r}"
 
 
 def manifest(settings: DataclassInstance, *, seed: int, corpus: Iterable[object] = ()) -> dict[str, Any]:

@@ -96,6 +96,19 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """What could not be used, and where it stands."""
+
+    where: str
+    """`FILE:ROW`, or the id of a query or a task."""
+    what: str
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        return f"{self.where}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
     """Test code in Python: asserts, a `check(candidate)` that is called, or unittest cases."""
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from assay.bench.check import Checked, check, repinned
 from assay.bench.drift import Drift, follow
 from assay.bench.places import resolved
-from assay.bench.truth import Problem, Reading, Truth
+from assay.bench.truth import Reading, Truth
 from assay.corpus.patches import Hunk
 from assay.errors import InputError
 from assay.measure.lines import Span
-from assay.types import Chunk, Judgment, Query
+from assay.types import Chunk, Judgment, Problem, Query
 
 CODE = '''"""Sending mail."""
 

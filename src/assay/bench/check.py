@@ -11,10 +11,11 @@ from pathlib import Path
 
 from assay.bench.drift import Drift, drift_of, fault_of, path_of
 from assay.bench.places import Places
-from assay.bench.truth import Problem, Reading, Truth
+from assay.bench.truth import Reading, Truth
 from assay.corpus import history
 from assay.corpus.pinned import is_repository
 from assay.errors import InputError
+from assay.types import Problem
 
 
 @dataclass(frozen=True, slots=True)

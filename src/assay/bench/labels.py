@@ -17,9 +17,9 @@ from typing import Any
 from assay.bench.formats.gather import fault_of_target, grade_of, records_of, rows_of, text_of
 from assay.bench.formats.writing import write_lines, write_records
 from assay.bench.pool import Pool
-from assay.bench.truth import Problem, Reading, Truth
+from assay.bench.truth import Reading, Truth
 from assay.errors import InputError, nearest
-from assay.types import Judgment
+from assay.types import Judgment, Problem
 
 COLUMNS = ("query_id", "query", "target", "text", "grade", "reason")
 _NEEDED = ("query_id", "target", "grade")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from assay.bench.truth import Problem, Reading, Truth
+from assay.bench.truth import Reading, Truth
 from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import parse
 from assay.corpus.files import opened, shown
@@ -20,7 +20,7 @@ from assay.corpus.reading import decoded
 from assay.corpus.walk import walk
 from assay.errors import InputError, nearest
 from assay.measure.lines import Span, span_of
-from assay.types import Judgment
+from assay.types import Judgment, Problem
 
 
 class Places:

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from random import Random
 
 from assay.bench.scores import Expected
-from assay.bench.truth import Problem
 from assay.measure.lines import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.types import Query
+from assay.types import Problem, Query
 
 Run = Mapping[str, Sequence[Span]]
 """The ranked answers of one system, by the query's id."""

@@ -15,12 +15,12 @@ from assay.bench.mine.mine import Options, mine
 from assay.bench.places import resolved
 from assay.bench.plan import SetSpec
 from assay.bench.scores import Expected, expected
-from assay.bench.truth import Problem, Truth
+from assay.bench.truth import Truth
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.errors import InputError
 from assay.measure.lines import Span
 from assay.protocols import Progress, Say
-from assay.types import Mode, Query
+from assay.types import Mode, Problem, Query
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,9 @@ import numpy as np
 
 from assay import __version__, records
 from assay.bench.formats import trec
-from assay.bench.truth import Problem
 from assay.errors import InputError, StorageError
 from assay.measure.lines import Span
-from assay.types import Query
+from assay.types import Problem, Query
 
 FORMAT = 1
 _OTHERS = frozenset(("cmd", "http", "mcp", "run"))

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.bench.corpus import Corpus, lines_of
-from assay.bench.truth import Problem, Truth
+from assay.bench.truth import Truth
 from assay.corpus.functions import functions
 from assay.errors import InputError
 from assay.measure.compare import interval
 from assay.measure.lines import Entry, Span, span_of
 from assay.measure.matched import Matched, Unit, match
 from assay.measure.measures import Measure
-from assay.types import Query
+from assay.types import Problem, Query
 from assay.words import tokens
 
 Values = NDArray[np.float64]

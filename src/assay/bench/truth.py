@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.types import Chunk, Judgment, Query
+from assay.types import Chunk, Judgment, Problem, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +26,6 @@ class Truth:
     """What the judgments speak of; empty when nobody said."""
     hidden: tuple[str, ...] = ()
     """Targets whose lines are blanked in the corpus before it is indexed: they hold the questions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What could not be used, and where it stands."""
-
-    where: str
-    """`FILE:ROW`, or a query's id."""
-    what: str
-
-    def __str__(self) -> str:
-        """Return one line for people."""
-        return f"{self.where}: {self.what}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from assay.sandbox.limits import Limits
     from assay.sandbox.samples import Samples
     from assay.sandbox.tasks.expected import Runs
-    from assay.sandbox.tasks.reading import Problem, Reading
+    from assay.sandbox.tasks.reading import Reading
+    from assay.types import Problem
 
 _TOLD = 10
 """Problems that are named; the rest is counted."""

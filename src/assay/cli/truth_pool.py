@@ -15,8 +15,9 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.bench.corpus import Corpus
     from assay.bench.pool import Pool, Run
-    from assay.bench.truth import Problem, Truth
+    from assay.bench.truth import Truth
     from assay.measure.lines import Span
+    from assay.types import Problem
 
 _FILE = click.Path(path_type=Path)
 

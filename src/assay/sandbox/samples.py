@@ -16,8 +16,7 @@ from pathlib import Path
 
 from assay.errors import InputError, nearest
 from assay.sandbox.tasks.lines import FieldError, Record, records_of
-from assay.sandbox.tasks.reading import Problem
-from assay.types import Program, Task
+from assay.types import Problem, Program, Task
 
 _USUAL = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
 STOPS: Mapping[str, tuple[str, ...]] = {

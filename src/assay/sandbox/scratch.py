@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import Protocol
 
 from assay.sandbox.limits import Limits
@@ -124,11 +125,42 @@ def _state(root: str) -> _State:
 
 
 def _empty(root: Path) -> None:
-    """Delete all that is in a folder, whatever modes its folders have."""
+    """Delete all that is in a folder, whatever modes its folders have and however deep they lie.
+
+    Folders inside folders are moved up first, so that no path grows too long and nothing recurses.
+    """
     os.chmod(root, 0o700)
-    for entry in list(os.scandir(root)):
-        if entry.is_dir(follow_symlinks=False):
-            _empty(Path(entry.path))
-            os.rmdir(entry.path)
-        else:
-            os.unlink(entry.path)
+    top = os.open(root, _FOLDER)
+    try:
+        while names := os.listdir(top):
+            for name in names:
+                if not _unlinked(name, top):
+                    _flatten(name, top)
+                    os.rmdir(name, dir_fd=top)
+    finally:
+        os.close(top)
+
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+def _flatten(name: str, top: int) -> None:
+    """Delete the files of a folder and move its folders beside it."""
+    os.chmod(name, 0o700, dir_fd=top)
+    folder = os.open(name, _FOLDER, dir_fd=top)
+    try:
+        for inner in os.listdir(folder):
+            if not _unlinked(inner, folder):
+                os.chmod(inner, 0o700, dir_fd=folder)
+                os.rename(inner, token_hex(16), src_dir_fd=folder, dst_dir_fd=top)
+    finally:
+        os.close(folder)
+
+
+def _unlinked(name: str, folder: int) -> bool:
+    """Delete what is no folder; say whether it was."""
+    try:
+        os.unlink(name, dir_fd=folder)
+    except IsADirectoryError:
+        return False
+    return True

@@ -16,10 +16,10 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.sandbox.limits import Job
 from assay.sandbox.tasks.expected import Runs
-from assay.sandbox.tasks.reading import Problem, Reading
+from assay.sandbox.tasks.reading import Reading
 from assay.sandbox.vacuity import stubs
 from assay.sandbox.verdict import job_of, outcome_of
-from assay.types import Stdin, Task
+from assay.types import Problem, Stdin, Task
 
 if TYPE_CHECKING:
     from assay.protocols import Progress

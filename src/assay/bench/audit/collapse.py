@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from assay.bench.audit.shingles import Numbers
 from assay.bench.audit.twins import clusters
-from assay.bench.truth import Problem, Reading, Truth
+from assay.bench.truth import Reading, Truth
 from assay.errors import InputError
-from assay.types import Judgment
+from assay.types import Judgment, Problem
 
 
 def collapsed(truth: Truth, groups: Numbers) -> Reading:

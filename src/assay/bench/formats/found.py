@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.bench.formats.gather import fault_of_id, json_of, place_of
-from assay.bench.truth import Problem, Reading, Truth
+from assay.bench.truth import Reading, Truth
 from assay.errors import InputError, nearest
-from assay.types import Chunk, Judgment, Query
+from assay.types import Chunk, Judgment, Problem, Query
 
 
 class Gathered:

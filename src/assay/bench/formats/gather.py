@@ -17,12 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from assay.bench.truth import Problem
+from assay import records
 from assay.errors import InputError
 from assay.measure.lines import Span, span_of
+from assay.types import Problem
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_GAP = re.compile(r"[\s,]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PLAIN = re.compile(r"(\w[\w./@+ -]*)(?::([0-9]+)(?:-([0-9]+))?)?")
 _BROKEN = re.compile(r":\d*-?\d*\Z")
@@ -89,7 +89,7 @@ def records_of(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[
     """Yield the objects of a file of JSON lines, or of one JSON list of objects, each with the line it begins on."""
     lines = lines_of(path, problems)
     first = next((line.lstrip() for line in lines if line.strip()), "")
-    values = _listed("\n".join(lines)) if first.startswith("[") else _lined(lines)
+    values = records.listed("\n".join(lines)) if first.startswith("[") else _lined(lines)
     for row, value in values:
         if isinstance(value, dict):
             yield row, value
@@ -108,24 +108,7 @@ def _value(line: str) -> Any:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
         return f"no JSON: {error}"
-    return value if isinstance(value, dict) else f"{type(value).__name__} {str(value)[:40]!r}"
-
-
-def _listed(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield the values of a JSON list; what stands before a broken one is not lost with it."""
-    decode = json.JSONDecoder().raw_decode
-    at, row, seen = text.index("[") + 1, 1, 0
-    while True:
-        at = _GAP.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
-        row, seen = row + text.count("\n", seen, at), at
-        if text.startswith("]", at):
-            return
-        try:
-            value, at = decode(text, at)
-        except (ValueError, RecursionError) as error:
-            yield row, f"no JSON: {error}; nothing after it is read"
-            return
-        yield row, value if isinstance(value, dict) else f"{type(value).__name__} {str(value)[:40]!r}"
+    return value if isinstance(value, dict) else records.told(value)
 
 
 def json_of(path: Path, text: str = "") -> Any:

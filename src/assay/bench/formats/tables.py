@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.bench.formats.gather import records_of
-from assay.bench.truth import Problem
 from assay.errors import MissingExtra
+from assay.types import Problem
 
 
 def objects_of(path: Path, wanted: tuple[str, ...], problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:

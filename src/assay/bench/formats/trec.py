@@ -16,10 +16,10 @@ from assay.bench.formats import losses as lost
 from assay.bench.formats.found import Gathered, name_of
 from assay.bench.formats.gather import fault_of_target, grade_of, lines_of, many, place_of
 from assay.bench.formats.writing import write_about, write_lines
-from assay.bench.truth import Problem, Reading, Truth
+from assay.bench.truth import Reading, Truth
 from assay.errors import InputError
 from assay.measure.lines import Span
-from assay.types import Judgment, Query
+from assay.types import Judgment, Problem, Query
 
 _SPACE = re.compile(r"\s")
 _QRELS = re.compile(r"\s*\S+\s+\S+\s+\S+\s+-?\d+\s*(\n|$)")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.sandbox.limits import Ended, Job, Limits
 from assay.sandbox.tasks import answering, evalplus
-from assay.sandbox.tasks.reading import Inputs, Problem, Reading
+from assay.sandbox.tasks.reading import Inputs, Reading
 from assay.sandbox.verdict import job_of
-from assay.types import Call, Program, Task, Test
+from assay.types import Call, Problem, Program, Task, Test
 
 if TYPE_CHECKING:
     from assay.protocols import Progress

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from assay.sandbox.tasks.lines import FieldError, Record, records_of
-from assay.sandbox.tasks.reading import Inputs, Problem, Reading
-from assay.types import Task
+from assay.sandbox.tasks.reading import Inputs, Reading
+from assay.types import Problem, Task
 
 Made = Task | tuple[Task, Inputs]
 

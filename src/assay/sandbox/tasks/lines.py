@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import gzip
 import json
-import re
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
@@ -17,10 +16,10 @@ from pathlib import Path
 from typing import Any
 from warnings import catch_warnings
 
+from assay import records
 from assay.errors import InputError
-from assay.sandbox.tasks.reading import Problem
+from assay.types import Problem
 
-_GAP = re.compile(r"[\s,]*")
 _PACKED = b"\x1f\x8b"
 _KINDS = {
     dict: "an object",
@@ -59,7 +58,7 @@ def bytes_of(path: Path, most: int = -1) -> bytes:
 def records_of(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines, or of one JSON list of objects, each with the line it begins on."""
     data = bytes_of(path)
-    values = _listed(data.decode("utf-8", "replace")) if data.lstrip().startswith(b"[") else _lined(data)
+    values = records.listed(data.decode("utf-8", "replace")) if data.lstrip().startswith(b"[") else _lined(data)
     for row, value in values:
         if isinstance(value, dict):
             yield row, value
@@ -80,28 +79,7 @@ def _value(line: bytes) -> Any:
         return f"text that is not UTF-8: byte {line[error.start]:#04x} at column {error.start + 1}"
     except (ValueError, RecursionError) as error:
         return f"no JSON: {error}"
-    return value if isinstance(value, dict) else _told(value)
-
-
-def _listed(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield the values of a JSON list; what stands before a broken one is not lost with it."""
-    decode = json.JSONDecoder().raw_decode
-    at, row, seen = text.index("[") + 1, 1, 0
-    while True:
-        at = _GAP.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
-        row, seen = row + text.count("\n", seen, at), at
-        if text.startswith("]", at):
-            return
-        try:
-            value, at = decode(text, at)
-        except (ValueError, RecursionError) as error:
-            yield row, f"no JSON: {error}; nothing after it is read"
-            return
-        yield row, value if isinstance(value, dict) else _told(value)
-
-
-def _told(value: object) -> str:
-    return f"{type(value).__name__} {str(value)[:40]!r}"
+    return value if isinstance(value, dict) else records.told(value)
 
 
 @dataclass(frozen=True, slots=True)

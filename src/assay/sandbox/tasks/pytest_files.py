@@ -13,8 +13,8 @@ from pathlib import Path
 
 from assay.errors import InputError
 from assay.sandbox.tasks.lines import bytes_of
-from assay.sandbox.tasks.reading import Problem, Reading
-from assay.types import Pytest, Task
+from assay.sandbox.tasks.reading import Reading
+from assay.types import Problem, Pytest, Task
 
 PYTHON = "*.py"
 """What stands for fields where a file has none, being Python, or a folder."""

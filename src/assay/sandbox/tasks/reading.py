@@ -6,20 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.types import Task
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What could not be used, and where it stands."""
-
-    where: str
-    """`FILE:ROW`, or a task's id."""
-    what: str
-
-    def __str__(self) -> str:
-        """Return one line for people."""
-        return f"{self.where}: {self.what}"
+from assay.types import Problem, Task
 
 
 @dataclass(frozen=True, slots=True)
