@@ -201,9 +201,17 @@ def _devices() -> None:
         _protect(f"/new/dev/{name}", _RDONLY | _NOSUID | _NOEXEC)
 
 
+_OF_THE_USER = ("keys", "key-users")
+"""Files of /proc that no namespace divides: keys of whoever started this."""
+
+
 def _processes(place: str) -> None:
     """Mount a view of the own processes in which a program sees only itself and what it started."""
     _mount("proc", place, "proc", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "hidepid=2")
+    nothing = next(path for path in ("/old/dev/null", "/dev/null") if os.path.exists(path))
+    for name in _OF_THE_USER:
+        if os.path.exists(f"{place}/{name}"):
+            _mount(nothing, f"{place}/{name}", "", _BIND)
 
 
 def _loopback() -> None:
