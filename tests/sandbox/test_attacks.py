@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,12 +21,12 @@ sys.path.insert(0, str(HERE))
 from attacks.catalogue import ATTACKS, GROUPS  # noqa: E402  found through the line above
 from attacks.model import ABSENT, BROKEN, CONTAINED, LOOSE, Row  # noqa: E402
 from attacks.special import SPECIAL  # noqa: E402
+from ordinary import NOBODYS, copies, interpreter  # noqa: E402
 
 HALVES = (
     ("verdict", "network", "reading", "privilege"),
     ("writing", "resources", "processes", "state", "dependencies", "benign"),
 )
-NOBODYS = 64321
 FREE = (
     "TCP to loopback",
     "UDP to the host",
@@ -80,19 +79,9 @@ def test_an_attack_is_contained(rows: dict[tuple[str, str], Row], group: str, na
 
 
 def test_an_ordinary_user_is_as_safe_as_root():
-    if os.geteuid() != 0:
-        pytest.skip("this is an ordinary user")
-    if not may_run(sys.executable):
-        pytest.skip(f"an ordinary user may not run {sys.executable}")
-    folder = Path("/var/tmp", f"attacks-{os.getpid()}")
-    folder.mkdir()
-    try:
-        for source in (SOURCES / "assay", HERE / "attacks"):
-            shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__", "data"))
-        os.chown(folder, NOBODYS, NOBODYS)
-        found = run(sys.executable, str(folder), folder, user=NOBODYS, group=NOBODYS, extra_groups=[])
-    finally:
-        shutil.rmtree(folder)
+    python = interpreter()
+    with copies(beside=("attacks",)) as folder:
+        found = run(python, str(folder), folder, user=NOBODYS, group=NOBODYS, extra_groups=[])
     assert [row for row in found.values() if row.result in (LOOSE, BROKEN)] == []
 
 
@@ -107,9 +96,3 @@ def test_there_are_enough_of_them_and_each_has_its_own_name():
     assert len([group for group, _ in EVERY if group != "benign"]) >= 95
     assert len([group for group, _ in EVERY if group == "benign"]) >= 5
     assert {group for group, _ in EVERY} == {name for half in HALVES for name in half} & {one.GROUP for one in GROUPS}
-
-
-def may_run(path: str) -> bool:
-    """Say whether any user may reach a file, through all folders on the way and behind links."""
-    places = [Path(path).resolve(), Path(sys.prefix).resolve() / "lib"]
-    return all(part.stat().st_mode & 0o001 for place in places for part in (place, *place.parents))

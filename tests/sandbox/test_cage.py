@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -92,6 +93,44 @@ def test_processor_time_of_children_counts(sandbox):
     (ended,) = ends(sandbox, source, cpu_s=0.5)
     assert ended.ended == "cpu"
     assert ended.cpu_s < 2.5
+
+
+BUSY = """
+import time
+end = time.monotonic() + 12
+while time.monotonic() < end:
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < 0.0025:
+        pass
+    time.sleep(0.0015)
+"""
+
+
+def test_an_endless_loop_is_over_its_time_on_a_machine_that_is_busy_between_two_ticks(sandbox):
+    load = [subprocess.Popen([sys.executable, "-I", "-c", BUSY]) for _ in range(4)]
+    try:
+        found = ends(sandbox, *["while True: pass"] * 3, cpu_s=1.0)
+    finally:
+        for one in load:
+            one.kill()
+            one.wait()
+    assert [ended.ended for ended in found] == ["cpu"] * 3
+    assert all(1.0 <= ended.cpu_s < 3 for ended in found)
+
+
+def test_the_kernel_steps_in_long_after_the_keeper_and_says_so(sandbox):
+    limit = "import resource\nprint(*resource.getrlimit(resource.RLIMIT_CPU))"
+    assert printed(sandbox, limit, cpu_s=3.5).split() == ["16", "17"]
+    (ended,) = ends(sandbox, "import os, signal\nos.kill(os.getpid(), signal.SIGXCPU)")
+    assert ended.ended == "cpu"
+
+
+def test_a_crash_is_told_though_its_judge_is_gone_first(sandbox):
+    end = "    held = bytearray(b'x') * (300 << 20)\n    os.kill(os.getpid(), signal.SIGSEGV)"
+    crash = f"import os, signal\ndef f(x):\n{end}"
+    (ended,) = sandbox.run([job(crash, [[[1], 2]])])
+    assert os.WIFSIGNALED(ended.status)
+    assert os.WTERMSIG(ended.status) == signal.SIGSEGV
 
 
 def test_who_sleeps_is_woken_in_the_end(sandbox):
@@ -207,8 +246,8 @@ def test_a_program_is_alone_in_its_namespaces(strongest):
         "os.getuid() != 0, os.listdir(os.path.expanduser('~')), socket.gethostname(), sorted(os.environ))",
     )
     assert seen == (
-        "True True [] sandbox ['HOME', 'LANG', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONPATH', "
-        "'TMPDIR']\n"
+        "True True [] sandbox ['HOME', 'LANG', 'MKL_NUM_THREADS', 'NUMEXPR_NUM_THREADS', 'OMP_NUM_THREADS', "
+        "'OPENBLAS_NUM_THREADS', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONPATH', 'TMPDIR']\n"
     )
 
 

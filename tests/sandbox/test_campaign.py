@@ -228,3 +228,22 @@ def test_a_reference_that_does_not_run_is_told():
     reading = answered(with_inputs((1,)), Answers("", ended="broken", detail="no cage"))
     assert reading.tasks[0].tests == ()
     assert str(reading.problems[0]) == "t: 1 inputs are no tests: running the reference ended by broken (no cage)"
+
+
+@pytest.mark.parametrize("ended", ["exit", "cpu"])
+def test_what_a_reference_answered_is_kept(tmp_path: Path, ended: str):
+    asked, again = with_inputs((1,), (2,)), with_inputs((1,), (2,))
+    first = answered(asked, Answers("((1, ), 2)\n", ended=ended, cpu_s=60.0, reports=b"no"), kept=tmp_path)
+    assert answered(again, Scripted(stop_at=0), kept=tmp_path) == first
+    assert first.tasks[0].tests == (Call((1,), 2),)
+    other = answered(with_inputs((1,)), Answers("((1, ), 3)\n"), kept=tmp_path)
+    assert other.tasks[0].tests == (Call((1,), 3),)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_the_machinery_spoiled_is_not_kept_and_a_spoiled_file_is_no_answer(tmp_path: Path):
+    answered(with_inputs((1,)), Answers("", ended="broken"), kept=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    answered(with_inputs((1,)), Answers("((1, ), 2)\n"), kept=tmp_path)
+    next(tmp_path.iterdir()).write_bytes(b"half a fi")
+    assert answered(with_inputs((1,)), Answers("((1, ), 4)\n"), kept=tmp_path).tasks[0].tests == (Call((1,), 4),)

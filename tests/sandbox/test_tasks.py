@@ -129,6 +129,28 @@ def test_apps_methods_are_called_on_an_instance(tasks):
                 exec(task.tests[0].source, space)
 
 
+METHOD = "class Solution:\n    def pairs(self, n): return "
+
+
+@pytest.mark.parametrize(
+    ("starter", "source", "right"),
+    [
+        ("def pairs(n):", "def pairs(n): return ((n, n), (1, 2))", True),
+        ("def pairs(n):", "def pairs(n): return [(n, n), [1, 2]]", True),
+        ("def pairs(n):", "def pairs(n): return ((n, n), (1, 3))", False),
+        (METHOD, METHOD + "((n, n), (1, 2))", True),
+        (METHOD, METHOD + "[(n, n), (1, 2)]", True),
+        (METHOD, METHOD + "((n, n), (1, 3))", False),
+    ],
+)
+def test_apps_take_a_tuple_for_a_list_however_deep(tasks, outcome, starter, source, right):
+    told = {"fn_name": "pairs", "inputs": [[7]], "outputs": [[[[7, 7], [1, 2]]]]}
+    (task,) = tasks({**APPS, "input_output": told, "starter_code": starter}).tasks
+    assert task.tags["values"] == "json"
+    seen = outcome(source, *task.tests, entry=task.entry_point, tags=task.tags)
+    assert (str(seen.fault), seen.tests_run) == ("correct" if right else "IntSmallError", 1)
+
+
 def test_apps_in_the_flat_layout(tasks):
     pairs = [{"input": "1", "output": [[2, 5]]}, {"input": "2", "output": ["a", True]}]
     row = {"id": 1, "description": "Do.", "starter_code": "def f(n):", "test_list": pairs, "solutions": ["print(1)"]}

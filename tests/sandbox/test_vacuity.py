@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from assay.sandbox import vacuity
+from assay.sandbox.sound import sound
+from assay.sandbox.tasks.reading import Reading
 from assay.types import Call, Script, Stdin, Task
 
 
@@ -42,3 +44,63 @@ def test_stubs_have_names_and_no_content():
     stubs = vacuity.stubs(Task("task", "", "f", (Script("assert f(1)"),)))
     assert [stub.id.rpartition("-")[2] for stub in stubs] == ["raises", "none", "object", "empty"]
     assert stubs[-1].source == ""
+
+
+CAUGHT = "try:\n  f(1)\nexcept Exception:\n  pass\nassert True"
+
+
+@pytest.fixture
+def sounded(apart):
+    class InTheOpen:
+        name, guarantees = "open", ()
+
+        def run(self, jobs):
+            return map(apart, jobs)
+
+    return lambda *tests: sound(Reading((Task("t", "", "f", tests),)), InTheOpen())
+
+
+@pytest.mark.parametrize(
+    ("tests", "kept", "problems", "notes"),
+    [
+        (
+            (Script(CAUGHT), Call((1,), 2)),
+            (Call((1,), 2),),
+            ["t: test 0: line 5: True holds whatever is answered: left out"],
+            [],
+        ),
+        (
+            (Call((1,), None), Call((2,), 3)),
+            (Call((1,), None), Call((2,), 3)),
+            [],
+            ["t: call 0: f(1) holds for a stub (none), and counts"],
+        ),
+        (
+            (Script("assert f(1)"), Script("assert not f(2)")),
+            (Script("assert f(1)"), Script("assert not f(2)")),
+            [],
+            [
+                "t: test 1: line 1: not f(2) holds for a stub (none), and counts",
+                "t: test 0: line 1: f(1) holds for a stub (object), and counts",
+            ],
+        ),
+        (
+            (Script("assert True\nassert f(1) == 2"), Call((2,), 3)),
+            (Script("assert True\nassert f(1) == 2"), Call((2,), 3)),
+            [],
+            ["t: test 0: line 1: True holds for a stub (raises, none, object), and counts"],
+        ),
+        (
+            (Script(CAUGHT),),
+            (),
+            ["t: a program that does nothing (raises, none, object) passes its tests: left out"],
+            [],
+        ),
+    ],
+    ids=["asks nothing", "None is honest", "truth is honest", "one of two asserts", "the whole task"],
+)
+def test_a_test_that_holds_whatever_is_answered_is_left_out_and_others_are_named(sounded, tests, kept, problems, notes):
+    reading = sounded(*tests)
+    assert reading.tasks[0].tests == kept
+    assert [str(each) for each in reading.problems] == problems
+    assert [str(each) for each in reading.notes] == notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,13 @@ import click
 from assay.cli import options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.cli.exec_modules import Room
     from assay.protocols import Progress
     from assay.sandbox.campaign import Row, Settings
     from assay.sandbox.limits import Limits
     from assay.sandbox.samples import Samples
-    from assay.sandbox.tasks.expected import Runs
     from assay.sandbox.tasks.reading import Reading
     from assay.types import Problem
 
@@ -41,6 +44,13 @@ _TOLD = 10
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), metavar="S", help="Processor time of a program.  [default: 5]"
 )
+@click.option("--install", is_flag=True, help="Install missing modules, as far as their distributions are allowed.")
+@click.option(
+    "--allow",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="More distributions that --install may install, one a line.",
+)
 @click.option("--k", "ks", default="1,10,100", show_default=True, metavar="K,…", help="The k of pass@k and exec@k.")
 @click.option("--stop", default="", metavar="RULE", help="What ends a completion.  [default: human-eval]")
 @click.option("--reference", is_flag=True, help="Run the tasks' own references, not samples.")
@@ -59,6 +69,8 @@ def exec(  # noqa: A001  # the command's name
     kind: str,
     allow_unsafe: bool,
     timeout: float | None,
+    install: bool,
+    allow: Path | None,
     ks: str,
     stop: str,
     reference: bool,
@@ -77,6 +89,7 @@ def exec(  # noqa: A001  # the command's name
     import os
 
     from assay.cli.answer import dumps
+    from assay.cli.exec_modules import furnished
     from assay.cli.exec_text import figures_of, text, told
     from assay.cli.progress import progress
     from assay.cli.workspaces import say
@@ -92,13 +105,13 @@ def exec(  # noqa: A001  # the command's name
     limits = _limits(timeout)
     if fresh:
         out.unlink(missing_ok=True)
-    with open_sandbox(
-        kind, limits=limits, workers=workers or os.cpu_count() or 1, allow_unsafe=allow_unsafe
-    ) as sandbox:
-        say(f"sandbox {sandbox.name}: {'; '.join(sandbox.guarantees)}")
+    opened = partial(open_sandbox, kind, limits, workers or os.cpu_count() or 1, allow_unsafe=allow_unsafe)
+    with furnished(opened, reading, programs, allow, install=install) as room:
+        say(f"sandbox {room.sandbox.name}: {'; '.join(room.sandbox.guarantees)}")
         with progress() as watch:
-            rows, problems = _run(reading, programs, sandbox, out, limits, watch)
-    _tell([*problems, *programs.problems], programs.unknown, verbose=verbose)
+            rows, ready = _run(reading, programs, room, out, limits, watch)
+    _tell([*room.problems, *ready.problems, *programs.problems], programs.unknown, verbose=verbose)
+    _note(ready.notes, verbose=verbose)
     figures = figures_of(rows, wanted)
     click.echo(dumps({**told(figures), "out": str(out)}) if form == "json" else "\n".join(text(figures)))
     say(f"written to {out}")
@@ -133,22 +146,30 @@ def _limits(timeout: float | None) -> Limits:
 
 
 def _run(
-    reading: Reading, samples: Samples, sandbox: Runs, out: Path, limits: Limits, watch: Progress | None
-) -> tuple[list[Row], list[Problem]]:
+    reading: Reading, samples: Samples, room: Room, out: Path, limits: Limits, watch: Progress | None
+) -> tuple[list[Row], Reading]:
     """Make what tests are missing, leave out those that show nothing, and run the programs."""
+    from platformdirs import user_cache_path
+
+    from assay.records import digest
     from assay.sandbox import campaign
     from assay.sandbox.sound import sound
     from assay.sandbox.tasks.expected import answered
 
-    settings = _settings(reading, samples, sandbox, limits)
+    sandbox = room.sandbox
+    settings = _settings(reading, samples, room, limits)
     asked = {program.task_id for program in samples.programs}
     needed = replace(reading, tasks=tuple(task for task in reading.tasks if task.id in asked))
-    ready = sound(answered(needed, sandbox, watch), sandbox, watch)
-    rows = campaign.run(ready.tasks, samples.programs, sandbox, out, settings=settings, report=watch)
-    return rows, list(ready.problems)
+    modules = digest((*room.installed, *room.missing))
+    kept = user_cache_path("assay") / "sandbox" / "answers" / modules
+    ready = sound(answered(needed, sandbox, watch, kept=kept), sandbox, watch)
+    rows = campaign.run(
+        ready.tasks, samples.programs, sandbox, out, settings=settings, missing=room.missing, report=watch
+    )
+    return rows, ready
 
 
-def _settings(reading: Reading, samples: Samples, sandbox: Runs, limits: Limits) -> Settings:
+def _settings(reading: Reading, samples: Samples, room: Room, limits: Limits) -> Settings:
     from assay.records import digest
     from assay.sandbox.campaign import Settings
 
@@ -157,9 +178,10 @@ def _settings(reading: Reading, samples: Samples, sandbox: Runs, limits: Limits)
         samples=digest(enumerate(samples.programs)),
         form=reading.form,
         stop=samples.stop,
-        sandbox=sandbox.name,
+        sandbox=room.sandbox.name,
         limits=limits,
-        guarantees=sandbox.guarantees,
+        guarantees=room.sandbox.guarantees,
+        installed=room.installed,
     )
 
 
@@ -172,3 +194,14 @@ def _tell(problems: list[Problem], unknown: int, *, verbose: bool) -> None:
         say(f"{len(problems) - _TOLD:,} more problems; -v names them")
     if unknown:
         say(f"{counted(unknown, 'sample')} of tasks that are not in TASKS {'was' if unknown == 1 else 'were'} not run")
+
+
+def _note(notes: Sequence[Problem], *, verbose: bool) -> None:
+    """Tell of tests that hold for programs that do nothing, and count all the same."""
+    from assay.cli.workspaces import counted, say
+
+    for note in notes if verbose else ():
+        say(str(note))
+    if notes and not verbose:
+        hold = "holds" if len(notes) == 1 else "hold"
+        say(f"{counted(len(notes), 'test')} {hold} for some program that does nothing, and count; -v names them")

@@ -101,8 +101,7 @@ def _notes(figures: Figures) -> Iterator[str]:
 
 
 def _reason(row: Row) -> str:
-    outcome = row.outcome
-    return f"missing module {outcome.missing}" if outcome.missing else outcome.detail or "the sandbox failed"
+    return row.outcome.detail or "the sandbox failed"
 
 
 def _at_k(each: AtK) -> dict[str, Any]:

@@ -22,20 +22,21 @@ from assay.sandbox.limits import Ended, Job, Limits
 from assay.sandbox.procs import WALL_OF_BUSY
 
 HARNESS = ("assay.sandbox.harness.candidate:serve", "assay.sandbox.harness.judge:judge")
+_REHEARSAL = "assay.sandbox.harness.rehearsal:rehearse"
 AHEAD = 2
 """Jobs that a cage holds, so that it never waits for the next one."""
 _START_S = 60
 """Loading large modules on a busy machine takes this long at most."""
 _GRACE_S = 10
 """How much longer than its limits a job may take before its cage counts as dead."""
-_SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-"""A process that forks has to have one thread."""
 
 BOOT = """
 import sys, types
 for name, folder in (("assay", {0!r}), ("assay.sandbox", {0!r} + "/sandbox")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
+from assay.sandbox import forks
+forks.hold()
 from assay.sandbox.{1} import main
 main()
 """
@@ -173,7 +174,7 @@ class Cage:
 
 def _spawn(control: socket.socket) -> subprocess.Popen[bytes]:
     """Start the process that becomes a cage, with nothing of ours but one end of a socket."""
-    environment = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8", **dict.fromkeys(_SINGLE_THREADED, "1")}
+    environment = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8"}
     package = str(Path(__file__).parent.parent)
     number = control.fileno()
     adopt = f"import os; os.dup2({number}, 3) if {number} != 3 else None; os.closerange(4, 256)\n"
@@ -198,6 +199,7 @@ def plan_message(plan: Plan, kind: str, scratch: str, folders: Iterable[str]) ->
         "folders": sorted(map(os.path.abspath, {*folders, *plan.paths})),
         "harness": plan.harness,
         "harness_path": plan.harness_path,
+        "rehearsal": _REHEARSAL if plan.harness == HARNESS else "",
         "scratch": scratch,
     }
 

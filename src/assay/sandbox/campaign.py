@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from assay import records
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.sandbox.limits import Job, Limits
+from assay.sandbox.imports import imported
+from assay.sandbox.limits import Ended, Job, Limits
 from assay.sandbox.tasks.expected import Runs
 from assay.sandbox.verdict import job_of, outcome_of
 from assay.types import Outcome, Program, Task
@@ -44,6 +45,8 @@ class Settings:
     sandbox: str
     limits: Limits
     guarantees: tuple[str, ...] = ()
+    installed: tuple[str, ...] = ()
+    """Distributions that programs were given, each as `NAME==VERSION`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +79,22 @@ def run(  # noqa: PLR0913  # each is one thing
     out: Path,
     *,
     settings: Settings,
+    missing: Mapping[str, str] | None = None,
     seed: int = 0,
     report: Progress | None = None,
 ) -> list[Row]:
-    """Run what is not on disk yet and return all rows; the file and its manifest lie at `out`."""
+    """Run what is not on disk yet and return all rows; the file and its manifest lie at `out`.
+
+    `missing` says which modules the sandbox has not and what brings each: programs that fail for want of one are
+    undecided.
+    """
     of = {task.id: task for task in tasks}
     rows = _resumed(out, programs, settings)
     _write_manifest(out, settings, seed)
     waiting: list[Row] = []
     written = time.monotonic()
     try:
-        for row in _rows(of, programs, tuple(rows), sandbox, settings.limits):
+        for row in _rows(of, programs, tuple(rows), sandbox, settings.limits, missing or {}):
             rows.append(row)
             waiting.append(row)
             if len(waiting) >= _BATCH or time.monotonic() - written > _BATCH_S:
@@ -104,8 +112,13 @@ def manifest_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.manifest.json")
 
 
-def _rows(
-    of: Mapping[str, Task], programs: Sequence[Program], done: Sequence[Row], sandbox: Runs, limits: Limits
+def _rows(  # noqa: PLR0913, PLR0917  # each is one thing
+    of: Mapping[str, Task],
+    programs: Sequence[Program],
+    done: Sequence[Row],
+    sandbox: Runs,
+    limits: Limits,
+    missing: Mapping[str, str],
 ) -> Iterator[Row]:
     """Yield the rows of the programs that are not done, each text of a task run once."""
     known = {(program.task_id, program.source): row.outcome for program, row in zip(programs, done, strict=False)}
@@ -114,7 +127,7 @@ def _rows(
     for program in rest:
         task, key = of[program.task_id], (program.task_id, program.source)
         if key not in known:
-            outcome = refused(task, program) or outcome_of(task, program, next(ended))
+            outcome = refused(task, program) or _told(task, program, next(ended), missing)
             known[key] = replace(outcome, sandbox=sandbox.name)
         yield Row(replace(known[key], program_id=program.id), program.n)
 
@@ -128,6 +141,16 @@ def _jobs(
             seen.add(key)
             if refused(of[program.task_id], program) is None:
                 yield job_of(of[program.task_id], program, limits=limits)
+
+
+def _told(task: Task, program: Program, ended: Ended, missing: Mapping[str, str]) -> Outcome:
+    """Return an outcome; what a program says is missing counts where it is, and where the program imports it."""
+    lacks = {module: missing[module] for module in imported(program.source) & missing.keys()}
+    outcome = outcome_of(task, program, ended, distribution_of=lambda module: lacks.get(module, ""))
+    if not outcome.missing:
+        return outcome
+    why = f"no module {outcome.missing}: {lacks[outcome.missing]} brings it, and --install installs what is allowed"
+    return replace(outcome, detail=why)
 
 
 def refused(task: Task, program: Program) -> Outcome | None:

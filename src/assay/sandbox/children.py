@@ -10,7 +10,6 @@ import gc
 import json
 import math
 import os
-import random
 import resource
 import signal
 import socket
@@ -22,7 +21,7 @@ from resource import setrlimit
 from signal import signal as default_signal
 from typing import Any, NoReturn
 
-from assay.sandbox import landlock
+from assay.sandbox import forks, landlock
 from assay.sandbox.limits import Limits
 from assay.sandbox.seccomp import Filter
 from assay.sandbox.syscalls import PR_SET_DUMPABLE, drop_capabilities, prctl
@@ -32,6 +31,11 @@ CHANNEL, SAYS, SPEC = 3, 4, 5
 FIRST_FREE = 10
 """The keeper keeps every descriptor below this taken, so that none of a job's files comes to lie there."""
 _FILES = 128
+_KERNELS_SECONDS = 4
+"""Processor time until the kernel steps in, for each second of the limit, which the keeper sees to.
+
+The kernel counts whole ticks for that, and on a busy machine it charges a loop with a quarter more than it ran.
+"""
 _ADDRESSES = 4
 """Addresses a process may have for each byte of memory: reserving is not using."""
 
@@ -110,7 +114,8 @@ def prepare(house: Confinement, limits: Limits, *, judge: bool, victim: int) -> 
 def settle(files: Mapping[int, int]) -> None:
     """Put open files at the descriptors that a child expects, close all others, and behave like a fresh process.
 
-    Chance is the same in every program, as hashes are: a second run says what the first one said.
+    Chance is the same in every program, as hashes are, for the keeper seeded it and never draws: a second run says
+    what the first one said.
     The files are all beyond the places they go to, which the keeper keeps taken.
     """
     last = -1
@@ -122,15 +127,16 @@ def settle(files: Mapping[int, int]) -> None:
         last = target
     os.closerange(last + 1, 1 << 20)
     default_signal(2, signal.default_int_handler)
-    random.seed(0)
+    forks.give_back()
     gc.enable()
 
 
 def _bounds(limits: Limits, strangers: int) -> list[tuple[int, tuple[int, int]]]:
     """Return what the kernel bounds in each process, never above what bounds us already."""
     found = []
+    seconds = _KERNELS_SECONDS * math.ceil(limits.cpu_s)
     for which, most in (
-        (resource.RLIMIT_CPU, math.ceil(limits.cpu_s) + 1),
+        (resource.RLIMIT_CPU, seconds + 1),
         (resource.RLIMIT_AS, limits.memory_mb * _ADDRESSES << 20),
         (resource.RLIMIT_FSIZE, limits.file_mb << 20),
         (resource.RLIMIT_NOFILE, _FILES),
@@ -139,7 +145,8 @@ def _bounds(limits: Limits, strangers: int) -> list[tuple[int, tuple[int, int]]]
     ):
         _, hard = resource.getrlimit(which)
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        found.append((which, (least, least)))
+        soft = min(seconds, least) if which == resource.RLIMIT_CPU else least  # its signal says why, a kill does not
+        found.append((which, (soft, least)))
     return found
 
 

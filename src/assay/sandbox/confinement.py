@@ -30,9 +30,12 @@ from assay.sandbox.syscalls import (
 _NAMESPACES = ("namespaces", "hybrid")
 WEAK = "weak"
 _GUARDED = ("hybrid", "landlock")
-_ROOM_FOR_OTHERS = 48
-"""Processes that the same user may start elsewhere during a job, where the kernel counts all of them."""
+_ROOM_FOR_OTHERS = 16 + 4 * (os.cpu_count() or 1)
+"""Processes that the same user may start elsewhere during a job, where the kernel counts all of them: other cages
+and compilers start as many as there are cores."""
 _FRESH_S = 1.0
+_SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""Libraries start a thread a core otherwise: a process that forks has to have one, and a job's threads are counted."""
 _STRANGERS_KEPT_OFF = 6
 """The first version of Landlock that stops signals to processes outside."""
 
@@ -143,7 +146,8 @@ def _rules(plan: dict[str, Any], version: int) -> int:
     """Return which files of the machine the children may read, and where they may write."""
     devices = [f"/dev/{name}" for name in namespaces.DEVICES]
     readable = [*namespaces.SYSTEM, *namespaces.SETTINGS, *plan["folders"]]
-    return landlock.rules(version, readable, [f"{plan['scratch']}/{name}" for name in FOLDERS], devices)
+    writable = [f"{plan['scratch']}/{name}" for name in FOLDERS]
+    return landlock.rules(version, readable, writable, devices, own_network=plan["kind"] in _NAMESPACES)
 
 
 def _environment(plan: dict[str, Any], folder: str) -> dict[str, str]:
@@ -155,6 +159,7 @@ def _environment(plan: dict[str, Any], folder: str) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONPATH": os.pathsep.join(plan["paths"]),
+        **dict.fromkeys(_SINGLE_THREADED, "1"),
     }
 
 

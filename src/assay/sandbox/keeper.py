@@ -11,6 +11,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import random
 import select
 import socket
 import sys
@@ -18,7 +19,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from assay.sandbox import confinement, wire
+from assay.sandbox import confinement, forks, wire
 from assay.sandbox.children import CHANNEL, FIRST_FREE, SAYS, SPEC, Confinement, prepare, run_child, settle
 from assay.sandbox.limits import Limits, Reason
 from assay.sandbox.procs import Reaper
@@ -44,6 +45,7 @@ def main() -> NoReturn:
         for name in PRELOADED:
             importlib.import_module(name)
         work = _harness(plan)
+        forks.let_go()
         confinement.enter(plan, control)
         house = confinement.prepare(plan)
         scratch = confinement.scratch_of(plan)
@@ -54,6 +56,7 @@ def main() -> NoReturn:
         wire.send(control, {"error": f"{type(error).__name__}: {error}"})
         os._exit(1)
     sys.argv = [""]
+    random.seed(0)
     gc.disable()
     gc.collect()
     gc.freeze()
@@ -76,9 +79,13 @@ def _harness(plan: dict[str, Any]) -> tuple[Work, Work]:
         for sub in beside:
             importlib.import_module(f"{parent.__name__}.{sub.name}")
         found.append(getattr(importlib.import_module(module), function))
+    if plan["rehearsal"]:
+        module, _, function = plan["rehearsal"].partition(":")
+        getattr(importlib.import_module(module), function)()
     if plan["harness_path"]:
         sys.path.remove(plan["harness_path"])
-    sys.path += plan["paths"]
+    at = next((place for place, path in enumerate(sys.path) if path.endswith("-packages")), len(sys.path))
+    sys.path[at:at] = plan["paths"]
     return found[0], found[1]
 
 

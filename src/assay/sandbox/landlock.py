@@ -30,10 +30,21 @@ def abi() -> int:
         return 0
 
 
-def rules(version: int, readable: Iterable[str], writable: Iterable[str], devices: Iterable[str] = ()) -> int:
-    """Return an open set of rules: folders and files to read and run, folders to write in, files to write to."""
+def rules(
+    version: int,
+    readable: Iterable[str],
+    writable: Iterable[str],
+    devices: Iterable[str] = (),
+    *,
+    own_network: bool = False,
+) -> int:
+    """Return an open set of rules: folders and files to read and run, folders to write in, files to write to.
+
+    TCP is refused, but not to processes with a network of their own, where it reaches nothing else.
+    """
     known = _known(version)
-    head = struct.pack("QQQ", known, _NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0)
+    network = _NETWORK if version >= 4 and not own_network else 0
+    head = struct.pack("QQQ", known, network, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     made = call("landlock_create_ruleset", ctypes.create_string_buffer(head, len(head)), size, 0)
     os.set_inheritable(made, False)

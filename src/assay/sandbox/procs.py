@@ -110,14 +110,15 @@ class Reaper:
         }
 
     def _reason(self, limits: Limits, status: int, outputs: list[int]) -> Reason:
-        if self._cpu_s > limits.cpu_s:
+        by_kernel = any(self._status.get(leader) == signal.SIGXCPU for leader in self._leaders)
+        if by_kernel or self._cpu_s > limits.cpu_s:
             return "cpu"
         if _overflow(limits, outputs):
             return "output"
         return "signal" if os.WIFSIGNALED(status) else "exit"
 
     def _note(self, pid: int, status: int, used: resource.struct_rusage) -> None:
-        if not self._ending:
+        if not self._ending or status != signal.SIGKILL:  # what ended by itself before says so, however late
             self._status[pid] = status
         self._cpu_s += used.ru_utime + used.ru_stime
         self._peak_mb = max(self._peak_mb, used.ru_maxrss / 1024)

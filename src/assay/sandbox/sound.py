@@ -1,46 +1,42 @@
-"""Tasks in, tasks whose tests say something out: what programs without any content pass is named and left out.
+"""Tasks in, tasks whose tests say something out: what programs without any content pass is named, and some left out.
 
-A task that a stub passes altogether keeps no test, so its programs stay undecided. A single input is left out when
-nothing at all is expected for it. That a stub which answers None passes `f([]) is None` is no reproach to that test
-while others of the task fail it: leaving it out would let wrong programs pass.
+A task that a stub passes altogether keeps no test, so its programs stay undecided. A single test is left out when it
+holds whatever is answered, and an input when nothing at all is expected for it. A test that holds for some stubs only
+is noted and stays, as single asserts of a script do: leaving them out would let wrong programs pass
+(`assay.sandbox.vacuity`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from assay.errors import InputError
-from assay.faults import Fault
-from assay.sandbox.limits import Job
+from assay.sandbox import vacuity
 from assay.sandbox.tasks.expected import Runs
 from assay.sandbox.tasks.reading import Reading
-from assay.sandbox.vacuity import stubs
-from assay.sandbox.verdict import job_of, outcome_of
+from assay.sandbox.vacuity import Vacuous, stubs
+from assay.sandbox.verdict import job_of
 from assay.types import Problem, Stdin, Task
 
 if TYPE_CHECKING:
     from assay.protocols import Progress
 
+Found = Mapping[str, tuple[Vacuous, ...]]
+"""By the id of a task, what holds for stubs in it."""
+
 
 def sound(reading: Reading, sandbox: Runs, report: Progress | None = None) -> Reading:
-    """Return the tasks with the tests that say something, and which do not."""
+    """Return the tasks with the tests that say something, which do not, and which say little."""
     problems = list(reading.problems)
+    notes = list(reading.notes)
     looked_at = [_usable(task, problems) for task in reading.tasks]
-    ended = sandbox.run(_jobs(looked_at))
-    tasks: list[Task] = []
-    for task in looked_at:
-        pairs = zip(stubs(task), islice(ended, len(stubs(task)) if task.tests else 0), strict=False)
-        passing = [stub.id for stub, end in pairs if outcome_of(task, stub, end).fault is Fault.CORRECT]
-        if passing:
-            kinds = ", ".join(name.rpartition("-")[2] for name in passing)
-            problems.append(Problem(task.id, f"a program that does nothing ({kinds}) passes its tests: left out"))
-        tasks.append(replace(task, tests=()) if passing else task)
-        if report:
-            report("tests against stubs", len(tasks), len(looked_at))
-    return replace(reading, tasks=tuple(tasks), problems=tuple(problems))
+    found = _surveyed([task for task in looked_at if task.tests], sandbox, report)
+    dropped = _asking_nothing(looked_at, found, sandbox)
+    tasks = [_kept(task, found.get(task.id, ()), dropped.get(task.id, ()), problems, notes) for task in looked_at]
+    return replace(reading, tasks=tuple(tasks), problems=tuple(problems), notes=tuple(notes))
 
 
 def _usable(task: Task, problems: list[Problem]) -> Task:
@@ -59,6 +55,43 @@ def _usable(task: Task, problems: list[Problem]) -> Task:
     return task
 
 
-def _jobs(tasks: list[Task]) -> Iterator[Job]:
+def _surveyed(tasks: list[Task], sandbox: Runs, report: Progress | None) -> Found:
+    """Run the stubs of all tasks."""
+    ended = sandbox.run(job for task in tasks for job in vacuity.jobs(task))
+    found: dict[str, tuple[Vacuous, ...]] = {}
     for task in tasks:
-        yield from (job_of(task, stub) for stub in stubs(task) if task.tests)
+        found[task.id] = vacuity.findings(task, islice(ended, len(stubs(task))))
+        if report:
+            report("tests against stubs", len(found), len(tasks))
+    return found
+
+
+def _asking_nothing(tasks: list[Task], found: Found, sandbox: Runs) -> Mapping[str, tuple[int, ...]]:
+    """Return the places of the tests that hold whatever is answered, where something else is left of a task."""
+    asked = [
+        (task, place)
+        for task in tasks
+        if len(task.tests) > 1 and not vacuity.is_vacuous(found.get(task.id, ()))
+        for place in vacuity.suspects(found.get(task.id, ()))
+    ]
+    dropped: dict[str, tuple[int, ...]] = {}
+    ended = sandbox.run(job for task, place in asked for job in vacuity.alone(task, place))
+    for task, place in asked:
+        if vacuity.asks_nothing(task, islice(ended, vacuity.ANSWERS)):
+            dropped[task.id] = (*dropped.get(task.id, ()), place)
+    return dropped
+
+
+def _kept(
+    task: Task, found: tuple[Vacuous, ...], dropped: tuple[int, ...], problems: list[Problem], notes: list[Problem]
+) -> Task:
+    """Return a task with the tests that say something, and tell of the others."""
+    if vacuity.is_vacuous(found):
+        kinds = ", ".join(each.stub for each in found if not each.test)
+        problems.append(Problem(task.id, f"a program that does nothing ({kinds}) passes its tests: left out"))
+        return replace(task, tests=())
+    for test, passing in vacuity.by_test(found).items():
+        out = vacuity.number_of(test) in dropped
+        told = "holds whatever is answered: left out" if out else f"holds for a stub ({', '.join(passing)}), and counts"
+        (problems if out else notes).append(Problem(task.id, f"{test} {told}"))
+    return replace(task, tests=tuple(test for place, test in enumerate(task.tests) if place not in dropped))

@@ -124,8 +124,8 @@ def _finding(ended: Ended, verdict: dict[str, Any]) -> Finding:
         fault = Fault(verdict["fault"]) if verdict["fault"] else None
         return Finding(fault, *(verdict[name] for name in ("detail", "got", "expected", "line", "missing")))
     if ended.ended in {"cpu", "wall"}:
-        spent = f"{ended.cpu_s:.1f} s of processor time" if ended.ended == "cpu" else f"{ended.wall_s:.1f} s"
-        return Finding(Fault.TIMEOUT, f"stopped after {spent}")
+        what = "processor time" if ended.ended == "cpu" else "time"
+        return Finding(Fault.TIMEOUT, f"stopped: took more {what} than it may")
     return Finding(Fault.EXECUTION_OTHER, _why_gone(ended, verdict))
 
 

@@ -18,6 +18,7 @@ import json
 import os
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, Final
 
@@ -50,20 +51,22 @@ class Candidate:
 
     def answer(self) -> None:
         """Answer until the judge has gone."""
+        with suppress(Gone):
+            while True:
+                self.answer_one()
+
+    def answer_one(self) -> None:
+        """Answer one request; raises Gone where there is none to come."""
         kinds: dict[str, Callable[..., list[Any]]] = {
             "names": self._names,
             "call": self._call,
             "run": self._run,
             "shared": self._shared,
         }
-        while True:
-            try:
-                kind, *rest = self._channel.receive()
-                answer = kinds[kind](*rest)
-                flush()
-                self._send(answer)
-            except Gone:
-                return
+        kind, *rest = self._channel.receive()
+        answer = kinds[kind](*rest)
+        flush()
+        self._send(answer)
 
     def _send(self, answer: list[Any]) -> None:
         try:

@@ -82,8 +82,8 @@ def failure_of(error: BaseException) -> dict[str, Any]:
         said["args"] = codec.pack(list(error.args)) if len(said["message"]) < MOST_MESSAGE else None
     except BaseException:  # noqa: BLE001 - see above
         said["args"] = None
-    if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str):
-        said["missing"] = error.name.partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str) and "." not in error.name:
+        said["missing"] = error.name
     return said
 
 

@@ -22,7 +22,9 @@ from assay.types import Call, Script, Stdin, Task, Test
 
 _ON_INSTANCE = """\
 answer = Solution().{}(*{!r})
-assert (list(answer) if isinstance(answer, tuple) else answer) == {!r}
+def plain(value):
+    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+assert plain(answer) == {!r}
 """
 
 

@@ -1,7 +1,7 @@
 """Inputs of calls and a reference to tests: the reference runs in the sandbox once, and what it returns is expected.
 
 An input that the contract forbids, on which the reference fails, that takes too long or whose value is no plain data
-makes no test: it is told, and the others count.
+makes no test: it is told, and the others count. What a reference answered may be kept (`assay.sandbox.tasks.kept`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.sandbox.limits import Ended, Job, Limits
 from assay.sandbox.tasks import answering, evalplus
+from assay.sandbox.tasks.kept import Kept
 from assay.sandbox.tasks.reading import Inputs, Reading
 from assay.sandbox.verdict import job_of
 from assay.types import Call, Problem, Program, Task, Test
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048, file_mb=64, output_kb=32_768)
 """For all inputs of one task: references of EvalPlus take up to half a minute."""
+_LASTING = ("exit", "cpu")
+"""Ends that say something about a reference, and not about the machine of the day."""
 _LONGEST_TASK = 1 << 22
 _SLACK = 4
 """How many times as long as the reference a program may take, as EvalPlus has it."""
@@ -45,15 +48,15 @@ class Runs(Protocol):
         """Yield how each job ended, in their order."""
 
 
-def answered(reading: Reading, sandbox: Runs, report: Progress | None = None) -> Reading:
-    """Return the tasks with a test for each input that the reference answers."""
+def answered(reading: Reading, sandbox: Runs, report: Progress | None = None, *, kept: Path | None = None) -> Reading:
+    """Return the tasks with a test for each input that the reference answers; `kept` holds what it did before."""
     waiting = [task for task in reading.tasks if task.id in reading.inputs]
     if not waiting:
         return reading
     made: dict[str, Task] = {}
     problems = list(reading.problems)
     jobs = (_job(task, reading.inputs[task.id]) for task in waiting)
-    for task, ended in zip(waiting, sandbox.run(jobs), strict=True):
+    for task, ended in zip(waiting, _ended(jobs, sandbox, Kept(kept)), strict=True):
         tests, why = _tests(task, reading.inputs[task.id], ended)
         made[task.id] = replace(task, tests=tests, timeout_s=_timeout(ended))
         problems += [Problem(task.id, f"{count:,} inputs are no tests: {what}") for what, count in why.items()]
@@ -61,6 +64,18 @@ def answered(reading: Reading, sandbox: Runs, report: Progress | None = None) ->
             report("expected values", len(made), len(waiting))
     tasks = tuple(made.get(task.id, task) for task in reading.tasks)
     return Reading(tasks, tuple(problems), reading.form)
+
+
+def _ended(jobs: Iterable[Job], sandbox: Runs, kept: Kept) -> Iterator[Ended]:
+    """Yield how each job ended, from what is kept or by running it, in their order."""
+    asked = list(jobs)
+    known = [kept.get(job) for job in asked]
+    ran = sandbox.run(job for job, before in zip(asked, known, strict=True) if before is None)
+    for job, before in zip(asked, known, strict=True):
+        ended = before or next(ran)
+        if before is None and ended.ended in _LASTING:
+            kept.put(job, ended)
+        yield ended
 
 
 def _job(task: Task, inputs: Inputs) -> Job:

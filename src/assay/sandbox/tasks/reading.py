@@ -28,3 +28,5 @@ class Reading:
     form: str = ""
     inputs: Mapping[str, Inputs] = field(default_factory=dict, hash=False)
     """By the id of a task that has no tests yet: its reference has to be run for them."""
+    notes: tuple[Problem, ...] = ()
+    """What is no problem and worth a look: tests that hold for programs that do nothing."""
