@@ -17,7 +17,7 @@ from assay.corpus.clone import clone, is_url
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, nearest
-from assay.protocols import Encoder, Progress, Say, Searcher
+from assay.protocols import Encoder, Progress, Ranker, Say, Searcher
 from assay.search.hybrid import Corpus, Hybrid, relevant
 from assay.search.index import Index, Report
 from assay.search.index_changes import Build
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from assay.encode.examine import Score
     from assay.encode.pairs import Pair
     from assay.encode.train_settings import TrainSettings
+    from assay.sandbox.tasks.expected import Runs
 
 
 QUICK = ("static", "hash")
@@ -241,6 +242,13 @@ def related_to(workspace: Workspace, path: str, line: int, k: int) -> list[Hit]:
     from assay.search.related import related
 
     return related(workspace.snapshot, path, line, k)
+
+
+def ranker(spec: str = "consensus", sandbox: Runs | None = None) -> Ranker:
+    """Return the ranker of a spec; those that run programs need a sandbox, which is the user's to allow."""
+    from assay.rank.specs import make
+
+    return make(spec, sandbox)
 
 
 def train_settings(changes: Sequence[str]) -> TrainSettings:

@@ -3,8 +3,13 @@
 AssayError
 ├── InputError          what the user gave cannot be used: a path, a query, a filter, a setting
 ├── MissingExtra        an optional part is not installed; says which extra brings it
-└── StorageError        the index cannot be read or written
-    └── DamagedIndex    what is stored is not what was written, or of another format version
+├── StorageError        the index cannot be read or written
+│   └── DamagedIndex    what is stored is not what was written, or of another format version
+└── ChatError           a language model gave no answer, after all tries
+    ├── NoAnswer        to this prompt: declined, cut, or not what the schema wants
+    ├── EndpointFailed  busy or broken for longer than was waited; later it may not be
+    ├── EndpointRefused to any prompt: the key, the account, the model or the address is wrong
+    └── BudgetSpent     the call might have passed the limit and was not made
 """
 
 from __future__ import annotations
@@ -33,6 +38,35 @@ class StorageError(AssayError):
 
 class DamagedIndex(StorageError):
     """What is stored is damaged or of another format version; a rebuild mends it."""
+
+
+class ChatError(AssayError):
+    """A language model gave no answer; what may pass was tried again before."""
+
+    def __init__(
+        self, message: str, *, raw: str = "", tokens_in: int = 0, tokens_out: int = 0, cost: float = 0.0
+    ) -> None:
+        super().__init__(message)
+        self.raw = raw
+        """The last thing the model or the endpoint said, as it stood."""
+        self.tokens_in, self.tokens_out, self.cost = tokens_in, tokens_out, cost
+        """What it took all the same; a cost of nan is unknown."""
+
+
+class NoAnswer(ChatError):
+    """The model declined, was cut, or did not say what the schema wants; another prompt may fare better."""
+
+
+class EndpointFailed(ChatError):
+    """The endpoint stayed busy or broken; the same prompt may fare better later."""
+
+
+class EndpointRefused(ChatError):
+    """The key, the account, the model or the address is wrong; no prompt would fare better."""
+
+
+class BudgetSpent(ChatError):
+    """The next call might have passed the limit, and was not made."""
 
 
 def nearest(unknown: str, known: Sequence[str]) -> str:

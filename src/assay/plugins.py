@@ -15,6 +15,14 @@ from typing import Any
 from assay.errors import InputError, MissingExtra, nearest
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "chat": {
+        "deepseek": "assay.llm.openai:deepseek",
+        "ollama": "assay.llm.openai:ollama",
+        "openai": "assay.llm.openai:openai",
+        "openrouter": "assay.llm.openai:openrouter",
+        "scripted": "assay.llm.scripted:ScriptedChat",
+        "vllm": "assay.llm.openai:vllm",
+    },
     "encoder": {
         "api": "assay.encode.api:ApiEncoder",
         "hash": "assay.encode.hashed:HashedEncoder",
@@ -22,8 +30,20 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "onnx": "assay.encode.onnx:OnnxEncoder",
         "static": "assay.encode.static:load_static",
     },
+    "ranker": {
+        "agreement": "assay.rank.running.agreement:Agreement",
+        "consensus": "assay.rank.consensus.ranker:ConsensusRanker",
+        "examples": "assay.rank.running.examples:Examples",
+        "neural": "assay.rank.neural.ranker:NeuralRanker",
+    },
+    "sampler": {
+        "chat": "assay.rank.making.endpoint:ChatSampler",
+        "completions": "assay.rank.making.endpoint:CompletionSampler",
+        "hf": "assay.rank.making.local:LocalSampler",
+    },
     "scorer": {
         "cross": "assay.encode.cross:CrossEncoder",
+        "ranker": "assay.rank.scorer:RankerScorer",
     },
     "system": {
         "assay": "assay.bench.systems.own:AssaySystem",
@@ -39,7 +59,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 }
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
 
-EXTRAS: Mapping[str, str] = {"cross": "hf"}
+EXTRAS: Mapping[str, str] = {
+    **dict.fromkeys(("chat", "completions"), "api"),
+    **dict.fromkeys(("deepseek", "ollama", "openai", "openrouter", "vllm"), "api"),
+    **dict.fromkeys(("cross", "neural"), "hf"),
+}
 """The extra of a part that shares it with another one."""
 
 

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.types import Chunk, Hit, Query
+from assay.types import Chunk, Hit, Program, Prompt, Query, Ranked, Reply, Task
 
 Vectors = NDArray[np.float32]
 Role = Literal["query", "code"]
@@ -48,3 +48,27 @@ class Scorer(Protocol):
 
     def score(self, query: Query, chunks: Sequence[Chunk]) -> Sequence[float]:
         """Return one score a chunk; higher is better."""
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """Which of a task's candidate programs are right."""
+
+    @property
+    def name(self) -> str:
+        """The spec that makes this very ranker again."""
+
+    def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
+        """Return what it thinks of each program, in the order of the programs."""
+
+
+@runtime_checkable
+class Chat(Protocol):
+    """A language model that is asked one question at a time; many threads may ask."""
+
+    @property
+    def name(self) -> str:
+        """The spec of what answers: model, address, and the settings that change an answer."""
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return an answer that fits the prompt's schema; `ChatError` where there is none, for good."""

@@ -179,7 +179,7 @@ class Outcome:
     task_id: str
     program_id: str
     fault: Fault | None
-    """None is undecided: the machinery failed, or a known dependency is `missing`."""
+    """None is undecided: the machinery failed."""
     line: int = -1
     """Of the program's own source, 1-based; -1 where no line is to blame."""
     detail: str = ""
@@ -195,3 +195,49 @@ class Outcome:
     """The tests had to run in the program's own interpreter, where a program can lie."""
     missing: str = ""
     sandbox: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What a ranker thinks of one candidate program."""
+
+    program: Program
+    score: float
+    """The higher, the more likely right; comparable within a task only."""
+    fault: Fault | None = None
+    """How it most likely fails, or `correct`; None where the ranker has no opinion."""
+    line: int = -1
+    """Where it most likely breaks, 1-based; -1 where no line is to blame."""
+    why: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """Each part of the score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a language model is asked, and what its answer has to look like."""
+
+    system: str
+    text: str
+    schema: Mapping[str, Any] = field(hash=False)
+    """JSON schema of the answer, an object; `assay.llm.schema` says which keywords are known."""
+    name: str = ""
+    """Of the file that the prompt was made from."""
+    version: str = ""
+    """A hash of that file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a language model answered, checked against the schema, and what it took."""
+
+    value: Mapping[str, Any] = field(hash=False)
+    model: str
+    """As the endpoint calls what answered."""
+    tokens_in: int = 0
+    """0 in and out is an endpoint that does not count."""
+    tokens_out: int = 0
+    cost: float = 0.0
+    """In USD, all attempts at a valid answer together; nan is unknown."""
+    seconds: float = 0.0
+    cached: bool = False
+    """It was paid for before: the cost is 0, the tokens are those of then."""

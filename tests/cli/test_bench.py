@@ -207,3 +207,52 @@ def test_bad_input_leaves_with_2(bench, project: Path, queries: Path, arguments:
     ran = bench(*(each.format(queries=queries, project=project) for each in arguments))
     assert ran.status == 2
     assert said in ran.err
+
+
+def test_what_nobody_judged_is_judged_and_told_apart(bench, project: Path, queries: Path, tmp_path: Path):
+    arguments = (queries, "--corpus", project, "--system", "bm25", "--judge-unseen", "signals", "--judge-depth", "3")
+    ran = bench(*arguments)
+    assert ran.status == 0, ran.err
+    assert "With labels of signals on what nobody judged of the first 3 of any system (" in ran.out
+    first = held(tmp_path)
+    assert first["cells"][0]["judged"]["figures"].keys() == first["cells"][0]["figures"].keys()
+    kept = tmp_path / "out" / "unseen" / "queries" / "signals.jsonl"
+    before = kept.read_bytes()
+    assert bench(*arguments, "--fresh").status == 0
+    assert kept.read_bytes() == before  # what was judged is not judged again
+    assert bench(queries, "--corpus", project, "--system", "bm25").status == 0
+    assert "judged" not in held(tmp_path)["cells"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--judge-unseen", "nobody"), "no judge 'nobody'; wanted signals"),
+        (("--judge-unseen", "all:"), "no judge 'all:'"),
+        (("--judge-unseen", "signals", "--judge-budget", "1usd"), "asks no model and costs nothing"),
+        (("--judge-budget", "1usd"), "give both"),
+    ],
+)
+def test_a_judge_that_is_none_is_named(bench, project: Path, queries: Path, options: tuple[str, ...], said: str):
+    ran = bench(queries, "--corpus", project, "--system", "bm25", *options)
+    assert ran.status == 2
+    assert said in ran.err
+
+
+def test_agents_label_what_nobody_judged_and_are_paid_once(bench, tmp_path: Path):
+    codes = {
+        "sort numbers": "def order(n):\n    return sorted(n)",
+        "reverse numbers": "def back(n):\n    return n[::-1]",
+    }
+    rows = [{"idx": f"q{n}", "doc": query, "code": code, "label": 1} for n, (query, code) in enumerate(codes.items())]
+    (tmp_path / "tiny.json").write_text(json.dumps(rows))
+    replies = tmp_path / "replies.jsonl"
+    replies.write_text('{"value": {"reason": "both are about numbers", "label": 1}, "name": "single"}\n')
+    arguments = (tmp_path / "tiny.json", "--system", "dense:hash", "--judge-unseen", f"single:scripted:{replies}")
+    assert bench(*arguments, "--judge-budget", "1usd").status == 0
+    told = held(tmp_path)["sets"]["tiny"]["unseen"]
+    assert (told["asked"], told["right"], told["undecided"]) == (2, 2, 0)
+    assert held(tmp_path)["cells"][0]["judged"]["figures"]["file"]["Recall@5"][0] == 1.0
+    replies.write_text('{"error": "nobody is to ask again", "name": "single"}\n')
+    assert bench(*arguments, "--judge-budget", "1usd").status == 0
+    assert held(tmp_path)["sets"]["tiny"]["unseen"]["right"] == 2

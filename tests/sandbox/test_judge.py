@@ -266,6 +266,19 @@ def test_tests_that_need_objects_run_beside_the_program(outcome, source, fault, 
     assert seen.shared or not source
 
 
+PAIR = "class Pair:\n  def __init__(s, a): s.a = a\n"
+
+
+def test_objects_that_tests_build_and_hand_in_are_shared(outcome):
+    seen = outcome(PAIR + "def f(pairs): return sum(p.a for p in pairs)", "assert f([Pair(1), Pair(2)]) == 3")
+    assert (seen.fault, seen.shared) == (Fault.CORRECT, True)
+
+
+def test_objects_that_the_function_under_test_returns_are_its_own_fault(outcome):
+    seen = outcome(PAIR + "def f(x): return Pair(x)", "assert f(f(1)) == 3")
+    assert (seen.fault, seen.shared) == (Fault.OUTPUT_TYPE_ERROR, False)
+
+
 def test_a_callable_that_tests_hand_in_is_shared(outcome):
     seen = outcome("def f(g): return g(1)", "assert f(lambda x: x + 1) == 2")
     assert (seen.fault, seen.shared) == (Fault.CORRECT, True)

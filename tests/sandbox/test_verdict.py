@@ -74,10 +74,10 @@ def test_a_line_is_told_of_execution_faults_only():
     assert outcome(verdict=told(fault="IntSmallError", line=3)).line == -1
 
 
-def test_a_missing_module_of_a_known_distribution_decides_nothing():
+def test_a_missing_module_is_named_where_its_distribution_is_known():
     ended = Ended("program", verdict=told(fault="other execution error", missing="yaml", line=1))
     known = outcome_of(TASK, PROGRAM, ended, distribution_of={"yaml": "PyYAML"}.get)
-    assert (known.fault, known.missing) == (None, "yaml")
+    assert (known.fault, known.missing, known.line) == (Fault.EXECUTION_OTHER, "yaml", 1)
     unknown = outcome_of(TASK, PROGRAM, ended, distribution_of=lambda _: "")
     assert (unknown.fault, unknown.missing, unknown.line) == (Fault.EXECUTION_OTHER, "", 1)
 
@@ -86,7 +86,7 @@ def test_a_missing_module_of_a_known_distribution_decides_nothing():
 def test_a_missing_module_is_named(apart, source):
     program = Program("task", source)
     seen = outcome_of(TASK, program, apart(job_of(TASK, program)), distribution_of=lambda name: name)
-    assert (seen.fault, seen.missing) == (None, "nosuchmodule")
+    assert (seen.fault, seen.missing) == (Fault.EXECUTION_OTHER, "nosuchmodule")
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ def caveats(results: Results) -> Iterator[str]:
         if bare and any(query["expected"] for query in told["queries"]):
             yield f"{bare} of {len(told['queries'])} queries of {name} have no right answer: they count zero for all"
     yield from _cut(results["manifest"])
+    yield from _favoured(results["sets"])
 
 
 def _cut(about: Mapping[str, Any]) -> Iterator[str]:
@@ -48,6 +49,14 @@ def _cut(about: Mapping[str, Any]) -> Iterator[str]:
     short = [str(each) for each in ranks if (_PAGE if each.depth is None else each.depth) > about["k"]]
     if short:
         yield f"only {about['k']} results of a query were asked for: {', '.join(short)} would look at more (-k)"
+
+
+def _favoured(sets: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which labels were made from what some systems rank by."""
+    favoured = [name for name, told in sets.items() if told.get("unseen", {}).get("judge") == "signals"]
+    if favoured:
+        what = "come from words and static vectors, and favour systems that rank by these"
+        yield f"labels of signals on {', '.join(favoured)} {what}"
 
 
 def counted(number: int, thing: str) -> str:

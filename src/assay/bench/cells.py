@@ -13,16 +13,26 @@ from assay.bench.prepare import Prepared
 from assay.bench.results import Results, empty
 from assay.bench.runs import Answer, Preparation, timings
 from assay.bench.scores import score
+from assay.bench.unseen import Seen
+from assay.measure.lines import Span
 
 _ANSWERS = 10
 """Results of a query that results.json keeps; the files of a run have all."""
 _HOW = {"cmd": "command", "http": "http", "mcp": "mcp", "run": "saved"}
 
 
-def cell(
-    ready: Prepared, system: str, answers: Mapping[str, Answer], preparation: Preparation, plan: Plan
+def cell(  # noqa: PLR0913, PLR0917  # each is one thing
+    ready: Prepared,
+    system: str,
+    answers: Mapping[str, Answer],
+    preparation: Preparation,
+    plan: Plan,
+    judged: Seen | None = None,
 ) -> dict[str, Any]:
-    """Return one system on one set: its figures, by group too, the values they are made of, and what it cost."""
+    """Return one system on one set: its figures, by group too, the values they are made of, and what it cost.
+
+    With labels of a judge there are figures with these, too, under a key of their own.
+    """
     queries = ready.expected.queries
     told = [answers.get(query.id, Answer(query.id, error=preparation.error)) for query in queries]
     found = {answer.query_id: [ready.named(span) for span in answer.spans] for answer in told}
@@ -40,7 +50,14 @@ def cell(
         "errors": {answer.query_id: answer.error for answer in told if answer.error},
         "unjudged": scored.unjudged,
         "timings": timings(told, preparation) | ({} if has_index(plan, system) else {"index_s": None}),
+        **({"judged": _judged(ready, found, plan, judged)} if judged else {}),
     }
+
+
+def _judged(ready: Prepared, found: Mapping[str, list[Span]], plan: Plan, judged: Seen) -> dict[str, Any]:
+    """Return the figures that labels of a judge make beside those of people."""
+    scored = score(judged.expected, found, ready.corpus, plan.measures, seed=plan.seed)
+    return {"figures": scored.figures(), "unjudged": scored.unjudged}
 
 
 def has_index(plan: Plan, system: str) -> bool:

@@ -21,6 +21,7 @@ from assay.bench.page.report import write_report
 from assay.bench.plan import Plan, SystemSpec
 from assay.bench.prepare import Prepared, prepare
 from assay.bench.runs import Answer, Preparation, RunFile, is_run, key_of
+from assay.bench.unseen import Seen, Unseen, seen
 from assay.bench.worker import Contender, ask_in_turn
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.protocols import Progress, Say
@@ -38,6 +39,8 @@ class Setting:
     watch: Progress | None = None
     command: str = ""
     """What was typed, for whoever wants to repeat it."""
+    unseen: Unseen | None = None
+    """Who judges what systems found and nobody judged."""
 
 
 def run(plan: Plan, setting: Setting, *, fresh: bool = False) -> results.Results:
@@ -51,11 +54,13 @@ def run(plan: Plan, setting: Setting, *, fresh: bool = False) -> results.Results
         for ready in _prepared(plan, setting, held["unusable"]):
             held["sets"][ready.spec.name] = cells.told(ready)
             answered = _Asking(ready, plan, setting, Path(work)).ask(asked)
+            judged = _judged(ready, {name: answers for name, (answers, _) in answered.items()}, setting)
+            held["sets"][ready.spec.name] |= {"unseen": dict(judged.told)} if judged else {}
             for name, (answers, preparation) in answered.items():
                 if why := _useless(answers, preparation):
                     held["systems"][name]["failed"][ready.spec.name] = why
                 else:
-                    held["cells"].append(cells.cell(ready, name, answers, preparation, plan))
+                    held["cells"].append(cells.cell(ready, name, answers, preparation, plan, judged))
                     held["asked"] += [[ready.spec.name, name]] if name in asked else []
     if not held["cells"]:
         why = "; ".join(f"{name}: {why}" for name, told in held["systems"].items() for why in told["failed"].values())
@@ -70,6 +75,16 @@ def _useless(answers: Mapping[str, Answer], preparation: Preparation) -> str:
     if not answers or all(answer.error and not answer.spans for answer in answers.values()):
         return preparation.error or next((answer.error for answer in answers.values()), "it was not asked")
     return ""
+
+
+def _judged(ready: Prepared, answered: Mapping[str, Mapping[str, Answer]], setting: Setting) -> Seen | None:
+    """Have judged what nobody did, if that is wanted, and say what came of it where that is not all."""
+    if setting.unseen is None:
+        return None
+    judged = seen(ready, answered, setting.unseen, setting.out, setting.watch)
+    if judged.told["stopped"]:
+        setting.say(f"{ready.spec.name}: {setting.unseen.judge} stopped: {judged.told['stopped']}")
+    return judged
 
 
 def _check_names(plan: Plan) -> None:

@@ -33,11 +33,17 @@ _HEAD_BYTES = 262_144
 
 def read(path: Path, form: str = "") -> Reading:
     """Read ground truth; without a format it is found out. Nothing usable at all is an error."""
-    reading: Reading = _module(form or form_of(path)).read(path)
+    reading = read_part(path, form)
     if not reading.truth.queries:
         first = f": {reading.problems[0]}" if reading.problems else ""
         more = f" (and {len(reading.problems) - 1:,} more)" if len(reading.problems) > 1 else ""
         raise InputError(f"'{path}' holds no query that can be used{first}{more}")
+    return reading
+
+
+def read_part(path: Path, form: str = "") -> Reading:
+    """Read what may be no more than a corpus, or queries that nobody judged."""
+    reading: Reading = _module(form or form_of(path)).read(path)
     return reading
 
 

@@ -129,6 +129,27 @@ def _set(name: str, told: Mapping[str, Any], cells: Sequence[Mapping[str, Any]],
     yield from _speed(cells)
     yield from _kinds(cells, deciding(measures))
     yield from _pairs([pair for pair in results["comparisons"] if pair["set"] == name])
+    if "unseen" in told:
+        yield from _unseen(told["unseen"], cells, measures)
+
+
+def _unseen(told: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> Iterator[str]:
+    yield f"\n{plain(with_labels(told))}; nothing above or below counts them:\n"
+    yield f"| system | {' | '.join(measures)} | unjudged |"
+    yield "|---|" + "---|" * (len(measures) + 1)
+    for cell in cells:
+        figures = [interval(cell["judged"]["figures"][unit_of(cell)].get(measure)) for measure in measures]
+        yield f"| {plain(cell['system'])} | {' | '.join(figures)} | {cell['judged']['unjudged']:.0%} |"
+
+
+def with_labels(told: Mapping[str, Any]) -> str:
+    """Return what a judge labelled that no person had."""
+    undecided = f", {told['undecided']:,} undecided" if told["undecided"] else ""
+    stopped = ", stopped early" if told["stopped"] else ""
+    return (
+        f"With labels of {told['judge']} on what nobody judged of the first {told['depth']} of any system "
+        f"({told['asked']:,} pairs: {told['right']:,} right, {told['wrong']:,} wrong{undecided}{stopped})"
+    )
 
 
 _UNITS = {"line": "lines that overlap, each right answer once", "file": "file", "function": "function"}

@@ -31,6 +31,10 @@ _CELL = {
     "unjudged": _NUMBER,
     "timings": _TIMINGS,
 }
+_JUDGED = {"figures": {"*": _FIGURES}, "unjudged": _NUMBER}
+"""What a cell holds beside, where a judge labelled what nobody had."""
+_UNSEEN = {**dict.fromkeys(("judge", "stopped"), _TEXT), **dict.fromkeys(("depth", "asked", "right", "wrong"), _COUNT)}
+_UNSEEN["undecided"] = _COUNT
 _PAIR = {
     **dict.fromkeys(("set", "unit", "measure", "a", "b"), _TEXT),
     **dict.fromkeys(("difference", "low", "high", "randomisation", "t", "holm"), _NUMBER),
@@ -54,7 +58,7 @@ def checked(value: Any, what: str) -> dict[str, Any]:
     """Return results whose shape is right; `what` is where they come from."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f"{what} is no results.json of format {FORMAT}: give one that assay bench wrote")
-    fault = next(_wrong(value, _ALL, ""), "") or next(_loose(value), "")
+    fault = next(_wrong(value, _ALL, ""), "") or next(_loose(value), "") or next(_unseen(value), "")
     if fault:
         raise InputError(f"{what} is no results.json that can be used: {fault}; give one that assay bench wrote")
     return value
@@ -122,3 +126,18 @@ def _of_cell(cell: Mapping[str, Any], queries: int) -> Iterator[str]:
     listed = [values for told in cell["values"].values() for values in told.values()]
     if any(len(each) != queries for each in (*listed, cell["answers"], cell["seconds"])):
         yield f"it has not one value for each of {queries} queries"
+
+
+def _unseen(held: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the labels of a judge, which only some results have."""
+    judged = [name for name, told in held["sets"].items() if "unseen" in told]
+    for name in judged:
+        yield from _wrong(held["sets"][name]["unseen"], _UNSEEN, f"sets.{name[:40]}.unseen")
+    for place, cell in enumerate(held["cells"]):
+        if cell["set"] in judged:
+            told = cell.get("judged", {})
+            yield from _wrong(told, _JUDGED, f"cells[{place}].judged")
+            if told["figures"].keys() != cell["figures"].keys():
+                yield f"cells[{place}].judged is of other units"
+            if any(len(figure) != _ENDS for unit in told["figures"].values() for figure in unit.values()):
+                yield f"cells[{place}].judged has a figure that is not mean, low and high"

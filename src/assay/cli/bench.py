@@ -6,11 +6,15 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
 from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.bench.unseen import Unseen
 
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
@@ -37,6 +41,7 @@ WRITTEN = ("results.json", "RESULTS.md", "report.html")
     metavar="FOLDER",
     help="Where answers and results go; what is there is not asked again.",
 )
+@options.unseen
 @click.option("--fresh", is_flag=True, help="Ask everything again; earlier answers are not used.")
 @click.option("--fail-under", "floors", multiple=True, metavar="MEASURE=N", help="Leave with 1 below this. Repeatable.")
 @click.option(
@@ -63,6 +68,7 @@ def bench(
     baseline: Path | None,
     fail_if_worse: bool,
     form: str,
+    judging: options.Judging,
 ) -> None:
     """Measure how well code search answers, with intervals, tests, latency and memory.
 
@@ -74,6 +80,8 @@ def bench(
         assay bench queries.csv --corpus . --system assay \\
             --system 'rg=cmd:rg --sort path -n -i -w -e {regex} {corpus}' \\
             --set rg.merge=10 --set rg.order=count
+
+    With --judge-unseen a judge labels unjudged answers, too; figures with its labels stand beside those of people.
 
     Leaves with 0 when all gates hold, 1 when one does not, 2 when nothing could be measured.
     """  # noqa: D301  what click reads
@@ -90,7 +98,7 @@ def bench(
     asked = Asked(corpus, form_of, systems, changes, measures, k, timeout_s)
     plan = plan_of(Path(what), asked, [each.measure for each in least]).only(only)
     with progress() as watch:
-        setting = experiment.Setting(out, say, watch, command=f"assay {shlex.join(sys.argv[1:])}")
+        setting = experiment.Setting(out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen(judging))
         held = experiment.run(plan, setting, fresh=fresh)
     click.echo(json.dumps(held, ensure_ascii=False) if form == "json" else text(held), nl=form == "json")
     failed = list(gates.fallen(held, least))
@@ -103,3 +111,12 @@ def bench(
         say(line)
     say(f"written to {out}: {', '.join(name for name in WRITTEN if (out / name).exists())}")
     context.exit(1 if failed else 0)
+
+
+def _unseen(judging: options.Judging) -> Unseen | None:
+    """Return who judges what nobody did; what that takes is loaded where it is wanted."""
+    if not judging.spec and not judging.budget:
+        return None
+    from assay.cli.bench_unseen import unseen_of
+
+    return unseen_of(judging)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.bench.caveats import caveats
-from assay.bench.markdown import chance, milliseconds, seconds, size, together
+from assay.bench.markdown import chance, milliseconds, seconds, size, together, with_labels
 from assay.bench.page.study import View
 from assay.bench.results import Results, unit_of
 
@@ -41,6 +41,19 @@ def _set(name: str, told: Mapping[str, Any], cells: Sequence[Mapping[str, Any]],
     rows += [_row(cell, measures) for cell in cells]
     yield from aligned(rows)
     yield from _pairs(name, cells[0]["system"], results)
+    if "unseen" in told:
+        yield from _unseen(told["unseen"], cells, measures)
+
+
+def _unseen(told: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], measures: Sequence[str]) -> Iterator[str]:
+    """Yield the figures with the labels of a judge, which are never mixed with the others."""
+    yield f"  {with_labels(told)}:"
+    rows = [["system", *measures, "unjudged"]]
+    for cell in cells:
+        figures = cell["judged"]["figures"][unit_of(cell)]
+        shares = f"{cell['unjudged']:.0%} to {cell['judged']['unjudged']:.0%}"
+        rows.append([cell["system"], *(_interval(figures[m]) if m in figures else "" for m in measures), shares])
+    yield from aligned(rows)
 
 
 def _pairs(name: str, first: str, results: Results) -> Iterator[str]:

@@ -26,6 +26,8 @@ class Figures:
     classes: Mapping[Fault, int]
     undecided: Mapping[str, int]
     """How many programs nothing was found out about, by the reason."""
+    lacking: Mapping[str, int]
+    """How many programs failed for want of a module that a known distribution brings, by what says so."""
     shared: int
     """How many ran in one interpreter with their tests."""
     passed: tuple[AtK, ...]
@@ -50,6 +52,7 @@ def figures_of(rows: Sequence[Row], ks: Sequence[int], *, seed: int = 0) -> Figu
         sum(row.n for row in rows),
         {fault: classes[fault] for fault in Fault},
         dict(undecided.most_common()),
+        dict(_lacking(rows).most_common()),
         sum(row.n for row in rows if row.outcome.shared),
         over_tasks(right, ks, seed=seed),
         over_tasks(running, ks, seed=seed),
@@ -63,6 +66,7 @@ def told(figures: Figures) -> dict[str, Any]:
         "programs": figures.programs,
         "classes": {str(fault): count for fault, count in figures.classes.items()},
         "undecided": dict(figures.undecided),
+        "lacking": dict(figures.lacking),
         "shared": figures.shared,
         "pass@k": [_at_k(each) for each in figures.passed],
         "exec@k": [_at_k(each) for each in figures.ran],
@@ -90,6 +94,11 @@ def _notes(figures: Figures) -> Iterator[str]:
         yield f"note: {count:,} undecided, in no class and no measure: {reason}"
     if len(figures.undecided) > _FEW:
         yield f"note: {len(figures.undecided) - _FEW:,} more reasons for undecided programs are in the file"
+    for reason, count in list(figures.lacking.items())[:_FEW]:
+        yield f"note: {reason} ({things(count, 'program')})"
+    if len(figures.lacking) > _FEW:
+        rest = sum(list(figures.lacking.values())[_FEW:])
+        yield f"note: {things(rest, 'program')} lack other modules; `missing` in the file names them"
     for each in figures.passed:
         if each.few:
             named = ", ".join(each.few[:_FEW]) + (", …" if len(each.few) > _FEW else "")
@@ -98,6 +107,14 @@ def _notes(figures: Figures) -> Iterator[str]:
     if figures.shared:
         shared = things(figures.shared, "program")
         yield f"note: {shared} ran in one interpreter with the tests (shared), where a program can lie"
+
+
+def _lacking(rows: Sequence[Row]) -> Counter[str]:
+    found = Counter[str]()
+    for row in rows:
+        if row.outcome.missing:
+            found[row.outcome.detail] += row.n
+    return found
 
 
 def _reason(row: Row) -> str:

@@ -19,7 +19,20 @@ from assay.cli.lazy import Lazy
 from assay.cli.options import VERBOSE
 from assay.errors import AssayError, printable
 
-COMMANDS = ("search", "index", "related", "status", "truth", "bench", "exec", "train", "doctor")
+COMMANDS = (
+    "search",
+    "index",
+    "related",
+    "status",
+    "truth",
+    "bench",
+    "exec",
+    "candidates",
+    "judge",
+    "rank",
+    "train",
+    "doctor",
+)
 
 
 @click.command(
@@ -30,7 +43,7 @@ COMMANDS = ("search", "index", "related", "status", "truth", "bench", "exec", "t
 )
 @click.version_option(__version__, prog_name="assay", message="%(prog)s %(version)s")
 def assay() -> None:
-    """Find code by meaning: offline, without a key, each answer with its reason."""
+    """Find code, judge it, rank candidate programs, and measure all of it: offline, without a key."""
 
 
 def main() -> None:

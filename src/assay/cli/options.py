@@ -59,6 +59,15 @@ class Filters:
         return queries_of(texts, mode=self.mode, languages=self.languages, paths=self.paths, kinds=self.kinds)
 
 
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What the options say about who judges what nobody judged."""
+
+    spec: str
+    depth: int
+    budget: str
+
+
 def form(*forms: str) -> Callable[[Command], Command]:
     """Return the option that chooses between output formats; the first is the default."""
     return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help="How to print.")
@@ -127,6 +136,25 @@ def with_filters(command: Command) -> Command:
             type=click.Choice(["all", "code", "docs"]),
             help="Find code (the default), prose, or both (the default with other filters).",
         ),
+    )
+
+
+def unseen(command: Command) -> Command:
+    """Add the options that have unjudged answers judged, handed over as `judging`."""
+
+    @wraps(command)
+    def bundled(*args: Any, **given: Any) -> None:
+        names = {"spec": "judge_unseen", "depth": "judge_depth", "budget": "judge_budget"}
+        judging = Judging(**{name: given.pop(option) for name, option in names.items()})
+        command(*args, judging=judging, **given)
+
+    depth = click.IntRange(min=1)
+    text = "Have unjudged answers judged, and measure with these labels, too: signals, or CONFIG:CHAT."
+    return _all(
+        bundled,
+        click.option("--judge-unseen", default="", metavar="SPEC", help=text),
+        click.option("--judge-depth", type=depth, default=10, show_default=True, metavar="N", help="Of each query."),
+        click.option("--judge-budget", default="", metavar="AMOUNT", help="Stop before more is spent: 5usd, 2Mtok."),
     )
 
 

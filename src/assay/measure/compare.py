@@ -6,11 +6,11 @@ All draws are seeded and made in pieces, so that memory does not grow with the n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from math import atan, cos, erfc, inf, pi, sin, sqrt
+from math import atan, cos, erfc, inf, nan, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,32 @@ def interval(values: Values, *, level: float = 0.95, seed: int = 0) -> tuple[flo
     ]
     tail = _tail(len(values), level)
     low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def interval_of(
+    parts: Values, statistic: Callable[[Values], Values], *, level: float = 0.95, seed: int = 0
+) -> tuple[float, float]:
+    """Return the same interval of a statistic of sums, such as a ratio; `parts` has a row a unit.
+
+    `statistic` takes sums, a row a resample, and gives a value a row; where it gives nan a resample says nothing.
+    Units that are alike are drawn together: how often each comes is multinomial, so that many units cost no more.
+    """
+    if not len(parts):
+        raise InputError("an interval needs at least one unit, found none")
+    kinds, counts = np.unique(parts, axis=0, return_counts=True)
+    draws = np.random.default_rng(seed)
+    values = np.concatenate(
+        [
+            statistic(draws.multinomial(len(parts), counts / len(parts), count) @ kinds)
+            for count in _pieces(_RESAMPLES, len(kinds))
+        ]
+    )
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return nan, nan
+    tail = _tail(len(parts), level)
+    low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)
 
 

@@ -85,8 +85,8 @@ def run(  # noqa: PLR0913  # each is one thing
 ) -> list[Row]:
     """Run what is not on disk yet and return all rows; the file and its manifest lie at `out`.
 
-    `missing` says which modules the sandbox has not and what brings each: programs that fail for want of one are
-    undecided.
+    `missing` says which modules the sandbox has not and what brings each: outcomes of programs that fail for
+    want of one name it.
     """
     of = {task.id: task for task in tasks}
     rows = _resumed(out, programs, settings)

@@ -48,7 +48,7 @@ def outcome_of(
     return Outcome(
         task.id,
         program.id,
-        None if missing else finding.fault,
+        finding.fault,
         line=finding.line if finding.fault is not None and finding.fault.is_execution else -1,
         detail=_clean(finding.detail),
         got=_clean(finding.got),

@@ -16,6 +16,7 @@ from typing import Any
 
 from assay.bench.page.about import about, troubles
 from assay.bench.page.html import Html, join, tag, text
+from assay.bench.page.judged import judged
 from assay.bench.page.misses import misses
 from assay.bench.page.parts import counted
 from assay.bench.page.study import Study
@@ -60,7 +61,7 @@ def report(results: Mapping[str, Any]) -> str:
 
 
 def _details(study: Study) -> list[Html]:
-    return [tables(study), misses(study)] if study.overviews and study.measures else []
+    return [tables(study), *judged(study), misses(study)] if study.overviews and study.measures else []
 
 
 def _plots(study: Study) -> Html:

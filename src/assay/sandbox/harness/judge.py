@@ -46,7 +46,7 @@ class Judge:
     def __init__(self, channel: Channel, spec: dict[str, Any]) -> None:
         self._spec = spec
         self._entry: str = spec["entry"]
-        self._remote = Remote(channel, lambda _: None)
+        self._remote = Remote(channel, lambda _: None, self._entry)
         self._survey = bool(spec.get("survey"))
         self._run = 0
         self._shared = False

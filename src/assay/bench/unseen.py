@@ -1,0 +1,140 @@
+"""What systems found and nobody judged, to the labels of a judge, kept apart from those of people (CoSQA+, VI-A).
+
+A right answer that no person saw counts as wrong: the better a system, the more so. The first results of all systems
+are pooled, what is unjudged goes to a judge, and everything is measured once more with its labels. What decides stays
+measured without; the labels lie in a file that `assay truth pool --labels` reads, for whoever checked them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from assay.bench.corpus import text_of
+from assay.bench.formats.writing import write_records
+from assay.bench.pool import Pool, pool
+from assay.bench.prepare import Prepared
+from assay.bench.runs import Answer
+from assay.bench.scores import Expected
+from assay.corpus.languages import BY_EXTENSION
+from assay.measure.lines import Entry, Span, span_of
+from assay.protocols import Progress
+from assay.types import Chunk, Judgment, Query
+
+DEPTH = 10
+Pairs = Sequence[tuple[Query, Chunk]]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What a judge said, and why it said no more, should that be so."""
+
+    judgments: Sequence[Judgment]
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Who judges what nobody did."""
+
+    judge: str
+    """Its spec, by which labels and figures are marked."""
+    label: Callable[[Pairs, Path, Progress | None], Labels]
+    """Judges pairs; what it does is kept in a file, where it goes on. What it cannot decide has no label."""
+    depth: int = DEPTH
+    """Results of a query that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is right, a judge's labels among it, and what results say about these."""
+
+    expected: Expected
+    told: Mapping[str, Any]
+
+
+def seen(
+    ready: Prepared,
+    answered: Mapping[str, Mapping[str, Answer]],
+    unseen: Unseen,
+    out: Path,
+    watch: Progress | None = None,
+) -> Seen:
+    """Have judged what systems found; records and labels of the set are written below `out`."""
+    runs = {
+        name: {answer.query_id: [ready.named(span) for span in answer.spans] for answer in answers.values()}
+        for name, answers in answered.items()
+    }
+    texts = {document.id: document.text for document in ready.corpus.documents}
+    pooled = pool(ready.expected, runs, unseen.depth, lambda span: texts.get(span.path) or text_of(ready.corpus, span))
+    folder = out / "unseen" / ready.spec.name
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{_safe(unseen.judge)}.jsonl"
+    labels = unseen.label(_pairs(ready, pooled), file, watch)
+    said = {(each.query_id, each.target): replace(each, judge=unseen.judge) for each in labels.judgments}
+    _write(pooled, said, file.with_suffix(".labels.jsonl"))
+    return Seen(_with(ready, said), _told(unseen, pooled, said, labels.stopped))
+
+
+def _pairs(ready: Prepared, pooled: Pool) -> list[tuple[Query, Chunk]]:
+    queries = {query.id: query for query in ready.expected.queries}
+    languages = {document.id: document.language for document in ready.corpus.documents}
+    return [
+        (queries[pair.query_id], Chunk(pair.target, pair.text, languages.get(pair.target) or _language(pair.target)))
+        for pair in pooled.pairs
+    ]
+
+
+def _language(target: str) -> str:
+    return BY_EXTENSION.get(target.partition(":")[0].rpartition(".")[2], "")
+
+
+def _with(ready: Prepared, said: Mapping[tuple[str, str], Judgment]) -> Expected:
+    """Return what is right with what a judge called right; a place that stands for its like stands for them here."""
+    documents = {document.id for document in ready.corpus.documents}
+    entries = {name: list(held) for name, held in ready.expected.entries.items()}
+    for (query, target), judgment in said.items():
+        span = Span(target) if target in documents else span_of(target)
+        entries[query].append(Entry(span, judgment.grade))
+    return replace(ready.expected, entries=entries)
+
+
+def _write(pooled: Pool, said: Mapping[tuple[str, str], Judgment], file: Path) -> None:
+    """Write the labels as a pool that was filled in."""
+    rows = ((pair, said.get((pair.query_id, pair.target))) for pair in pooled.pairs)
+    write_records(
+        file,
+        (
+            {
+                "query_id": pair.query_id,
+                "query": pair.query,
+                "target": pair.target,
+                "text": pair.text,
+                "grade": label.grade if label else "",
+                "reason": label.reason if label else "",
+                "judge": label.judge if label else "",
+            }
+            for pair, label in rows
+        ),
+    )
+
+
+def _told(unseen: Unseen, pooled: Pool, said: Mapping[tuple[str, str], Judgment], stopped: str) -> dict[str, Any]:
+    grades = Counter(judgment.grade > 0 for judgment in said.values())
+    return {
+        "judge": unseen.judge,
+        "depth": unseen.depth,
+        "asked": len(pooled.pairs),
+        "right": grades[True],
+        "wrong": grades[False],
+        "undecided": len(pooled.pairs) - len(said),
+        "stopped": stopped,
+    }
+
+
+def _safe(spec: str) -> str:
+    """Return the name of a judge as a file may have it."""
+    return "".join(letter if letter.isalnum() or letter in "-+" else "_" for letter in spec)[:80]

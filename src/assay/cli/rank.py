@@ -1,0 +1,39 @@
+"""`assay rank`: order candidate programs, and everything that rankers are made and measured with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from assay.cli.lazy import Lazy
+
+COMMANDS = ("order", "eval", "data", "mix", "mutate", "sample", "train", "compare")
+DEFAULT = COMMANDS[0]
+
+
+class _Ranking(Lazy):
+    """Commands, the first of which is meant where none is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command in front of what is no command; a name of nothing is left to be told."""
+        first = args[0] if args else "--help"
+        is_path = Path(first).suffix or "/" in first or Path(first).exists()
+        if first not in {*COMMANDS, "-h", "--help"} and (first.startswith("-") or is_path):
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    cls=_Ranking,
+    names=COMMANDS,
+    modules="assay.cli.rank_",
+    subcommand_metavar="SAMPLES | COMMAND [ARGS]...",
+    short_help="Order candidate programs by how likely each is right.",
+)
+def rank() -> None:
+    """Order candidate programs by how likely each is right, without running them.
+
+    'assay rank SAMPLES' is short for 'assay rank order SAMPLES'. The other commands make the data of a ranker, train
+    one, and measure how good an order is.
+    """

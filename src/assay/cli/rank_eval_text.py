@@ -1,0 +1,121 @@
+"""An evaluation of rankers to what is printed of it: one table a pool size, gains, and how faults were told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from math import isnan
+from typing import Any
+
+from assay.cli.workspaces import counted
+from assay.measure.ranked import Gain, Measure, Value
+from assay.rank.evaluate import Cell, Difference, Evaluation, Predicted
+
+
+def told(found: Evaluation) -> dict[str, Any]:
+    """Return all of it as JSON has it."""
+    return {
+        "tasks": found.tasks,
+        "samples": found.samples,
+        "rankers": [_cell(cell) for cell in found.cells],
+        "differences": [
+            {"a": each.a, "b": each.b, "pool": each.size or None, "gains": _named(each.gains)}
+            for each in found.differences
+        ],
+        "predicted": [_predicted(each) for each in found.predicted],
+    }
+
+
+def text(found: Evaluation) -> Iterator[str]:
+    """Yield lines for a terminal."""
+    yield f"{counted(found.tasks, 'task')}, {counted(found.samples, 'sample')}"
+    for size in dict.fromkeys(cell.size for cell in found.cells):
+        cells = [cell for cell in found.cells if cell.size == size]
+        yield ""
+        yield from _table(cells, size)
+        yield from _pairs([each for each in found.differences if each.size == size])
+    for each in found.predicted:
+        yield ""
+        yield from _classes(each)
+
+
+def _table(cells: Sequence[Cell], size: int) -> Iterator[str]:
+    measured = max((value.tasks for value in cells[0].values.values()), default=0)
+    left = f", {counted(cells[0].few, 'task')} with fewer left out" if cells[0].few else ""
+    yield f"pools of {size or 'all samples'}: {counted(measured, 'task')}{left}"
+    width = max(len(cell.ranker) for cell in cells)
+    head = "".join(f"  {measure!s:<22}" for measure in cells[0].values)
+    yield f"  {'':<{width}}{head}".rstrip()
+    for cell in cells:
+        yield f"  {cell.ranker:<{width}}" + "".join(f"  {_value(value):<22}" for value in cell.values.values()).rstrip()
+    for measure, value in cells[0].values.items():
+        if value.tasks < measured:
+            few = counted(measured - value.tasks, "task")
+            yield f"  {measure}: {few} with fewer than {measure.k} samples left out"
+    if len(cells) > 1:
+        yield "  gain over unranked"
+    for cell in cells:
+        if cell.gains:
+            gains = "".join(f"  {_gain(gain):<22}" for gain in cell.gains.values())
+            yield f"  {cell.ranker.ljust(width)}{gains}".rstrip()
+    for cell in cells:
+        if cell.programs:
+            each = 1000 * cell.seconds / cell.programs
+            yield f"  {cell.ranker}: {cell.programs:,} programs in {cell.seconds:.1f} s, {each:.2f} ms each"
+
+
+def _pairs(differences: Sequence[Difference]) -> Iterator[str]:
+    for each in differences:
+        shown = ((measure, gain) for measure, gain in each.gains.items() if measure.good == "pass")
+        told_ = ", ".join(f"{measure} {_gain(gain)} p {gain.p:.4f}" for measure, gain in shown if gain.tasks)
+        yield f"  {each.a} less {each.b}: {told_}"
+
+
+def _classes(each: Predicted) -> Iterator[str]:
+    share = each.opinions / each.samples if each.samples else 0.0
+    yield f"{each.ranker} says how a program fails of {each.opinions:,} samples ({share:.0%})"
+    scores = ", ".join(f"{name} {found.macro_f1:.3f}" for name, found in each.labels.items())
+    yield f"  macro-F1: {scores}"
+    lines = each.lines
+    yield f"  line: {lines.accuracy:.3f} of all, {lines.found:.3f} of {lines.broken:,} that break at one"
+
+
+def _value(value: Value) -> str:
+    return "-" if isnan(value.value) else f"{value.value:.3f} [{value.low:.3f}-{value.high:.3f}]"
+
+
+def _gain(gain: Gain) -> str:
+    if isnan(gain.value):
+        return "-"
+    value, low, high = (round(each, 3) + 0.0 for each in (gain.value, gain.low, gain.high))  # never -0.000
+    return f"{value:+.3f} [{low:+.3f} {high:+.3f}]"
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {
+        "ranker": cell.ranker,
+        "pool": cell.size or None,
+        "values": _named(cell.values),
+        "gains": _named(cell.gains),
+        "left_out": cell.few,
+        "seconds": cell.seconds,
+        "programs": cell.programs,
+    }
+
+
+def _named(values: Mapping[Measure, Value] | Mapping[Measure, Gain]) -> dict[str, Any]:
+    return {str(measure): _plain(asdict(value)) for measure, value in values.items()}
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: None if isinstance(value, float) and isnan(value) else value for name, value in values.items()}
+
+
+def _predicted(each: Predicted) -> dict[str, Any]:
+    return {
+        "ranker": each.ranker,
+        "opinions": each.opinions,
+        "samples": each.samples,
+        "labels": {name: found.record() for name, found in each.labels.items()},
+        "lines": asdict(each.lines),
+    }

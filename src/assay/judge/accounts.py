@@ -1,0 +1,193 @@
+"""Records of a campaign to its accounts: what the paper reports of its own, and what more pairs would take.
+
+Cost and time by path (CoSQA+, IV-E), test programs (table II), labels, matches a query (figure 3) and queries a code
+(figure 7). Costs are those of the records, by the prices that the model's client knew; unknown ones are counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any, cast
+
+CLEAR = frozenset({"screen"})
+PUBLISHED = {
+    "pairs": 412_080,
+    "cost_a_pair": 0.00062,
+    "seconds_clear": 10.0,
+    "seconds_unclear": 50.0,
+    "unclear_share": 0.33,
+    "cases_a_program": 4.31,
+    "executable_share": 0.8367,
+    "codes_of_two_queries": 0.367,
+}
+"""What CoSQA+ says of itself (table II, IV-C, IV-E, VI-A)."""
+
+
+@dataclass(slots=True)
+class Path:
+    """Pairs that took the same way."""
+
+    pairs: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    model_s: float = 0.0
+    sandbox_s: float = 0.0
+    install_s: float = 0.0
+    taken: list[float] = field(default_factory=list)
+    """Seconds of each pair."""
+
+    def told(self) -> dict[str, Any]:
+        """Return it for a pair, in the mean."""
+        whole = {name: value for name, value in asdict(self).items() if name not in ("pairs", "taken", "unpriced")}
+        each = {name: round(value / max(self.pairs, 1), 6) for name, value in whole.items()}
+        seconds = median(self.taken) if self.taken else 0.0
+        return {"pairs": self.pairs, **each, "unpriced": self.unpriced, "median_s": round(seconds, 3)}
+
+
+@dataclass(slots=True)
+class Accounts:
+    """What a campaign came to."""
+
+    labels: Counter[int | None] = field(default_factory=Counter)
+    problems: Counter[str] = field(default_factory=Counter)
+    paths: dict[str, Path] = field(default_factory=lambda: defaultdict(Path))
+    programs: int = 0
+    cases: int = 0
+    ran: int = 0
+    executable: int = 0
+    repaired: int = 0
+    """Programs that run because somebody fixed them."""
+    fixes: Counter[str] = field(default_factory=Counter)
+    matches: Counter[str] = field(default_factory=Counter)
+    """Matching codes of each query, by its id."""
+    queries: Counter[str] = field(default_factory=Counter)
+    """Queries that each code matches, by its id."""
+    codes: dict[str, int] = field(default_factory=dict)
+    """Characters of each code."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs with a verdict."""
+        return sum(self.labels.values())
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Count a verdict."""
+        grade = record["grade"]
+        self.labels[grade] += 1
+        self.codes[record["code_id"]] = len(record["code"])
+        self.matches[record["query_id"]] += grade == 1
+        self.queries[record["code_id"]] += grade == 1
+        if grade is None:
+            self.problems[record["problem"]] += 1
+        self._add_path(self.paths[record["path"] or "undecided"], record)
+        if "cases" in record:
+            self._add_program(record)
+
+    def _add_path(self, path: Path, record: Mapping[str, Any]) -> None:
+        seconds = record.get("seconds", {})
+        path.pairs += 1
+        path.calls += sum(record.get("calls", {}).values())
+        path.tokens_in += record.get("tokens_in", 0)
+        path.tokens_out += record.get("tokens_out", 0)
+        cost = record.get("cost", 0.0)
+        path.unpriced += cost is None
+        path.cost += cost or 0.0
+        path.model_s += seconds.get("model", 0.0)
+        path.sandbox_s += seconds.get("sandbox", 0.0)
+        path.install_s += seconds.get("install", 0.0)
+        path.taken.append(sum(seconds.values()))
+
+    def _add_program(self, record: Mapping[str, Any]) -> None:
+        self.programs += 1
+        self.cases += record["cases"]
+        if "executable" in record:
+            self.ran += 1
+            self.executable += record["executable"]
+            self.repaired += bool(record["executable"] and record["fixes"])
+            self.fixes.update(record["fixes"])
+
+
+def accounts(verdicts: Iterable[Mapping[str, Any]]) -> Accounts:
+    """Add up the records of verdicts."""
+    made = Accounts()
+    for record in verdicts:
+        made.add(record)
+    return made
+
+
+def told(made: Accounts) -> dict[str, Any]:
+    """Return the figures, as JSON has them."""
+    pairs = max(made.pairs, 1)
+    matched = [count for count in made.queries.values() if count]
+    length = sum(made.codes.values()) / max(len(made.codes), 1)
+    return {
+        "pairs": made.pairs,
+        "queries": len(made.matches),
+        "codes": len(made.codes),
+        "code_length": round(length, 1),
+        "labels": {str(label): made.labels[label] for label in (1, 0, None)},
+        "match_share": round(made.labels[1] / pairs, 4),
+        "undecided": dict(made.problems),
+        "unclear_share": round(sum(path.pairs for name, path in made.paths.items() if name not in CLEAR) / pairs, 4),
+        "paths": {name: path.told() for name, path in sorted(made.paths.items())},
+        "programs": made.programs,
+        "cases_a_program": round(made.cases / max(made.programs, 1), 3),
+        "executable_share": round(made.executable / max(made.ran, 1), 4),
+        "repaired_share": round(made.repaired / max(made.ran, 1), 4),
+        "fixes": dict(made.fixes),
+        "matches_a_query": _spread(made.matches.values()),
+        "queries_a_code": _spread(matched),
+        "codes_of_two_queries": round(sum(count > 1 for count in matched) / max(len(matched), 1), 4),
+        "published": PUBLISHED,
+    }
+
+
+def _spread(counts: Iterable[int]) -> dict[str, int]:
+    """Return how often each count occurs."""
+    return {str(count): often for count, often in sorted(Counter(counts).items())}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What some number of pairs would take, if they are like those of the records."""
+
+    pairs: int
+    calls: int
+    tokens: int
+    cost: float
+    model_s: float
+    """All waiting for models, on the clock, with so many pairs at a time."""
+    sandbox_s: float
+    """All running of tests, on the clock, with so many programs at a time."""
+    overhead_s: float
+    """What is left: prompts, records, threads."""
+    bottleneck: str
+
+    @property
+    def seconds(self) -> float:
+        """The longest of them: they go on side by side."""
+        return max(self.model_s, self.sandbox_s, self.overhead_s)
+
+
+OVERHEAD_S = 0.0015
+"""Time of a pair beside models and sandboxes, one after another, measured; see docs/judging.md."""
+
+
+def planned(made: Accounts, pairs: int, *, workers: int, cores: int) -> Plan:
+    """Return what so many pairs would take with so many pairs at a time and so many programs at a time."""
+    factor = pairs / max(made.pairs, 1)
+
+    def whole(name: str) -> float:
+        return factor * sum(cast(float, getattr(path, name)) for path in made.paths.values())
+
+    model_s, sandbox_s, overhead_s = whole("model_s") / workers, whole("sandbox_s") / cores, pairs * OVERHEAD_S
+    times = {"the model's answers": model_s, "running tests": sandbox_s, "this program": overhead_s}
+    tokens = whole("tokens_in") + whole("tokens_out")
+    longest = max(times, key=lambda name: times[name])
+    return Plan(pairs, round(whole("calls")), round(tokens), whole("cost"), model_s, sandbox_s, overhead_s, longest)

@@ -1,0 +1,205 @@
+"""Pairs in, one verdict a pair out, in a file that only grows: many pairs at once, and never the same call twice.
+
+Each reply and each run is on disk before it is used, each verdict when it is there. Killed at any point, the same
+command goes on: pairs with a verdict are left alone, the others find their steps again. Verdicts hold nothing but what
+follows from pair and steps, so one told again from its records is the same, and only their order is chance.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay import records
+from assay.errors import BudgetSpent, EndpointRefused, InputError
+from assay.judge.pairs import Pair
+from assay.judge.past import Past, past
+from assay.judge.steps import Journal, Steps
+from assay.judge.tally import Tally
+from assay.judge.verdict import Judge, Verdict
+from assay.types import Problem
+
+_AHEAD = 4
+"""Pairs that are read ahead for each worker."""
+_ENOUGH = 25
+"""Pairs in a row that no model answers: then there is none, and the rest waits for another day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What decides about the verdicts of a campaign, as the manifest says it."""
+
+    judge: str
+    """`agents` or `signals`."""
+    chats: tuple[str, ...] = ()
+    """One model, two of which each is asked, or with a third that decides between them."""
+    config: str = "all"
+    screener: str = ""
+    """`signals` where no model screens."""
+    max_tries: int = 3
+    votes: int = 1
+    prompts: dict[str, str] = field(default_factory=dict)
+    """Each prompt file with its hash."""
+    sandbox: str = ""
+    limits: dict[str, float] = field(default_factory=dict)
+    install: str = ""
+    """A hash of the list of what may be installed; empty where nothing is."""
+
+
+def run(  # noqa: PLR0913  # each is one thing
+    pairs: Iterable[Pair | Problem],
+    judge_of: Callable[[Steps], Judge],
+    out: Path,
+    *,
+    settings: Settings,
+    workers: int = 8,
+    retry: bool = False,
+    seed: int = 0,
+    report: Callable[[Tally], None] | None = None,
+    told: Callable[[Problem], None] | None = None,
+) -> Tally:
+    """Judge what has no verdict in `out` yet; `retry` judges undecided pairs again.
+
+    `told` hears of what is not judged, `report` of each verdict. A budget that is spent ends it cleanly.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(out):
+        before = past(out)
+        _check(out, before, settings)
+        _write_manifest(out, settings, seed)
+        done = before.decided if retry else before.decided | before.undecided.keys()
+        journal = Journal(out, skip=done, since=before.undecided)
+        tally = Tally(said=report)
+        threads = _Threads(judge_of(journal), journal, tally, workers)
+        threads.work(_fresh(pairs, done, tally, told))
+    return tally
+
+
+def _fresh(
+    pairs: Iterable[Pair | Problem], done: Iterable[str], tally: Tally, told: Callable[[Problem], None] | None
+) -> Iterator[Pair]:
+    known = done if isinstance(done, set | frozenset) else set(done)
+    for pair in pairs:
+        if isinstance(pair, Problem):
+            tally.problems += 1
+            if told:
+                told(pair)
+        elif pair.digest in known:
+            tally.before += 1
+        else:
+            tally.begin()
+            yield pair
+
+
+class _Threads:
+    """Some threads that judge pairs, and what they are to do when one fails."""
+
+    def __init__(self, judge: Judge, journal: Journal, tally: Tally, workers: int) -> None:
+        self._judge, self._journal, self._tally, self._workers = judge, journal, tally, workers
+
+    def work(self, pairs: Iterator[Pair]) -> None:
+        """Judge all pairs, or stop where that has no sense; what was begun is finished and written."""
+        threads = ThreadPoolExecutor(self._workers, "judge")
+        running: set[Future[Verdict]] = set()
+        try:
+            for pair in pairs:
+                running.add(threads.submit(self._one, pair))
+                if len(running) >= self._workers * _AHEAD:
+                    running = self._heard(running)
+                if self._tally.stopped:
+                    break
+            while running:
+                if self._tally.stopped:
+                    running = {future for future in running if not future.cancel()}
+                running = self._heard(running) if running else running
+        finally:
+            threads.shutdown(cancel_futures=True)
+
+    def _one(self, pair: Pair) -> Verdict:
+        verdict = self._judge.judge(pair)
+        self._journal.put(line(pair, verdict, self._judge.name))
+        return verdict
+
+    def _heard(self, running: set[Future[Verdict]]) -> set[Future[Verdict]]:
+        """Wait for one of these; return those that still run."""
+        done, left = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            try:
+                self._tally.add(future.result())
+            except (BudgetSpent, EndpointRefused) as end:
+                self._tally.stopped = str(end)
+        if self._tally.lost_in_a_row >= _ENOUGH:
+            self._tally.stopped = f"{_ENOUGH} pairs in a row could not be judged: {self._tally.last_reason}"
+        return left
+
+
+def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:
+    """Return the record of a verdict."""
+    return {
+        "kind": "verdict",
+        "pair": pair.digest,
+        "query_id": pair.query.id,
+        "code_id": pair.code.id,
+        "grade": verdict.grade,
+        "reason": verdict.reason,
+        "path": verdict.path,
+        "problem": verdict.problem,
+        "chance": None if math.isnan(verdict.chance) else round(verdict.chance, 6),
+        "judge": judge,
+        **verdict.told,
+        "query": pair.query.text,
+        "code": pair.code.text,
+        "language": pair.code.language,
+    }
+
+
+def manifest_of(out: Path) -> Path:
+    """Return where the manifest of a file of records lies."""
+    return out.with_name(f"{out.name}.manifest.json")
+
+
+def settings_of(out: Path) -> Settings:
+    """Return the settings that a file of records was made with."""
+    try:
+        told = json.loads(manifest_of(out).read_text(encoding="utf-8"))["settings"]
+        return Settings(**{**told, "chats": tuple(told["chats"])})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"no manifest beside {out} ({error}): it says which judge made the records") from error
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Hold the one right to append to a file; the system lets it go when its holder dies."""
+    descriptor = os.open(out.with_name(f"{out.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise InputError(f"another campaign writes to {out}: wait for its end, or give another --out") from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _check(out: Path, before: Past, settings: Settings) -> None:
+    if not before.lines:
+        return
+    made, now = asdict(settings_of(out)), asdict(settings)
+    changed = sorted(name for name in now if made[name] != now[name])
+    if changed:
+        raise InputError(f"{out} holds verdicts of another judge: {', '.join(changed)} differ; give another --out")
+
+
+def _write_manifest(out: Path, settings: Settings, seed: int) -> None:
+    fresh = out.with_name(f"{out.name}.manifest.new")
+    fresh.write_text(json.dumps(records.manifest(settings, seed=seed), indent=1) + "\n", encoding="utf-8")
+    fresh.replace(manifest_of(out))

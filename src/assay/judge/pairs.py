@@ -1,0 +1,190 @@
+"""Files to pairs of a query and a code: one by one, what cannot be judged named by its place, and the rest judged.
+
+Three forms are read: our JSON lines with both texts, JSON lines of ids with the texts in two files beside (candidates,
+judgments, runs), and the JSON list that CoSQA publishes. Labels in a file are not looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import unicodedata
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from assay import records
+from assay.errors import InputError
+from assay.types import Chunk, Problem, Query
+
+LONGEST = 100_000
+"""Characters of a code or a query that is judged: what is longer fits in no prompt, and is no answer."""
+_QUERY_IDS = ("query_id", "query-id", "qid")
+_CODE_IDS = ("code_id", "corpus_id", "corpus-id", "target", "doc_id")
+_OWN_IDS = ("id", "_id", "idx")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A query, and a code that may answer it."""
+
+    query: Query
+    code: Chunk
+
+    @property
+    def id(self) -> str:
+        """What it is called in records."""
+        return f"{self.query.id}\t{self.code.id}"
+
+    @property
+    def digest(self) -> str:
+        """A hash of its ids and its texts: what was found out about another text does not count for it."""
+        query, code = self.query, self.code
+        whole = repr((query.id, query.text, code.id, code.text, code.language))
+        return blake2b(whole.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+
+
+def read(file: Path, *, queries: Path | None = None, corpus: Path | None = None) -> Iterator[Pair | Problem]:
+    """Yield the pairs of a file in their order, and in their place the problems of those that cannot be judged.
+
+    `queries` and `corpus` are JSON lines with the texts, where the file has ids alone.
+    """
+    asked = _texts(queries, ("text", "query", "doc"), _QUERY_IDS) if queries else {}
+    codes = _texts(corpus, ("text", "code"), _CODE_IDS) if corpus else {}
+    seen: set[str] = set()
+    for where, row in _rows(file):
+        pair = row if isinstance(row, str) else _pair(row, asked, codes)
+        if isinstance(pair, Pair) and pair.digest in seen:
+            pair = f"the pair {pair.query.id}, {pair.code.id} was there before"
+        if isinstance(pair, str):
+            yield Problem(where, pair)
+            continue
+        seen.add(pair.digest)
+        yield pair
+
+
+def count(file: Path) -> int:
+    """Return how many rows a file has."""
+    return sum(1 for _ in _rows(file))
+
+
+def notes(pair: Pair) -> list[Problem]:
+    """Return what is odd about a pair that is judged all the same."""
+    found = []
+    why = not_python(pair.code)
+    if why:
+        found.append(Problem(_shown(pair), f"judged without being run: {why}"))
+    letters = [letter for letter in pair.query.text if letter.isalpha()]
+    foreign = sum(not unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
+    if foreign * 2 > len(letters):
+        found.append(Problem(_shown(pair), "the query is not in Latin letters: few models judge such queries as well"))
+    return found
+
+
+def not_python(code: Chunk) -> str:
+    """Return why a code cannot be run as Python, empty where it can."""
+    if code.language not in ("", "python"):
+        return f"the code is {code.language}, not Python"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # escapes in strings of other people's code
+        try:
+            ast.parse(laid_out(code.text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return f"the code is no Python 3 ({error})"
+    return ""
+
+
+def laid_out(code: str) -> str:
+    """Return a code as a module can hold it: what is indented as a whole goes below a line of its own."""
+    first = next((line for line in code.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
+    return f"if True:\n{code}" if first[:1] in (" ", "\t") else code
+
+
+def _shown(pair: Pair) -> str:
+    return pair.id.replace("\t", ", ")
+
+
+def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """Yield the objects of JSON lines or of a JSON list, each with its place; a text says what is wrong with one."""
+    if not file.is_file():
+        raise InputError(f"no such file: '{file}'; wanted JSON lines, or a JSON list")
+    with file.open("rb") as lines:
+        begin = lines.read(4096).lstrip()[:1]
+    if begin == b"[":
+        for row, value in records.listed(_text(file)):
+            yield f"{file}:{row}", value
+        return
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield f"{file}:{number}", _object(line)
+
+
+def _object(line: bytes) -> dict[str, Any] | str:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return f"no JSON: {error}"
+    return value if isinstance(value, dict) else f"wanted an object, not {records.told(value)}"
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+def _texts(file: Path, names: Iterable[str], ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the rows of queries or codes by id; the first row of an id counts."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for where, row in _rows(file):
+        if isinstance(row, str):
+            raise InputError(f"{where}: {row}")
+        name, text = _first(row, (*_OWN_IDS, *ids)), _first(row, names)
+        if name is None or not isinstance(text, str):
+            raise InputError(f"{where}: wanted an id and a text under one of {', '.join(names)}")
+        found.setdefault(str(name), {**row, "text": text})
+    return found
+
+
+def _pair(row: Mapping[str, Any], queries: Mapping[str, Any], codes: Mapping[str, Any]) -> Pair | str:
+    """Return the pair of a row, or what is wrong with it."""
+    own = _first(row, _OWN_IDS)
+    query_id = _first(row, _QUERY_IDS) if _first(row, _QUERY_IDS) is not None else own
+    code_id = _first(row, _CODE_IDS)
+    code_id = code_id if code_id is not None else row.get("retrieval_idx", own)
+    if query_id is None or code_id is None:
+        return "wanted query_id and code_id (or the idx of CoSQA)"
+    query_id, code_id = str(query_id), str(code_id)
+    query, code = row.get("query", row.get("doc")), row.get("code")
+    known = codes.get(code_id, {}) if code is None else row
+    query = queries.get(query_id, {}).get("text") if query is None else query
+    code = known.get("text") if code is None else code
+    if query is None:
+        return f"unknown query id '{query_id[:60]}': no text beside it, and none in the file of queries"
+    if code is None:
+        return f"unknown code id '{code_id[:60]}': no text beside it, and none in the corpus"
+    return _wrong(query_id, query, code_id, code) or Pair(
+        Query(query_id, query), Chunk(code_id, code, str(known.get("language") or ""))
+    )
+
+
+def _wrong(query_id: str, query: object, code_id: str, code: object) -> str:
+    for what, name, text in (("query", query_id, query), ("code", code_id, code)):
+        if not isinstance(text, str):
+            return f"the {what} of '{name[:60]}' is {records.told(text)}, wanted text"
+        if not text.strip():
+            return f"the {what} '{name[:60]}' is empty"
+        if len(text) > LONGEST:
+            return f"the {what} '{name[:60]}' has {len(text):,} characters; at most {LONGEST:,} are judged"
+        if not name or not name.isprintable():
+            return f"the id {name[:60]!r} of a {what} holds what no id may"
+    return ""
+
+
+def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)

@@ -1,0 +1,173 @@
+"""Pairs in, how likely the code answers the query out: no model, no network; the screener that saves calls.
+
+A logistic model over `evidence`, calibrated on labels of people (`learn` makes it; its card says on which). A pair is
+*clear* only beyond thresholds at which enough of the held-out labels agreed; a side without such a threshold has none.
+Where tests are handed in and something to run them, what they show decides.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.encode.static import default_static
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.judge.evidence import COLUMNS, Rows, asked, evidence
+from assay.judge.pairs import Pair
+from assay.judge.verdict import Verdict, undecided
+from assay.types import Chunk, Outcome, Program, Query, Task
+
+Call = Literal["match", "no match", "unclear"]
+CALLS = get_args(Call)
+Run = Callable[[Task, Sequence[Program]], Sequence[Outcome]]
+"""Runs programs against the tests of their task, in a sandbox; one outcome a program, in their order."""
+
+DEFAULT_FILE = Path(__file__).parent / "data" / "signals.json"
+_AT_ONCE = 2_000  # pairs whose words are at hand together
+PASSED, FAILED = 0.85, 0.01
+"""How likely a program is right that passes, or fails, the tests which its query shows; of CodeGen-16B on HumanEval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A logistic model over `COLUMNS`, and where it is sure."""
+
+    linear: NDArray[np.float64]
+    bias: float
+    base: float
+    """The share of matches among the pairs it was learned on."""
+    low: float
+    """A chance up to this is a clear no; -1 where no threshold is sure enough."""
+    high: float
+    """A chance from this on is a clear yes; 2 where no threshold is sure enough."""
+
+    def scores(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the log-odds of a match, one a row."""
+        scores: NDArray[np.float64] = rows @ self.linear + self.bias
+        return scores
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What the judge thinks of one pair."""
+
+    call: Call
+    chance: float
+    """That the code answers the query."""
+    reason: str
+    path: Literal["signals", "tests", "none"] = "signals"
+    """What decided: evidence, a run, or nothing, for there was nothing to read."""
+    why: Mapping[str, float] = field(default_factory=dict, hash=False)
+    """What each column adds to the log-odds, strongest first."""
+
+    @property
+    def grade(self) -> int:
+        """1 where a match is at least as likely as not, for those who need a label for every pair."""
+        return int(self.chance >= 0.5)
+
+
+class SignalsJudge:
+    """The judge `signals`, or `signals:FILE` with weights of one's own; `prior` is the share of matches to expect."""
+
+    def __init__(self, file: str = "", *, prior: float = 0.5, run: Run | None = None) -> None:
+        if not 0 < prior < 1:
+            raise InputError(f"a prior of {prior}; wanted the share of matches to expect, between 0 and 1")
+        self.name = f"signals:{file}" if file else "signals"
+        self._weights = load(Path(file).expanduser() if file else DEFAULT_FILE)
+        self._shift = _log_odds(prior) - _log_odds(self._weights.base)
+        self._run = run
+
+    def judge(self, pair: Pair) -> Verdict:
+        """Return the verdict about one pair; one with nothing to go by is undecided."""
+        opinion = self.opinions([(pair.query, pair.code)])[0]
+        if opinion.call == "unclear" and opinion.path == "none":
+            return undecided("evidence", opinion.reason)
+        told = {"call": opinion.call, "why": dict(opinion.why)}
+        return Verdict(opinion.grade, opinion.reason, opinion.path, opinion.chance, told=told)
+
+    def opinions(self, pairs: Sequence[tuple[Query, Chunk]], tests: Mapping[str, Task] | None = None) -> list[Opinion]:
+        """Return an opinion a pair, in their order; `tests` holds a task by the id of a query that shows some."""
+        opinions: list[Opinion] = []
+        for start in range(0, len(pairs), _AT_ONCE):
+            opinions += self._by_signals(pairs[start : start + _AT_ONCE])
+        if tests and self._run:
+            self._by_tests(pairs, tests, opinions, self._run)
+        return opinions
+
+    def _by_signals(self, pairs: Sequence[tuple[Query, Chunk]]) -> list[Opinion]:
+        rows = evidence(pairs, default_static())
+        scores = self._weights.scores(rows) + self._shift
+        added = rows * self._weights.linear
+        return [self._opinion(pair, *one) for pair, *one in zip(pairs, scores.tolist(), added, strict=True)]
+
+    def _opinion(self, pair: tuple[Query, Chunk], score: float, added: NDArray[np.float64]) -> Opinion:
+        query, code = pair
+        if not code.text.strip():
+            return Opinion("no match", 0.0, "the code is empty", "none")
+        if not asked(query).known:
+            return Opinion("unclear", _chance(self._shift + _log_odds(self._weights.base)), _UNKNOWN, "none")
+        chance = _chance(score)
+        strongest = np.argsort(-np.abs(added), kind="stable").tolist()
+        why = {COLUMNS[at]: round(float(added[at]), 4) for at in strongest if added[at]}
+        if chance <= self._weights.low:
+            return Opinion("no match", chance, f"{chance:.2f}: hardly anything asked for is said there", why=why)
+        if chance >= self._weights.high:
+            return Opinion("match", chance, f"{chance:.2f}: what is asked for is said there", why=why)
+        return Opinion("unclear", chance, f"{chance:.2f}: words alone do not decide", why=why)
+
+    def _by_tests(
+        self, pairs: Sequence[tuple[Query, Chunk]], tests: Mapping[str, Task], opinions: list[Opinion], run: Run
+    ) -> None:
+        """Replace the opinions of pairs whose query shows tests by what these show."""
+        places: dict[str, list[int]] = {}
+        for place, (query, code) in enumerate(pairs):
+            if query.id in tests and tests[query.id].tests and code.text.strip():
+                places.setdefault(query.id, []).append(place)
+        for name, at in places.items():
+            programs = [Program(tests[name].id, pairs[place][1].text, str(place)) for place in at]
+            for place, outcome in zip(at, run(tests[name], programs), strict=True):
+                opinions[place] = _tested(outcome, opinions[place])
+
+
+_UNKNOWN = "the query is not in words that the evidence knows: English, or names of code"
+
+
+def _tested(outcome: Outcome, before: Opinion) -> Opinion:
+    """Return what a run shows; one that shows nothing leaves the opinion as it was."""
+    if outcome.fault is None:
+        return before
+    if outcome.fault is Fault.CORRECT:
+        return Opinion("match", PASSED, f"passes the {outcome.tests_run} tests that the query shows", "tests")
+    return Opinion("no match", FAILED, f"{outcome.fault}: fails a test that the query shows", "tests")
+
+
+def load(file: Path) -> Weights:
+    """Read the weights that `learn` wrote."""
+    return _loaded(file, file.stat().st_mtime_ns if file.is_file() else 0)
+
+
+@cache
+def _loaded(file: Path, _changed: int) -> Weights:
+    try:
+        stored: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        linear = np.array([stored["linear"][column] for column in COLUMNS])
+        numbers = [float(stored[name]) for name in ("bias", "base", "low", "high")]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"no weights of a judge in {file} ({error!r}); `assay.judge.learn` makes some") from error
+    return Weights(linear, *numbers)
+
+
+def _log_odds(chance: float) -> float:
+    return float(np.log(chance / (1 - chance)))
+
+
+def _chance(score: float) -> float:
+    return float(1 / (1 + np.exp(-np.clip(score, -50.0, 50.0))))

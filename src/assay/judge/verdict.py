@@ -1,0 +1,44 @@
+"""What a judge says about a pair, and what it took: the value that campaigns write down and accounts add up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from assay.judge.pairs import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A label with its reason; without a grade the pair is undecided."""
+
+    grade: int | None
+    """1 where the code answers the query exactly, 0 where not."""
+    reason: str = ""
+    path: str = ""
+    """How it came about: `screen`, `tests`, `arbiter`, `single`, `signals`, or empty where it did not."""
+    chance: float = math.nan
+    """How likely the grade is 1, as far as the judge says."""
+    problem: str = ""
+    """Why there is no grade: `chat` (no model answers), `reply` (not as asked), `sandbox`, `split` (votes differ)."""
+    told: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """More for the record: tests, calls, cost; plain data."""
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Whether a code answers a query."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for records."""
+
+    def judge(self, pair: Pair) -> Verdict:
+        """Return the verdict; several threads may ask at once."""
+
+
+def undecided(problem: str, reason: str, told: Mapping[str, Any] | None = None) -> Verdict:
+    """Return the verdict that there is none."""
+    return Verdict(None, reason, problem=problem, told=told or {})

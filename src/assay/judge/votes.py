@@ -1,0 +1,98 @@
+"""Several judges to one verdict: the majority of a model's own opinions, or two models and a third where they differ.
+
+A wrapper has the shape of what it wraps. Nobody is asked whose vote can no longer change anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.judge.pairs import Pair
+from assay.judge.verdict import Judge, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Voted:
+    """The grade that more than half of the judges give."""
+
+    judges: Sequence[Judge]
+
+    @property
+    def name(self) -> str:
+        """Whose majority it is."""
+        names = dict.fromkeys(judge.name for judge in self.judges)
+        return f"{'+'.join(names)} x{len(self.judges)}"
+
+    def judge(self, pair: Pair) -> Verdict:
+        """Ask one judge after the other until a grade has a majority."""
+        given: list[Verdict] = []
+        for judge in self.judges:
+            given.append(judge.judge(pair))
+            votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
+            if votes and max(votes.values()) * 2 > len(self.judges):
+                break
+        return _together(given, len(self.judges))
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What two judges agree on; where they differ a third decides, or nobody."""
+
+    first: Judge
+    second: Judge
+    third: Judge | None = None
+
+    @property
+    def name(self) -> str:
+        """Who agrees."""
+        names = f"{self.first.name} & {self.second.name}"
+        return f"{names}, else {self.third.name}" if self.third else names
+
+    def judge(self, pair: Pair) -> Verdict:
+        """Ask two, and the third where it has to be."""
+        given = [self.first.judge(pair), self.second.judge(pair)]
+        if self.third and given[0].grade != given[1].grade:
+            given.append(self.third.judge(pair))
+        return _together(given, 2)
+
+
+def _together(given: Sequence[Verdict], seats: int) -> Verdict:
+    """Return the verdict of the majority, with what all of them took; without one it is undecided."""
+    votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
+    told = {**_summed([verdict.told for verdict in given]), "votes": [verdict.grade for verdict in given]}
+    for grade, count in votes.items():
+        if count * 2 > max(seats, len(given)):
+            first = next(verdict for verdict in given if verdict.grade == grade)
+            about = {name: value for name, value in first.told.items() if name not in told}
+            return Verdict(grade, first.reason, first.path, count / len(given) if grade else 1 - count / len(given),
+                           told={**about, **told})  # fmt: skip
+    lost = [verdict for verdict in given if verdict.grade is None]
+    if lost:
+        return Verdict(None, lost[0].reason, problem=lost[0].problem, told=told)
+    reasons = " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given)
+    return Verdict(None, reasons, problem="split", told=told)
+
+
+def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add up what several judges took."""
+    spent = [each for each in told if "calls" in each]
+    if not spent:
+        return {}
+    calls: Counter[str] = Counter()
+    for each in spent:
+        calls.update(each["calls"])
+    costs = [each["cost"] for each in spent]
+    return {
+        "calls": dict(calls),
+        "prompts": {name: version for each in spent for name, version in each["prompts"].items()},
+        "models": sorted({model for each in spent for model in each["models"]}),
+        "tokens_in": sum(each["tokens_in"] for each in spent),
+        "tokens_out": sum(each["tokens_out"] for each in spent),
+        "cost": None if None in costs else round(sum(costs), 9),
+        "seconds": {
+            part: round(sum(each["seconds"][part] for each in spent), 3) for part in ("model", "sandbox", "install")
+        },
+    }

@@ -1,0 +1,5 @@
+"""Prompts to typed replies of a language model: endpoints, scripts, and what is wrapped around either.
+
+Wrappers go in this order: `CachedChat(PacedChat(BudgetedChat(chat, budget), pace), path)`. What is remembered neither
+waits nor is paid for, and no budget is held by a call that waits for its turn.
+"""

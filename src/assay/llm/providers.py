@@ -1,0 +1,179 @@
+"""Where chat models are: a spec such as `openai:MODEL@URL?temperature=0` to what has to be known to ask them.
+
+The address is the spec's, else `ASSAY_CHAT_URL`, else the provider's own. A key comes from the environment and goes
+only to the provider's own address or to one that the environment names: a spec may stand in a settings file that
+came with somebody else's repository, and must not send a key anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from assay.errors import InputError, nearest
+from assay.llm.prices import FREE, UNKNOWN, Price, listed
+
+FORMATS = ("schema", "object", "prompt")
+"""The endpoint holds the model to the schema; to any JSON object; to nothing, and the prompt asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """An address where models are."""
+
+    url: str
+    key: str
+    """The environment variable that holds the key; empty where none is wanted."""
+    format: str
+    most_key: str = "max_tokens"
+    """How a request says the length of an answer."""
+    free: bool = False
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "deepseek": Provider("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "object"),
+    "ollama": Provider("http://127.0.0.1:11434/v1", "", "schema", free=True),
+    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", "schema", "max_completion_tokens"),
+    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "prompt"),
+    "vllm": Provider("http://127.0.0.1:8000/v1", "VLLM_API_KEY", "schema", free=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What may follow the `?` of a spec; what changes an answer is part of the chat's name."""
+
+    temperature: float = math.nan
+    """nan is what the model does by itself; some take no other."""
+    seed: int = -1
+    """-1 is none; votes of one model need one each, or they are one and the same cached reply."""
+    max_tokens: int = 4096
+    """Of one answer."""
+    format: str = ""
+    """One of `FORMATS`; empty is what suits the provider."""
+    timeout_s: float = field(default=120.0, metadata={"named": False})
+    """Of one request, from the first byte to the last."""
+    usd_in: float = field(default=math.nan, metadata={"named": False})
+    """For a million tokens; nan is the listed price."""
+    usd_out: float = field(default=math.nan, metadata={"named": False})
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Everything that has to be known to ask a model."""
+
+    name: str
+    url: str
+    model: str
+    options: Options
+    price: Price
+    most_key: str
+    key_variable: str = ""
+    """Where the key is, or would be; empty where none would be sent."""
+    tells_cost: bool = False
+
+    def key(self) -> str:
+        """Return the key, or nothing."""
+        return os.environ.get(self.key_variable, "").strip() if self.key_variable else ""
+
+
+def endpoint(provider: str, argument: str) -> Endpoint:
+    """Return what a spec `PROVIDER:ARGUMENT` says, with the environment's part in it."""
+    known = PROVIDERS[provider]
+    place, _, query = argument.partition("?")
+    model, at, told = place.partition("@http")
+    if not model:
+        raise InputError(f"'{provider}:{argument}' names no model; write {provider}:MODEL")
+    options = _options(query, f"{provider}:{argument}")
+    environment = _from_environment(provider)
+    url = _address(f"http{told}" if at else environment or known.url)
+    own = url == known.url
+    options = replace(options, format=options.format or known.format)
+    return Endpoint(
+        name=f"{provider}:{model}{'' if own else '@' + url}{_named(options, known)}",
+        url=url,
+        model=model,
+        options=options,
+        price=_price(options, known, listed(provider, model) if own else UNKNOWN),
+        most_key=known.most_key if own else "max_tokens",
+        key_variable=_key_variable(known, own=own, environment=bool(environment) and url == _address(environment)),
+        tells_cost=own and provider == "openrouter",
+    )
+
+
+def keys() -> Iterator[tuple[str, str]]:
+    """Yield each provider that wants a key, and whether there is one; never the key."""
+    for name, provider in sorted(PROVIDERS.items()):
+        if provider.key and not provider.free:
+            yield name, f"{provider.key} is {'set' if os.environ.get(provider.key, '').strip() else 'not set'}"
+
+
+def _from_environment(provider: str) -> str:
+    openai = os.environ.get("OPENAI_BASE_URL", "") if provider == "openai" else ""
+    return os.environ.get("ASSAY_CHAT_URL", "") or openai
+
+
+def _key_variable(known: Provider, *, own: bool, environment: bool) -> str:
+    if environment and os.environ.get("ASSAY_CHAT_KEY"):
+        return "ASSAY_CHAT_KEY"
+    return known.key if own or environment else ""
+
+
+def _price(options: Options, known: Provider, price: Price) -> Price:
+    if known.free:
+        price = FREE
+    usd_in = price.usd_in if math.isnan(options.usd_in) else options.usd_in
+    usd_out = price.usd_out if math.isnan(options.usd_out) else options.usd_out
+    return Price(usd_in, usd_out)
+
+
+def _address(url: str) -> str:
+    """Return a base URL without its last slash; one with a password in it would stand in every record."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise InputError(f"the chat address is no URL: {error}") from error
+    if parts.username or parts.password:
+        raise InputError(f"the chat address of {host} has a name or password in it; keys come from the environment")
+    odd = not url.isprintable() or " " in url
+    if odd or parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment:
+        raise InputError(f"the chat address is {url!r}; wanted http://HOST:PORT/v1 or https://HOST/v1")
+    return url.rstrip("/")
+
+
+def _options(query: str, spec: str) -> Options:
+    """Read `temperature=0&seed=7`."""
+    known: dict[str, Callable[[str], Any]] = {each.name: type(each.default) for each in fields(Options)}
+    told: dict[str, Any] = {}
+    for part in filter(None, query.split("&")):
+        name, _, text = part.partition("=")
+        if name not in known:
+            raise InputError(f"unknown option '{name}' in '{spec}'; {nearest(name, sorted(known))}")
+        try:
+            told[name] = known[name](text)
+        except ValueError as error:
+            raise InputError(f"option '{name}' in '{spec}' is '{text}'; wanted a number") from error
+    options = replace(Options(), **told)
+    if options.format not in {"", *FORMATS}:
+        raise InputError(f"option 'format' in '{spec}' is '{options.format}'; wanted one of {', '.join(FORMATS)}")
+    for name, least in {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0}.items():
+        value = getattr(options, name)
+        if name in told and not least <= value < math.inf:
+            raise InputError(f"option '{name}' in '{spec}' is {value}; wanted {least} or more")
+    return options
+
+
+def _named(options: Options, known: Provider) -> str:
+    """Return the options that change an answer, where they are not what they would be."""
+    usual = replace(Options(), format=known.format)
+    said = [
+        f"{each.name}={getattr(options, each.name)}"
+        for each in fields(Options)
+        if each.metadata.get("named", True) and repr(getattr(options, each.name)) != repr(getattr(usual, each.name))
+    ]
+    return "?" + "&".join(said) if said else ""

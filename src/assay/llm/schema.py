@@ -1,0 +1,132 @@
+"""A value and a JSON schema to what is wrong with the value: the flat schemas of prompts, and nothing more.
+
+Known are `type`, `properties`, `required`, `additionalProperties` (true or false), `items`, `enum`, `const`, and the
+bounds of numbers, texts and lists. A schema with any other keyword is refused, so that none is passed over. The
+general library costs as much time to import as the whole client (73 ms) and is not needed for twelve keywords.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay.errors import InputError, nearest
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+_NOTES = {"title", "description", "default", "examples"}
+_SIZES: Mapping[str, Any] = {"minLength": str, "maxLength": str, "minItems": list, "maxItems": list}
+_KNOWN = {
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    *_SIZES,
+    *_NOTES,
+}
+_SHOWN = 80  # characters of a wrong value in a message
+
+
+def problems(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> Iterator[str]:
+    """Yield what a model has to mend for its answer to fit the schema."""
+    wanted = schema.get("type")
+    types = [wanted] if isinstance(wanted, str) else wanted
+    if types is not None and not any(_is(value, each) for each in types):
+        yield f"{where} is {_shown(value)}, wanted {' or '.join(types)}"
+        return
+    if "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
+        yield f"{where} is {_shown(value)}, wanted one of {_shown(schema['enum'])}"
+    if "const" in schema and not _same(value, schema["const"]):
+        yield f"{where} is {_shown(value)}, wanted {_shown(schema['const'])}"
+    yield from _out_of_bounds(value, schema, where)
+    if isinstance(value, dict):
+        yield from _of_object(value, schema, where)
+    if isinstance(value, list) and "items" in schema:
+        for place, item in enumerate(value):
+            yield from problems(item, schema["items"], f"{where}[{place}]")
+
+
+def check(schema: Mapping[str, Any], where: str = "the schema") -> None:
+    """Refuse a schema that says something which would not be looked at."""
+    for keyword in schema:
+        if keyword not in _KNOWN:
+            raise InputError(f"{where} has the keyword '{keyword}'; {nearest(keyword, sorted(_KNOWN))}")
+    if not isinstance(schema.get("additionalProperties", True), bool):
+        raise InputError(f"{where} has an additionalProperties that is neither true nor false")
+    for name, below in schema.get("properties", {}).items():
+        check(below, f"{where}.{name}")
+    if "items" in schema:
+        check(schema["items"], f"{where}[]")
+
+
+def is_strict(schema: Mapping[str, Any]) -> bool:
+    """Say whether endpoints can hold a model to it while it writes: all properties required, and no others."""
+    if "items" in schema and not is_strict(schema["items"]):
+        return False
+    if schema.get("type") != "object":
+        return True
+    properties = schema.get("properties", {})
+    closed = schema.get("additionalProperties") is False and set(schema.get("required", ())) == set(properties)
+    return closed and all(map(is_strict, properties.values()))
+
+
+def _of_object(value: Mapping[str, Any], schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    known = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield f"{where} has no '{name}'"
+    for name, below in value.items():
+        if name in known:
+            yield from problems(below, known[name], f"{where}.{name}")
+        elif not schema.get("additionalProperties", True):
+            yield f"{where} has an unknown {_shown(name)}; known: {', '.join(known)}"
+
+
+def _out_of_bounds(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if value < schema.get("minimum", -math.inf):
+            yield f"{where} is {_shown(value)}, wanted {schema['minimum']} or more"
+        if value > schema.get("maximum", math.inf):
+            yield f"{where} is {_shown(value)}, wanted {schema['maximum']} or less"
+    for keyword, kind in _SIZES.items():
+        if keyword in schema and isinstance(value, kind):
+            size, least = len(value), keyword.startswith("min")
+            if (size < schema[keyword]) if least else (size > schema[keyword]):
+                yield f"{where} has length {size}, wanted {schema[keyword]} or {'more' if least else 'less'}"
+
+
+def _is(value: Any, name: str) -> bool:
+    """Say whether a value has a type; true is no number, 1.0 is a whole one, 1e999 is none."""
+    if isinstance(value, bool):
+        return name == "boolean"
+    if isinstance(value, float) and name in {"integer", "number"}:
+        return value.is_integer() if name == "integer" else math.isfinite(value)
+    return isinstance(value, _TYPES[name])
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Say whether two values are one in JSON, where true is not 1."""
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(_same, value, other))
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(_same(value[key], other[key]) for key in value)
+    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

@@ -1,0 +1,1 @@
+"""Programs to learn from: sampled from models, and wrong ones made from right ones."""

@@ -1,0 +1,1 @@
+"""What is served to programs and to browsers on this machine."""

@@ -1,0 +1,167 @@
+"""`assay judge run`, `accounts` and `replay` as a user types them, with replies from a file or none at all."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.judge.opening import budget_of, rate_of
+
+CODE = "def add(a, b):\n    return a + b\n"
+PAIRS = [
+    {"query_id": "1", "query": "add two numbers", "code_id": "a", "code": CODE},
+    {"query_id": "1", "query": "add two numbers", "code_id": "b", "code": "def mul(a, b):\n    return a * b\n"},
+    {"query_id": "2", "query": "open a file", "code_id": "a", "code": CODE},
+]
+REPLIES = [
+    {"name": "screen", "contains": "mul", "value": {"justification": "it multiplies", "assessment": "non-match"}},
+    {"name": "screen", "contains": "open", "value": {"justification": "no file", "assessment": "unclear"}},
+    {"name": "screen", "value": {"justification": "it adds", "assessment": "match"}, "cost": 0.002, "seconds": 1.5},
+    {"name": "arbitrate", "value": {"reason": "nothing is opened", "label": 0}, "cost": 0.004, "tokens_in": 50},
+]
+
+
+@pytest.fixture
+def judge(assay, tmp_path: Path):
+    for name, rows in (("pairs.jsonl", PAIRS), ("replies.jsonl", REPLIES)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    chat = ("--chat", f"scripted:{tmp_path / 'replies.jsonl'}", "--config", "ps+fa")
+    out = ("--out", tmp_path / "records.jsonl")
+
+    def run(*more: str, pairs: str = "pairs.jsonl", model: tuple[str, ...] = chat):
+        return assay("judge", "run", tmp_path / pairs, *out, *model, *more)
+
+    return run
+
+
+def test_pairs_are_labelled_and_told(judge, assay, tmp_path: Path):
+    ran = judge()
+    assert ran.status == 0, ran.err
+    assert ran.out.startswith("1 match, 2 do not, 0 undecided\nby screen 2, arbiter 1\n$0.0060, ")
+    ran = judge("--format", "json")
+    told = json.loads(ran.out)
+    assert (told["before"], told["judged"]) == (3, 0)
+    ran = assay("judge", "accounts", tmp_path / "records.jsonl", "--pairs", "3000")
+    assert "labels: 1 1, 0 2, undecided 0" in ran.out
+    assert "3,000 pairs like these: 4,000 calls, 0.1 M tokens, $6.00" in ran.out
+    assert "the bottleneck is the model's answers" in ran.out
+    ran = assay("judge", "replay", tmp_path / "records.jsonl")
+    assert (ran.status, ran.out) == (0, "3 verdicts are the same, 0 differ, 0 had failed and have no steps\n")
+
+
+def test_what_cannot_be_judged_is_named_and_the_rest_is(judge, tmp_path: Path):
+    rows = [*PAIRS, {**PAIRS[0], "code_id": "e", "code": ""}, {**PAIRS[0], "code_id": "old", "code": "print 'x'"}]
+    (tmp_path / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ran = judge(pairs="more.jsonl")
+    assert ran.status == 0
+    assert "more.jsonl:4: the code 'e' is empty" in ran.err
+    assert "1, old: judged without being run: the code is no Python 3" in ran.err
+    assert "1 cannot be judged" in ran.out
+
+
+def test_undecided_pairs_are_retried_when_asked(judge, tmp_path: Path):
+    good = (tmp_path / "replies.jsonl").read_text()
+    bad = {"name": "arbitrate", "error": "I would rather not"}
+    (tmp_path / "replies.jsonl").write_text(json.dumps(bad) + "\n" + good)
+    ran = judge()
+    assert (ran.status, "1 undecided" in ran.out, "--retry" in ran.out) == (0, True, True)
+    (tmp_path / "replies.jsonl").write_text(good)
+    assert judge().out.startswith("0 match, 0 do not, 0 undecided")
+    assert judge("--retry").out.startswith("0 match, 1 do not, 0 undecided")
+
+
+def test_votes_and_a_second_model(judge, assay, tmp_path: Path):
+    assert judge("--votes", "3").status == 0
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    assert {len(record["votes"]) for record in records if record["kind"] == "verdict"} == {2}
+    assert assay("judge", "replay", tmp_path / "records.jsonl").status == 0
+    ran = judge("--votes", "5")
+    assert ran.status == 2
+    assert "votes differ; give another --out" in ran.err
+
+
+def test_a_budget_that_is_too_small_ends_it(judge):
+    ran = judge("--budget", "0.003usd", "--workers", "1")
+    assert ran.status == 1
+    assert "stopped: the budget is spent" in ran.out
+    assert judge("--budget", "1usd").status == 0
+
+
+def test_evidence_judges_without_a_model(judge, tmp_path: Path):
+    ran = judge(model=("--judge", "signals"))
+    assert ran.status == 0, ran.err
+    assert "by signals 3" in ran.out
+    assert json.loads((tmp_path / "records.jsonl").read_text().splitlines()[0])["judge"] == "signals"
+
+
+def test_evidence_screens_and_saves_calls(judge, tmp_path: Path):
+    assert judge("--screener", "signals").status == 0
+    records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
+    assert {record["part"] for record in records if record["kind"] == "reply"} <= {"arbitrate"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "agents need a model"),
+        (("--judge", "signals", "--chat", "scripted:x"), "signals asks no model"),
+        (("--chat", "scripted:none.jsonl"), "cannot read the replies"),
+        (("--chat", "skripted:x"), "unknown chat 'skripted'; did you mean 'scripted'?"),
+        (("--chat", "scripted:x", "--config", "sinlge"), "did you mean 'single'?"),
+        (("--chat", "scripted:x", "--allow", "f"), "give both"),
+        (("--judge", "signals", "--queries", "nowhere"), "no such file: 'nowhere'"),
+        (
+            ("--chat", "scripted:x", "--config", "single", "--screener", "signals"),
+            "the screener 'signals' cannot be had",
+        ),
+        (("--chat", "scripted:x", "--budget", "5"), "'5' is no budget"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(judge, options: tuple[str, ...], said: str, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").touch()
+    ran = judge(model=options)
+    assert ran.status == 2
+    assert said in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [
+        ("", (float("inf"), float("inf"))),
+        ("5usd", (5.0, float("inf"))),
+        ("2Mtok", (float("inf"), 2e6)),
+        ("0.5USD, 200ktok", (0.5, 2e5)),
+        ("1_000tok", (float("inf"), 1000.0)),
+    ],
+)
+def test_a_budget_is_money_or_tokens(text: str, amounts: tuple[float, float]):
+    assert budget_of(text) == amounts
+
+
+def test_a_rate_is_requests_or_tokens():
+    assert rate_of("500req,200ktok") == (500.0, 2e5)
+    with pytest.raises(InputError, match="'5usd' is no rate"):
+        rate_of("5usd")
+
+
+def test_a_rate_is_kept(judge):
+    began = time.monotonic()
+    assert judge("--rate", "120req").status == 0
+    assert time.monotonic() - began >= 1.5
+
+
+@pytest.mark.parametrize("text", ["5", "usd", "-1usd", "5kusd", "5 eur", "5req"])
+def test_what_is_no_budget_is_refused(text: str):
+    with pytest.raises(InputError, match="is no budget"):
+        budget_of(text)
+
+
+def test_records_that_are_none_are_named(assay, tmp_path: Path):
+    assert "no such file" in assay("judge", "replay", tmp_path / "x").err
+    assert "no such file" in assay("judge", "run", tmp_path / "x", "--judge", "signals").err
+    assert "no verdict in" in assay("judge", "accounts", tmp_path / "x").err

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Return a folder with what people say (TSV), two judges (records, JSON lines), and what differs between them."""
+    rows = "".join(f"q{at}\tc{at}\t{at % 2}\n" for at in range(8))
+    (tmp_path / "people.tsv").write_text("query-id\tcorpus-id\tscore\n" + rows)
+    (tmp_path / "agents.jsonl").write_text("".join(verdict(at) + "\n" for at in range(8)))
+    plain = ({"query_id": f"q{at}", "code_id": f"c{at}", "label": int(at > 3)} for at in range(8))
+    (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in plain) + "{cut")
+    return tmp_path
+
+
+def verdict(at: int) -> str:
+    grade = None if at == 0 else 1 if at == 2 else at % 2
+    told = {"kind": "verdict", "pair": str(at), "query_id": f"q{at}", "code_id": f"c{at}", "grade": grade, "judge": "j"}
+    texts = {"query": f"how to {at} {HOSTILE}", "code": f"def f{at}():\n\treturn {at}\n", "language": ""}
+    return json.dumps({**told, **texts, "reason": f"because {at} {HOSTILE}", "path": "tests", "problem": ""})
+
+
+def test_the_figures_and_who_said_what(assay, files: Path):
+    ran = assay(
+        "judge", "agreement", files / "agents.jsonl", f"us={files / 'other.jsonl'}", "--gold", files / "people.tsv"
+    )
+    assert ran.status == 0, ran.err
+    assert ran.out.startswith("8 pairs of 8 queries; 1 rows cannot be used\n")
+    assert "agents               5         2          1       0\n" in ran.out
+    assert "(the truth)          4         4          0       0\n" in ran.out
+    assert "0.857 [" in ran.out
+    assert "0.750 [" in ran.out
+    assert "kappa  agents, us" in ran.out
+    assert "alpha of all" in ran.out
+    assert "match     agents  because 2 <script>" in ran.out
+    assert "    |     return 2\n" in ran.out
+    assert "\x1b" not in ran.out
+    assert "other.jsonl:9: no JSON" in ran.err
+
+
+def test_the_same_as_json(assay, files: Path):
+    ran = assay("judge", "agreement", files / "agents.jsonl", "--gold", files / "people.tsv", "--format", "json")
+    told = json.loads(ran.out)
+    assert told["against"]["agents"]["accuracy"]["value"] == pytest.approx(6 / 7)
+    assert told["against"]["agents"]["open"] == told["counts"]["agents"]["undecided"] == 1
+    assert told["alpha"]["value"] is None
+    (difference,) = told["differences"]
+    assert difference["said"] == {"people": 0, "agents": 1}
+    assert difference["reasons"]["agents"].startswith("because 2")
+    assert (difference["query_id"], difference["code_id"]) == ("q2", "c2")
+
+
+def test_disagreements_as_a_page(assay, files: Path):
+    page = files / "out.html"
+    ran = assay("judge", "agreement", files / "agents.jsonl", "--gold", files / "people.tsv", "--out", page)
+    assert ran.status == 0, ran.err
+    text = page.read_text(encoding="utf-8")
+    assert "default-src 'none'" in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "<script" not in text
+    assert "src=" not in text
+    assert "def f2():" in text
+    assert "def f3():" not in text
+
+
+@pytest.mark.parametrize("show", [0, 1, 50])
+def test_no_more_is_shown_than_asked_for(assay, files: Path, show: int):
+    ran = assay("judge", "agreement", files / "agents.jsonl", files / "other.jsonl", "--show", show)
+    assert "5 pairs are labelled in two ways" in ran.out
+    assert ran.out.count("    | def") == min(show, 5)
+
+
+def test_labels_of_other_pairs_are_an_error(assay, files: Path):
+    (files / "far.tsv").write_text("query-id\tcorpus-id\tscore\nx\ty\t1\n")
+    ran = assay("judge", "agreement", files / "agents.jsonl", "--gold", files / "far.tsv")
+    assert ran.status == 2
+    assert "none is labelled by two" in ran.err
+    assert assay("judge", "agreement", files / "none.tsv").status == 2

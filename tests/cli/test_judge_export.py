@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.bench.files import read
+
+CODES = {
+    "sort/it": "def order(numbers):\n    return sorted(numbers)",
+    "2": "def lines(file):\n    return list(file)",
+    "3": "def show(date):\n    print(date)",
+}
+QUERIES = [f"{what} number {number}" for number in range(10) for what in ("sort", "show")]
+
+
+@pytest.fixture
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return what a campaign wrote: every query with every code, one pair of it undecided."""
+    monkeypatch.chdir(tmp_path)
+    lines = []
+    for number, query in enumerate(QUERIES):
+        right = "sort/it" if query.startswith("sort") else "3"
+        for name, code in CODES.items():
+            grade = None if (number, name) == (0, "2") else int(name == right)
+            lines.append(
+                {
+                    "kind": "verdict",
+                    "pair": f"{number} {name}",
+                    "query_id": f"q{number}",
+                    "code_id": name,
+                    "grade": grade,
+                    "reason": "seen",
+                    "path": "signals",
+                    "problem": "" if grade is not None else "chat",
+                    "judge": "signals",
+                    "query": query,
+                    "code": code,
+                    "language": "",
+                }
+            )
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+TESTS = {
+    "own": ("out/test.jsonl",),
+    "beir": ("out/qrels/test.tsv",),
+    "trec": ("out/test.qrels", "--corpus", "out/corpus"),
+    "cosqa+": ("out/test",),
+}
+
+
+@pytest.mark.parametrize("layout", TESTS)
+def test_what_is_exported_is_measured(assay, records: Path, tmp_path: Path, layout: str):
+    ran = assay("judge", "export", records, "--to", "out", "--format", layout)
+    assert ran.status == 0, ran.err
+    assert "| 59 | 3 | " in ran.out
+    part = read(tmp_path / TESTS[layout][0]).truth
+    assert len(part.queries) == 2
+    assert len([each for each in part.judgments if each.grade]) == 2
+    measured = assay("bench", *TESTS[layout], "--system", "bm25", "--out", "results")
+    assert measured.status == 0, measured.err
+    held = json.loads((tmp_path / "results" / "results.json").read_text())
+    assert held["cells"][0]["figures"]["file"]["Hit@5"][0] == 1.0  # "sort" and "show" stand in the right codes alone
+    assert held["cells"][0]["unjudged"] == 0.0
+
+
+@pytest.mark.parametrize("layout", ["own", "beir", "cosqa+", "trec"])
+def test_labels_come_back_as_they_were(assay, records: Path, tmp_path: Path, layout: str):
+    assay("judge", "export", records, "--to", "out", "--format", layout)
+    place = {"own": "out/all.jsonl", "beir": "out", "trec": "out/all.qrels", "cosqa+": "out/all"}[layout]
+    truth = read(tmp_path / place).truth
+    said = {(each.query_id, each.target): each.grade for each in truth.judgments}
+    wanted = {
+        (line["query_id"], line["code_id"]): line["grade"]
+        for line in map(json.loads, records.read_text().splitlines())
+        if line["grade"] is not None
+    }
+    if layout == "trec":
+        names = {"sort/it": "sort_it~0.py", "2": "2.py", "3": "3.py"}
+        wanted = {(query, names[code]): grade for (query, code), grade in wanted.items()}
+        assert (tmp_path / "out" / "corpus" / "sort_it~0.py").read_text() == CODES["sort/it"]
+    assert said == wanted
+    if layout == "own":
+        assert {each.judge for each in truth.judgments} == {"signals"}
+    if layout in ("own", "beir"):
+        splits = [query.tags["split"] for query in truth.queries]
+        assert sorted(map(splits.count, ("train", "valid", "test"))) == [2, 2, 16]
+
+
+def test_statistics_pairs_and_more_codes_are_written(assay, records: Path, tmp_path: Path):
+    (tmp_path / "more.jsonl").write_text('{"id": "never", "code": "def never(): ..."}\n')
+    ran = assay("judge", "export", records, "--to", "out", "--corpus", "more.jsonl")
+    assert ran.status == 0, ran.err
+    told = json.loads((tmp_path / "out" / "statistics.json").read_text())
+    assert (told["pairs"], told["codes"], told["undecided"]) == (59, 4, 1)
+    pairs = [json.loads(line) for line in (tmp_path / "out" / "pairs.jsonl").read_text().splitlines()]
+    assert len(pairs) == 59
+    assert {pair["split"] for pair in pairs} == {"train", "valid", "test"}
+    assert all(pair["judge"] == "signals" and pair["reason"] == "seen" for pair in pairs)
+
+
+def test_records_without_a_label_are_an_error(assay, tmp_path: Path):
+    assert "no such file" in assay("judge", "export", tmp_path / "gone.jsonl", "--to", tmp_path / "out").err
+    (tmp_path / "empty.jsonl").write_text("")
+    ran = assay("judge", "export", tmp_path / "empty.jsonl", "--to", tmp_path / "out")
+    assert (ran.status, "no label in" in ran.err) == (2, True)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,165 @@
+"""`assay rank data`, `mix`, `mutate` and `eval` on small files of our own, in the sandbox that this machine gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+RIGHT = "def f(x):\n    return x + {0}\n"
+WRONG = "def f(x):\n    return x - {0}\n"
+FAILS = "def f(x):\n    return y\n"
+
+
+def task(number: int, reference: str) -> dict:
+    prompt = f'def f(x):\n    """Add {number}.\n\n    >>> f(1)\n    {1 + number}\n    """\n'
+    tests = [{"args": [5], "expected": 5 + number}, {"args": [-1], "expected": number - 1}]
+    return {"id": f"t/{number}", "prompt": prompt, "entry_point": "f", "tests": tests, "reference": reference}
+
+
+TASKS = [task(n, RIGHT.format(n)) for n in range(1, 9)] + [task(9, WRONG.format(9))]
+SAMPLES = [
+    {"task_id": f"t/{n}", "id": f"{n}.{at}", "code": code.format(n), "n": times, "model": "m", "temperature": 0.8}
+    for n in range(1, 10)
+    for at, (code, times) in enumerate(((FAILS, 2), (WRONG, 1), (RIGHT, 3)))
+]
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("rank")
+    for name, rows in (("tasks.jsonl", TASKS), ("samples.jsonl", SAMPLES)):
+        (root / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return root
+
+
+@pytest.fixture
+def made(folder: Path, assay) -> Path:
+    """Return a data set; it is made once."""
+    out = folder / "set.jsonl"
+    if not out.exists():
+        ran = assay(
+            *("rank", "data", folder / "tasks.jsonl", folder / "samples.jsonl"),
+            *("--out", out, "--valid", "0.4", "--format", "json"),
+        )
+        assert ran.status == 0, ran.err
+        assert "t/9 is dropped: its own reference fails" in ran.err
+        sides = json.loads(ran.out)["splits"]
+        assert sum(side["samples"] for side in sides) == 8 * 6
+        assert all(side["correct"] == 3 * side["tasks"] == side["execution"] * 3 / 2 for side in sides)
+    return out
+
+
+def test_a_data_set_has_each_program_with_how_it_fails(made: Path):
+    rows = lines(made)
+    assert len(rows) == 8 * 3
+    failing = next(row for row in rows if row["program_id"] == "1.0")
+    assert (failing["fault"], failing["line"], failing["n"], failing["binary"]) == ("NameError", 2, 2, "wrong")
+    assert (failing["model"], failing["config"]) == ("m", "temperature 0.8")
+    assert len({(row["task_id"], row["split"]) for row in rows}) == 8
+    assert {row["split"] for row in rows} == {"train", "valid"}
+
+
+def test_a_run_that_was_cut_off_goes_on(made: Path, assay, folder: Path):
+    before = made.read_text()
+    outcomes = folder / "set.jsonl.outcomes.jsonl"
+    outcomes.write_text("".join(f"{json.dumps(line)}\n" for line in lines(outcomes)[:5]))
+    arguments = (folder / "tasks.jsonl", folder / "samples.jsonl", "--out", made, "--valid", "0.4")
+    assert assay("rank", "data", *arguments).status == 0
+    assert made.read_text() == before
+
+
+@pytest.mark.usefixtures("made")
+def test_outcomes_that_are_there_are_taken_and_examples_can_go(assay, folder: Path, tmp_path: Path):
+    ran = assay(
+        *("rank", "data", folder / "tasks.jsonl", folder / "samples.jsonl", "--out", tmp_path / "s.jsonl"),
+        *("--outcomes", folder / "set.jsonl.outcomes.jsonl", "--keep-failing", "--strip-examples"),
+    )
+    assert ran.status == 0, ran.err
+    rows = lines(tmp_path / "s.jsonl")
+    assert len(rows) == 9 * 3
+    assert not any(">>>" in row["prompt"] for row in rows)
+    assert "Add 1." in rows[0]["prompt"]
+
+
+def test_a_mix_keeps_splits_and_writes_every_format(made: Path, assay, tmp_path: Path):
+    assert assay("rank", "mix", made, "--out", tmp_path / "folder").status == 0
+    assert (tmp_path / "folder/train.json").exists()
+    small = assay("rank", "mix", made, tmp_path / "folder", "--size", "small", "--out", tmp_path / "small.jsonl")
+    assert small.status == 0, small.err
+    assert len(lines(tmp_path / "small.jsonl")) == 24
+    moved = [{**row, "split": "test"} for row in lines(made)]
+    (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in moved))
+    leaking = assay("rank", "mix", made, tmp_path / "other.jsonl", "--out", tmp_path / "x.jsonl")
+    assert leaking.status == 2
+    assert "8 tasks would stand in two splits" in leaking.err
+
+
+def test_classes_can_be_drawn(made: Path, assay, tmp_path: Path):
+    pytest.importorskip("matplotlib", reason="the bench extra is not installed")
+    assert assay("rank", "mix", made, "--out", tmp_path / "s.jsonl", "--plot", tmp_path / "c.svg").status == 0
+    assert "NameError" in (tmp_path / "c.svg").read_text()
+    ran = assay("rank", "mix", made, "--out", tmp_path / "s.jsonl", "--plot", tmp_path / "c.doc")
+    assert ran.status == 2
+    assert "wanted one that ends in .svg or .png" in ran.err
+
+
+def test_nothing_to_learn_from_is_an_error(assay, folder: Path, tmp_path: Path):
+    (tmp_path / "none.jsonl").write_text(json.dumps({"task_id": "t/99", "code": "x"}) + "\n")
+    ran = assay("rank", "data", folder / "tasks.jsonl", tmp_path / "none.jsonl", "--out", tmp_path / "s.jsonl")
+    assert ran.status == 2
+    assert "no program to learn from: none.jsonl:1" in ran.err
+    shares = ("--valid", "0.9", "--test", "0.2")
+    ran = assay("rank", "data", folder / "tasks.jsonl", tmp_path / "none.jsonl", "--out", tmp_path / "s", *shares)
+    assert "shares 0.9 and 0.2" in ran.err
+
+
+@pytest.mark.usefixtures("made")
+def test_mutants_are_made_of_references_and_of_what_is_correct(assay, folder: Path, tmp_path: Path):
+    ran = assay("rank", "mutate", folder / "tasks.jsonl", "--count", "4", "--out", tmp_path / "m.jsonl")
+    assert ran.status == 0, ran.err
+    rows = lines(tmp_path / "m.jsonl")
+    assert sum(row["config"] == "original" for row in rows) == 9
+    assert ran.out.startswith(f"{len(rows) - 9} mutants of 9 programs")
+    ran = assay(
+        *("rank", "mutate", folder / "tasks.jsonl", folder / "samples.jsonl", folder / "set.jsonl.outcomes.jsonl"),
+        *("--out", tmp_path / "n.jsonl", "--operator", "arithmetic"),
+    )
+    assert ran.status == 0, ran.err
+    mutants = [row for row in lines(tmp_path / "n.jsonl") if row["config"] == "arithmetic"]
+    assert len(mutants) == 9
+    assert all("x - " in row["code"] for row in mutants)
+    assert assay("rank", "mutate", folder / "tasks.jsonl", folder / "samples.jsonl").status == 2
+
+
+@pytest.mark.usefixtures("made")
+def test_an_evaluation_stands_beside_the_unranked(assay, folder: Path):
+    arguments = (folder / "samples.jsonl", folder / "set.jsonl.outcomes.jsonl", "--tasks", folder / "tasks.jsonl")
+    rankers = ("--ranker", "consensus", "--ranker", "examples", "--allow-execution")
+    ran = assay("rank", "eval", *arguments, *rankers, "--k", "1,2", "--pool", "3", "--format", "json")
+    assert ran.status == 0, ran.err
+    found = json.loads(ran.out)
+    cells = {cell["ranker"]: cell for cell in found["rankers"]}
+    assert list(cells) == ["unranked", "consensus", "examples"]
+    assert cells["examples"]["values"]["pass@1"]["value"] > cells["unranked"]["values"]["pass@1"]["value"]
+    for cell in cells.values():
+        assert all(name.replace("exec", "pass") in cell["values"] for name in cell["values"])
+    assert found["differences"][0]["a"] == "consensus"
+    text = assay("rank", "eval", *arguments)
+    assert "unranked" in text.out
+    assert "gain" in text.out
+    assert "0.500" in text.out
+
+
+def test_an_evaluation_of_nothing_is_an_error(assay, folder: Path, tmp_path: Path):
+    samples = folder / "samples.jsonl"
+    assert "make it with assay exec" in assay("rank", "eval", samples, tmp_path / "none.jsonl").err
+    (tmp_path / "empty.jsonl").write_text("")
+    assert "has an outcome" in assay("rank", "eval", samples, tmp_path / "empty.jsonl").err
+    twice = assay("rank", "eval", samples, tmp_path / "empty.jsonl", "--ranker", "consensus", "--ranker", "consensus")
+    assert "named twice" in twice.err

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from assay.judge.accounts import accounts, planned, told
+
+
+def record(query: str, code: str, grade: int | None, path: str, **more):
+    seconds = {"model": 2.0, "sandbox": 0.0, "install": 0.0}
+    plain = {"query_id": query, "code_id": code, "grade": grade, "path": path, "problem": "" if path else "chat",
+             "code": "x" * 10, "calls": {"screen": 1}, "tokens_in": 100, "tokens_out": 10, "cost": 0.001,
+             "seconds": seconds}  # fmt: skip
+    return {**plain, **more}
+
+
+TESTED = {"calls": {"screen": 1, "tests": 1, "arbitrate": 1}, "cost": 0.003,
+          "seconds": {"model": 6.0, "sandbox": 3.0, "install": 1.0}}  # fmt: skip
+ROWS = [
+    record("a", "1", 1, "screen"),
+    record("a", "2", 1, "screen"),
+    record("a", "3", 0, "screen"),
+    record("b", "1", 1, "tests", cases=4, executable=True, fixes=["install"], **TESTED),
+    record("b", "2", 0, "tests", cases=5, executable=False, fixes=["model", "irreparable"], **TESTED),
+    record("c", "3", None, "", cost=None),
+]
+
+
+def test_accounts_are_those_of_the_paper():
+    figures = told(accounts(ROWS))
+    assert (figures["pairs"], figures["queries"], figures["codes"], figures["code_length"]) == (6, 3, 3, 10.0)
+    assert figures["labels"] == {"1": 3, "0": 2, "None": 1}
+    assert figures["unclear_share"] == 0.5
+    assert (figures["cases_a_program"], figures["executable_share"], figures["repaired_share"]) == (4.5, 0.5, 0.5)
+    assert figures["matches_a_query"] == {"0": 1, "1": 1, "2": 1}
+    assert figures["queries_a_code"] == {"1": 1, "2": 1}
+    assert figures["codes_of_two_queries"] == 0.5
+    assert figures["paths"]["tests"]["cost"] == 0.003
+    assert figures["paths"]["tests"]["median_s"] == 10.0
+    assert figures["paths"]["undecided"]["unpriced"] == 1
+    assert figures["published"]["pairs"] == 412_080
+
+
+@pytest.mark.parametrize(
+    ("workers", "cores", "bottleneck"), [(1, 1, "model"), (100, 1, "tests"), (10**6, 10**6, "this")]
+)
+def test_a_plan_names_its_bottleneck(workers: int, cores: int, bottleneck: str):
+    plan = planned(accounts(ROWS), 600, workers=workers, cores=cores)
+    assert bottleneck in plan.bottleneck
+    assert plan.calls == 1000
+    assert plan.cost == pytest.approx(0.9)
+    assert plan.model_s == pytest.approx(2000 / workers)
+    assert plan.sandbox_s == pytest.approx(600 / cores)
+
+
+def test_nothing_judged_makes_no_division():
+    assert told(accounts([]))["pairs"] == 0

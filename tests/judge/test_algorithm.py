@@ -1,0 +1,170 @@
+"""Algorithm 1 with parts that are handed in: what is asked in which order, and what is never asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from acting import Actor, pair
+
+from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
+from assay.judge.algorithm import CONFIGURATIONS, RUNNING, Agents, Parts, configured
+from assay.judge.checks import TestProgram
+from assay.judge.execute import Broken, Case, Report
+from assay.judge.fix import Fix
+from assay.judge.verdict import Verdict
+from assay.judge.votes import Agreed, Voted
+
+GOOD = Report((Case(1, "passed", 1),))
+BAD = Report((Case(1, "error", detail="NameError: x"),), "case 1: NameError: x")
+
+
+class Always:
+    """Reports that come one after the other, and a fixer that counts."""
+
+    def __init__(self, *reports: Report) -> None:
+        self.reports = list(reports)
+        self.fixed = 0
+
+    def execute(self, _session, _program: TestProgram) -> Report:
+        return self.reports.pop(0) if len(self.reports) > 1 else self.reports[0]
+
+    def fix(self, _session, program: TestProgram, _report: Report, notes) -> Fix:
+        self.fixed += 1
+        return Fix(program, "model", (*notes, "tried"))
+
+
+def judged(parts: Parts, kind: str = "passes", **more) -> tuple[Verdict, Actor]:
+    actor = Actor()
+    return Agents(actor, parts, **more).judge(pair(kind, 3)), actor
+
+
+@pytest.mark.parametrize(("kind", "grade"), [("match", 1), ("differs", 0)])
+def test_a_clear_pair_takes_one_call(kind: str, grade: int):
+    verdict, actor = judged(configured("all", Always(GOOD).execute, Always(GOOD).fix), kind)
+    assert (verdict.grade, verdict.path, dict(actor.asked)) == (grade, "screen", {"screen": 1})
+    assert verdict.told["cost"] == 0.001
+
+
+def test_an_unclear_pair_is_tested_and_arbitrated():
+    room = Always(GOOD)
+    verdict, actor = judged(configured("all", room.execute, room.fix))
+    assert (verdict.grade, verdict.path, room.fixed) == (1, "tests", 0)
+    assert dict(actor.asked) == {"screen": 1, "tests": 1, "arbitrate": 1}
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_repairs_end_after_max_tries_as_the_algorithm_counts_them(most: int):
+    room = Always(BAD)
+    verdict, _ = judged(configured("all", room.execute, room.fix), max_tries=most)
+    assert room.fixed == most + 1
+    assert verdict.told["tries"] == most + 1
+    assert verdict.told["executable"] is False
+    assert verdict.grade == 1
+
+
+def test_a_repair_that_helps_ends_the_loop():
+    room = Always(BAD, BAD, GOOD)
+    verdict, _ = judged(configured("all", room.execute, room.fix))
+    assert (room.fixed, verdict.told["executable"], verdict.told["fixes"]) == (2, True, ["model", "model"])
+
+
+def test_what_is_irreparable_ends_the_loop():
+    room = Always(BAD)
+    verdict, _ = judged(configured("all", room.execute, lambda *_: Fix(None, "model")))
+    assert (verdict.told["tries"], verdict.told["fixes"]) == (0, ["irreparable"])
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("single", {"single": 1}),
+        ("ps+fa", {"screen": 1, "arbitrate": 1}),
+        ("ps+tpg+fa", {"screen": 1, "tests": 1, "arbitrate": 1}),
+        ("ps+tpg+te+fa", {"screen": 1, "tests": 1, "arbitrate": 1}),
+        ("ps+tpg+sim+fa", {"screen": 1, "tests": 1, "simulate": 1, "arbitrate": 1}),
+        ("all", {"screen": 1, "tests": 1, "arbitrate": 1}),
+    ],
+)
+def test_each_row_of_table_vi_asks_what_it_has(name: str, asked: dict[str, int]):
+    assert name in CONFIGURATIONS
+    room = Always(BAD, GOOD)
+    _, actor = judged(configured(name, room.execute, room.fix))
+    assert dict(actor.asked) == asked
+    assert bool(room.fixed) == (name == "all")
+
+
+def test_configurations_that_run_programs_are_given_what_runs_them():
+    for name in RUNNING:
+        with pytest.raises(InputError, match="give what runs them"):
+            configured(name)
+    with pytest.raises(InputError, match="did you mean 'single'"):
+        configured("singel")
+
+
+class Raising:
+    name = "raising"
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def reply(self, _prompt):
+        raise self.error
+
+
+@pytest.mark.parametrize(("error", "problem"), [(NoAnswer("x"), "reply"), (EndpointFailed("x"), "chat")])
+def test_a_model_that_fails_leaves_the_pair_undecided(error: Exception, problem: str):
+    verdict = Agents(Raising(error), configured("single")).judge(pair("match", 1))
+    assert (verdict.grade, verdict.problem) == (None, problem)
+
+
+def test_a_sandbox_that_breaks_leaves_the_pair_undecided():
+    def execute(*_):
+        raise Broken("the sandbox broke")
+
+    verdict, _ = judged(configured("all", execute, Always(GOOD).fix))
+    assert (verdict.grade, verdict.problem) == (None, "sandbox")
+
+
+def test_a_spent_budget_is_no_verdict():
+    with pytest.raises(BudgetSpent):
+        Agents(Raising(BudgetSpent("spent")), configured("single")).judge(pair("match", 1))
+
+
+class Says:
+    """A judge of few words."""
+
+    def __init__(self, grade: int | None) -> None:
+        self.name, self.grade, self.asked = f"says {grade}", grade, 0
+
+    def judge(self, _pair) -> Verdict:
+        self.asked += 1
+        problem = "chat" if self.grade is None else ""
+        return Verdict(self.grade, f"says {self.grade}", "x", problem=problem)
+
+
+@pytest.mark.parametrize(
+    ("grades", "grade", "asked"),
+    [((1, 1, 0), 1, 2), ((1, 0, 0), 0, 3), ((0, 0, 1), 0, 2), ((1, None, 1), 1, 3), ((1, None, 0), None, 3)],
+)
+def test_most_opinions_win_and_no_needless_one_is_asked(grades, grade, asked):
+    judges = [Says(each) for each in grades]
+    verdict = Voted(judges).judge(pair("match", 1))
+    assert (verdict.grade, sum(judge.asked for judge in judges)) == (grade, asked)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third", "grade", "problem"),
+    [(1, 1, None, 1, ""), (1, 0, None, None, "split"), (1, 0, Says(0), 0, ""), (None, 1, Says(1), 1, ""),
+     (None, 1, None, None, "chat")],
+)  # fmt: skip
+def test_two_models_agree_or_a_third_decides_or_nobody(first, second, third, grade, problem):
+    verdict = Agreed(Says(first), Says(second), third).judge(pair("match", 1))
+    assert (verdict.grade, verdict.problem) == (grade, problem)
+
+
+def test_opinions_of_one_model_are_different_prompts():
+    actor = Actor()
+    first = Agents(actor, configured("single"))
+    Voted([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
+    assert len({prompt.text for prompt in actor.prompts}) == len(actor.prompts) == 2

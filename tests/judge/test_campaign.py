@@ -1,0 +1,231 @@
+"""Campaigns with a model in this process: records, resuming, retries, replay."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from acting import GRADES, KINDS, Actor, pair
+
+from assay.errors import BudgetSpent, EndpointFailed, InputError, StorageError
+from assay.judge import campaign
+from assay.judge.algorithm import Agents, Parts, configured
+from assay.judge.campaign import Settings
+from assay.judge.execute import Case, Report
+from assay.judge.fix import Fix
+from assay.judge.past import cut, judgments, past, verdicts
+from assay.judge.replay import replay
+from assay.judge.votes import Agreed
+from assay.types import Problem
+
+SETTINGS = Settings("agents", ("actor",))
+
+
+def execute(session, program):
+    """Stand for a sandbox: the second program runs, others of this kind break."""
+
+    def run():
+        return {"cases": [{"number": 1, "state": "passed", "asserts": 1, "detail": "", "got": "", "expected": "",
+                           "line": -1}], "error": "", "missing": [], "seconds": 0.25, "final": False}  # fmt: skip
+
+    step = session.once("run", (program.text(),), run)
+    return Report(tuple(Case(**case) for case in step["cases"]), seconds=step["seconds"])
+
+
+PARTS = configured("all", execute, lambda *_: Fix(None, "model"))
+PAIRS = [pair(kind, 8 * turn + number) for turn in range(5) for number, kind in enumerate(KINDS)]
+
+
+def run(out: Path, actor=None, pairs=PAIRS, parts: Parts = PARTS, **more):
+    actor = actor or Actor()
+    more.setdefault("settings", SETTINGS)
+    return campaign.run(pairs, lambda steps: Agents(actor, parts, steps), out, **more)
+
+
+def lines(out: Path) -> list[dict]:
+    return sorted(verdicts(out), key=lambda record: record["code_id"])
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "records.jsonl"
+
+
+def test_each_pair_gets_its_verdict_and_each_reply_stands_before_it(out: Path):
+    tally = run(out)
+    assert {record["code_id"]: record["grade"] for record in verdicts(out)} == {
+        each.code.id: GRADES[KINDS[number % 8]] for number, each in enumerate(PAIRS)
+    }
+    assert (tally.judged, tally.undecided) == (40, 0)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    place = {record["pair"]: number for number, record in enumerate(records) if record["kind"] == "verdict"}
+    assert all(number < place[record["pair"]] for number, record in enumerate(records) if record["kind"] != "verdict")
+    assert {one.grade for one in judgments(out)} == {0, 1}
+
+
+def test_what_is_done_is_not_done_again(out: Path):
+    run(out, pairs=PAIRS[:20])
+    actor = Actor()
+    tally = run(out, actor)
+    assert (tally.before, tally.judged) == (20, 20)
+    again = Actor()
+    assert run(out, again).before == 40
+    assert not again.asked
+    assert actor.asked["screen"] == 20
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.55, 0.8, 0.99])
+def test_a_file_cut_anywhere_leads_to_the_same_verdicts_and_pays_only_for_what_is_lost(tmp_path: Path, share: float):
+    whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
+    first, second = Actor(), Actor()
+    run(whole, first)
+    part.write_bytes(whole.read_bytes()[: int(whole.stat().st_size * share)])
+    campaign.manifest_of(part).write_bytes(campaign.manifest_of(whole).read_bytes())
+    kept = past(part).calls
+    run(part, second)
+    assert lines(part) == lines(whole)
+    assert second.asked.total() == first.asked.total() - kept
+
+
+def test_a_cut_line_is_noticed(out: Path):
+    run(out, pairs=PAIRS[:3])
+    assert not cut(out)
+    with out.open("ab") as file:
+        file.write(b'{"kind": "rep')
+    assert cut(out)
+
+
+def test_a_line_that_is_no_record_is_named(out: Path):
+    run(out, pairs=PAIRS[:3])
+    out.write_text(out.read_text().replace("\n", "\nwhat\n", 1))
+    with pytest.raises(StorageError, match=r"records.jsonl:2: not JSON"):
+        run(out)
+
+
+def test_verdicts_of_another_judge_are_never_mixed_in(out: Path):
+    run(out, pairs=PAIRS[:3])
+    with pytest.raises(InputError, match="max_tries differ"):
+        run(out, settings=Settings("agents", ("actor",), max_tries=9))
+
+
+def test_two_campaigns_do_not_write_at_once(out: Path):
+    def inner(_):
+        with pytest.raises(InputError, match="another campaign writes"):
+            run(out)
+
+    run(out, pairs=PAIRS[:1], report=inner)
+
+
+class Faulty(Actor):
+    """Fails for what a test says, once it has answered some."""
+
+    def __init__(self, error: Exception, after: int) -> None:
+        super().__init__()
+        self.error, self.after = error, after
+
+    def reply(self, prompt):
+        if self.asked.total() >= self.after:
+            raise self.error
+        return super().reply(prompt)
+
+
+def test_undecided_pairs_are_left_until_they_are_retried(out: Path):
+    tally = run(out, Faulty(EndpointFailed("down", cost=0.5), 21), workers=1)
+    assert tally.undecided
+    assert {record["problem"] for record in verdicts(out) if record["grade"] is None} == {"chat"}
+    assert past(out).cost == pytest.approx(0.021 + 0.5 * tally.undecided)
+    left = Actor()
+    assert run(out, left).undecided == 0
+    paid = past(out).calls
+    assert run(out, retry=True).judged == tally.undecided
+    assert all(record["grade"] is not None for record in verdicts(out))
+    assert len(list(verdicts(out))) == 40
+    assert past(out).calls > paid
+
+
+def test_a_model_that_is_gone_ends_the_campaign(out: Path):
+    tally = run(out, Faulty(EndpointFailed("down"), 0), workers=1)
+    assert "in a row could not be judged: down" in tally.stopped
+    assert tally.judged < 40
+
+
+def test_a_spent_budget_ends_cleanly_and_more_goes_on(out: Path):
+    tally = run(out, Faulty(BudgetSpent("spent"), 30), workers=2)
+    assert tally.stopped == "spent"
+    assert tally.undecided == 0
+    rest = Actor()
+    assert run(out, rest).before == tally.judged
+    whole = Actor()
+    run(out.with_name("whole.jsonl"), whole)
+    assert rest.asked.total() == whole.asked.total() - 30
+    assert lines(out) == lines(out.with_name("whole.jsonl"))
+
+
+def test_what_cannot_be_judged_is_told_and_counted(out: Path):
+    told = []
+    tally = run(out, pairs=[PAIRS[0], Problem("f:2", "is empty"), PAIRS[1]], told=told.append)
+    assert (tally.problems, tally.judged, told) == (1, 2, [Problem("f:2", "is empty")])
+
+
+def test_records_tell_the_same_verdicts_with_no_model(out: Path):
+    run(out)
+
+    class Nobody:
+        name = "actor"
+
+    again = list(replay(out, lambda steps: Agents(Nobody(), PARTS, steps)))
+    assert len(again) == 40
+    assert all(each.same for each in again)
+
+
+def test_records_that_were_changed_tell_something_else(out: Path):
+    run(out, pairs=PAIRS[:3])
+    out.write_text(out.read_text().replace('"assessment": "match"', '"assessment": "non-match"'))
+    again = list(replay(out, lambda steps: Agents(Actor(), PARTS, steps)))
+    assert [each.same for each in again].count(False) == 1
+
+
+def test_telling_again_writes_nothing(out: Path):
+    run(out, pairs=PAIRS[:8])
+    before = out.read_bytes()
+    other = configured("ps+fa")
+    again = list(replay(out, lambda steps: Agents(Faulty(EndpointFailed("nobody"), 0), other, steps)))
+    assert [each.same for each in again].count(True) == 2
+    assert out.read_bytes() == before
+
+
+class Contrary(Actor):
+    """Says the opposite for a while."""
+
+    name = "contrary"
+
+    def __init__(self, wrong: int) -> None:
+        super().__init__()
+        self.wrong = wrong
+
+    def reply(self, prompt):
+        got = super().reply(prompt)
+        if self.asked.total() > self.wrong:
+            return got
+        return replace(got, value={**got.value, "label": 1 - got.value["label"]})
+
+
+def test_opinions_that_differ_are_asked_anew_when_retried_and_once(out: Path):
+    single = configured("single")
+    settings = Settings("agents", ("actor", "contrary"), "single")
+
+    def together(first: Actor, second: Actor, **more):
+        def judge(steps):
+            return Agreed(Agents(first, single, steps), Agents(second, single, steps))
+
+        return campaign.run(PAIRS[:4], judge, out, settings=settings, workers=1, **more)
+
+    assert together(Actor(), Contrary(2)).undecided == 2
+    assert [record["problem"] for record in verdicts(out)].count("split") == 2
+    first, second = Actor(), Contrary(0)
+    assert together(first, second, retry=True).undecided == 0
+    assert (first.asked.total(), second.asked.total()) == (2, 2)
+    assert (len(past(out).decided), past(out).undecided) == (4, {})
+    assert all(record["votes"] == [record["grade"]] * 2 for record in verdicts(out))

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.encode.hashed import HashedEncoder
+from assay.errors import InputError, StorageError
+from assay.judge.candidates import Sources, candidates, progress_of
+from assay.judge.depths import depths, sparkline
+from assay.judge.pairs import Pair, read
+from assay.protocols import Role, Vectors
+from assay.search.dense import exhaustive
+from assay.types import Chunk, Judgment, Query
+
+WORDS = "read write open close file mail user route path sort list cache retry wait parse date time name".split()
+
+
+class Angles:
+    """An encoder that somebody drew: each text to its vector."""
+
+    dimension = 2
+
+    def __init__(self, name: str, vectors: dict[str, tuple[float, float]]) -> None:
+        self.name, self._vectors = name, vectors
+
+    def encode(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002
+        return np.array([self._vectors[text] for text in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def sources() -> Sources:
+    chance = np.random.default_rng(3)
+    queries = [Query(f"q{n}", " ".join(chance.choice(WORDS, 3))) for n in range(23)]
+    codes = [Chunk(f"c{n}", " ".join(chance.choice(WORDS, 8)) + f" é{n}", "python") for n in range(60)]
+    encoders = {"a": HashedEncoder("64"), "b": HashedEncoder("16")}
+    return Sources(queries, codes, encoders, 5, exhaustive, block=4)
+
+
+def rows(file: Path) -> list[dict]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_the_mean_of_cosines_decides(tmp_path: Path):
+    texts = {"near one": (0.0, 1.0), "near both": (0.6, 0.8), "far": (-1.0, 0.0)}
+    one = Angles("one", {"q": (1.0, 0.0), "near one": (1.0, 0.0), "near both": (0.8, 0.6), "far": (-1.0, 0.0)})
+    two = Angles("two", {"q": (1.0, 0.0), **texts})
+    codes = [Chunk(name, name) for name in texts]
+    out = tmp_path / "out.jsonl"
+    found = candidates(Sources([Query("1", "q")], codes, {"one": one, "two": two}, 2, exhaustive), out)
+    told = [(row["code_id"], row["rank"], row["score"], row["scores"]) for row in rows(out)]
+    assert told == [
+        ("near both", 1, 0.7, {"one": 0.8, "two": 0.6}),
+        ("near one", 2, 0.5, {"one": 1.0, "two": 0.0}),
+    ]
+    assert found.overlap == {"one": 1.0, "two": 1.0}
+
+
+def test_overlap_is_the_share_of_an_encoders_own_candidates(tmp_path: Path, sources: Sources):
+    out = tmp_path / "out.jsonl"
+    found = candidates(sources, out)
+    chosen = {(row["query_id"], row["code_id"]) for row in rows(out)}
+    for name, encoder in sources.encoders.items():
+        alone = tmp_path / f"{name}.jsonl"
+        candidates(replace(sources, encoders={name: encoder}), alone)
+        own = {(row["query_id"], row["code_id"]) for row in rows(alone)}
+        assert found.overlap[name] == pytest.approx(len(own & chosen) / len(own))
+    assert 0 < min(found.overlap.values()) < 1
+
+
+def test_a_judge_reads_what_is_written(tmp_path: Path, sources: Sources):
+    out = tmp_path / "out.jsonl"
+    assert candidates(sources, out).pairs == 23 * 5
+    pairs = list(read(out))
+    assert all(isinstance(pair, Pair) for pair in pairs)
+    codes = {code.id: code for code in sources.codes}
+    assert all(pair.code.text == codes[pair.code.id].text for pair in pairs if isinstance(pair, Pair))
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 3])
+@pytest.mark.parametrize("torn", ["", '{"query_id": "q', "x" * 5000])
+def test_what_was_cut_goes_on_and_ends_the_same(tmp_path: Path, sources: Sources, blocks: int, torn: str):
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    expected = candidates(sources, whole)
+    lines = progress_of(whole).read_text().splitlines(keepends=True)
+    progress_of(out).write_text("".join(lines[: blocks + 1]) + '{"queries": 4, "pa')
+    size = json.loads(lines[blocks])["bytes"] if blocks else 0
+    out.write_bytes(whole.read_bytes()[:size] + torn.encode())
+    found = candidates(sources, out)
+    assert found.before == 4 * blocks
+    assert out.read_bytes() == whole.read_bytes()
+    assert (found.pairs, found.overlap) == (expected.pairs, expected.overlap)
+    again = candidates(sources, out)
+    assert (again.before, again.overlap) == (23, expected.overlap)
+    assert not list(tmp_path.glob("*.vectors"))
+
+
+def test_blocks_decide_nothing(tmp_path: Path, sources: Sources):
+    for block in (1, 23):
+        candidates(replace(sources, block=block), tmp_path / f"{block}.jsonl")
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "23.jsonl").read_bytes()
+
+
+def test_other_candidates_are_not_gone_on_with(tmp_path: Path, sources: Sources):
+    out = tmp_path / "out.jsonl"
+    candidates(sources, out)
+    for other in (replace(sources, k=4), replace(sources, codes=sources.codes[1:]), replace(sources, queries=[])):
+        with pytest.raises(InputError, match=r"another --out|no query"):
+            candidates(other, out)
+    out.write_text("")
+    with pytest.raises(StorageError, match="has lost lines"):
+        candidates(sources, out)
+    progress_of(out).unlink()
+    out.write_text("mine\n")
+    with pytest.raises(InputError, match="give another --out"):
+        candidates(sources, out)
+    assert out.read_text() == "mine\n"
+
+
+def test_fewer_codes_than_wanted_are_all_there(tmp_path: Path, sources: Sources):
+    few = replace(sources, codes=sources.codes[:3])
+    assert candidates(few, tmp_path / "out.jsonl").pairs == 23 * 3
+
+
+def test_depths_count_what_is_right_at_each_rank():
+    found = [{"query_id": q, "code_id": c, "rank": rank} for q in "xy" for rank, c in enumerate("abc", 1)]
+    labels = [
+        Judgment("x", "a", 1),
+        Judgment("x", "b", 0),
+        Judgment("y", "c", 0, "one"),
+        Judgment("y", "c", 2, "two"),
+        Judgment("y", "d", 1),
+        Judgment("y", "gone", 1),
+        Judgment("z", "a", 1),
+    ]
+    told = depths(found, labels, {"a", "b", "c", "d"})
+    assert (told.right, told.judged, told.pairs) == ((1, 0, 1), (1, 1, 1), (2, 2, 2))
+    assert (told.known, told.gone) == (3, 1)
+    assert told.rates == [0.5, 0.0, 0.5]
+    assert told.found == pytest.approx([1 / 3, 1 / 3, 2 / 3])
+
+
+def test_a_sparkline_has_a_bar_a_value():
+    assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
+    assert sparkline([0.0, 0.0]) == "▁▁"
+    assert sparkline([]) == ""

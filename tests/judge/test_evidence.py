@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.encode.static import default_static
+from assay.judge.evidence import COLUMNS, GROUPS, asked, evidence
+from assay.judge.reading import LONGEST, read
+from assay.types import Chunk, Query
+
+SUM = Chunk("sum", 'def sum_list(values):\n    """Return the sum of a list of numbers."""\n    return sum(values)')
+SOCKET = Chunk("socket", 'def open_socket(self, host):\n    """Connect to a host."""\n    self.sock.connect(host)')
+
+
+def of(query: str, code: Chunk, column: str, *, documented: bool = True) -> float:
+    rows = evidence([(Query("q", query), code)], default_static(), documented=documented)
+    return float(rows[0, COLUMNS.index(column)])
+
+
+def test_groups_hold_each_column_once():
+    assert tuple(column for group in GROUPS.values() for column in group) == COLUMNS
+
+
+@pytest.mark.parametrize("column", ["cosine_view", "near_all", "covered", "covered_name", "lead_precision", "in_order"])
+def test_what_is_asked_for_has_more_evidence(column: str):
+    assert of("python sum a list of numbers", SUM, column) > of("python sum a list of numbers", SOCKET, column)
+
+
+def test_words_that_only_say_in_python_do_not_count():
+    assert asked(Query("q", "how to sort a list using python")).telling == ("sort", "list")
+
+
+@pytest.mark.parametrize(
+    ("query", "known"),
+    [
+        ("sort a list", True),
+        ("os.path.join", True),
+        ("wie sortiere ich eine Liste", False),
+        ("comment trier une liste dans python", False),
+        ("如何在 python 中排序列表", False),
+        ("как отсортировать список", False),
+        ("", False),
+        ("???", False),
+    ],
+)
+def test_a_query_in_other_words_is_known_as_such(query: str, *, known: bool):
+    assert asked(Query("q", query)).known is known
+
+
+def test_a_pair_has_the_same_evidence_alone_and_among_others():
+    pairs = [(Query(str(i), text), code) for i, text in enumerate(("sum of list", "open")) for code in (SUM, SOCKET)]
+    together = evidence(pairs, default_static())
+    alone = np.concatenate([evidence([pair], default_static()) for pair in pairs])
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+def test_unread_documentation_leaves_no_trace():
+    assert of("sum of a list of numbers", SUM, "has_doc", documented=False) == 0
+    assert of("sum of a list of numbers", SUM, "cosine_doc", documented=False) == 0
+    assert of("sum of a list of numbers", SUM, "covered_name", documented=False) > 0
+
+
+def test_python_is_read_by_its_parts():
+    said = read(SUM)
+    assert said.parsed
+    assert said.name == ("sum", "list")
+    assert said.parameters == ("values",)
+    assert said.lead[:3] == ("return", "the", "sum")
+    assert said.returns_value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// Adds all numbers.\nfunction sumList(values) { return values.reduce((a, b) => a + b) }",
+        "/** Adds all numbers. */\npublic static func sumList(values: [Int]) -> Int { return 0 }",
+    ],
+)
+def test_other_languages_are_read_by_their_words(text: str):
+    said = read(Chunk("c", text, "other"))
+    assert not said.parsed
+    assert said.name == ("sum", "list")
+    assert said.lead[:3] == ("adds", "all", "numbers")
+    assert "values" in said.parameters
+
+
+def test_what_the_chunk_knows_is_believed():
+    said = read(Chunk("c", "x = 1", symbol="load_table", doc="Load a table."))
+    assert (said.name, said.lead[:2]) == (("load", "table"), ("load", "a"))
+
+
+def test_of_a_long_code_the_start_is_read():
+    said = read(Chunk("c", "def first():\n" + "    x = 1\n" * 100_000))
+    assert said.name == ("first",)
+    assert said.lines <= LONGEST
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=60), st.text(max_size=200), st.sampled_from(["", "python", "go"]))
+def test_any_text_gives_bounded_numbers(query: str, code: str, language: str):
+    rows = evidence([(Query("q", query), Chunk("c", code, language))], default_static())
+    assert np.isfinite(rows).all()
+    assert np.abs(rows).max() <= 3

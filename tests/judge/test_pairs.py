@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.judge.pairs import LONGEST, Pair, laid_out, not_python, notes, read
+from assay.types import Chunk, Problem, Query
+
+GOOD = {"query_id": "q", "query": "add", "code_id": "c", "code": "def f(a):\n    return a\n"}
+
+
+def written(path: Path, *rows: object) -> Path:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+def test_our_own_lines(tmp_path: Path):
+    (pair,) = read(written(tmp_path / "p.jsonl", GOOD))
+    assert (pair.query.id, pair.query.text, pair.code.id, pair.code.text) == tuple(GOOD.values())
+
+
+@pytest.mark.parametrize("names", [("query_id", "code_id"), ("query-id", "corpus-id"), ("query_id", "target")])
+def test_ids_with_texts_in_files_beside(tmp_path: Path, names: tuple[str, str]):
+    pairs = written(
+        tmp_path / "p.jsonl", dict(zip(names, ("1", "2"), strict=True)), dict(zip(names, "19", strict=True))
+    )
+    queries = written(tmp_path / "q.jsonl", {"_id": "1", "text": "add"})
+    corpus = written(tmp_path / "c.jsonl", {"id": "2", "code": "x = 1", "language": "ruby"})
+    pair, unknown = read(pairs, queries=queries, corpus=corpus)
+    assert (pair.query.text, pair.code.text, pair.code.language) == ("add", "x = 1", "ruby")
+    assert str(unknown) == f"{pairs}:2: unknown code id '9': no text beside it, and none in the corpus"
+
+
+def test_the_list_of_cosqa(tmp_path: Path):
+    file = tmp_path / "cosqa.json"
+    file.write_text(
+        json.dumps([{"idx": "dev-0", "doc": "add", "code": "x", "label": 1}, {"idx": "dev-1"}, 7], indent=1)
+    )
+    pair, *problems = read(file)
+    assert (pair.query.id, pair.code.id, pair.query.text) == ("dev-0", "dev-0", "add")
+    assert [problem.where for problem in problems] == [f"{file}:8", f"{file}:11"]
+
+
+def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
+    bad = [
+        ({**GOOD, "code": " \n"}, "is empty"),
+        ({**GOOD, "code": "x" * 2**20}, f"1,048,576 characters; at most {LONGEST:,}"),
+        ({**GOOD, "query": ""}, "is empty"),
+        ({**GOOD, "code": 7}, "wanted text"),
+        ({"code_id": "c"}, "wanted query_id and code_id"),
+        ({"query_id": "x", "code_id": "c", "code": "x"}, "unknown query id 'x'"),
+        ({**GOOD, "code_id": "a\tb"}, "no id may"),
+        ("{", "no JSON"),
+        ("7", "wanted an object"),
+        (GOOD, "was there before"),
+    ]
+    file = written(tmp_path / "p.jsonl", GOOD, *(row for row, _ in bad), {**GOOD, "code_id": "last"})
+    first, *problems, last = read(file)
+    assert isinstance(first, Pair)
+    assert isinstance(last, Pair)
+    assert [problem.where for problem in problems] == [f"{file}:{number}" for number in range(2, 2 + len(bad))]
+    for problem, (_, why) in zip(problems, bad, strict=True):
+        assert why in problem.what
+
+
+def test_no_file_is_an_error(tmp_path: Path):
+    with pytest.raises(InputError, match="no such file"):
+        list(read(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "why"),
+    [
+        ("def f(): return 1", "", ""),
+        ("    def f():\n        return 1", "python", ""),
+        ("print 'old'", "", "no Python 3"),
+        ("function f() {}", "javascript", "javascript, not Python"),
+        ("x" + "(" * 500, "", "no Python 3"),
+    ],
+)
+def test_what_cannot_be_run_is_said(code: str, language: str, why: str):
+    told = not_python(Chunk("c", code, language))
+    assert (why in told) if why else not told
+
+
+def test_queries_in_other_letters_are_noted():
+    told = notes(Pair(Query("q", "リストをソートする"), Chunk("c", "x = 1")))
+    assert [type(each) for each in told] == [Problem]
+    assert "Latin" in told[0].what
+    assert not notes(Pair(Query("q", "wie sortiere ich"), Chunk("c", "x = 1")))
+
+
+def test_code_that_is_indented_as_a_whole_is_laid_out_without_a_change():
+    assert laid_out("  x = 1\n").endswith("  x = 1\n")
+    assert laid_out("x = 1") == "x = 1"

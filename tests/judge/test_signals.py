@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.judge.evidence import COLUMNS
+from assay.judge.learn import AGAINST, FREE, Labelled, apart, learn, read_labelled, thresholds
+from assay.judge.pairs import Pair
+from assay.judge.signals import FAILED, PASSED, SignalsJudge
+from assay.types import Chunk, Outcome, Program, Query, Script, Task
+
+REVERSE = Chunk("right", 'def reverse_string(text):\n    """Return a string reversed."""\n    return text[::-1]')
+SOCKET = Chunk("wrong", 'def close_socket(self):\n    """Close the connection."""\n    self.sock.close()')
+ASKED = Query("q", "python reverse a string")
+TASK = Task("q", "", "reverse_string", (Script("assert reverse_string('ab') == 'ba'"),))
+
+
+def noted(fault: Fault | None, seen: list[str]):
+    def run(task: Task, programs: Sequence[Program]) -> list[Outcome]:
+        seen.extend(program.source for program in programs)
+        return [Outcome(task.id, program.id, fault, tests_run=1) for program in programs]
+
+    return run
+
+
+def test_what_answers_is_likelier_and_says_why():
+    right, wrong = SignalsJudge().opinions([(ASKED, REVERSE), (ASKED, SOCKET)])
+    assert right.chance > 0.5 > wrong.chance
+    assert wrong.call == "no match"
+    assert next(iter(right.why)) == "cosine_view"
+
+
+def test_a_verdict_is_what_a_campaign_takes():
+    verdict = SignalsJudge().judge(Pair(ASKED, REVERSE))
+    assert (verdict.grade, verdict.path) == (1, "signals")
+    json.dumps(verdict.told)
+
+
+def test_a_prior_moves_each_chance_and_keeps_the_order():
+    pairs = [(ASKED, REVERSE), (ASKED, SOCKET)]
+    rare = [one.chance for one in SignalsJudge(prior=0.05).opinions(pairs)]
+    even = [one.chance for one in SignalsJudge(prior=0.5).opinions(pairs)]
+    assert rare[0] < even[0]
+    assert rare[0] > rare[1]
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0, -1.0])
+def test_an_impossible_prior_is_refused(prior: float):
+    with pytest.raises(InputError, match="prior"):
+        SignalsJudge(prior=prior)
+
+
+@pytest.mark.parametrize("query", ["wie dreht man eine Liste mit Python um", "文字列を逆にする", ""])
+def test_a_query_in_unknown_words_stays_undecided(query: str):
+    verdict = SignalsJudge().judge(Pair(Query("q", query), REVERSE))
+    assert verdict.grade is None
+    assert "English" in verdict.reason
+
+
+def test_empty_code_answers_nothing():
+    opinion = SignalsJudge().opinions([(ASKED, Chunk("c", " \n"))])[0]
+    assert (opinion.call, opinion.chance, opinion.reason) == ("no match", 0.0, "the code is empty")
+
+
+@pytest.mark.parametrize(
+    "text", ["func Reverse(s string) string { return s }", "(" * 100_000, "x = 1\n" * 200_000, "\0"]
+)
+def test_any_code_has_an_opinion(text: str):
+    assert 0 <= SignalsJudge().opinions([(ASKED, Chunk("c", text))])[0].chance <= 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "call", "chance"), [(Fault.CORRECT, "match", PASSED), (Fault.NAME_ERROR, "no match", FAILED)]
+)
+def test_tests_decide_where_they_run(fault: Fault, call: str, chance: float):
+    seen: list[str] = []
+    other = Query("other", "close a socket")
+    judge = SignalsJudge(run=noted(fault, seen))
+    tested, untested = judge.opinions([(ASKED, REVERSE), (other, SOCKET)], {"q": TASK})
+    assert (tested.call, tested.chance, tested.path) == (call, chance, "tests")
+    assert untested.path == "signals"
+    assert seen == [REVERSE.text]
+
+
+def test_a_run_that_shows_nothing_leaves_the_evidence():
+    with_run = SignalsJudge(run=noted(None, [])).opinions([(ASKED, REVERSE)], {"q": TASK})
+    assert with_run == SignalsJudge().opinions([(ASKED, REVERSE)])
+
+
+def test_weights_of_ones_own(tmp_path: Path):
+    codes = [
+        f"def reverse_{name}(text):\n    return text[::-1]" for name in ("string", "text", "words", "line", "letters")
+    ]
+    pairs = [
+        Labelled(f"{word} a string", code, int(word == "reverse")) for code in codes for word in ("reverse", "mail")
+    ]
+    file = tmp_path / "weights.json"
+    file.write_text(json.dumps(learn(pairs)), "utf-8")
+    judge = SignalsJudge(str(file))
+    right, wrong = judge.opinions([(ASKED, REVERSE), (Query("m", "mail a letter"), REVERSE)])
+    assert judge.name == f"signals:{file}"
+    assert right.chance > wrong.chance
+
+
+def test_evidence_counts_only_for_what_it_is_evidence_of():
+    rng = np.random.default_rng(0)
+    codes = (REVERSE.text, SOCKET.text)
+    pairs = [Labelled(f"reverse string {i}", codes[i % 2], int(rng.integers(2))) for i in range(60)]
+    linear = learn(pairs)["linear"]
+    assert all(linear[column] >= 0 for column in COLUMNS if column not in FREE | AGAINST)
+    assert all(linear[column] <= 0 for column in AGAINST)
+
+
+def test_labels_of_chance_give_no_threshold():
+    labels = np.tile([0.0, 1.0], 500)
+    assert thresholds(np.linspace(0, 1, 1000), labels) == (-1.0, 2.0)
+
+
+def test_labels_that_agree_give_both_thresholds():
+    chances = np.linspace(0, 1, 1000)
+    low, high = thresholds(chances, (chances > 0.5).astype(float))
+    assert 0.3 < high <= low < 0.7
+
+
+def test_queries_to_report_on_are_not_learned_from():
+    pairs = [Labelled('"Sum  a list"', "x", 1), Labelled("sort", "x", 0)]
+    assert apart(pairs, [Labelled("sum a list", "y", 0)]) == pairs[1:]
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"doc": "a", "code": "b", "label": 1}]', '{"query": "a", "code": "b", "label": 1}\n']
+)
+def test_both_forms_of_labels_are_read(tmp_path: Path, text: str):
+    file = tmp_path / "labels"
+    file.write_text(text, "utf-8")
+    assert read_labelled(file) == [Labelled("a", "b", 1)]
+
+
+@pytest.mark.parametrize("text", ['{"query": "a"}', "no json", "[1]"])
+def test_labels_that_are_none_are_named(tmp_path: Path, text: str):
+    file = tmp_path / "labels"
+    file.write_text(text, "utf-8")
+    with pytest.raises(InputError, match="wanted objects with query, code and label"):
+        read_labelled(file)
+
+
+def test_one_label_alone_teaches_nothing():
+    with pytest.raises(InputError, match="both labels"):
+        learn([Labelled("a", "b", 1)])
+
+
+def test_missing_weights_are_named(tmp_path: Path):
+    with pytest.raises(InputError, match="no weights of a judge"):
+        SignalsJudge(str(tmp_path / "none.json"))

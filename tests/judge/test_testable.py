@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from assay.judge.testable import kind_of, testable
+from assay.types import Chunk
+
+KINDS = {
+    "def add(a, b):\n    return a + b": "testable",
+    "async def get(url):\n    return await ask(url)": "testable",
+    "class Box:\n    def put(self, what):\n        return what": "testable",
+    "def f(*names):\n    return names": "testable",
+    "def f(*, name):\n    return name": "testable",
+    "if True:\n    def f(a):\n        return 1": "testable",
+    "    def add(a, b):\n        return a + b": "testable",
+    "def f():\n    return 1": "no parameter",
+    "def area(self):\n    return self.a": "no parameter",
+    "def made(cls, /):\n    return cls()": "no parameter",
+    "def other(this):\n    return this.a": "testable",
+    "def show(a):\n    print(a)": "no value returned",
+    "def show(a):\n    return": "no value returned",
+    "def show(a):\n    return None": "no value returned",
+    "def outer(a):\n    def inner(b):\n        return b\n    inner(a)": "no value returned",
+    "def outer(a):\n    key = lambda b: b\n    class C:\n        x = 1": "no value returned",
+    "def f():\n    def inner(b):\n        return b": "no parameter",
+    "def a():\n    return 1\ndef b(x):\n    return x": "testable",
+    "x = 1": "no function",
+    "": "no function",
+    "def f(a):\n    print a\n    return a": "no Python 3",
+    "x" * 100 + "(" * 5000: "no Python 3",
+}
+
+
+@pytest.mark.parametrize(("code", "kind"), KINDS.items())
+def test_a_function_with_input_that_returns_a_value_can_be_tested(code: str, kind: str):
+    assert kind_of(Chunk("1", code, "python")) == kind
+
+
+def test_other_languages_are_none_of_it():
+    assert kind_of(Chunk("1", "def add(a):\n    return a", "ruby")) == "no Python 3"
+
+
+def test_what_is_left_out_is_counted():
+    filtered = testable([Chunk(str(number), code) for number, code in enumerate(KINDS)])
+    assert sum(filtered.kinds.values()) == len(KINDS)
+    assert filtered.kinds["testable"] == len(filtered.codes) == 9
+    assert [code.id for code in filtered.codes] == sorted((code.id for code in filtered.codes), key=int)

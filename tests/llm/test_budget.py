@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import BudgetSpent, InputError, NoAnswer
+from assay.llm.budget import Budget, BudgetedChat
+from assay.llm.prices import Spend
+from assay.types import Prompt, Reply
+
+PROMPT = Prompt("", "", {})
+MOST = Spend(100, 0.01)
+
+
+class Model:
+    """Takes what it is told, and less than it may."""
+
+    name = "model"
+
+    def __init__(self, took=(), most=MOST):
+        self.took = iter(took)
+        self.bound = most
+        self.asked = 0
+
+    def most(self, prompt):  # noqa: ARG002  the protocol wants it
+        return self.bound
+
+    def reply(self, prompt):  # noqa: ARG002  the protocol wants it
+        self.asked += 1
+        took = next(self.took, Reply({}, "m", 50, 10, 0.005))
+        if isinstance(took, BaseException):
+            raise took
+        return took
+
+
+def test_calls_stop_before_the_limit_and_say_so():
+    model, budget = Model(), Budget(tokens=200)
+    chat = BudgetedChat(model, budget)
+    chat.reply(PROMPT)
+    chat.reply(PROMPT)
+    with pytest.raises(BudgetSpent, match=r"120 of 200 tokens, the next call may take 100.*go on with a larger one"):
+        chat.reply(PROMPT)
+    assert model.asked == 2
+    assert budget.spent == Spend(120, pytest.approx(0.01))
+
+
+def test_money_is_a_limit_of_its_own_and_what_was_spent_before_counts():
+    chat = BudgetedChat(Model(), Budget(usd=1.0, spent=Spend(5, 0.995)))
+    with pytest.raises(BudgetSpent, match=r"0\.9950 of 1 USD are spent, the next call may take 0\.0100"):
+        chat.reply(PROMPT)
+
+
+def test_money_needs_a_price():
+    unpriced = Model(most=Spend(100, math.nan))
+    with pytest.raises(InputError, match=r"the price of model is not known: add \?usd_in="):
+        BudgetedChat(unpriced, Budget(usd=1.0))
+    chat = BudgetedChat(unpriced, Budget(tokens=150))
+    chat.reply(PROMPT)
+    with pytest.raises(BudgetSpent):
+        chat.reply(PROMPT)
+
+
+@pytest.mark.parametrize("limit", [-1, math.nan])
+def test_a_budget_is_a_number(limit):
+    with pytest.raises(InputError, match="wanted 0 or more"):
+        Budget(usd=limit)
+    with pytest.raises(InputError, match="wanted 0 or more"):
+        Budget(tokens=limit)
+
+
+@pytest.mark.parametrize(
+    ("took", "spent"),
+    [
+        (Reply({}, "m", 0, 0, math.nan), Spend(100, 0.01)),
+        (Reply({}, "m", 7, 0, math.nan), Spend(7, 0.01)),
+        (Reply({}, "m", 50, 10, 0.0, cached=True), Spend(0, 0.0)),
+        (NoAnswer("no", tokens_in=9, tokens_out=1, cost=0.002), Spend(10, 0.002)),
+        (KeyboardInterrupt(), Spend(100, 0.01)),
+    ],
+    ids=["nothing told", "no cost told", "cached", "no answer", "torn apart"],
+)
+def test_what_was_taken_is_spent_whatever_happened(took, spent):
+    budget = Budget(usd=1, tokens=1000)
+    chat = BudgetedChat(Model([took]), budget)
+    with suppress(NoAnswer, KeyboardInterrupt):
+        chat.reply(PROMPT)
+    assert budget.spent == spent
+    chat.reply(PROMPT)
+
+
+def test_a_call_waits_for_those_in_flight_and_not_for_ever():
+    """There is room for two at once, and for three one after the other; the fourth is refused."""
+    budget, both, go = Budget(tokens=250), threading.Barrier(3), threading.Event()
+
+    class Slow(Model):
+        def reply(self, prompt):  # noqa: ARG002  the protocol wants it
+            if self.asked < 2:
+                with lock:
+                    self.asked += 1
+                both.wait(10)
+                go.wait(10)
+            return Reply({}, "m", 50, 10, 0.005)
+
+    lock, chat = threading.Lock(), BudgetedChat(Slow(), budget)
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(chat.reply, PROMPT) for _ in range(2)]
+        both.wait(10)
+        calls += [pool.submit(chat.reply, PROMPT) for _ in range(2)]
+        assert not any(call.done() for call in calls)
+        go.set()
+        failed = [call.exception(10) for call in calls]
+    assert failed.count(None) == 3
+    assert sum(isinstance(each, BudgetSpent) for each in failed) == 1
+    assert budget.spent.tokens == 180
+
+
+SPENDS = st.builds(Spend, st.integers(0, 10**6), st.floats(0, 100))
+CALLS = st.lists(st.tuples(SPENDS, st.floats(0, 1)), max_size=40)
+
+
+@given(CALLS, st.integers(0, 5 * 10**6), st.floats(0, 500))
+def test_however_calls_come_and_go_the_limit_holds(calls, tokens, usd):
+    budget, open_calls, refused = Budget(usd=usd, tokens=tokens), [], 0
+    spent: list[Spend] = []
+    for most, share in calls:
+        while True:
+            try:
+                # nothing waits here: a call in flight ends before the next one has to
+                if not budget._fits(most) and open_calls:
+                    ticket, took = open_calls.pop()
+                    budget.settle(ticket, took)
+                    spent.append(took)
+                    continue
+                took = Spend(int(most.tokens * share), most.usd * share)
+                open_calls.append((budget.reserve(most), took))
+            except BudgetSpent:
+                refused += 1
+                assert budget.spent.tokens + most.tokens > tokens or budget.spent.usd + most.usd > usd * (1 - 1e-9)
+            break
+    for ticket, took in open_calls:
+        budget.settle(ticket, took)
+        spent.append(took)
+    assert len(spent) + refused == len(calls)
+    assert budget.spent.tokens == sum(each.tokens for each in spent) <= tokens
+    assert budget.spent.usd == pytest.approx(math.fsum(each.usd for each in spent))
+    assert budget.spent.usd <= usd * (1 + 1e-9)
+
+
+def test_threads_spend_no_more_than_there_is():
+    model, budget = Model(), Budget(usd=1.0)
+    chat = BudgetedChat(model, budget)
+
+    def ask(_):
+        try:
+            return chat.reply(PROMPT)
+        except BudgetSpent:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        replies = [reply for reply in pool.map(ask, range(400)) if reply]
+    assert 190 <= len(replies) <= 200
+    assert budget.spent.usd == pytest.approx(0.005 * len(replies))
+    assert budget.spent.usd <= 1.0

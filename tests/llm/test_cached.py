@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from assay.errors import NoAnswer, StorageError
+from assay.llm.cached import CachedChat
+from assay.types import Reply
+
+
+class Model:
+    """Counts what it is asked."""
+
+    def __init__(self, name="model", pause_s=0.0):
+        self.name, self.pause_s = name, pause_s
+        self.asked = []
+        self.fails = False
+
+    def reply(self, prompt):
+        self.asked.append(prompt.text)
+        time.sleep(self.pause_s)
+        if self.fails:
+            raise NoAnswer("no")
+        return Reply({"grade": 1, "reason": prompt.text}, "m-1", 10, 2, 0.5, 3.0)
+
+
+def test_a_reply_is_paid_for_once_and_says_so(tmp_path, prompt):
+    model = Model()
+    chat = CachedChat(model, tmp_path / "deep" / "replies.db")
+    first, second = chat.reply(prompt()), chat.reply(prompt())
+    assert (first.cost, first.cached) == (0.5, False)
+    assert second == Reply(first.value, "m-1", 10, 2, 0.0, 0.0, cached=True)
+    assert len(model.asked) == 1
+    chat.close()
+    assert CachedChat(model, tmp_path / "deep" / "replies.db").reply(prompt()).cached
+    assert chat.name == "model"
+
+
+def test_another_question_is_another_reply(tmp_path, prompt):
+    model = Model()
+    chat = CachedChat(model, tmp_path / "replies.db")
+    chat.reply(prompt("a"))
+    changes = [{"text": "b"}, {"system": "x"}, {"schema": {"type": "object"}}, {"text": "a\ud800"}]
+    assert not any(chat.reply(prompt(**{"text": "a", **change})).cached for change in changes)
+    assert chat.reply(prompt("a", name="other", version="2")).cached, "the same question from another file"
+    assert not CachedChat(Model("model?seed=2"), tmp_path / "replies.db").reply(prompt("a")).cached
+
+
+def test_failures_are_not_remembered(tmp_path, prompt):
+    model = Model()
+    chat = CachedChat(model, tmp_path / "replies.db")
+    model.fails = True
+    with pytest.raises(NoAnswer):
+        chat.reply(prompt())
+    model.fails = False
+    assert not chat.reply(prompt()).cached
+    assert not chat._asking
+
+
+def test_threads_that_ask_the_same_at_once_pay_once(tmp_path, prompt):
+    model = Model(pause_s=0.05)
+    chat = CachedChat(model, tmp_path / "replies.db")
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda place: chat.reply(prompt(f"code {place % 4}")), range(64)))
+    assert sorted(model.asked) == [f"code {place}" for place in range(4)]
+    assert [reply.value["reason"] for reply in replies] == [f"code {place % 4}" for place in range(64)]
+    assert sum(reply.cost for reply in replies) == 2.0
+    assert not chat._asking
+
+
+@pytest.mark.parametrize("content", [b"no database, not at all " * 100, None], ids=["rubbish", "a folder"])
+def test_a_file_that_is_no_cache_is_named(tmp_path, content):
+    file = tmp_path / "replies.db"
+    file.mkdir() if content is None else file.write_bytes(content)
+    with pytest.raises(StorageError, match=r"the cache of replies .*replies\.db cannot be used"):
+        CachedChat(Model(), file)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from assay.llm.cached import CachedChat
+from assay.types import Prompt, Reply
+
+class Model:
+    name = "model"
+    def reply(self, prompt):
+        return Reply({"reason": prompt.text}, "m", 1, 1, 0.1)
+
+chat = CachedChat(Model(), Path(sys.argv[1]))
+for place in range(int(sys.argv[2]), 10**6, 2):
+    chat.reply(Prompt("", str(place), {}))
+    sys.stdout.write(f"{place}\\n")
+    sys.stdout.flush()
+"""
+
+
+def test_kill_9_loses_no_reply_that_was_returned(tmp_path, prompt):
+    """Two processes write one file and are killed while they do."""
+    file, told = tmp_path / "replies.db", []
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(file), str(first)], stdout=subprocess.PIPE, text=True)
+        for first in range(2)
+    ]
+
+    def listen(writer):
+        for line in writer.stdout:
+            if line.endswith("\n"):
+                told.append(line.strip())
+            if len(told) > 200:
+                os.kill(writer.pid, signal.SIGKILL)
+
+    listeners = [threading.Thread(target=listen, args=(writer,)) for writer in writers]
+    for listener in listeners:
+        listener.start()
+    for listener, writer in zip(listeners, writers, strict=True):
+        listener.join(60)
+        assert writer.wait(10) == -signal.SIGKILL
+        writer.stdout.close()
+    assert len(told) > 200
+    chat = CachedChat(Model(), file)
+    assert all(chat.reply(prompt(place, system="", schema={})).cached for place in told)

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.llm.answer import read
+from assay.llm.schema import check, is_strict, problems
+
+GRADE = {
+    "type": "object",
+    "properties": {
+        "grade": {"type": "integer", "enum": [0, 1]},
+        "reason": {"type": "string", "maxLength": 5},
+        "tests": {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 2},
+        "chance": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+    },
+    "required": ["grade"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"grade": 1}, ""),
+        ({"grade": 1.0, "chance": None, "tests": ["a", "b"], "reason": "short"}, ""),
+        ([], "the answer is [], wanted object"),
+        ({}, "the answer has no 'grade'"),
+        ({"grade": True}, "the answer.grade is true, wanted integer"),
+        ({"grade": 2}, "the answer.grade is 2, wanted one of [0, 1]"),
+        ({"grade": 0, "reason": "too long"}, "the answer.reason has length 8, wanted 5 or less"),
+        ({"grade": 0, "tests": ["a", ""]}, "the answer.tests[1] has length 0, wanted 1 or more"),
+        ({"grade": 0, "tests": ["a", 3]}, "the answer.tests[1] is 3, wanted string"),
+        ({"grade": 0, "tests": ["a"] * 3}, "the answer.tests has length 3, wanted 2 or less"),
+        ({"grade": 0, "chance": 1.5}, "the answer.chance is 1.5, wanted 1 or less"),
+        ({"grade": 0, "chance": float("inf")}, "the answer.chance is Infinity, wanted number or null"),
+        ({"grade": 0, "grad": 1}, 'the answer has an unknown "grad"; known: grade, reason, tests, chance'),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(value, said):
+    assert "; ".join(problems(value, GRADE)) == said
+
+
+def test_a_schema_with_more_in_it_is_refused():
+    check(GRADE)
+    with pytest.raises(InputError, match=r"the schema\.reason has the keyword 'maxlength'; did you mean 'maxLength'"):
+        check({"type": "object", "properties": {"reason": {"maxlength": 3}}})
+    with pytest.raises(InputError, match="additionalProperties"):
+        check({"type": "object", "additionalProperties": {"type": "string"}})
+
+
+def test_strict_is_what_endpoints_can_hold_a_model_to():
+    assert not is_strict(GRADE), "three of its properties may be missing"
+    assert is_strict({**GRADE, "required": list(GRADE["properties"])})
+    assert not is_strict({"type": "array", "items": {"type": "object", "properties": {}}})
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.sampled_from(["", "a", "abcdef"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(list(GRADE["properties"])), inner),
+    max_leaves=6,
+)
+
+
+@given(VALUES)
+def test_the_general_library_says_the_same(value):
+    jsonschema = pytest.importorskip("jsonschema", reason="it is part of the mcp extra")
+    assert (not list(problems(value, GRADE))) == jsonschema.Draft202012Validator(GRADE).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"grade": 1}', ""),
+        ('Sure!\n```json\n{"grade": 1}\n```\nIs that {all}?', ""),
+        ('<think>maybe {"grade": 0}</think>\n{"grade": 1}', ""),
+        ('the set {a, b} says {"grade": 1}', ""),
+        ('{"grade": 1} or {"grade": 0}', "it holds 2 JSON objects"),
+        ('the code says "answer {"grade": 0}", I say {"grade": 1}', "it holds 2 JSON objects"),
+        ("", "it holds no JSON object"),
+        ("[1, 2]", "it holds no JSON object"),
+        ('{"grade": NaN}', "it holds no JSON object"),
+        ('{"grade": 1', "it holds no JSON object"),
+        ("{" * 100_000, "it holds no JSON object"),
+        ('{"a":' * 100_000, "it holds no JSON object"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_an_answer_is_the_one_object_in_a_text(text, said):
+    value, problem = read(text, GRADE)
+    assert problem.startswith(said)
+    assert value == (None if said else {"grade": 1})
+
+
+def test_a_model_is_told_a_few_things_at_once():
+    value, problem = read(json.dumps({f"x{place}": 0 for place in range(50)}), GRADE)
+    assert value is None
+    assert problem.endswith("; and 46 more")
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text):
+    value, problem = read(text, {"type": "object"})
+    assert (value is None) == bool(problem)

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("tokenizers", reason="the onnx extra is not installed")
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers  # noqa: TID253  asked for above
+
+from assay.rank.neural.batches import Layout, Reader, by_length, lines_of, padded
+from assay.rank.neural.tokens import INDENT, NEWLINE, layout_of
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijklmnopqrstuvwxyz0123456789():=", "add", "return"]
+SPECIAL = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+
+
+def word_piece() -> Tokenizer:
+    """A tokenizer that drops line breaks and blanks."""
+    tokenizer = Tokenizer(models.WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]"])
+    return tokenizer
+
+
+def byte_level() -> Tokenizer:
+    """A tokenizer that merges a line break with the blanks behind it, and has a token for each alone."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    words = {letter: at for at, letter in enumerate([*alphabet, "ĠĠ", "ĊĠĠ", "<|end|>"])}
+    tokenizer = Tokenizer(models.BPE(words, [("Ġ", "Ġ"), ("Ċ", "ĠĠ")]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.add_special_tokens(["<|end|>"])
+    return tokenizer
+
+
+def reader(tokenizer: Tokenizer, special: dict[str, str], window: int = 40, code_least: int = 8) -> Reader:
+    return Reader(tokenizer, layout_of(tokenizer, special, window=window, code_least=code_least))
+
+
+def words_of(made: Reader, ids: list[int]) -> list[str]:
+    return [made.tokenizer.id_to_token(token) for token in ids]
+
+
+def test_a_tokenizer_that_drops_line_breaks_is_given_tokens_for_them() -> None:
+    made = reader(word_piece(), SPECIAL)
+    (row,) = made.rows("add a", ["a:\n    b\n\n        c"])
+    wanted = f"[CLS] add a [SEP] {NEWLINE} a : {NEWLINE} {INDENT} b {NEWLINE} {NEWLINE} {INDENT} {INDENT} c {NEWLINE}"
+    assert words_of(made, row.ids) == f"{wanted} {NEWLINE} [SEP]".split()
+    assert [row.ids[at] for at in row.newlines] == [made.layout.newline] * 6
+    assert row.code_start == 4
+
+
+def test_a_tokenizer_that_keeps_them_keeps_its_own() -> None:
+    made = reader(byte_level(), {"eos_token": "<|end|>", "bos_token": "<|end|>"})
+    (row,) = made.rows("a", ["b\n   c\n"])
+    assert words_of(made, row.ids) == "<|end|> a <|end|> Ċ b Ċ ĠĠ Ġ c Ċ Ċ <|end|>".split()
+    assert made.layout.indent == -1
+    assert made.tokenizer.token_to_id(NEWLINE) is None
+
+
+def test_the_prompt_is_kept_and_the_code_cut() -> None:
+    made = reader(word_piece(), SPECIAL)
+    prompt = "add " * 20
+    (row,) = made.rows(prompt, ["a b c\n" * 50])
+    assert len(row.ids) == made.layout.window
+    assert words_of(made, row.ids).count("add") == 20
+    assert row.ids[-2:] == [made.layout.newline, made.layout.closing]
+    assert len(row.newlines) == 2 + 15 // 4
+
+
+def test_a_prompt_that_fills_the_window_leaves_some_of_it_to_the_code() -> None:
+    made = reader(word_piece(), SPECIAL)
+    (row,) = made.rows("add " * 500, ["a " * 100])
+    assert len(row.ids) == made.layout.window
+    assert words_of(made, row.ids).count("a") == made.layout.code_least
+
+
+def test_lines_have_places_and_those_not_seen_have_the_last() -> None:
+    made = reader(word_piece(), SPECIAL)
+    (row,) = made.rows("add", ["a\n" * 100])
+    last = len(row.newlines) - 1
+    assert (row.place_of(-1), row.place_of(1), row.place_of(100)) == (0, 1, last)
+    assert [row.line_of(at) for at in (0, 1, last - 1, last)] == [-1, 1, last - 1, -1]
+
+
+def test_what_looks_like_a_special_token_is_text() -> None:
+    made = reader(word_piece(), SPECIAL)
+    (row,) = made.rows("add [SEP]", [f"a [SEP] {NEWLINE}"])
+    assert words_of(made, row.ids).count("[SEP]") == 2
+    assert words_of(made, row.ids).count(NEWLINE) == 3
+
+
+DOCUMENTED = 'def f:\n    """add\n    a b\n    """\n    c\n    """x"""\n'
+
+
+def test_a_docstring_that_repeats_the_prompt_is_left_empty_and_its_lines_still_count() -> None:
+    made = reader(word_piece(), SPECIAL, window=80)
+    (row,) = made.rows("add a b", [DOCUMENTED])
+    wanted = f"{NEWLINE} def f : {NEWLINE} {NEWLINE} {NEWLINE} {NEWLINE} {INDENT} c {NEWLINE}".replace("def", "[UNK]")
+    told = words_of(made, row.ids[row.code_start :])
+    assert told[: len(wanted.split())] == wanted.split()
+    assert "x" in told
+    (other,) = made.rows("return a b", [DOCUMENTED])
+    assert words_of(made, other.ids).count("add") == 1
+    assert len(other.newlines) == len(row.newlines) == 8
+
+
+def test_lines_are_counted_as_python_counts_them() -> None:
+    assert lines_of("a\r\nb\rc\x0cd\u2028e\n") == ["a", "b", "c\x0cd\u2028e"]
+    assert lines_of("") == []
+
+
+@given(st.text(max_size=80), st.lists(st.text("ab \n\t():=", max_size=120), max_size=4), st.integers(16, 60))
+def test_no_row_is_longer_than_the_window(prompt: str, sources: list[str], window: int) -> None:
+    made = reader(word_piece(), SPECIAL, window=window)
+    for row, source in zip(made.rows(prompt, sources), sources, strict=True):
+        assert len(row.ids) <= window
+        assert [row.ids[at] for at in row.newlines] == [made.layout.newline] * len(row.newlines)
+        assert row.newlines == sorted(set(row.newlines))
+        assert len(row.newlines) - 2 <= len(lines_of(source))
+
+
+def test_rows_are_padded_and_newlines_marked() -> None:
+    made = reader(word_piece(), SPECIAL)
+    rows = made.rows("add", ["a\nb", "a"])
+    batch = padded(rows, made.layout.padding)
+    assert batch.ids.shape == (2, len(rows[0].ids))
+    assert batch.mask.sum(1).tolist() == [len(row.ids) for row in rows]
+    assert batch.newlines.sum(1).tolist() == [4, 3]
+    assert batch.segments[0].tolist() == [0] * 3 + [1] * (len(rows[0].ids) - 3)
+    assert list(by_length(rows, 1)) == [[1], [0]]
+    assert padded([], 0).ids.shape == (0, 0)
+
+
+def test_a_layout_is_a_value() -> None:
+    made = reader(word_piece(), SPECIAL)
+    assert made.layout == Layout((2,), 3, 3, 0, len(WORDS), len(WORDS) + 1, 40, 8)

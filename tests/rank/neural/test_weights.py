@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.rank.neural.labels import CLASSES, class_of, fault_of
+from assay.rank.neural.settings import NeuralSettings
+from assay.rank.neural.weights import micro_batches, order, weights
+
+TASKS = np.array([0] * 6 + [1] * 2)
+RIGHT = np.array([0, 1, 1, 1, 1, 1, 0, 1])
+ONCE = np.ones(8, dtype=np.int64)
+
+
+def test_every_task_weighs_the_same() -> None:
+    made = weights(RIGHT, TASKS, ONCE, NeuralSettings(balance=0))
+    assert made == pytest.approx([2 / 3] * 6 + [2] * 2)
+
+
+def test_every_class_weighs_the_same() -> None:
+    made = weights(RIGHT, TASKS, ONCE, NeuralSettings(even_tasks=False))
+    assert made[RIGHT == 0].sum() == pytest.approx(made[RIGHT == 1].sum())
+    assert made.mean() == pytest.approx(1)
+
+
+def test_a_program_counts_as_often_as_it_was_sampled() -> None:
+    made = weights(RIGHT, TASKS, np.array([3, 1, 1, 1, 1, 1, 1, 1]), NeuralSettings(balance=0, even_tasks=False))
+    assert made[0] == pytest.approx(3 * made[1])
+
+
+def test_an_epoch_is_all_of_it_in_an_order_of_its_own() -> None:
+    tasks = np.repeat(np.arange(10), 20)
+    first, again, second = (order(tasks, epoch, NeuralSettings()) for epoch in (0, 0, 1))
+    assert sorted(first) == list(range(200))
+    assert list(first) == list(again) != list(second)
+
+
+def test_a_ranking_loss_keeps_programs_of_a_task_together() -> None:
+    tasks = np.repeat(np.arange(10), 20)
+    settings = NeuralSettings(ranking="pairwise", group=5, micro=10)
+    shuffled = order(tasks, 0, settings)
+    assert sorted(shuffled) == list(range(200))
+    assert all(len(set(tasks[shuffled[at : at + 5]])) == 1 for at in range(0, 200, 5))
+    assert len({tuple(tasks[shuffled[at : at + 5]]) for at in range(0, 50, 5)}) > 1
+    (first, *_) = micro_batches(shuffled.tolist(), np.ones(200, dtype=np.int64), settings)
+    assert max(Counter(tasks[first]).values()) >= 5
+
+
+def test_a_batch_is_cut_into_parts_of_like_length() -> None:
+    lengths = np.array([9, 1, 8, 2])
+    assert micro_batches([0, 1, 2, 3], lengths, NeuralSettings(micro=2)) == [[1, 3], [2, 0]]
+
+
+def test_classes_are_those_of_the_paper() -> None:
+    assert {task: len(classes) for task, classes in CLASSES.items()} == {"B": 2, "T": 3, "I": 11, "E": 12, "E+L": 12}
+    assert {classes[0] for classes in CLASSES.values()} == {"correct"}
+    assert class_of("T", Fault.KEY_ERROR) == CLASSES["T"].index("execution error")
+    assert (fault_of("KeyError"), fault_of("wrong"), fault_of("intent error")) == (Fault.KEY_ERROR, None, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"task": "X"}, "wanted one of B, T, I, E"),
+        ({"ranking": "best"}, "wanted one of none, pairwise"),
+        ({"batch": 0}, "'batch' is 0; wanted 1 or more"),
+    ],
+)
+def test_settings_that_cannot_be_run_are_refused(change: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        NeuralSettings(**change)

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.rank.running.agreeing import alike, dual, same_as
+from assay.rank.running.agreement import Agreement
+from assay.rank.running.given import Given, call_of
+from assay.sandbox.answers import Answer
+from assay.sandbox.opening import open_sandbox
+from assay.sandbox.pool import Sandbox
+from assay.types import Call, Program, Task
+
+TASK = Task("t", ">>> f(3)\n9\n", "f")
+SQUARE = "def f(x):\n    return x * x\n"
+POWER = "def f(number):\n    return number ** 2\n"
+TRIPLE = "def f(x):\n    return 3 * x\n"
+BREAKS = "def f(x):\n    return x / 0\n"
+NOTHING = "def f(x):\n    pass\n"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with open_sandbox(workers=1) as opened:
+        yield opened
+
+
+def programs(*sources: str) -> list[Program]:
+    return [Program("t", source, str(number)) for number, source in enumerate(sources)]
+
+
+def answers(*texts: str) -> tuple[Answer, ...]:
+    return tuple(Answer(text) for text in texts)
+
+
+def test_those_that_answer_like_most_come_first(sandbox: Sandbox) -> None:
+    ranked = Agreement(sandbox).rank(TASK, programs(TRIPLE, SQUARE, POWER, BREAKS, NOTHING))
+    triple, square, power, breaks, nothing = (each.score for each in ranked)
+    assert square == power > triple > nothing > breaks == 0
+    assert ranked[1].why["alike"] == 2
+    assert ranked[3].fault is Fault.EXECUTION_OTHER
+    assert ranked[3].line == 2
+    assert ranked[1].fault is None
+
+
+def test_a_program_counts_as_often_as_it_was_sampled(sandbox: Sandbox) -> None:
+    many = Program("t", TRIPLE, "many", n=5)
+    ranked = Agreement(sandbox).rank(TASK, [*programs(SQUARE, POWER), many])
+    assert ranked[2].score > ranked[0].score
+
+
+def test_a_program_cannot_agree_by_claiming_to_be_equal(sandbox: Sandbox) -> None:
+    liar = (
+        "class Same(int):\n    def __eq__(self, other):\n        return True\n    def __hash__(self):\n"
+        "        return 0\n    def __repr__(self):\n        return '9'\ndef f(x):\n    return Same(-5)\n"
+    )
+    ranked = Agreement(sandbox).rank(TASK, programs(SQUARE, POWER, liar))
+    assert ranked[2].score < ranked[0].score
+    assert ranked[2].why["alike"] == 1
+
+
+def test_a_program_cannot_write_the_answers_of_others_into_its_own(sandbox: Sandbox) -> None:
+    forger = (
+        "import os, json\ndef f(x):\n    for fd in range(3, 64):\n        try:\n"
+        "            os.write(fd, json.dumps(['returned', str(x * x), '', -1]).encode() + b'\\n')\n"
+        "        except OSError:\n            pass\n    return -5\n"
+    )
+    ranked = Agreement(sandbox).rank(TASK, programs(SQUARE, POWER, forger))
+    assert ranked[2].score < ranked[0].score
+
+
+def test_answers_before_an_endless_one_count(sandbox: Sandbox) -> None:
+    stuck = "def f(x):\n    while x < 0:\n        pass\n    return x * x\n"
+    ranked = Agreement(sandbox).rank(TASK, programs(SQUARE, POWER, TRIPLE, stuck))
+    assert ranked[0].score > ranked[3].score > ranked[2].score
+
+
+def test_whole_programs_agree_on_what_they_print(sandbox: Sandbox) -> None:
+    task = Task("t", "Sample Input\n4\n\nSample Output\n8\n")
+    double, add, other = "print(2 * int(input()))", "n = int(input())\nprint(n + n)", "print(input() + '.5')"
+    ranked = Agreement(sandbox, inputs=6).rank(task, programs(double, other, add))
+    assert ranked[0].score == ranked[2].score > ranked[1].score
+
+
+@pytest.mark.parametrize("pool", [[], ["not python ("], [SQUARE], [SQUARE, SQUARE], ["", "x = 1"]])
+def test_small_and_broken_pools_are_ranked(sandbox: Sandbox, pool: list[str]) -> None:
+    ranked = Agreement(sandbox).rank(TASK, programs(*pool))
+    assert [each.program.source for each in ranked] == pool
+    assert len({each.score for each in ranked}) <= 1
+
+
+def test_generated_tests_are_agreed_on_as_codet_does(sandbox: Sandbox, tmp_path: Path) -> None:
+    file = tmp_path / "tests.jsonl"
+    told = ["assert f(2) == 4", "assert f(3) == 9", "assert f(2) == 6", "assert g(1) == 1", "assert f(1)"]
+    file.write_text(json.dumps({"task_id": "t", "tests": told}) + "\n")
+    ranked = Agreement(sandbox, str(file)).rank(TASK, programs(SQUARE, POWER, TRIPLE))
+    assert [each.score for each in ranked] == [pytest.approx(3 * 2**0.5)] * 2 + [2]
+    assert ranked[0].why["tests"] == 4
+
+
+def test_samples_as_codet_publishes_them_are_read(tmp_path: Path) -> None:
+    prompt = "def f(x):\n    pass\n\n# check the correctness of f\nassert "
+    samples = ["f(2) == 4\nassert f(3) == 9, 'nine'\n\ndef g():\n    assert f(1) == 5", "f(2) == 4", "f("]
+    file = tmp_path / "tests.jsonl"
+    file.write_text(json.dumps({"prompt": prompt, "samples": samples}) + "\n")
+    found = Given(file).tests(TASK)
+    assert [(call.args, call.expected, times) for call, times in found] == [
+        ((2,), 4, 2),
+        ((3,), 9, 1),
+        ((1,), 5, 1),
+    ]
+
+
+def test_a_file_of_something_else_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "tests.jsonl"
+    with pytest.raises(InputError, match="no file of generated tests"):
+        Given(file)
+    file.write_text('{"task_id": "t"}\n')
+    with pytest.raises(InputError, match=r"tests\.jsonl:1: no generated tests"):
+        Given(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("assert f(1, [2]) == 3", Call((1, [2]), 3)),
+        ("assert 3 == f(1)", Call((1,), 3)),
+        ("assert not f('a')", Call(("a",), False)),
+        ("assert f(1) is None", Call((1,), None)),
+        ("assert f(x) == 3", None),
+        ("assert f(1) < 3", None),
+        ("assert f(1) == f(2)", None),
+        ("assert f(", None),
+        ("import os; f(1)", None),
+    ],
+)
+def test_only_plain_asserts_make_a_test(text: str, call: Call | None) -> None:
+    assert call_of(text, "f") == call
+
+
+def test_the_dual_score_is_the_root_of_samples_times_tests() -> None:
+    held = [frozenset({0, 1}), frozenset({0, 1}), frozenset({2}), frozenset()]
+    assert dual(held, [3, 1, 9, 5], [2, 1, 4]) == [6.0, 6.0, 12.0, 0.0]
+
+
+def test_an_input_that_breaks_most_programs_weighs_little() -> None:
+    error = Answer("raised TypeError", Fault.TYPE_ERROR, says=False)
+    rows = [(*answers("1"), error), (*answers("1"), error), (*answers("2"), *answers("x"))]
+    first, second, third = alike(rows, [1, 1, 1])
+    assert first == second == pytest.approx((4 / 9) / (4 / 3))
+    assert third == pytest.approx((1 / 9 + 1 / 3 / 9) / (4 / 3))
+    assert first > third
+
+
+@given(st.lists(st.lists(st.sampled_from("ab"), min_size=3, max_size=3), max_size=6))
+def test_equal_answers_have_equal_scores_within_0_and_1(texts: list[list[str]]) -> None:
+    rows = [answers(*row) for row in texts]
+    scores = alike(rows, [1] * len(rows))
+    assert all(0 <= score <= 1 for score in scores)
+    assert len({(tuple(row), score) for row, score in zip(texts, scores, strict=True)}) == len({*map(tuple, texts)})
+    assert same_as(rows, [1] * len(rows)) == [texts.count(row) for row in texts]
