@@ -7,18 +7,16 @@ follows from pair and steps, so one told again from its records is the same, and
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from assay import records
+from assay.alone import alone
 from assay.errors import BudgetSpent, EndpointRefused, InputError
 from assay.judge.pairs import Pair
 from assay.judge.past import Past, past
@@ -71,7 +69,8 @@ def run(  # noqa: PLR0913  # each is one thing
     `told` hears of what is not judged, `report` of each verdict. A budget that is spent ends it cleanly.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(out):
+    busy = f"another campaign writes to {out}: wait for its end, or give another --out"
+    with alone(out.with_name(f"{out.name}.lock"), busy=busy):
         before = past(out)
         _check(out, before, settings)
         _write_manifest(out, settings, seed)
@@ -173,21 +172,6 @@ def settings_of(out: Path) -> Settings:
         return Settings(**{**told, "chats": tuple(told["chats"])})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"no manifest beside {out} ({error}): it says which judge made the records") from error
-
-
-@contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """Hold the one right to append to a file; the system lets it go when its holder dies."""
-    descriptor = os.open(out.with_name(f"{out.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise InputError(f"another campaign writes to {out}: wait for its end, or give another --out") from None
-    try:
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _check(out: Path, before: Past, settings: Settings) -> None:

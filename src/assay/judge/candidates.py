@@ -7,7 +7,6 @@ call goes on after the last whole block. Who searches the vectors is handed in.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from assay import records
+from assay.alone import alone
 from assay.errors import InputError, StorageError
 from assay.protocols import Encoder, Progress, Role, Vectors
 from assay.types import Chunk, Query
@@ -93,11 +93,7 @@ def _check(sources: Sources) -> None:
 def _progress(out: Path, sources: Sources) -> Iterator[list[dict[str, Any]]]:
     """Give the blocks that are done, the file cut back to them; nobody else writes it meanwhile."""
     file = progress_of(out)
-    with file.open("ab") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"another call writes to {out}: wait for its end, or give another --out") from None
+    with alone(file, busy=f"another call writes to {out}: wait for its end, or give another --out"):
         key = sources.key
         first, *done = [*records.read(file)] or [{}]
         if not first:

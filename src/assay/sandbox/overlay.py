@@ -7,7 +7,6 @@ for there a `.pth` file of a wheel would run.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -15,14 +14,14 @@ import re
 import shutil
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from assay.alone import alone
 from assay.sandbox.distributions import plain
 from assay.sandbox.installer import Bounds, Installer, Refused, installer
 
@@ -53,7 +52,7 @@ def overlay(
     """
     place, bounds = place or store(), bounds or Bounds()
     (place / "locks").mkdir(parents=True, exist_ok=True)
-    with _alone(place):
+    with alone(place / "lock"):
         for left in place.glob("*.tmp"):
             _remove(left)
         tool = tool or installer()
@@ -150,14 +149,3 @@ def _remove(folder: Path) -> None:
     for place, _, _ in os.walk(folder):
         os.chmod(place, 0o700)
     shutil.rmtree(folder)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the one right to install; the system lets it go when its holder dies."""
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

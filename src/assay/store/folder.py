@@ -17,16 +17,17 @@ from pathlib import Path
 
 import numpy as np
 
+from assay.alone import alone
 from assay.errors import DamagedIndex, StorageError
 from assay.store.arrays import read_arrays, sync, write_arrays
 from assay.store.catalog import Catalog
 from assay.store.change import Change, following
-from assay.store.lock import LOCK, writing
 from assay.store.manifest import MANIFEST, Manifest, read_manifest, write_manifest
 from assay.store.part import Part
 from assay.store.segment_file import read_segment
 from assay.store.snapshot import Snapshot
 
+LOCK = "lock"
 _READS = 50  # a manifest may be replaced while its files are opened, but not each time
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -75,7 +76,7 @@ class Folder:
         """Be the one writer; clear what dead writers left, and what this one leaves if it fails."""
         with self._explained():
             self.location.mkdir(parents=True, exist_ok=True)
-            with writing(self.location):
+            with alone(self.location / LOCK):
                 self._hide()
                 self._clear()
                 try:
