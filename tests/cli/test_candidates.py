@@ -66,6 +66,8 @@ def test_plain_lists_and_folders_of_code_are_read(assay, project: Path, tmp_path
         "1": "mail/send.py:6-12",
         "3": "mail/address.py:11-13",
     }
+    lines = (project / "mail" / "send.py").read_text().splitlines(keepends=True)
+    assert rows(tmp_path / "candidates.jsonl")[0]["code"] == "".join(lines[5:12])
     (tmp_path / "asked.jsonl").write_text('{"id": 7, "query": "sort numbers"}\n{"id": 8}\nnot JSON\n')
     (tmp_path / "codes.jsonl").write_text(
         '{"code_id": "x", "code": "def order(numbers): ..."}\n{"id": "x", "code": "twice"}\n{"id": "y", "code": " "}\n'

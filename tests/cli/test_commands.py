@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 COMMAND = [sys.executable, "-m", "assay.cli.main"]
 
 
@@ -60,6 +62,18 @@ def test_doctor_names_what_is_wrong(assay):
     ran = assay("doctor", "--encoder", "statik")
     assert ran.status == 1
     assert "BAD  encoder   InputError: unknown encoder 'statik'; did you mean 'static'?\n" in ran.out
+
+
+def test_doctor_says_which_chat_keys_are_set_and_never_a_key(assay, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("DEEPSEEK_API_KEY", " ")
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    ran = assay("doctor")
+    (line,) = (line for line in ran.out.splitlines() if line.startswith("ok   chat "))
+    assert "openai: OPENAI_API_KEY is set" in line
+    assert "deepseek: DEEPSEEK_API_KEY is not set" in line
+    assert "openrouter: OPENROUTER_API_KEY is not set" in line
+    assert "sk-very" not in ran.out + ran.err
 
 
 def test_a_git_url_is_searched_like_a_folder(assay, project: Path):

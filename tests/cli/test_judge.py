@@ -98,6 +98,22 @@ def test_evidence_judges_without_a_model(judge, tmp_path: Path):
     assert json.loads((tmp_path / "records.jsonl").read_text().splitlines()[0])["judge"] == "signals"
 
 
+def test_examples_of_a_query_are_run_where_that_is_allowed(judge, assay, tmp_path: Path):
+    rows = [{**row, "query": "add two numbers, as add(2, 3) == 5"} for row in PAIRS[:2]]
+    (tmp_path / "shown.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = ("--judge", "signals", "--allow-execution")
+    ran = judge(pairs="shown.jsonl", model=model)
+    if "no sandbox holds here" in ran.err:
+        pytest.skip(ran.err)
+    assert ran.out.startswith("1 match, 1 do not, 0 undecided\nby tests 2\n"), ran.err
+    settings = json.loads((tmp_path / "records.jsonl.manifest.json").read_text())["settings"]
+    assert settings["sandbox"] in ran.err
+    assert settings["limits"]["cpu_s"] == 5
+    assert assay("judge", "replay", tmp_path / "records.jsonl").status == 0
+    ran = judge(pairs="shown.jsonl", model=model[:2])
+    assert (ran.status, "another judge: limits, sandbox differ" in ran.err) == (2, True)
+
+
 def test_evidence_screens_and_saves_calls(judge, tmp_path: Path):
     assert judge("--screener", "signals").status == 0
     records = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
@@ -113,6 +129,8 @@ def test_evidence_screens_and_saves_calls(judge, tmp_path: Path):
         (("--chat", "skripted:x"), "unknown chat 'skripted'; did you mean 'scripted'?"),
         (("--chat", "scripted:x", "--config", "sinlge"), "did you mean 'single'?"),
         (("--chat", "scripted:x", "--allow", "f"), "give both"),
+        (("--judge", "signals", "--install"), "signals installs nothing"),
+        (("--chat", "scripted:x", "--allow-execution"), "--allow-execution is for --judge signals"),
         (("--judge", "signals", "--queries", "nowhere"), "no such file: 'nowhere'"),
         (
             ("--chat", "scripted:x", "--config", "single", "--screener", "signals"),

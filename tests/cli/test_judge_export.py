@@ -91,6 +91,18 @@ def test_labels_come_back_as_they_were(assay, records: Path, tmp_path: Path, lay
         assert sorted(map(splits.count, ("train", "valid", "test"))) == [2, 2, 16]
 
 
+@pytest.mark.parametrize("layout", ["own", "beir", "cosqa+"])
+def test_codes_called_by_their_lines_are_documents_all_the_same(assay, records: Path, tmp_path: Path, layout: str):
+    renamed = records.read_text().replace('"sort/it"', '"a.py:1-2"').replace('"code_id": "3"', '"code_id": "a.py#1-2"')
+    records.write_text(renamed)
+    assert assay("judge", "export", records, "--to", "out", "--format", layout).status == 0
+    found = read(tmp_path / {"own": "out/all.jsonl", "beir": "out", "cosqa+": "out/all"}[layout])
+    assert not found.problems
+    assert (len(found.truth.documents), len(found.truth.queries)) == (3, 20)
+    labelled = [json.loads(line)["code_id"] for line in (tmp_path / "out" / "pairs.jsonl").read_text().splitlines()]
+    assert "a.py:1-2" in labelled
+
+
 def test_statistics_pairs_and_more_codes_are_written(assay, records: Path, tmp_path: Path):
     (tmp_path / "more.jsonl").write_text('{"id": "never", "code": "def never(): ..."}\n')
     ran = assay("judge", "export", records, "--to", "out", "--corpus", "more.jsonl")

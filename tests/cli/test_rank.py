@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,30 @@ def test_without_a_command_the_order_is_meant(assay, samples: Path, monkeypatch:
     assert "did you mean 'eval'" in assay("rank", "evl").err
     assert "no such file" in assay("rank", "nowhere.jsonl").err
     assert "COMMAND" in assay("rank").out + assay("rank").err
+
+
+def test_what_is_neither_there_nor_a_command_is_told_as_both(assay, samples: Path, monkeypatch: pytest.MonkeyPatch):
+    ran = assay("rank", "nosuch")
+    assert ran.status == 2
+    assert "no file or folder 'nosuch', and no command of that name; known: order, eval, " in ran.err
+    assert "no file or folder 'evl', and no command of that name; did you mean 'eval'?" in assay("rank", "evl").err
+    monkeypatch.chdir(samples.rename(samples.with_name("plain")).parent)
+    assert assay("rank", "plain").status == 0
+
+
+def test_columns_stand_below_one_another_within_a_task(assay, write):
+    samples = (
+        {"task_id": "add", "id": "x", "code": UNDEFINED, "n": 120_000},
+        {"task_id": "add", "id": "a-long-name", "code": GOOD},
+        {"task_id": "add", "id": "yy", "code": BROKEN},
+        {"task_id": "other", "id": "a-name-that-is-longer-still", "code": GOOD},
+    )
+    first, other = assay("rank", write("s.jsonl", *samples)).out.split("other: 1 program\n")
+    rows = first.splitlines()[1:]
+    assert len(rows) == 3
+    for column in (r" (x|a-long-name|yy) ", r" (correct|\w+Error) ", r" [a-z]+ -?\d+\.\d\d,"):
+        assert len({re.search(column, row).start() for row in rows}) == 1, column
+    assert re.search(r" a-name-that-is-longer-still  \w+  [a-z]+ ", other)
 
 
 def test_text_names_the_task_the_place_and_the_reason(assay, samples: Path, tmp_path: Path):

@@ -85,7 +85,7 @@ def _functions(root: Path) -> Iterator[Chunk]:
             continue
         lines, language = blocks.lines_of(text), language_of(file.path, text)
         for first, last, name in functions(file.path, text):
-            body = "\n".join(lines[first - 1 : last])
+            body = "".join(lines[first - 1 : last])
             yield Chunk(f"{file.path}:{first}-{last}", body, language, file.path, first, last, name)
 
 

@@ -45,6 +45,7 @@ def _checks(chosen: Chosen) -> Iterator[tuple[str, Callable[[], Finding]]]:
     yield "encoder", lambda: _encoder(chosen)
     yield "search", _search
     yield "sandbox", _sandbox
+    yield "chat", _chat
     yield "extras", _extras
 
 
@@ -117,6 +118,13 @@ def _sandbox() -> Finding:
             return True, f"\n{'':<15}".join(lines)
         refused.append(f"not {finding}")
     return True, f"none holds here, so no program is run: {'; '.join(refused)}"
+
+
+def _chat() -> Finding:
+    """Say which models could be asked to judge; none is needed for anything else."""
+    from assay.llm.providers import keys
+
+    return True, ", ".join(f"{name}: {found}" for name, found in keys())
 
 
 def _extras() -> Finding:

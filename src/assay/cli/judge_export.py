@@ -75,8 +75,7 @@ def _write(whole: Benchmark, folder: Path, layout: str) -> Iterator[str]:
     from assay.bench.files import write
     from assay.judge.export import SPLITS
 
-    if layout == "trec":
-        whole = _as_files(whole, folder / "corpus")
+    whole = _as_files(whole, folder / "corpus") if layout == "trec" else _as_documents(whole)
     truth = _truth(folder.name, whole, documents=layout != "trec")
     if layout == "beir":
         yield from write(truth, folder, "beir", lossy=True)
@@ -107,6 +106,28 @@ def _as_files(whole: Benchmark, folder: Path) -> Benchmark:
         write_lines(folder / names[code.id], [code.text])
     judgments = tuple(replace(each, target=names[each.target]) for each in whole.judgments)
     return replace(whole, judgments=judgments)
+
+
+def _as_documents(whole: Benchmark) -> Benchmark:
+    """Return the benchmark with `a.py#1-9` for `a.py:1-9`: what reads as a place in a checkout names no document."""
+    from dataclasses import replace
+
+    from assay.bench.formats.gather import fault_of_id
+
+    taken = {code.id for code in whole.codes}
+    names: dict[str, str] = {}
+    for number, code in enumerate(whole.codes):
+        name = code.id
+        if fault_of_id(name):
+            name = name.replace(":", "#")
+            name = f"{name}~{number}" if name in taken else name
+            taken.add(name)
+        names[code.id] = name
+    return replace(
+        whole,
+        codes=tuple(replace(code, id=names[code.id], path=names[code.id]) for code in whole.codes),
+        judgments=tuple(replace(each, target=names[each.target]) for each in whole.judgments),
+    )
 
 
 def _names(codes: tuple[Chunk, ...]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from assay.cli.lazy import Lazy
+from assay.errors import nearest
 
 COMMANDS = ("order", "eval", "data", "mix", "mutate", "sample", "train", "compare")
 DEFAULT = COMMANDS[0]
@@ -22,6 +23,14 @@ class _Ranking(Lazy):
         if first not in {*COMMANDS, "-h", "--help"} and (first.startswith("-") or is_path):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command of the arguments, or say that they name neither samples nor a command."""
+        if args[0] not in COMMANDS:
+            ctx.fail(f"no file or folder '{args[0]}', and no command of that name; {nearest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
 
 
 @click.command(

@@ -105,15 +105,22 @@ def _text(task: Task, ranked: Sequence[Ranked], most: int | None) -> Iterator[st
     samples = sum(each.program.n for each in ranked)
     of = f", sampled {samples:,} times" if samples != len(ranked) else ""
     yield f"{printable(task.id)}: {counted(len(ranked), 'program')}{of}"
-    width = max(len(printable(each.program.id)) for each in ranked[:most])
-    for place, each in enumerate(ranked[:most], 1):
-        line = f"line {each.line}" if each.line > 0 else ""
-        fault = f"{each.fault or '-'} {line}".strip()
-        times = f"x{each.program.n}" if each.program.n > 1 else ""
-        name = printable(each.program.id).ljust(width)
-        yield f"{place:>5}  {each.score:>8.3f}  {name}  {times:<5} {fault:<22} {_why(each)}".rstrip()
+    rows = [_cells(place, each) for place, each in enumerate(ranked[:most], 1)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for place, score, *cells in rows:
+        told = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths[2:], strict=True) if width)
+        yield f"{place:>5}  {score:>{max(8, widths[1])}}  {told}".rstrip()
     if most is not None and len(ranked) > most:
         yield f"       {len(ranked) - most:,} more"
+
+
+def _cells(place: int, each: Ranked) -> tuple[str, ...]:
+    """Return what is told of a program: columns of a table, empty where it has nothing to say."""
+    from assay.errors import printable
+
+    line = f" line {each.line}" if each.line > 0 else ""
+    times = f"x{each.program.n}" if each.program.n > 1 else ""
+    return str(place), f"{each.score:.3f}", printable(each.program.id), times, f"{each.fault or '-'}{line}", _why(each)
 
 
 def _why(ranked: Ranked) -> str:
