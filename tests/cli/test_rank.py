@@ -81,7 +81,7 @@ def test_columns_stand_below_one_another_within_a_task(assay, write):
     assert len(rows) == 3
     for column in (r" (x|a-long-name|yy) ", r" (correct|\w+Error) ", r" [a-z]+ -?\d+\.\d\d,"):
         assert len({re.search(column, row).start() for row in rows}) == 1, column
-    assert re.search(r" a-name-that-is-longer-still  \w+  [a-z]+ ", other)
+    assert re.search(r" a-name-that-is-longer-still  [\w-]+  [a-z]+ ", other)
 
 
 def test_text_names_the_task_the_place_and_the_reason(assay, samples: Path, tmp_path: Path):

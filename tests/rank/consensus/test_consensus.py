@@ -143,3 +143,11 @@ def test_weights_that_cannot_be_read_are_told(tmp_path: Path):
             ConsensusRanker(str(tmp_path / "weights.json"))
     with pytest.raises(InputError, match="cannot read"):
         ConsensusRanker(str(tmp_path / "none.json"))
+
+
+def test_one_candidate_without_a_finding_is_scored_and_not_blamed():
+    (plain,) = ConsensusRanker().rank(Task("t", ""), [Program("t", "def add(a, b):\n    return a + b\n")])
+    assert plain.fault in {None, Fault.CORRECT}
+    (broken,) = ConsensusRanker().rank(Task("t", ""), [Program("t", "def add(a, b):\n    return a + c\n")])
+    assert (broken.fault, broken.line) == (Fault.NAME_ERROR, 2)
+    assert plain.score > broken.score

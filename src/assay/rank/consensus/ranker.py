@@ -109,12 +109,17 @@ class ConsensusRanker:
         told["unlike"] = -prices(np.sum(list(told.values()), axis=0), seen.held, model.unlike)
         return [{name: float(values[at]) for name, values in told.items()} for at in range(len(seen.rows))]
 
-    def _faults(self, seen: Seen) -> tuple[list[Fault], list[int]]:
-        """Return how each program most likely fares: what is found counts, then what was learned."""
+    def _faults(self, seen: Seen) -> tuple[list[Fault | None], list[int]]:
+        """Return how each program most likely fares: what is found counts, then what was learned.
+
+        Among no others, the form of a program says too little about how it might fail: then there is no opinion.
+        """
         model, names = self._model, list(self._model.faults)
         columns = seen.rows[:, model.columns]
         chances = np.exp(np.stack([model.faults[name].sums(columns) for name in names], axis=1))
-        likely = [_likely(dict(zip(names, row, strict=True))) for row in chances.tolist()]
+        likely: list[Fault | None] = [_likely(dict(zip(names, row, strict=True))) for row in chances.tolist()]
+        if len(likely) == 1 and likely[0] is not Fault.CORRECT:
+            likely = [None]
         faults = [each.fault or guess for each, guess in zip(seen.facts, likely, strict=True)]
         return faults, [each.line for each in seen.facts]
 
