@@ -8,23 +8,25 @@ import numpy as np
 import pytest
 
 from assay.errors import InputError
-from assay.faults import Fault
 from assay.judge.evidence import COLUMNS
 from assay.judge.learn import AGAINST, FREE, Labelled, apart, learn, read_labelled, thresholds
 from assay.judge.pairs import Pair
 from assay.judge.signals import FAILED, PASSED, SignalsJudge
-from assay.types import Chunk, Outcome, Program, Query, Script, Task
+from assay.judge.trials import State, Trial
+from assay.types import Chunk, Query
 
 REVERSE = Chunk("right", 'def reverse_string(text):\n    """Return a string reversed."""\n    return text[::-1]')
 SOCKET = Chunk("wrong", 'def close_socket(self):\n    """Close the connection."""\n    self.sock.close()')
 ASKED = Query("q", "python reverse a string")
-TASK = Task("q", "", "reverse_string", (Script("assert reverse_string('ab') == 'ba'"),))
 
 
-def noted(fault: Fault | None, seen: list[str]):
-    def run(task: Task, programs: Sequence[Program]) -> list[Outcome]:
-        seen.extend(program.source for program in programs)
-        return [Outcome(task.id, program.id, fault, tests_run=1) for program in programs]
+def trying(state: State, seen: list[str]):
+    """Stand for a sandbox, and for queries that show examples where they ask to reverse."""
+
+    def run(pairs: Sequence[Pair]) -> list[Trial]:
+        seen.extend(pair.code.text for pair in pairs)
+        shown = ["reverse" in pair.query.text for pair in pairs]
+        return [Trial(state if shows else "not run", "so", 3, 3 if state == "passed" else 2) for shows in shown]
 
     return run
 
@@ -76,21 +78,33 @@ def test_any_code_has_an_opinion(text: str):
 
 
 @pytest.mark.parametrize(
-    ("fault", "call", "chance"), [(Fault.CORRECT, "match", PASSED), (Fault.NAME_ERROR, "no match", FAILED)]
+    ("state", "call", "chance", "reason"),
+    [
+        ("passed", "match", PASSED, "holds on 3 of 3 examples that the query shows"),
+        ("failed", "no match", FAILED, "holds on 2 of 3 examples that the query shows: so"),
+    ],
 )
-def test_tests_decide_where_they_run(fault: Fault, call: str, chance: float):
+def test_what_examples_show_decides(state: State, call: str, chance: float, reason: str):
     seen: list[str] = []
     other = Query("other", "close a socket")
-    judge = SignalsJudge(run=noted(fault, seen))
-    tested, untested = judge.opinions([(ASKED, REVERSE), (other, SOCKET)], {"q": TASK})
-    assert (tested.call, tested.chance, tested.path) == (call, chance, "tests")
+    judge = SignalsJudge(trials=trying(state, seen))
+    tested, untested = judge.opinions([(ASKED, REVERSE), (other, SOCKET)])
+    assert (tested.call, tested.chance, tested.path, tested.reason) == (call, chance, "tests", reason)
     assert untested.path == "signals"
-    assert seen == [REVERSE.text]
+    assert seen == [REVERSE.text, SOCKET.text]
 
 
 def test_a_run_that_shows_nothing_leaves_the_evidence():
-    with_run = SignalsJudge(run=noted(None, [])).opinions([(ASKED, REVERSE)], {"q": TASK})
-    assert with_run == SignalsJudge().opinions([(ASKED, REVERSE)])
+    with_run = SignalsJudge(trials=trying("not run", [])).judge(Pair(ASKED, REVERSE))
+    without = SignalsJudge().judge(Pair(ASKED, REVERSE))
+    assert (with_run.grade, with_run.chance, with_run.path) == (without.grade, without.chance, without.path)
+    assert with_run.told["examples"]["state"] == "not run"
+    assert "examples" not in without.told
+
+
+def test_a_broken_sandbox_leaves_a_pair_undecided():
+    verdict = SignalsJudge(trials=trying("broken", [])).judge(Pair(ASKED, REVERSE))
+    assert (verdict.grade, verdict.problem, verdict.reason) == (None, "sandbox", "so")
 
 
 def test_weights_of_ones_own(tmp_path: Path):

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 @click.option("--max-tries", type=click.IntRange(min=0), default=3, show_default=True, help="Repairs of a program.")
 @click.option("--budget", default="", metavar="AMOUNT", help="Stop before more is spent: 5usd, 2Mtok, or both.")
 @click.option("--rate", default="", metavar="AMOUNT", help="Ask each model no faster, a minute: 500req, 200ktok.")
+@click.option(
+    "--allow-execution", "allowed", is_flag=True, help="Let signals run code on the examples of its query, sandboxed."
+)
 @click.option("--workers", type=click.IntRange(min=1), default=8, show_default=True, help="Pairs at a time.")
 @click.option("--sandbox", default="", metavar="KIND", help="A sandbox by name.  [default: the strongest]")
 @click.option("--timeout", type=click.FloatRange(min=0.1), metavar="S", help="Processor time of a case.  [default: 5]")

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,13 @@ from assay.judge.pairs import Pair
 from assay.judge.past import Past, past
 from assay.judge.steps import Journal, Steps
 from assay.judge.tally import Tally
-from assay.judge.verdict import Judge, Verdict
+from assay.judge.verdict import Judge, Together, Verdict
 from assay.types import Problem
 
 _AHEAD = 4
 """Pairs that are read ahead for each worker."""
+_TOGETHER = 64
+"""Pairs that a judge gets at once who wants many."""
 _ENOUGH = 25
 """Pairs in a row that no model answers: then there is none, and the rest waits for another day."""
 
@@ -99,7 +102,7 @@ def _fresh(
 
 
 class _Threads:
-    """Some threads that judge pairs, and what they are to do when one fails."""
+    """Some threads that judge pairs, many at a time where the judge likes that, and what to do when one fails."""
 
     def __init__(self, judge: Judge, journal: Journal, tally: Tally, workers: int) -> None:
         self._judge, self._journal, self._tally, self._workers = judge, journal, tally, workers
@@ -107,10 +110,11 @@ class _Threads:
     def work(self, pairs: Iterator[Pair]) -> None:
         """Judge all pairs, or stop where that has no sense; what was begun is finished and written."""
         threads = ThreadPoolExecutor(self._workers, "judge")
-        running: set[Future[Verdict]] = set()
+        running: set[Future[list[Verdict]]] = set()
+        size = _TOGETHER if isinstance(self._judge, Together) else 1
         try:
-            for pair in pairs:
-                running.add(threads.submit(self._one, pair))
+            while some := list(islice(pairs, size)):
+                running.add(threads.submit(self._some, some))
                 if len(running) >= self._workers * _AHEAD:
                     running = self._heard(running)
                 if self._tally.stopped:
@@ -122,17 +126,20 @@ class _Threads:
         finally:
             threads.shutdown(cancel_futures=True)
 
-    def _one(self, pair: Pair) -> Verdict:
-        verdict = self._judge.judge(pair)
-        self._journal.put(line(pair, verdict, self._judge.name))
-        return verdict
+    def _some(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        judge = self._judge
+        verdicts = judge.judge_all(pairs) if isinstance(judge, Together) else [judge.judge(pair) for pair in pairs]
+        told = [line(pair, verdict, judge.name) for pair, verdict in zip(pairs, verdicts, strict=True)]
+        self._journal.put(*told)
+        return verdicts
 
-    def _heard(self, running: set[Future[Verdict]]) -> set[Future[Verdict]]:
+    def _heard(self, running: set[Future[list[Verdict]]]) -> set[Future[list[Verdict]]]:
         """Wait for one of these; return those that still run."""
         done, left = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             try:
-                self._tally.add(future.result())
+                for verdict in future.result():
+                    self._tally.add(verdict)
             except (BudgetSpent, EndpointRefused) as end:
                 self._tally.stopped = str(end)
         if self._tally.lost_in_a_row >= _ENOUGH:

@@ -47,9 +47,7 @@ def made(  # noqa: PLR0913, PLR0917  # each is one thing
 ) -> Judge:
     """Return the judge of these settings, with what its parts need."""
     if settings.judge == "signals":
-        from assay.judge.signals import SignalsJudge
-
-        return SignalsJudge()
+        return _signals(settings, steps, runs)
     if settings.judge != "agents":
         raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals")
     if not 1 <= len(chats) <= _MOST_CHATS:
@@ -62,6 +60,19 @@ def made(  # noqa: PLR0913, PLR0917  # each is one thing
 def versions(prompts: Path | None = None) -> dict[str, str]:
     """Return the hash of each prompt file."""
     return {name: load(name, prompts).version for name in NAMES}
+
+
+def _signals(settings: Settings, steps: Steps, runs: Runs | None) -> Judge:
+    """Return the judge without a model; one whose settings name a sandbox runs what queries show."""
+    from assay.judge.signals import SignalsJudge
+
+    if not settings.sandbox:
+        return SignalsJudge()
+    from assay.judge.trials import Trials
+
+    if runs is None:
+        raise InputError(f"the judge 'signals' with the sandbox '{settings.sandbox}' needs what runs programs")
+    return SignalsJudge(trials=Trials(runs, steps))
 
 
 def _one(settings: Settings, chat: Chat, parts: Parts, steps: Steps, prompts: Path | None) -> Judge:

@@ -58,6 +58,8 @@ class Asked:
     allow: Path | None = None
     """A file with more of what may be installed."""
     prompts: Path | None = None
+    allowed: bool = False
+    """Whether `signals` may run the code on the examples that its query shows."""
     no_cache: bool = False
     """Whether what was asked in another campaign is asked again."""
 
@@ -74,11 +76,10 @@ class Made:
 def opened(asked: Asked, out: Path, say: Say = lambda _: None) -> Iterator[Made]:
     """Give the judge that was asked for, of a campaign with records at `out`; its sandboxes end with the block."""
     _check(asked)
-    if asked.kind == "signals":
-        settings = Settings("signals", config="")
-        yield Made(lambda steps: made(settings, (), steps), settings)
-        return
     with ExitStack() as stack:
+        if asked.kind == "signals":
+            yield _signals(asked, stack, say)
+            return
         chats = _chats(asked, out, stack)
         settings = Settings(
             "agents",
@@ -93,6 +94,14 @@ def opened(asked: Asked, out: Path, say: Say = lambda _: None) -> Iterator[Made]
         if asked.config in RUNNING:
             runs, installs, settings = _room(asked, settings, stack, say)
         yield Made(lambda steps: made(settings, chats, steps, runs, installs, asked.prompts), settings)
+
+
+def _signals(asked: Asked, stack: ExitStack, say: Say) -> Made:
+    """Return the judge without a model, with a sandbox where it may run code."""
+    settings, runs = Settings("signals", config=""), None
+    if asked.allowed:
+        runs, _, settings = _room(asked, settings, stack, say)
+    return Made(lambda steps: made(settings, (), steps, runs), settings)
 
 
 def replayed(records: Path, prompts: Path | None) -> Iterator[Replay]:
@@ -142,6 +151,10 @@ def _check(asked: Asked) -> None:
         raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
     if asked.kind == "signals" and (asked.chats or asked.screener or asked.budget or asked.rate):
         raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
+    if asked.kind == "signals" and asked.install:
+        raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
+    if asked.kind == "agents" and asked.allowed:
+        raise InputError("--allow-execution is for --judge signals; --config says whether agents run what they write")
     if asked.allow and not asked.install:
         raise InputError("--allow FILE says what --install may install: give both")
 

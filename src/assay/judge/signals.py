@@ -2,14 +2,14 @@
 
 A logistic model over `evidence`, calibrated on labels of people (`learn` makes it; its card says on which). A pair is
 *clear* only beyond thresholds at which enough of the held-out labels agreed; a side without such a threshold has none.
-Where tests are handed in and something to run them, what they show decides.
+Where it may run code on the examples that a query shows, what that shows decides.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 
 from assay.encode.static import default_static
 from assay.errors import InputError
-from assay.faults import Fault
 from assay.judge.evidence import COLUMNS, Rows, asked, evidence
 from assay.judge.pairs import Pair
+from assay.judge.trials import Trial
 from assay.judge.verdict import Verdict, undecided
-from assay.types import Chunk, Outcome, Program, Query, Task
+from assay.types import Chunk, Query
 
 Call = Literal["match", "no match", "unclear"]
 CALLS = get_args(Call)
-Run = Callable[[Task, Sequence[Program]], Sequence[Outcome]]
-"""Runs programs against the tests of their task, in a sandbox; one outcome a program, in their order."""
+Try = Callable[[Sequence[Pair]], Sequence[Trial]]
+"""Runs the code of each pair on what its query shows, in a sandbox; one trial a pair, in their order."""
 
 DEFAULT_FILE = Path(__file__).parent / "data" / "signals.json"
 _AT_ONCE = 2_000  # pairs whose words are at hand together
-PASSED, FAILED = 0.85, 0.01
-"""How likely a program is right that passes, or fails, the tests which its query shows; of CodeGen-16B on HumanEval."""
+PASSED, FAILED = 0.91, 0.04
+"""How likely code answers its query that holds, or not, on the examples which that shows; from MBPP, see the card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,11 @@ class Opinion:
     """That the code answers the query."""
     reason: str
     path: Literal["signals", "tests", "none"] = "signals"
-    """What decided: evidence, a run, or nothing, for there was nothing to read."""
+    """What decided: evidence, a run, or nothing, for there was nothing to read or the sandbox broke."""
     why: Mapping[str, float] = field(default_factory=dict, hash=False)
     """What each column adds to the log-odds, strongest first."""
+    trial: Trial | None = None
+    """What running the code showed, None where that was not allowed."""
 
     @property
     def grade(self) -> int:
@@ -75,31 +77,38 @@ class Opinion:
 
 
 class SignalsJudge:
-    """The judge `signals`, or `signals:FILE` with weights of one's own; `prior` is the share of matches to expect."""
+    """The judge `signals`, or `signals:FILE` with weights of one's own; `prior` is the share of matches to expect.
 
-    def __init__(self, file: str = "", *, prior: float = 0.5, run: Run | None = None) -> None:
+    With `trials` it is `signals+examples` and runs code on the examples of its query.
+    """
+
+    def __init__(self, file: str = "", *, prior: float = 0.5, trials: Try | None = None) -> None:
         if not 0 < prior < 1:
             raise InputError(f"a prior of {prior}; wanted the share of matches to expect, between 0 and 1")
-        self.name = f"signals:{file}" if file else "signals"
+        kind = "signals+examples" if trials else "signals"
+        self.name = f"{kind}:{file}" if file else kind
         self._weights = load(Path(file).expanduser() if file else DEFAULT_FILE)
         self._shift = _log_odds(prior) - _log_odds(self._weights.base)
-        self._run = run
+        self._trials = trials
 
     def judge(self, pair: Pair) -> Verdict:
         """Return the verdict about one pair; one with nothing to go by is undecided."""
-        opinion = self.opinions([(pair.query, pair.code)])[0]
-        if opinion.call == "unclear" and opinion.path == "none":
-            return undecided("evidence", opinion.reason)
-        told = {"call": opinion.call, "why": dict(opinion.why)}
-        return Verdict(opinion.grade, opinion.reason, opinion.path, opinion.chance, told=told)
+        return self.judge_all([pair])[0]
 
-    def opinions(self, pairs: Sequence[tuple[Query, Chunk]], tests: Mapping[str, Task] | None = None) -> list[Opinion]:
-        """Return an opinion a pair, in their order; `tests` holds a task by the id of a query that shows some."""
+    def judge_all(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Return the verdict about each pair, in their order."""
+        return [_verdict(opinion) for opinion in self.opinions([(pair.query, pair.code) for pair in pairs])]
+
+    def opinions(self, pairs: Sequence[tuple[Query, Chunk]]) -> list[Opinion]:
+        """Return an opinion a pair, in their order."""
         opinions: list[Opinion] = []
         for start in range(0, len(pairs), _AT_ONCE):
-            opinions += self._by_signals(pairs[start : start + _AT_ONCE])
-        if tests and self._run:
-            self._by_tests(pairs, tests, opinions, self._run)
+            some = pairs[start : start + _AT_ONCE]
+            read = self._by_signals(some)
+            if self._trials:
+                trials = self._trials([Pair(*pair) for pair in some])
+                read = [_tried(*one) for one in zip(trials, read, strict=True)]
+            opinions += read
         return opinions
 
     def _by_signals(self, pairs: Sequence[tuple[Query, Chunk]]) -> list[Opinion]:
@@ -123,30 +132,30 @@ class SignalsJudge:
             return Opinion("match", chance, f"{chance:.2f}: what is asked for is said there", why=why)
         return Opinion("unclear", chance, f"{chance:.2f}: words alone do not decide", why=why)
 
-    def _by_tests(
-        self, pairs: Sequence[tuple[Query, Chunk]], tests: Mapping[str, Task], opinions: list[Opinion], run: Run
-    ) -> None:
-        """Replace the opinions of pairs whose query shows tests by what these show."""
-        places: dict[str, list[int]] = {}
-        for place, (query, code) in enumerate(pairs):
-            if query.id in tests and tests[query.id].tests and code.text.strip():
-                places.setdefault(query.id, []).append(place)
-        for name, at in places.items():
-            programs = [Program(tests[name].id, pairs[place][1].text, str(place)) for place in at]
-            for place, outcome in zip(at, run(tests[name], programs), strict=True):
-                opinions[place] = _tested(outcome, opinions[place])
-
 
 _UNKNOWN = "the query is not in words that the evidence knows: English, or names of code"
 
 
-def _tested(outcome: Outcome, before: Opinion) -> Opinion:
-    """Return what a run shows; one that shows nothing leaves the opinion as it was."""
-    if outcome.fault is None:
-        return before
-    if outcome.fault is Fault.CORRECT:
-        return Opinion("match", PASSED, f"passes the {outcome.tests_run} tests that the query shows", "tests")
-    return Opinion("no match", FAILED, f"{outcome.fault}: fails a test that the query shows", "tests")
+def _tried(trial: Trial, before: Opinion) -> Opinion:
+    """Return what a trial shows; one that shows nothing leaves the opinion as it was."""
+    held = f"holds on {trial.held} of {trial.examples} examples that the query shows"
+    if trial.state == "passed":
+        return Opinion("match", PASSED, held, "tests", trial=trial)
+    if trial.state == "failed":
+        return Opinion("no match", FAILED, f"{held}: {trial.detail}", "tests", trial=trial)
+    if trial.state == "broken":
+        return Opinion("unclear", before.chance, trial.detail, "none", trial=trial)
+    return replace(before, trial=trial)
+
+
+def _verdict(opinion: Opinion) -> Verdict:
+    trial = opinion.trial
+    if opinion.call == "unclear" and opinion.path == "none":
+        return undecided("sandbox" if trial and trial.state == "broken" else "evidence", opinion.reason)
+    told: dict[str, Any] = {"call": opinion.call, "why": dict(opinion.why)}
+    if trial:
+        told["examples"] = asdict(trial)
+    return Verdict(opinion.grade, opinion.reason, opinion.path, opinion.chance, told=told)
 
 
 def load(file: Path) -> Weights:

@@ -34,8 +34,8 @@ class Steps(Protocol):
     def get(self, key: str) -> Record | None:
         """Return the step of a key, None where it was not made yet."""
 
-    def put(self, record: Record) -> None:
-        """Keep a step; it is safe when this returns."""
+    def put(self, *steps: Record) -> None:
+        """Keep steps; they are safe when this returns."""
 
 
 class Forgotten:
@@ -45,8 +45,8 @@ class Forgotten:
         """Find nothing."""
         return None
 
-    def put(self, record: Record) -> None:
-        """Drop a step."""
+    def put(self, *steps: Record) -> None:
+        """Drop steps."""
 
 
 class Journal:
@@ -69,10 +69,10 @@ class Journal:
             found: Record = json.loads(lines.readline())
         return found
 
-    def put(self, record: Record) -> None:
-        """Append a record; it is on disk when this returns, written by this thread or by one before it."""
+    def put(self, *steps: Record) -> None:
+        """Append records; they are on disk when this returns, written by this thread or by one before it."""
         with self._lock:
-            self._waiting.append(record)
+            self._waiting.extend(steps)
         with self._writing:
             with self._lock:
                 batch, self._waiting = self._waiting, []
@@ -90,8 +90,8 @@ class Closed:
         """Return the step of a key."""
         return self._journal.get(key)
 
-    def put(self, record: Record) -> None:
-        """Drop a step: whoever made it differs from what was recorded."""
+    def put(self, *steps: Record) -> None:
+        """Drop steps: whoever made them differs from what was recorded."""
 
 
 def _places(file: Path, skip: Container[str], since: Mapping[str, int]) -> Iterator[tuple[int, str]]:
@@ -161,7 +161,7 @@ class Session:
 
     def once(self, kind: str, asked: tuple[str, ...], work: Callable[[], dict[str, Any]]) -> Record:
         """Return the step for what is asked, taken from the records or made now and recorded before it is used."""
-        key = _key(self.pair.digest, kind, *asked)
+        key = key_of(self.pair.digest, kind, *asked)
         step = self._made.get(key)
         if step is None:
             step = self._made[key] = self._step(key, kind, work)
@@ -182,5 +182,6 @@ def _priced(cost: float) -> float | None:
     return None if math.isnan(cost) else cost
 
 
-def _key(*asked: str) -> str:
+def key_of(*asked: str) -> str:
+    """Return the key of a step: a hash of what was asked."""
     return blake2b("\0".join(asked).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -37,6 +37,14 @@ class Judge(Protocol):
 
     def judge(self, pair: Pair) -> Verdict:
         """Return the verdict; several threads may ask at once."""
+
+
+@runtime_checkable
+class Together(Judge, Protocol):
+    """A judge that many pairs at a time cost less than one by one."""
+
+    def judge_all(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Return a verdict a pair, in their order, each as if it were judged alone."""
 
 
 def undecided(problem: str, reason: str, told: Mapping[str, Any] | None = None) -> Verdict:

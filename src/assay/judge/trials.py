@@ -1,0 +1,232 @@
+"""Pairs in, what running each code on the examples that its query shows told out: no model, many pairs at a time.
+
+A query that is the head of a program asks for a whole one, so code that breaks below it is wrong. Where a query only
+calls the function, a name that is lacking may stand around the code; where it calls it something else, code that breaks
+may want other arguments. Such codes count as not run.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from assay.errors import InputError
+from assay.faults import EXECUTION, Fault
+from assay.judge.execute import Broken, Runs
+from assay.judge.pairs import Pair, not_python
+from assay.judge.steps import Steps, key_of
+from assay.sandbox.campaign import refused
+from assay.sandbox.imports import imported
+from assay.sandbox.limits import Ended, Job
+from assay.sandbox.shown.examples import function_in, shown
+from assay.sandbox.verdict import job_of, outcome_of, passed
+from assay.types import Call, Outcome, Program, Task, Test
+
+State = Literal["passed", "failed", "not run", "broken"]
+_CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)[ \t]{0,3}\(")
+_DEFINED = re.compile(r"^(?:async[ \t]+)?def[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_OF_ITS_CLASS = frozenset({"self", "cls"})
+_FORGIVEN: Mapping[str, frozenset[Fault]] = {
+    "defined": frozenset(),
+    "called": frozenset({Fault.NAME_ERROR}),
+    "renamed": EXECUTION - {Fault.TIMEOUT},
+}
+"""By how the query names the function."""
+_MOST = 300
+"""Characters of a message that a record tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of one pair; `broken` is the sandbox, not the code."""
+
+    state: State
+    detail: str = ""
+    """Why it was not run, or how it failed."""
+    examples: int = 0
+    held: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """A code with the examples that it has to meet."""
+
+    task: Task
+    program: Program
+    forgiven: frozenset[Fault]
+    """What may come of running a code by itself, and says nothing against it."""
+
+
+class Trials:
+    """Runs codes on the examples of their queries in a sandbox; what was run before is taken from the records."""
+
+    def __init__(self, runs: Runs, steps: Steps) -> None:
+        self._runs, self._steps = runs, steps
+
+    def __call__(self, pairs: Sequence[Pair]) -> list[Trial]:
+        """Return what each pair showed, in their order."""
+        posed = [pose(pair) for pair in pairs]
+        keys = [_key(pair, one) if isinstance(one, Posed) else "" for pair, one in zip(pairs, posed, strict=True)]
+        known = {key: step for key in keys if key and (step := self._steps.get(key))}
+        fresh = [
+            (pair, one, key)
+            for pair, one, key in zip(pairs, posed, keys, strict=True)
+            if isinstance(one, Posed) and key not in known
+        ]
+        broken = self._run(fresh, known) if fresh else ""
+        return [
+            Trial("not run", one) if isinstance(one, str) else read(one, known.get(key), broken)
+            for one, key in zip(posed, keys, strict=True)
+        ]
+
+    def _run(self, fresh: Sequence[tuple[Pair, Posed, str]], known: dict[str, Mapping[str, Any]]) -> str:
+        """Run these, record each before it counts, and say what of the sandbox broke."""
+        jobs: list[Job] = [job_of(one.task, one.program, survey=True) for _, one, _ in fresh]
+        try:
+            ends = self._runs(jobs, ())
+        except Broken as error:
+            return str(error)
+        made = {
+            key: {"kind": "run", "pair": pair.digest, "key": key, **_step(one, ended)}
+            for (pair, one, key), ended in zip(fresh, ends, strict=True)
+            if ended.ended != "broken"
+        }
+        self._steps.put(*made.values())
+        known.update(made)
+        return next((f"the sandbox broke: {ended.detail}" for ended in ends if ended.ended == "broken"), "")
+
+
+def pose(pair: Pair) -> Posed | str:
+    """Return a code with the examples of its query, or why it is not run."""
+    query, code = pair.query.text, pair.code.text
+    if pair.code.language not in ("", "python"):
+        return not_python(pair.code)
+    head = _head(query)
+    if head and (head in _DEFINED.findall(code)):
+        return _posed(pair, (head, head), _below(query, head, code), _FORGIVEN["defined"])
+    why = not_python(pair.code)
+    if why:
+        return why
+    name = _called(query, code)
+    if name:
+        return _posed(pair, (name, name), code, _FORGIVEN["called"])
+    name = _only(code)
+    if not name:
+        return "no function of the code is clearly the one that is asked for"
+    other = next((called for called in _CALLED.findall(query) if not hasattr(builtins, called)), name)
+    return _posed(pair, (head or other, name), code, _FORGIVEN["renamed"])
+
+
+def _posed(pair: Pair, names: tuple[str, str], source: str, forgiven: frozenset[Fault]) -> Posed | str:
+    """Pose the examples of a query, which may call the function by another name than the code."""
+    asked, name = names
+    tests = [test for test in shown(Task(pair.id, pair.query.text, asked)) if asked == name or isinstance(test, Call)]
+    task = Task(pair.id, "", name)
+    usable = tuple(_usable(task, tests))
+    if not usable:
+        return "the query shows no example"
+    posed = Posed(replace(task, tests=usable), Program(task.id, source, task.id), forgiven)
+    cannot = refused(posed.task, posed.program)
+    return cannot.detail if cannot else posed
+
+
+def _usable(task: Task, tests: Sequence[Test]) -> Iterator[Test]:
+    """Yield the tests that a sandbox can pose."""
+    for test in tests:
+        try:
+            job_of(replace(task, tests=(test,)), Program(task.id, ""))
+        except InputError:
+            continue
+        yield test
+
+
+def _head(query: str) -> str:
+    """Return the function that a query is the head of, empty where it is none."""
+    names = _DEFINED.findall(query)
+    return names[-1] if names and function_in(query, names[-1]) else ""
+
+
+def _below(query: str, head: str, code: str) -> str:
+    """Return a code below what its query gives it: imports and helpers, each of which it may define anew."""
+    if "from __future__" in code or "\0" in code:
+        return code
+    function = function_in(query, head)
+    lines = query.splitlines()[: function.lineno - 1 - len(function.decorator_list)] if function else []
+    return "\n".join([*lines, code])
+
+
+def _called(query: str, code: str) -> str:
+    """Return the first function that a query calls by name and a code defines."""
+    defined = {function.name for function in _functions(code)}
+    return next((name for name in _CALLED.findall(query) if name in defined), "")
+
+
+def _only(code: str) -> str:
+    """Return the one function of a code that no other of its functions uses; empty where there is not one."""
+    functions = _functions(code)
+    used = {
+        node.id
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and node.id != function.name
+    }
+    tops = [function.name for function in functions if function.name not in used]
+    return tops[0] if len(tops) == 1 else ""
+
+
+def _functions(code: str) -> list[ast.FunctionDef]:
+    """Return the functions at the top of a code that stand by themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            body = ast.parse(code).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return []
+    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    return [each for each in functions if not any(arg.arg in _OF_ITS_CLASS for arg in each.args.args[:1])]
+
+
+def _key(pair: Pair, posed: Posed) -> str:
+    return key_of(pair.digest, "run", posed.task.entry_point, repr(posed.task.tests), posed.program.source)
+
+
+def _step(posed: Posed, ended: Ended) -> dict[str, Any]:
+    """Return what a run showed, as records have it."""
+    outcome = outcome_of(posed.task, posed.program, ended, distribution_of=lambda module: module)
+    lacks = outcome.missing if outcome.missing in imported(posed.program.source) else ""
+    return {
+        "part": "examples",
+        "fault": outcome.fault and str(outcome.fault),
+        "held": min(len(passed(ended)), len(posed.task.tests)),
+        "detail": _detail(outcome),
+        "missing": lacks,
+        "seconds": round(outcome.seconds, 3),
+    }
+
+
+def _detail(outcome: Outcome) -> str:
+    """Return how a code failed, with the value that came where there is one."""
+    values = f": {outcome.got[:_MOST]}, wanted {outcome.expected[:_MOST]}" if outcome.got or outcome.expected else ""
+    return outcome.detail[:_MOST] + values
+
+
+def read(posed: Posed, step: Mapping[str, Any] | None, broken: str = "") -> Trial:
+    """Return what a run means for its pair; without one, the sandbox broke."""
+    if step is None:
+        return Trial("broken", broken or "the run is not recorded")
+    count = len(posed.task.tests)
+    fault = Fault(step["fault"]) if step["fault"] else None
+    if fault is Fault.CORRECT:
+        return Trial("passed", "", count, count)
+    if step["missing"] or fault is None:
+        lacks = f"no module {step['missing']}" if step["missing"] else step["detail"]
+        return Trial("not run", lacks or "nothing came of it", count)
+    detail = step["detail"] or str(fault)
+    if fault in posed.forgiven:
+        return Trial("not run", f"does not run by itself: {detail}", count)
+    return Trial("failed", detail, count, step["held"])
