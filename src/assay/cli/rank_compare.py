@@ -165,7 +165,7 @@ def _draw(plan: Matrix, rows: Sequence[dict[str, Any]], out: Path) -> list[Path]
     sets = [next(row["set"] for row in rows if row["column"] == name) for name in names]
     worth = [[_worth(rows, ranker.name, name, first) for name in names] for ranker in plan.rankers]
     heat = out / "heat.svg"
-    title = f"{first}, relative to the ranker trained on the column's set, else to the best"
+    title = f"{first} of each ranker, over that\nof the one trained on the set, else of the best"
     plots.heat([each.name for each in plan.rankers], names, relative(plan.rankers, names, sets, worth), title, heat)
     logs = training(plan.rankers)
     if not logs:

@@ -85,7 +85,7 @@ def heat(
         axes.imshow(np.ma.masked_invalid(table), cmap="Blues", aspect="auto")
         axes.set_xticks(range(len(columns)), columns, rotation=20, ha="right")
         axes.set_yticks(range(len(rows)), rows)
-        axes.set_title(title)
+        axes.set_title(title, loc="left", fontsize="medium")
         there = table[~np.isnan(table)]
         middle = (there.min() + there.max()) / 2 if len(there) else 0.0
         for row, column in zip(*np.nonzero(~np.isnan(table)), strict=True):
