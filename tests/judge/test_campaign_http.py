@@ -22,6 +22,8 @@ from assay.errors import InputError
 from assay.judge.past import verdicts
 from assay.sandbox.opening import open_sandbox
 
+pytest.importorskip("httpx", reason="the api extra is not installed")
+
 COUNT = 208
 _MEASURED = ("seconds", "cost", "tokens_in", "tokens_out", "judge")
 """What differs by the clock, by a fault of the line, and by the port of the server."""

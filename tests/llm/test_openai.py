@@ -239,6 +239,15 @@ def test_an_unknown_price_is_not_guessed(prompt):
     assert endpoint("openai", "gpt-4o-mini@https://api.openai.com/v1").price.of(10**6, 10**6) == pytest.approx(0.75)
 
 
+def test_a_provider_without_its_key_is_told_before_anything_is_asked(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InputError, match="'openai:m' needs a key: set OPENAI_API_KEY, or name an endpoint of your own"):
+        OpenAiChat(endpoint("openai", "m"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    OpenAiChat(endpoint("openai", "m"))
+    OpenAiChat(endpoint("ollama", "m"))
+
+
 def test_the_key_is_in_no_error_no_reply_and_no_representation(server, openai_server, prompt):
     secret = "sk-very-secret"
     plays(

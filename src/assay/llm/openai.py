@@ -18,7 +18,7 @@ import time
 from functools import partial
 from typing import Any
 
-from assay.errors import ChatError, NoAnswer, printable
+from assay.errors import ChatError, InputError, NoAnswer, printable
 from assay.llm.answer import read
 from assay.llm.prices import FREE, Spend
 from assay.llm.providers import Endpoint, endpoint
@@ -41,6 +41,9 @@ class OpenAiChat:
     """A model behind HTTP; any number of threads may share it."""
 
     def __init__(self, endpoint: Endpoint, *, pause_s: float = 0.5) -> None:
+        if endpoint.needs_key and not endpoint.key():
+            variable, other = endpoint.key_variable, f"{endpoint.name.partition('?')[0]}@URL"
+            raise InputError(f"'{endpoint.name}' needs a key: set {variable}, or name an endpoint of your own, {other}")
         self._endpoint = endpoint
         self._wire = Wire(endpoint, pause_s)
 

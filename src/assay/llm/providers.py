@@ -76,6 +76,9 @@ class Endpoint:
     """Where the key is, or would be; empty where none would be sent."""
     tells_cost: bool = False
 
+    needs_key: bool = False
+    """Whether nothing is answered there without one."""
+
     def key(self) -> str:
         """Return the key, or nothing."""
         return os.environ.get(self.key_variable, "").strip() if self.key_variable else ""
@@ -102,6 +105,7 @@ def endpoint(provider: str, argument: str) -> Endpoint:
         most_key=known.most_key if own else "max_tokens",
         key_variable=_key_variable(known, own=own, environment=bool(environment) and url == _address(environment)),
         tells_cost=own and provider == "openrouter",
+        needs_key=own and not known.free,
     )
 
 
