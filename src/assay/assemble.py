@@ -289,7 +289,7 @@ def queries_of(
     """Return questions with their filters, all of them checked; what is not filtered otherwise is asked of the code."""
     if mode is None:
         mode = "all" if languages or paths or kinds else "code"
-    kept = (tuple(map(_language, languages)), tuple(paths), tuple(map(_kind, kinds)))
+    kept = (tuple(map(language_named, languages)), tuple(paths), tuple(map(_kind, kinds)))
     return [Query(str(number), _checked(text), mode, *kept) for number, text in enumerate(texts, 1)]
 
 
@@ -301,8 +301,8 @@ def _checked(text: str) -> str:
     return text
 
 
-def _language(name: str) -> str:
-    """Return the language of a name or of a file extension: `python` and `py` are one."""
+def language_named(name: str) -> str:
+    """Return the language that a name or a file extension says: `python` and `py` are one."""
     known = {*BY_EXTENSION.values(), *BY_NAME.values()}
     asked = name.lower().lstrip(".")
     if asked in known:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from assay.cli import text
-from assay.cli.excerpt import asked, lines
+from assay.search.excerpt import asked, lines
 from assay.types import Chunk, Hit
 
 HIT = Hit(

@@ -1,8 +1,14 @@
 from __future__ import annotations
 
-import pytest
+import re
+import time
+from fnmatch import translate
 
-from assay.search.filters import globs, kept
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.search.filters import globs, keeping, kept
 from assay.types import Chunk, Query
 
 CHUNKS = (
@@ -106,3 +112,29 @@ def test_globs_are_joined_by_or():
     pattern = globs(["*.py", "docs"])
     assert [bool(pattern.match(path)) for path in ("a.py", "docs/a.md", "a.md")] == [True, True, False]
     assert globs([]) is None
+
+
+GLOBS = st.lists(st.sampled_from(["**/", "a/", "*/", "b*/", "?/", "a*b/"]), max_size=4)
+LAST = st.sampled_from(["a", "*", "*b", "a*", "?", "*.a", "**"])
+FOLDERS = st.lists(st.sampled_from(["a", "b", "ab", "ba", "abb"]), min_size=1, max_size=5)
+
+
+@settings(max_examples=500)
+@given(GLOBS, LAST, FOLDERS)
+def test_folders_of_any_depth_are_found_as_by_trying_every_one(folders: list[str], last: str, names: list[str]):
+    glob, path = "".join(folders) + last, "/".join(names)
+    tried = "(?:.*/)?".join(translate(piece).removesuffix(r"\Z") for piece in glob.split("**/")) + r"\Z"
+    below = glob.rstrip("/") + "/*"
+    tried_below = "(?:.*/)?".join(translate(piece).removesuffix(r"\Z") for piece in below.split("**/")) + r"\Z"
+    found = any(re.match(one, path) for one in (tried, tried_below))
+    anywhere = "/" not in glob.rstrip("/")
+    assert anywhere or keeping([glob])(path) == found
+
+
+@pytest.mark.parametrize(
+    "glob", ["**/" * 40 + "x", "**/a/" * 40 + "x", "**/*/" * 40 + "x", "**/*a/" * 40 + "x", "*a" * 99]
+)
+def test_no_glob_takes_long(glob: str):
+    started = time.process_time()
+    assert not keeping([glob])("a/" * 60 + "file.py")
+    assert time.process_time() - started < 1.0

@@ -14,9 +14,9 @@ from typing import Any
 
 from assay.assemble import related_to
 from assay.cli import text
-from assay.cli.excerpt import asked, excerpt, fit, lines
 from assay.cli.workspaces import Opened, about, counted
 from assay.errors import InputError
+from assay.search.excerpt import asked, excerpt, fit, lines
 from assay.search.literal import Place, literal_matches
 from assay.search.union import union
 from assay.types import Hit, Query

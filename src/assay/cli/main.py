@@ -24,6 +24,7 @@ COMMANDS = (
     "index",
     "related",
     "status",
+    "mcp",
     "truth",
     "bench",
     "exec",

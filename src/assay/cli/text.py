@@ -14,8 +14,8 @@ from collections.abc import Set as AbstractSet
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from assay.cli.excerpt import Line, declared, places
-from assay.cli.excerpt import lines as lines_of
+from assay.search.excerpt import Line, declared, places
+from assay.search.excerpt import lines as lines_of
 from assay.types import Chunk, Hit
 
 if TYPE_CHECKING:

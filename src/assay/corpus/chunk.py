@@ -6,6 +6,7 @@ which is loaded when the first file of code is met.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.corpus import blocks, headings, notebook, prose
@@ -40,14 +41,19 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes()) -> Parsed:
         return _notebook(path, text, lines, sizes)
     if language not in GRAMMARS:
         return Parsed(blocks.blocks(path, lines, language, sizes))
+    if reason := unfit(text, lines):
+        return Parsed(blocks.blocks(path, lines, language, sizes), reason)
+    return _code(path, text, lines, language, sizes)
+
+
+def unfit(text: str, lines: Sequence[str]) -> str:
+    """Say why a file is not given to a parser, or nothing."""
     if max(map(len, lines), default=0) > _LONGEST_LINE:
-        return Parsed(blocks.blocks(path, lines, language, sizes), "a line is too long for the parser")
+        return "a line is too long for the parser"
     for opening, closing in _UNCLOSED.items():
         if text.count(opening) - text.count(closing) > _MOST_UNCLOSED:
-            return Parsed(
-                blocks.blocks(path, lines, language, sizes), f"it leaves {opening} open too often for the parser"
-            )
-    return _code(path, text, lines, language, sizes)
+            return f"it leaves {opening} open too often for the parser"
+    return ""
 
 
 def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.Sizes) -> Parsed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import translate
 
 import numpy as np
@@ -16,6 +16,11 @@ from assay.types import KINDS, Query
 PROSE = frozenset(("markdown", "restructuredtext", "asciidoc", "text"))
 """Languages that are documentation; every other one is code."""
 
+_REST = r".*)\Z"
+"""How a translated glob ends that ends in a star; what is before it is matched where it comes first."""
+_SEVERAL = re.compile(r"(?:\*\*/)+")
+_MOST_KNOWN = 64
+"""Filters of a snapshot that are remembered: a server is asked with any number."""
 _FOLDERS = "(?:.*/)?"
 
 Mask = NDArray[np.bool_]
@@ -26,9 +31,12 @@ def kept(snapshot: Snapshot, query: Query) -> Mask | None:
     if query.mode == "all" and not (query.languages or query.paths or query.kinds) and not len(snapshot.dead):
         return None
     asked = (query.mode, query.languages, query.paths, query.kinds)
-    if asked not in snapshot.masks:
-        snapshot.masks[asked] = _kept(snapshot, query)
-    return snapshot.masks[asked]
+    known = snapshot.masks.get(asked)
+    if known is None:
+        if len(snapshot.masks) >= _MOST_KNOWN:
+            snapshot.masks.clear()
+        known = snapshot.masks[asked] = _kept(snapshot, query)
+    return known
 
 
 def _kept(snapshot: Snapshot, query: Query) -> Mask:
@@ -50,10 +58,16 @@ def _kept_files(segment: Segment, query: Query) -> NDArray[np.bool_]:
     if query.languages:
         keep &= np.array([language in query.languages for language in segment.languages], dtype=bool)
     if query.paths:
-        wanted = globs([glob for glob in query.paths if not glob.startswith("!")])
-        unwanted = globs([glob[1:] for glob in query.paths if glob.startswith("!")])
-        keep &= np.array([_passes(path, wanted, unwanted) for path in segment.paths], dtype=bool)
+        passes = keeping(query.paths)
+        keep &= np.array([passes(path) for path in segment.paths], dtype=bool)
     return keep
+
+
+def keeping(paths: Sequence[str]) -> Callable[[str], bool]:
+    """Return what says whether globs, of which those that start with `!` leave out, keep a path; none keep all."""
+    wanted = globs([glob for glob in paths if not glob.startswith("!")])
+    unwanted = globs([glob[1:] for glob in paths if glob.startswith("!")])
+    return lambda path: (wanted is None or bool(wanted.match(path))) and not (unwanted and unwanted.match(path))
 
 
 def globs(globs: Sequence[str]) -> re.Pattern[str] | None:
@@ -67,9 +81,13 @@ def globs(globs: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def _pattern(glob: str) -> str:
-    """Return a glob as a pattern; `**/` stands for any folders or none, as in `.gitignore`."""
-    return translate(glob.replace("**/", "\0")).replace("\0", _FOLDERS)
+    """Return a glob as a pattern; `**/` stands for any folders or none, as in `.gitignore`.
 
-
-def _passes(path: str, wanted: re.Pattern[str] | None, unwanted: re.Pattern[str] | None) -> bool:
-    return (wanted is None or bool(wanted.match(path))) and not (unwanted and unwanted.match(path))
+    What stands between two of them is taken where it comes first and for good: any other place leaves less to the rest,
+    and trying all of them would take a server as long as somebody likes.
+    """
+    *before, last = _SEVERAL.sub("**/", glob).split("**/")
+    if not before:
+        return translate(last)
+    first, *between = (translate(piece + "*").removesuffix(_REST) for piece in before)
+    return first + ")" + "".join(f"(?>(?:.*?/)??{piece}))" for piece in between) + _FOLDERS + translate(last)

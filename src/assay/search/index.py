@@ -123,8 +123,10 @@ class Index:
         return None, f"it was made with {told(version.manifest.identity)}, and this is {told(self.identity)}"
 
     def _use(self, version: Version) -> Snapshot:
-        if self._snapshot is None or _name(version) != _name(self._version):
-            self._version, self._snapshot = version, version.snapshot()
+        """Return what a version holds: the snapshot in use while only what is recorded of files differs."""
+        if self._snapshot is None or self._version is None or _held(version) != _held(self._version):
+            self._snapshot = version.snapshot()
+        self._version = version
         return self._snapshot
 
 
@@ -140,6 +142,10 @@ def outside(found: Walk, root: Path, location: Path) -> Walk:
 
 def _name(version: Version | None) -> str:
     return version.manifest.catalog if version else ""
+
+
+def _held(version: Version) -> list[tuple[str, bytes]]:
+    return [(part.name, part.dead.tobytes()) for part in version.parts]
 
 
 def _report(version: Version, found: Walk | None) -> Report:

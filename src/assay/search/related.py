@@ -63,7 +63,7 @@ def numbers_in(snapshot: Snapshot, path: str) -> NDArray[np.int64]:
     """Return the numbers of the living chunks of a file, in the order of their first lines."""
     found = [np.zeros(0, dtype=np.int64)]
     for base, (segment, live) in zip(snapshot.bases[:-1], snapshot.parts, strict=True):
-        files = [number for number, known in enumerate(segment.paths.all()) if known == path]
+        files = segment.paths.positions(path)
         here = np.isin(segment.file, files) if live is None else np.isin(segment.file, files) & live
         found.append(base + np.flatnonzero(here))
     numbers = np.concatenate(found)

@@ -40,6 +40,12 @@ class Strings(Sequence[str]):
         offsets = self.offsets.data  # memory views answer several times faster than arrays do
         return bytes(self.blob.data[offsets[index] : offsets[index + 1]])
 
+    def positions(self, string: str) -> list[int]:
+        """Return where a string stands; only those as long are compared."""
+        encoded = string.encode("utf-8", _ERRORS)
+        as_long = np.flatnonzero(np.diff(self.offsets) == len(encoded)).tolist()
+        return [at for at in as_long if self.bytes_at(at) == encoded]
+
     @overload
     def __getitem__(self, index: int) -> str: ...
     @overload

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 for library in ("torch", "transformers", "onnx", "onnxruntime"):
     pytest.importorskip(library, reason="the hf and onnx extras are not installed")
 
-from assay.cli.rank_train import train
+from assay.cli.main import assay
 from assay.errors import InputError
 from assay.rank.neural.ranker import NeuralRanker
 from assay.rank.rows.data import Example
@@ -26,7 +26,7 @@ def test_a_file_of_rows_becomes_a_ranker(bases: dict[str, Path], examples: list[
     out = tmp_path / "ranker"
     given = ["--base", str(bases["encoder"]), "--task", "B", "--onnx", "--set", "window=80", "--set", "code_least=20"]
     steps = ["--set", "steps=2", "--set", "batch=9"]
-    done = CliRunner().invoke(train, [str(tmp_path / "rows.jsonl"), "--out", str(out), *given, *steps])
+    done = CliRunner().invoke(assay, ["rank", "train", str(tmp_path / "rows.jsonl"), "--out", str(out), *given, *steps])
     assert done.exit_code == 0, done.output
     assert "held out: pass@1" in done.output
     assert "rows.jsonl:73: " in done.output
@@ -38,6 +38,7 @@ def test_a_file_of_rows_becomes_a_ranker(bases: dict[str, Path], examples: list[
 
 
 def test_int8_is_about_onnx(tmp_path: Path) -> None:
-    done = CliRunner().invoke(train, [str(tmp_path / "rows.jsonl"), "--out", str(tmp_path / "r"), "--int8"])
+    asked = ["rank", "train", str(tmp_path / "rows.jsonl"), "--out", str(tmp_path / "r"), "--int8"]
+    done = CliRunner().invoke(assay, asked)
     assert isinstance(done.exception, InputError)
     assert "--onnx" in str(done.exception)

@@ -74,7 +74,7 @@ def fit(hits: Iterable[Hit], wanted: AbstractSet[str], budget: int, cost: Callab
     for hit in hits:
         budget -= cost(hit)
         if budget < 0:
-            part = _cut(hit, wanted, budget + cost(hit), cost)
+            part = cut(hit, wanted, budget + cost(hit), cost)
             return [*kept, part] if part else kept
         kept.append(hit)
     return kept
@@ -91,7 +91,7 @@ def _trimmed(shown: Sequence[Line]) -> list[Line]:
     return list(shown[full[0] : full[-1] + 1]) if full else list(shown)
 
 
-def _cut(hit: Hit, wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> Hit | None:
+def cut(hit: Hit, wanted: AbstractSet[str], budget: int, cost: Callable[[Hit], int]) -> Hit | None:
     """Return the longest window of a hit that the budget holds, or None when it holds no line."""
     every = lines(hit.chunk)
     count = bisect_right(range(1, len(every)), budget, key=lambda count: cost(_part(hit, every, wanted, count)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.cli.excerpt import asked, declared, excerpt, fit, lines, places
+from assay.search.excerpt import asked, declared, excerpt, fit, lines, places
 from assay.types import Chunk, Hit
 from assay.words import tokens
 

@@ -1,0 +1,102 @@
+"""A structural pattern and files in, the places of the code that has that structure out.
+
+The language is asked of the table first, for the parser ends the process's patience with one that it does not know. A
+file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ast_grep_py import SgNode, SgRoot
+
+from assay.corpus import blocks
+from assay.corpus.chunk import unfit
+from assay.corpus.grammars import GRAMMARS
+from assay.errors import InputError, nearest
+
+LONGEST = 5000
+"""Characters of a pattern."""
+_HOLE = re.compile(r"\$(?:\$\$)?([A-Z_][A-Z0-9_]*)|\$\$\$")
+_WORD = re.compile(r"[^\W\d]\w+")
+_PLACEHOLDER = "hole"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Whole lines that hold a match, and what its holes stand for."""
+
+    start_line: int
+    end_line: int
+    text: str
+    holes: Mapping[str, str]
+
+
+class Pattern:
+    """Code with holes: `$NAME` stands for one node, `$$$NAME` for any number of them."""
+
+    def __init__(self, text: str, language: str) -> None:
+        """Check a pattern; raise InputError where the language has no grammar or the pattern says nothing."""
+        if language not in GRAMMARS:
+            raise InputError(f"no grammar for the language '{language}'; {nearest(language, sorted(GRAMMARS))}")
+        if len(text) > LONGEST:
+            raise InputError(f"the pattern has {len(text):,} characters, at most {LONGEST:,} are matched; cut it")
+        self.text, self.language = text, language
+        self._grammar = GRAMMARS[language].id
+        self._holes = sorted({(found[0].startswith("$$$"), found[1]) for found in _HOLE.finditer(text) if found[1]})
+        self._words = set(_WORD.findall(_HOLE.sub(" ", text)))
+        self._found(SgRoot("", self._grammar).root())
+
+    @property
+    def parses(self) -> bool:
+        """Say whether the pattern is code of its language by itself; a part of a statement may not be, and match."""
+        try:
+            root = SgRoot(_HOLE.sub(_PLACEHOLDER, self.text), self._grammar).root()
+        except UnicodeEncodeError:
+            return False
+        return root.kind() != "ERROR" and root.find(kind="ERROR") is None
+
+    def matches(self, text: str) -> Iterator[Match]:
+        """Yield the matches in a file, in order."""
+        if not all(word in text for word in self._words):
+            return
+        lines = blocks.lines_of(text)
+        if unfit(text, lines):
+            return
+        try:
+            root = SgRoot(text, self._grammar).root()
+        except UnicodeEncodeError:
+            return
+        for node in self._found(root):
+            yield self._match(node, lines)
+
+    def _match(self, node: SgNode, lines: list[str]) -> Match:
+        span = node.range()
+        last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
+        return Match(span.start.line + 1, last, "".join(lines[span.start.line : last]), self._filled(node))
+
+    def _filled(self, node: SgNode) -> dict[str, str]:
+        filled = {}
+        for several, name in self._holes:
+            if several:
+                filled[name] = "".join(each.text() for each in node.get_multiple_matches(name))
+            elif (found := node.get_match(name)) is not None:
+                filled[name] = found.text()
+        return filled
+
+    def _found(self, root: SgNode) -> list[SgNode]:
+        try:
+            found: list[SgNode] = root.find_all(pattern=self.text)
+        except (RuntimeError, UnicodeEncodeError) as error:
+            raise InputError(f"this is no pattern of {self.language}: {_reason(error)}") from error
+        return found
+
+
+def _reason(error: Exception) -> str:
+    """Return the innermost cause that the parser names, without its trace, in the letters that were typed."""
+    if isinstance(error, UnicodeEncodeError):
+        return "it holds characters that are no text"
+    causes = re.findall(r"^ +\d+: (.+)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
+    return re.sub("[µ\U0010ffff]", "$", causes[-1] if causes else str(error).splitlines()[0])

@@ -1,0 +1,197 @@
+"""Hits in, what is answered out: typed records that fit a budget of tokens, in whole lines and whole functions.
+
+A unit that is too long for one chunk is put together again where the budget allows; what does not fit is left for the
+next page rather than cut, unless it is the first. Costs are those of the JSON, which is the longest way to write an
+answer, by the estimate of `assay search --budget`, which errs on the high side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from assay.corpus.blocks import lines_of
+from assay.corpus.functions import functions
+from assay.errors import InputError
+from assay.search.excerpt import cut
+from assay.search.related import numbers_in
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk, Hit
+from assay.words import tokens
+
+OVERHEAD = 120
+"""Tokens of an answer besides its entries: names of fields, place, cursor."""
+LONGEST_UNIT = 400
+"""Lines of a unit that is put together again."""
+_MOST_KNOWN = 500  # files of an index whose functions are remembered
+_PIECES = frozenset(("function", "method", "constructor", "test"))
+
+_DESCRIBED = {"use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A unit of code or prose that was found."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    path: str
+    """Relative to the root."""
+    start_line: int
+    end_line: int
+    score: float
+    """For search the chance that this is right, 0 to 1."""
+    symbol: str
+    kind: str
+    language: str
+    text: str
+    """Whole lines."""
+    complete: bool = True
+    """Whether this is all of the function; where not, read the file around it."""
+    why: dict[str, float] = field(default_factory=dict)
+    """The parts of the score, if asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """What was found, best first."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    hits: list[Found]
+    relevant: bool = True
+    """False: nothing here is likely to be right; these are only the nearest."""
+    stale: bool = False
+    """True: files changed and are still being indexed; ask again for what is in them."""
+    cursor: str = ""
+    """For the next page; empty at the end."""
+
+
+def record(hit: Hit, *, explain: bool = False) -> Found:
+    """Return a hit as it is answered."""
+    chunk = hit.chunk
+    why = {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005} if explain else {}
+    return Found(
+        path=chunk.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        score=round(hit.score, 3),
+        symbol=chunk.symbol,
+        kind=chunk.kind,
+        language=chunk.language,
+        text=chunk.text,
+        why=why,
+    )
+
+
+def cost(entry: Any) -> int:
+    """Return the tokens of a record, with what separates it from the next."""
+    written = json.dumps(asdict(entry), ensure_ascii=False)
+    return tokens(written) + written.count("\\") + written.count('":') + 1  # what JSON adds makes short tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much of hits is to be shown."""
+
+    budget: int
+    wanted: AbstractSet[str] = frozenset()
+    """The terms to show where only a part of a hit fits."""
+    explain: bool = False
+
+    def complete(self, hit: Hit) -> Found:
+        """Return a hit that is all of its unit."""
+        return record(hit, explain=self.explain)
+
+    def part(self, hit: Hit) -> Found:
+        """Return a hit that is less than its unit."""
+        return replace(record(hit, explain=self.explain), complete=False)
+
+
+def sized(hits: Sequence[Hit], size: Size, snapshot: Snapshot | None) -> tuple[list[Found], int]:
+    """Return the records that a budget holds, and how many of the hits they account for.
+
+    The snapshot is where the pieces of long units are; without one they stay pieces.
+    """
+    left, shown = size.budget - OVERHEAD, list[Found]()
+    for taken, hit in enumerate(hits):
+        if any(_within(hit.chunk, one) for one in shown):
+            continue
+        fitting = _fitting(hit, left, size, snapshot)
+        if fitting is None and not shown:
+            fitting = _first_lines(hit, left, size)
+        if fitting is None:
+            return shown, taken
+        left -= cost(fitting)
+        shown.append(fitting)
+    return shown, len(hits)
+
+
+def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot | None) -> Found | None:
+    """Return all of a hit's unit if that fits, else the hit itself if that does."""
+    unit = whole(hit.chunk, snapshot) if snapshot is not None else hit.chunk
+    choices = [size.complete(replace(hit, chunk=unit))] + ([size.part(hit)] if unit is not hit.chunk else [])
+    return next((choice for choice in choices if cost(choice) <= left), None)
+
+
+def _first_lines(hit: Hit, left: int, size: Size) -> Found:
+    best = cut(hit, size.wanted, left, lambda hit: cost(size.part(hit)))
+    if best is None:
+        raise InputError(f"a budget of {size.budget} tokens holds no line of the best hit; give it more")
+    return size.part(best)
+
+
+def whole(chunk: Chunk, snapshot: Snapshot) -> Chunk:
+    """Return the function that a chunk is a piece of, or the chunk itself; functions inside it are part of it."""
+    if chunk.kind not in _PIECES or not chunk.symbol:
+        return chunk
+    numbers = numbers_in(snapshot, chunk.path).tolist()
+    named = (snapshot.chunk(number) for number in numbers if snapshot.symbol(number) == chunk.symbol)
+    if sum(piece.parent == chunk.parent for piece in named) < 2:
+        return chunk
+    name = f"{chunk.parent}.{chunk.symbol}" if chunk.parent else chunk.symbol
+    around = [
+        (last - first, first, last)
+        for first, last, full in _functions(snapshot, chunk.path, numbers)
+        if full == name and first <= chunk.end_line and chunk.start_line <= last
+    ]
+    size, first, last = min(around, default=(0, 0, 0))
+    if size <= chunk.end_line - chunk.start_line or size >= LONGEST_UNIT:
+        return chunk
+    text = _text(snapshot, numbers, first, last)
+    return replace(chunk, id=f"{chunk.path}:{first}-{last}", start_line=first, end_line=last, text=text)
+
+
+_known: WeakKeyDictionary[Snapshot, dict[str, list[tuple[int, int, str]]]] = WeakKeyDictionary()
+
+
+def _functions(snapshot: Snapshot, path: str, numbers: Sequence[int]) -> list[tuple[int, int, str]]:
+    """Return first line, last line and name of the functions of a file, read off its chunks once."""
+    known = _known.setdefault(snapshot, {})
+    if path not in known:
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        known[path] = functions(path, _text(snapshot, numbers, 1))
+    return known[path]
+
+
+def _text(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | None = None) -> str:
+    """Return lines of a file as its chunks have them; one that no chunk has is empty."""
+    spans = snapshot.rows("lines", np.array(numbers)).tolist()
+    last = last or max(end for _, end in spans)
+    lines: dict[int, str] = {}
+    for number, (start, end) in zip(numbers, spans, strict=True):
+        if start <= last and end >= first:
+            lines.update(enumerate(lines_of(snapshot.chunk(number).text), start))
+    return "".join(lines.get(number, "\n") for number in range(first, last + 1))
+
+
+def _within(chunk: Chunk, shown: Found) -> bool:
+    return chunk.path == shown.path and shown.start_line <= chunk.start_line and chunk.end_line <= shown.end_line

@@ -1,0 +1,223 @@
+"""What may be asked of a session, each a function from plain values to a record: search, related, status, rank.
+
+MCP and HTTP differ in how they write these down and in nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+from assay.assemble import queries_of, ranker, related_to, status_of
+from assay.errors import InputError, nearest
+from assay.protocols import Searcher
+from assay.search.excerpt import asked as terms_asked
+from assay.search.union import union
+from assay.serve.answers import FoundAnswer, Size, sized
+from assay.serve.cursor import cursor as cursor_of
+from assay.serve.cursor import offset_of
+from assay.serve.session import Place, Session, View
+from assay.store.snapshot import Snapshot
+from assay.types import Hit, Mode, Program, Query, Ranked, Task
+
+LEAST_BUDGET = 500
+USUAL_BUDGET = 4000
+DEEPEST = 200
+"""Hits of one question that can be paged through."""
+_FIRST = 30
+"""Hits that one search finds; its ranking reads the texts of so many."""
+MOST_QUERIES = 10
+MOST_HITS = 100
+MOST_PROGRAMS = 1000
+_LISTED = 20
+_DESCRIBED = {"use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """How much of an answer is wanted."""
+
+    k: int = 10
+    budget: int = USUAL_BUDGET
+    cursor: str = ""
+    explain: bool = False
+    """Whether the parts of each score are wanted."""
+
+    def __post_init__(self) -> None:
+        """Refuse what holds nothing, and what holds too much."""
+        if not 1 <= self.k <= MOST_HITS:
+            raise InputError(f"k is {self.k}; wanted 1 to {MOST_HITS}")
+        if self.budget < LEAST_BUDGET:
+            raise InputError(f"the budget is {self.budget} tokens; wanted {LEAST_BUDGET} or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What to keep of a place."""
+
+    mode: str = ""
+    languages: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What an index holds and leaves out."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    indexed: bool
+    """False: nobody has searched this root yet; a search makes the index."""
+    files: int
+    chunks: int
+    encoder: str
+    location: str
+    size_mb: float
+    checked_s: float
+    """Seconds since this server looked at the files; -1 where it has not."""
+    left_out: dict[str, int]
+    """Files and folders that are not indexed, counted by reason."""
+    examples: list[str]
+    """Some of them, as path: reason."""
+    notes: int
+    """Files that were cut by lines, as their grammar failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A candidate program in its place."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    index: int
+    """Which of the programs that were given, from 0."""
+    score: float
+    """Comparable among these programs only."""
+    fault: str
+    """How it most likely fails, or correct; empty without an opinion."""
+    line: int
+    """Where it most likely breaks; -1 where no line is to blame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Candidate programs, the most likely right one first; none was run."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    ranker: str
+    programs: list[Placed]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question at a place, and how much of its answer is wanted."""
+
+    place: Place
+    page: Page
+    question: tuple[object, ...]
+    view: View
+    texts: tuple[str, ...] = ()
+
+    @property
+    def start(self) -> int:
+        """How many hits came before this page."""
+        return offset_of(self.page.cursor, self.question, self.view.version)
+
+    @property
+    def depth(self) -> int:
+        """How many hits to look for: one more than are shown, to know of more."""
+        return min(self.start + self.page.k + 1, DEEPEST)
+
+    def answer(self, hits: Sequence[Hit], *, relevant: bool = True) -> FoundAnswer:
+        """Return what the page holds of all hits."""
+        start, page = self.start, self.page
+        snapshot = self.view.corpus if isinstance(self.view.corpus, Snapshot) else None
+        size = Size(page.budget, terms_asked(self.texts), explain=page.explain)
+        shown, taken = sized(hits[start : start + page.k], size, snapshot)
+        more = len(hits) > start + taken and start + taken < DEEPEST
+        after = cursor_of(start + taken, self.question, self.view.version) if more else ""
+        return FoundAnswer(self.place.engine.name, shown, relevant, self.view.stale, after)
+
+
+def search(session: Session, texts: Sequence[str], path: str, *, keep: Keep, page: Page) -> FoundAnswer:
+    """Return the best hits of some questions, united, in one place."""
+    if len(texts) > MOST_QUERIES:
+        raise InputError(f"{len(texts)} queries were given; at most {MOST_QUERIES} are asked at once")
+    place = session.place(path)
+    queries = _queries(texts, place, keep)
+    question = ("search", *texts, path, keep.mode, keep.languages, keep.globs)
+    asked = _Asked(place, page, question, place.engine.view(), tuple(texts))
+    hits = _ranked(asked.view.searcher, queries, asked.depth)
+    return asked.answer(hits, relevant=asked.view.workspace.is_relevant(hits))
+
+
+def related(session: Session, path: str, line: int, *, page: Page) -> FoundAnswer:
+    """Return what has to do with the unit at a line of a file."""
+    place = session.place(path)
+    if (place.engine.root / place.inside).is_dir():
+        raise InputError(f"'{path}' is a folder: give a file, and a line of it")
+    asked = _Asked(place, page, ("related", path, line), place.engine.view())
+    return asked.answer(related_to(asked.view.workspace, place.inside, line, asked.depth))
+
+
+def status(session: Session, path: str) -> Status:
+    """Return what the index of a place holds, without changing it; the files are listed and not read."""
+    engine = session.place(path).engine
+    held = engine.held
+    index, report = (held.workspace.index, held.report) if held else status_of(engine.root, engine.settings)
+    skipped = report.skipped if report else ()
+    reasons = Counter(
+        "a copy of another file" if each.reason.startswith("a copy of ") else each.reason for each in skipped
+    )
+    size = index.size_bytes() if report else 0
+    return Status(
+        root=engine.name,
+        indexed=report is not None,
+        files=report.files if report else 0,
+        chunks=report.chunks if report else 0,
+        encoder=index.encoder.name,
+        location=index.location,
+        size_mb=round((size or 0) / 1e6, 1),
+        checked_s=-1.0 if engine.checked_s is None else round(engine.checked_s, 1),
+        left_out=dict(reasons.most_common(_LISTED)),
+        examples=[f"{each.path}: {each.reason}" for each in skipped[:_LISTED]],
+        notes=len(report.notes) if report else 0,
+    )
+
+
+def rank(programs: Sequence[str], prompt: str = "", entry_point: str = "") -> Order:
+    """Return candidate programs for one task, best first, by reading them alone."""
+    from assay.rank.order import best_first
+
+    if not 1 <= len(programs) <= MOST_PROGRAMS:
+        raise InputError(f"{len(programs)} programs were given; wanted 1 to {MOST_PROGRAMS}")
+    chosen = ranker()
+    task = Task("task", prompt, entry_point)
+    given = [Program(task.id, source, str(number)) for number, source in enumerate(programs)]
+    return Order(chosen.name, [_placed(each) for each in best_first(chosen.rank(task, given))])
+
+
+def _placed(ranked: Ranked) -> Placed:
+    fault = "" if ranked.fault is None else str(ranked.fault)
+    return Placed(int(ranked.program.id), round(float(ranked.score), 4), fault, ranked.line)
+
+
+def _queries(texts: Sequence[str], place: Place, keep: Keep) -> list[Query]:
+    mode: Mode | None = next((one for one in get_args(Mode) if one == keep.mode), None)
+    if keep.mode and mode is None:
+        raise InputError(f"unknown mode '{keep.mode}'; {nearest(keep.mode, get_args(Mode))}")
+    return queries_of(texts, mode=mode, languages=keep.languages, paths=place.globs(keep.globs))
+
+
+def _ranked(searcher: Searcher, queries: Sequence[Query], depth: int) -> list[Hit]:
+    """Return hits in an order that every page sees: what only a deeper search finds comes after the first ones."""
+    hits = union(searcher.search(queries, _FIRST), _FIRST)
+    if depth <= _FIRST or len(hits) < _FIRST:
+        return hits[:depth]
+    known = {hit.chunk.id for hit in hits}
+    deeper = union(searcher.search(queries, DEEPEST), DEEPEST)
+    return [*hits, *(hit for hit in deeper if hit.chunk.id not in known)][:depth]

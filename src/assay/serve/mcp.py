@@ -1,0 +1,185 @@
+"""A session to an MCP server: six tools over standard input and output, or over HTTP on the loopback address.
+
+What can go wrong is an answer that says what to do, marked as an error; a tool never ends the server. Text for a model
+and typed content say the same, and each alone keeps to the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import wraps
+from typing import Annotated, Any, Literal
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import Field, RootModel
+
+from assay import __version__
+from assay.errors import AssayError, printable
+from assay.serve import asking, reading
+from assay.serve.answers import FoundAnswer
+from assay.serve.asking import Keep, Order, Page, Status
+from assay.serve.reading import OutlineAnswer, PatternAnswer
+from assay.serve.session import Session
+from assay.serve.told import told
+
+LOOPBACK = "127.0.0.1"
+LARGEST_REQUEST = 4 * 1024 * 1024
+"""Bytes; a thousand candidate programs are smaller."""
+
+Path = Annotated[
+    str,
+    Field(
+        description="Folder or file below what is served, or the https URL of a git repository; "
+        "empty for the served folder."
+    ),
+]
+Globs = Annotated[list[str], Field(description="Keep files that match one: *.py, src/**; !tests/** leaves out.")]
+Budget = Annotated[
+    int, Field(ge=asking.LEAST_BUDGET, le=200_000, description="Tokens that the answer may take, about.")
+]
+Cursor = Annotated[str, Field(description="The cursor of the page before, all else the same; empty for the first.")]
+Explain = Annotated[bool, Field(description="Add what each score is made of.")]
+Count = Annotated[int, Field(ge=1, le=asking.MOST_HITS, description="Entries of a page, at most.")]
+
+INSTRUCTIONS = (
+    "Finds code by meaning, offline. Use search for where or how something is done, related for what touches a line, "
+    "pattern for every place of a structure, outline before reading files. Lines are 1-based and inclusive, paths "
+    "relative to root. Indexes are made and refreshed by themselves."
+)
+
+
+class Tools:
+    """The tools of one session; each parameter is what a client sees of it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def search(  # noqa: PLR0913, PLR0917  what a client sees
+        self,
+        query: Annotated[str, Field(description="A question, a name in any spelling, an error message.")],
+        path: Path = "",
+        more_queries: Annotated[list[str], Field(description="Other wordings; their hits are united.")] = [],  # noqa: B006  a schema
+        k: Count = 8,
+        mode: Annotated[
+            Literal["", "code", "docs", "all"], Field(description="Empty: code, or all where globs or languages keep.")
+        ] = "",
+        languages: Annotated[list[str], Field(description="Keep these, such as python or ts.")] = [],  # noqa: B006
+        globs: Globs = [],  # noqa: B006
+        budget: Budget = asking.USUAL_BUDGET,
+        cursor: Cursor = "",
+        explain: Explain = False,  # noqa: FBT002
+    ) -> Annotated[CallToolResult, RootModel[FoundAnswer]]:
+        """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
+        keep = Keep(mode, tuple(languages), tuple(globs))
+        page = Page(k, budget, cursor, explain=explain)
+        return _result(asking.search(self._session, [query, *more_queries], path, keep=keep, page=page))
+
+    def related(  # noqa: PLR0913, PLR0917
+        self,
+        path: Annotated[str, Field(description="A file below what is served.")],
+        line: Annotated[int, Field(ge=1, description="A line of it.")],
+        k: Count = 8,
+        budget: Budget = asking.USUAL_BUDGET,
+        cursor: Cursor = "",
+        explain: Explain = False,  # noqa: FBT002
+    ) -> Annotated[CallToolResult, RootModel[FoundAnswer]]:
+        """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
+        return _result(asking.related(self._session, path, line, page=Page(k, budget, cursor, explain=explain)))
+
+    def outline(
+        self,
+        path: Path = "",
+        globs: Globs = [],  # noqa: B006
+        k: Count = 50,
+        budget: Budget = asking.USUAL_BUDGET,
+        cursor: Cursor = "",
+    ) -> Annotated[CallToolResult, RootModel[OutlineAnswer]]:
+        """List the signatures of files, with their lines, and the headings of prose: what is there, without bodies."""
+        return _result(reading.outlines(self._session, path, globs, page=Page(k, budget, cursor)))
+
+    def pattern(  # noqa: PLR0913, PLR0917
+        self,
+        pattern: Annotated[
+            str, Field(description="Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number.")
+        ],
+        language: Annotated[str, Field(description="Of the files to look in, such as python, rust or tsx.")],
+        path: Path = "",
+        globs: Globs = [],  # noqa: B006
+        k: Count = 50,
+        budget: Budget = asking.USUAL_BUDGET,
+        cursor: Cursor = "",
+    ) -> Annotated[CallToolResult, RootModel[PatternAnswer]]:
+        """Find every place whose code has a structure (ast-grep), in order of path; spacing does not count."""
+        page = Page(k, budget, cursor)
+        return _result(reading.patterns(self._session, (pattern, language), path, globs, page=page))
+
+    def status(self, path: Path = "") -> Annotated[CallToolResult, RootModel[Status]]:
+        """Say what the index of a folder holds, what it leaves out and why, and how fresh it is; changes nothing."""
+        return _result(asking.status(self._session, path))
+
+    def rank(
+        self,
+        programs: Annotated[list[str], Field(description="Python sources that try to solve one task.")],
+        prompt: Annotated[str, Field(description="The task.")] = "",
+        entry_point: Annotated[str, Field(description="The function that is to be written.")] = "",
+    ) -> Annotated[CallToolResult, RootModel[Order]]:
+        """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
+        return _result(asking.rank(programs, prompt, entry_point))
+
+
+def server_of(session: Session) -> MCPServer[Any]:
+    """Return the server of a session, as yet on no transport."""
+    of = Tools(session)
+    tools = [_tool(each) for each in (of.search, of.related, of.outline, of.pattern, of.status, of.rank)]
+    return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
+
+
+def _tool(work: Callable[..., CallToolResult]) -> Tool:
+    """Return a tool that refuses an argument it does not know, which would otherwise be passed over in silence."""
+    reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
+    tool = Tool.from_function(_guarded(work), annotations=reads)
+    taken = tool.fn_metadata.arg_model
+    taken.model_config["extra"] = "forbid"
+    taken.model_rebuild(force=True)
+    tool.parameters = taken.model_json_schema(by_alias=True)
+    return tool
+
+
+def serve_stdio(session: Session) -> None:
+    """Serve one client on standard input and output until it leaves."""
+    server_of(session).run("stdio")
+
+
+def serve_http(session: Session, port: int) -> None:
+    """Serve any number of clients of this machine, at /mcp; a page in a browser is none of them."""
+    server_of(session).run(
+        "streamable-http",
+        host=LOOPBACK,
+        port=port,
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=LARGEST_REQUEST,
+    )
+
+
+def _result(answer: Any) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=told(answer))], structured_content=asdict(answer))
+
+
+def _guarded(tool: Callable[..., CallToolResult]) -> Callable[..., CallToolResult]:
+    """Return a tool whose errors are answers: those for people in their words, a lost file by its name."""
+
+    @wraps(tool)
+    def guarded(*args: Any, **given: Any) -> CallToolResult:
+        try:
+            return tool(*args, **given)
+        except AssayError as error:
+            what = printable(str(error))
+        except OSError as error:
+            what = f"cannot be read: {error.strerror or type(error).__name__}"
+        return CallToolResult(content=[TextContent(type="text", text=what)], is_error=True)
+
+    return guarded

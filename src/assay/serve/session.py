@@ -1,0 +1,259 @@
+"""What faces share: the folders that may be searched, and an index of each that is kept up to date while they ask.
+
+A place is a path below a folder that is served, or the URL of a repository. Its index is that of the innermost checkout
+or served folder around it, so that one repository has one index however it is asked about. One thread a root writes;
+readers have a snapshot and wait for a writer a little, in case it is quick, and then no longer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path, PurePosixPath
+from secrets import token_hex
+from threading import Lock, Thread
+
+from assay.assemble import Workspace, open_workspace, root_of
+from assay.corpus.clone import is_url
+from assay.corpus.files import shown
+from assay.errors import AssayError, InputError
+from assay.protocols import Searcher
+from assay.search.hybrid import Corpus
+from assay.search.index import Report
+from assay.settings import Settings
+
+_MOST_GLOBS, _LONGEST_GLOB = 100, 500
+
+
+class StillIndexing(AssayError):
+    """There is no index yet, and one is being made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """How long things may take, in seconds."""
+
+    fresh_s: float = 1.0
+    """A root whose files were looked at so recently is not looked at again."""
+    refresh_s: float = 0.5
+    """How long an answer waits for changed files to be indexed before it is given from what was there."""
+    first_s: float = 45.0
+    """How long an answer waits for an index where there is none."""
+    clone_s: float = 300.0
+    """A clone that was fetched so recently is not fetched again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What was asked about: an engine, and the part of its root to keep to."""
+
+    engine: Engine
+    inside: str = ""
+    """A file or folder below the root, or empty for all of it."""
+
+    def globs(self, asked: Collection[str] = ()) -> tuple[str, ...]:
+        """Return what keeps to this place and to some globs, which are relative to it."""
+        if len(asked) > _MOST_GLOBS or any(len(glob) > _LONGEST_GLOB for glob in asked):
+            raise InputError(f"at most {_MOST_GLOBS} globs of {_LONGEST_GLOB} characters are taken")
+        if not self.inside:
+            return tuple(asked)
+        here = "/" + _literal(self.inside)
+        wanted = [f"{here}/{_below(glob)}" for glob in asked if not glob.startswith("!")]
+        return (*(wanted or [here]), *(f"!{here}/{_below(glob[1:])}" for glob in asked if glob.startswith("!")))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A workspace as it is right now."""
+
+    workspace: Workspace
+    searcher: Searcher
+    corpus: Corpus
+    report: Report
+    """What the index holds, from when the files were last looked at."""
+    version: str = field(default_factory=partial(token_hex, 8))
+    """Another one whenever something else is searched."""
+    stale: bool = False
+    """Changed files are still being indexed; the next answer may know more."""
+
+
+class Engine:
+    """One root, its index open; any number of threads may ask."""
+
+    def __init__(self, root: Path, settings: Settings, waits: Waits) -> None:
+        self.root, self.settings = root, settings
+        self._waits = waits
+        self._lock = Lock()
+        self._view: View | None = None
+        self._writing: Future[View] | None = None
+        self._checked = -float("inf")
+        self._progress = (0, 0)
+
+    @property
+    def name(self) -> str:
+        """The root as text, whatever bytes its name is made of."""
+        return shown(str(self.root))
+
+    @property
+    def checked_s(self) -> float | None:
+        """How long ago the files were looked at; None where they never were."""
+        return time.monotonic() - self._checked if self._view is not None else None
+
+    @property
+    def held(self) -> View | None:
+        """What was there when the files were last looked at, without looking; None where they never were."""
+        return self._view
+
+    def view(self) -> View:
+        """Return the index, up to date where that is quick; raise `StillIndexing` where there is none yet."""
+        with self._lock:
+            held, writing = self._view, self._writing
+            if writing is None and (held is None or time.monotonic() - self._checked >= self._waits.fresh_s):
+                writing = self._begin(held)
+        if writing is None:
+            assert held is not None
+            return held
+        try:
+            return writing.result(self._waits.first_s if held is None else self._waits.refresh_s)
+        except TimeoutError:
+            if held is not None:
+                return replace(held, stale=True)
+            done, total = self._progress
+            far = f", {done:,} of {total:,} files" if total else ""
+            raise StillIndexing(f"the index of '{self.root.name}' is being made{far}; ask again in a minute") from None
+
+    def _begin(self, held: View | None) -> Future[View]:
+        writing: Future[View] = Future()
+        self._writing = writing
+        Thread(target=self._write, args=(held, writing), name=f"index {self.root.name}", daemon=True).start()
+        return writing
+
+    def _write(self, held: View | None, writing: Future[View]) -> None:
+        started = time.monotonic()
+        try:
+            made = self._refreshed(held)
+        except BaseException as error:  # noqa: BLE001  it is raised where it was asked
+            with self._lock:
+                self._writing = None
+            writing.set_exception(error)
+            return
+        with self._lock:
+            self._view, self._checked, self._writing = made, started, None
+        writing.set_result(made)
+
+    def _refreshed(self, held: View | None) -> View:
+        """Return what is there now; while nothing changed the same workspace, which knows words and filters by then."""
+        if held is None:
+            workspace = open_workspace(self.root, self.settings, progress=self._told)
+            return _viewed(workspace, workspace.report)
+        index = held.workspace.index
+        report = index.refresh(self._told)
+        if index.corpus() is held.corpus:
+            return replace(held, report=report)
+        return _viewed(Workspace(index, report, self.settings), report)
+
+    def _told(self, _stage: str, done: int, total: int) -> None:
+        self._progress = (done, total)
+
+
+def _viewed(workspace: Workspace, report: Report) -> View:
+    return View(workspace, workspace.searcher, workspace.index.corpus(), report)
+
+
+class Session:
+    """The roots that are served, each with its settings, and their engines."""
+
+    def __init__(
+        self,
+        roots: Mapping[Path, Settings],
+        *,
+        schemes: Collection[str] = ("https",),
+        waits: Waits = Waits(),
+        most: int = 16,
+    ) -> None:
+        """Serve some folders, and repositories whose URLs have one of some schemes; keep the `most` asked last open."""
+        self.roots = {root.resolve(): settings for root, settings in roots.items()}
+        self._schemes, self._waits, self._most = tuple(schemes), waits, most
+        self._engines: OrderedDict[Path, Engine] = OrderedDict()
+        self._clones: dict[str, tuple[float, Path]] = {}
+        self._lock, self._cloning = Lock(), Lock()
+
+    def place(self, asked: str = "") -> Place:
+        """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
+        if is_url(asked):
+            root = self._clone(asked)
+            return Place(self._engine(root, self._elsewhere(next(iter(self.roots.values()), Settings()))))
+        served, path = self._served(asked)
+        root = next(folder for folder in (path, *path.parents) if folder == served or _is_checkout(folder))
+        settings = self.roots[served]
+        engine = self._engine(root, settings if root == served else self._elsewhere(settings))
+        inside = path.relative_to(root).as_posix()
+        return Place(engine, "" if inside == "." else inside)
+
+    def _served(self, asked: str) -> tuple[Path, Path]:
+        """Return the served root that holds a path, and the path with every link followed."""
+        if not asked and len(self.roots) > 1:
+            raise InputError(f"several folders are served, say which as path: {self._named()}")
+        try:
+            given = [Path(asked)] if Path(asked).is_absolute() else [root / asked for root in self.roots]
+            paths = [path.resolve() for path in given]
+            held = [(root, path) for path in paths for root in self.roots if path.is_relative_to(root)]
+            held.sort(key=lambda pair: -len(pair[0].parts))
+            found = next((pair for pair in held if pair[1].exists()), None)
+        except (OSError, ValueError, RuntimeError):  # too long, no text, links in a circle, not readable
+            raise InputError(f"'{asked}' is no path that can be read") from None
+        if not held:
+            raise InputError(f"'{asked}' is outside of what is served: {self._named()}")
+        if found is None:
+            raise InputError(f"no such file or folder: '{asked}'; paths are relative to {self._named()}")
+        return found
+
+    def _named(self) -> str:
+        return ", ".join(map(str, self.roots)) or "nothing"
+
+    def _clone(self, url: str) -> Path:
+        scheme = url.partition("://")[0] if "://" in url else "ssh"
+        if scheme not in self._schemes:
+            allowed = " or ".join(self._schemes)
+            raise InputError(f"'{url}' is not served: {f'give a URL of {allowed}' if allowed else 'cloning is off'}")
+        with self._cloning:
+            known = self._clones.get(url)
+            if known and time.monotonic() - known[0] < self._waits.clone_s:
+                return known[1]
+            root = root_of(url)
+            self._clones[url] = (time.monotonic(), root)
+            return root
+
+    def _elsewhere(self, settings: Settings) -> Settings:
+        """Return settings for another root: an index that was given a place is of its own root alone."""
+        return replace(settings, index=replace(settings.index, location=""))
+
+    def _engine(self, root: Path, settings: Settings) -> Engine:
+        with self._lock:
+            engine = self._engines.pop(root, None) or Engine(root, settings, self._waits)
+            self._engines[root] = engine
+            while len(self._engines) > self._most:
+                self._engines.popitem(last=False)
+            return engine
+
+
+def _is_checkout(folder: Path) -> bool:
+    try:
+        return (folder / ".git").exists()
+    except OSError:
+        return False
+
+
+def _literal(path: str) -> str:
+    """Return a path as a glob that matches it alone."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+
+
+def _below(glob: str) -> str:
+    """Return a glob as it is below a folder: one without a slash is of any file there."""
+    anywhere = "/" not in glob.rstrip("/")
+    return f"**/{glob}" if anywhere else str(PurePosixPath(glob.lstrip("/").removeprefix("./")))

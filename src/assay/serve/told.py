@@ -1,0 +1,93 @@
+"""Records of answers to text for a model: places above the lines they are about, in far fewer tokens than JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import singledispatch
+from typing import Any
+
+from assay.serve.answers import Found, FoundAnswer
+from assay.serve.asking import Order, Status
+from assay.serve.reading import Matched, OutlineAnswer, PatternAnswer
+
+
+@singledispatch
+def told(answer: Any) -> str:
+    """Return an answer as text."""
+    raise TypeError(f"no text for {type(answer).__name__}")
+
+
+@told.register
+def _(answer: FoundAnswer) -> str:
+    notes = []
+    if not answer.hits:
+        notes.append("nothing found")
+    elif not answer.relevant:
+        notes.append("nothing relevant here, it seems; these are only the nearest")
+    if answer.stale:
+        notes.append("files changed and are being indexed; ask again for what is in them")
+    return _joined([*notes, *map(_hit, answer.hits)], answer.cursor)
+
+
+@told.register
+def _(answer: OutlineAnswer) -> str:
+    blocks = ["\n".join((file.path, *file.signatures)) for file in answer.files]
+    return _joined(blocks or ["no file there declares anything"], answer.cursor)
+
+
+@told.register
+def _(answer: PatternAnswer) -> str:
+    blocks = list(map(_match, answer.matches)) or [f"no match in {answer.files} files"]
+    return _joined([*blocks, *([answer.note] if answer.note else [])], answer.cursor)
+
+
+@told.register
+def _(answer: Status) -> str:
+    if not answer.indexed:
+        return f"{answer.root}: not indexed yet; a search makes the index"
+    rows = [
+        f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.size_mb} MB, {answer.encoder}",
+        f"looked at {answer.checked_s:g} s ago" if answer.checked_s >= 0 else "not looked at by this server yet",
+        *(f"left out {count}: {reason}" for reason, count in answer.left_out.items()),
+    ]
+    return "\n".join(rows)
+
+
+@told.register
+def _(answer: Order) -> str:
+    lines = (f", line {each.line}" if each.line > 0 else "" for each in answer.programs)
+    rows = [
+        f"{place}. program {each.index}: {each.score:.3f} {each.fault}{line}".rstrip()
+        for place, (each, line) in enumerate(zip(answer.programs, lines, strict=True), 1)
+    ]
+    return "\n".join(rows)
+
+
+def _hit(hit: Found) -> str:
+    named = f"{hit.kind} {hit.symbol}".strip()
+    part = "" if hit.complete else " (a part)"
+    why = f"\n  {_why(hit.why)}" if hit.why else ""
+    return f"{hit.path}:{hit.start_line}-{hit.end_line} {named}{part} {hit.score:.2f}{why}\n{_body(hit.text)}"
+
+
+def _match(match: Matched) -> str:
+    part = "" if match.complete else " (its first lines)"
+    return f"{match.path}:{match.start_line}-{match.end_line}{part}\n{_body(match.text)}"
+
+
+def _why(why: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in why.items())
+
+
+def _body(text: str) -> str:
+    return text.rstrip("\n")
+
+
+def _joined(blocks: list[str], cursor: str) -> str:
+    return "\n\n".join(_with_cursor(blocks, cursor))
+
+
+def _with_cursor(blocks: list[str], cursor: str) -> Iterator[str]:
+    yield from blocks
+    if cursor:
+        yield f"more with cursor {cursor}"
