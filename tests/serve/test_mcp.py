@@ -22,7 +22,8 @@ from mcp import Client, StdioServerParameters  # noqa: TID253
 import assay
 from assay.serve.mcp import server_of
 from assay.serve.session import Session, Waits
-from assay.settings import Settings
+from assay.settings import IndexSettings, Settings
+from assay.store.folder import Folder
 
 TOOLS = {"search", "related", "outline", "pattern", "status", "rank"}
 ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
@@ -222,6 +223,25 @@ def test_a_change_is_found_by_the_next_question(root: Path):
         assert found["hits"][0]["symbol"] == "fetch_inbox"
 
     asking(server_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=30.0))), change)
+
+
+def test_who_waits_for_a_first_index_hears_of_it(root: Path, tmp_path: Path):
+    place = tmp_path / "index"
+    told: list[str | None] = []
+    other = Folder(place).writing()
+
+    async def hear(_done: float, _total: float | None, message: str | None) -> None:
+        told.append(message)
+        if len(told) == 1:
+            other.__exit__(None, None, None)
+
+    async def wait(client: Client) -> None:
+        answer = await client.call_tool("search", {"query": "send mail"}, progress_callback=hear)
+        assert not answer.is_error
+
+    other.__enter__()
+    asking(server_of(Session({root: Settings(index=IndexSettings(location=str(place)))})), wait)
+    assert set(told) == {f"indexing {root.name}"}
 
 
 def test_the_command_says_what_is_wrong(assay: Callable[..., Any], project: Path):

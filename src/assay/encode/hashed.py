@@ -7,7 +7,7 @@ Multitask Learning"); texts are near when they share terms, and only then.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -37,7 +37,7 @@ class HashedEncoder:
         return unit(vectors)
 
 
-@cache
+@lru_cache(16_384)
 def _place(term: str) -> tuple[int, int]:
     """Return where a term counts and with which sign; `crc32` is the same in every process, `hash` is not."""
     number = crc32(term.encode())

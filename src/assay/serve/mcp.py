@@ -1,17 +1,19 @@
 """A session to an MCP server: six tools over standard input and output, or over HTTP on the loopback address.
 
 What can go wrong is an answer that says what to do, marked as an error; a tool never ends the server. Text for a model
-and typed content say the same, and each alone keeps to the budget.
+and typed content say the same, and each alone keeps to the budget. A client that asks for progress hears of an index
+that is being made, so that it does not take a long first answer for a lost one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, Literal
 
-from mcp.server.mcpserver import MCPServer
+from anyio import create_task_group, sleep, to_thread
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, RootModel
@@ -28,6 +30,7 @@ from assay.serve.told import told
 LOOPBACK = "127.0.0.1"
 LARGEST_REQUEST = 4 * 1024 * 1024
 """Bytes; a thousand candidate programs are smaller."""
+_REPORT_S = 1.0
 
 Path = Annotated[
     str,
@@ -133,14 +136,14 @@ class Tools:
 def server_of(session: Session) -> MCPServer[Any]:
     """Return the server of a session, as yet on no transport."""
     of = Tools(session)
-    tools = [_tool(each) for each in (of.search, of.related, of.outline, of.pattern, of.status, of.rank)]
+    tools = [_tool(each, session) for each in (of.search, of.related, of.outline, of.pattern, of.status, of.rank)]
     return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
 
 
-def _tool(work: Callable[..., CallToolResult]) -> Tool:
+def _tool(work: Callable[..., CallToolResult], session: Session) -> Tool:
     """Return a tool that refuses an argument it does not know, which would otherwise be passed over in silence."""
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
-    tool = Tool.from_function(_guarded(work), annotations=reads)
+    tool = Tool.from_function(_reported(work, session), annotations=reads, context_kwarg="context")
     taken = tool.fn_metadata.arg_model
     taken.model_config["extra"] = "forbid"
     taken.model_rebuild(force=True)
@@ -169,17 +172,34 @@ def _result(answer: Any) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=told(answer))], structured_content=asdict(answer))
 
 
-def _guarded(tool: Callable[..., CallToolResult]) -> Callable[..., CallToolResult]:
-    """Return a tool whose errors are answers: those for people in their words, a lost file by its name."""
+def _reported(work: Callable[..., CallToolResult], session: Session) -> Callable[..., Any]:
+    """Return a tool that works in a thread, and tells of an index that it waits for."""
 
-    @wraps(tool)
-    def guarded(*args: Any, **given: Any) -> CallToolResult:
-        try:
-            return tool(*args, **given)
-        except AssayError as error:
-            what = printable(str(error))
-        except OSError as error:
-            what = f"cannot be read: {error.strerror or type(error).__name__}"
-        return CallToolResult(content=[TextContent(type="text", text=what)], is_error=True)
+    @wraps(work)
+    async def reported(*, context: Context[Any, Any], **given: Any) -> CallToolResult:
+        async with create_task_group() as beside:
+            beside.start_soon(_report, session, context)
+            answer: CallToolResult = await to_thread.run_sync(partial(_guarded, work, given))
+            beside.cancel_scope.cancel()
+        return answer
 
-    return guarded
+    return reported
+
+
+async def _report(session: Session, context: Context[Any, Any]) -> None:
+    while True:
+        await sleep(_REPORT_S)
+        if making := session.making():
+            name, done, total = making
+            await context.report_progress(done, total or None, f"indexing {name}")
+
+
+def _guarded(work: Callable[..., CallToolResult], given: dict[str, Any]) -> CallToolResult:
+    """Return an answer, or an error as an answer: one for people in its words, a lost file by its name."""
+    try:
+        return work(**given)
+    except AssayError as error:
+        what = printable(str(error))
+    except OSError as error:
+        what = f"cannot be read: {error.strerror or type(error).__name__}"
+    return CallToolResult(content=[TextContent(type="text", text=what)], is_error=True)

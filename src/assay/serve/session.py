@@ -108,6 +108,11 @@ class Engine:
         """What was there when the files were last looked at, without looking; None where they never were."""
         return self._view
 
+    @property
+    def making(self) -> tuple[int, int] | None:
+        """How many files of how many are in a first index that is being made; None when none is."""
+        return self._progress if self._view is None and self._writing is not None else None
+
     def view(self) -> View:
         """Return the index, up to date where that is quick; raise `StillIndexing` where there is none yet."""
         with self._lock:
@@ -193,6 +198,12 @@ class Session:
         engine = self._engine(root, settings if root == served else self._elsewhere(settings))
         inside = path.relative_to(root).as_posix()
         return Place(engine, "" if inside == "." else inside)
+
+    def making(self) -> tuple[str, int, int] | None:
+        """Return a root whose first index is being made, with how many files of how many are in it."""
+        with self._lock:
+            engines = list(self._engines.values())
+        return next(((engine.root.name, *making) for engine in engines if (making := engine.making)), None)
 
     def _served(self, asked: str) -> tuple[Path, Path]:
         """Return the served root that holds a path, and the path with every link followed."""
