@@ -10,6 +10,8 @@ import pytest
 
 FIELDS = ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "why", "text"]
 
+PLACE = {"path": "mail/send.py", "start_line": 6, "end_line": 6}
+
 
 def text_of(root: Path, hit: dict) -> str:
     """Return what stands at the place of a hit."""
@@ -54,6 +56,17 @@ def test_json_lines_are_the_same_hits_one_a_line(assay, project: Path):
     lines = assay("search", "mail", project, "--format", "jsonl").out.splitlines()
     assert [json.loads(line) for line in lines] == whole
     assert len(whole) > 1
+
+
+def test_places_can_be_opened_from_where_one_stands(assay, project: Path):
+    ran = assay("search", "send_mail", project, "--format", "vimgrep", "--limit", "1", "--all-matches")
+    first, *rest = ran.out.splitlines()
+    assert first == f"{project}/mail/send.py:6:5:" + text_of(project, PLACE).rstrip("\n")
+    for row in rest:
+        path, line, column, what = row.split(":", 3)
+        held = Path(path).read_text().splitlines()[int(line) - 1]
+        assert (held[int(column) - 1 :].startswith("send_mail"), what) == (True, "literal match")
+    assert rest
 
 
 def test_several_queries_are_united_and_each_chunk_is_shown_once(assay, project: Path):

@@ -26,6 +26,13 @@ def test_a_hit_is_its_place_what_it_is_and_its_lines():
     )
 
 
+def test_editors_get_the_place_of_the_name():
+    assert text.quickfix(HIT) == "a.py:3:5:def send(to):\n"
+    chunk = Chunk("1", "# é\n  @é\n  é = send\n", "python", "b c.py", 7, 9, "send", "constant", signature="é = send")
+    assert text.quickfix(Hit(chunk, 1.0)) == "b c.py:9:8:  é = send\n"
+    assert text.quickfix(Hit(Chunk("1", "\tno name\n", "", "c", 2, 2), 1.0)) == "c:2:2:\tno name\n"
+
+
 @pytest.mark.parametrize("language", ["python", "no-such-language", ""])
 def test_colour_changes_no_character(language: str):
     chunk = Chunk("1", 'x = """a\n\n\tsend [red]b[/red]\n', language, "a.py", 1, 3)

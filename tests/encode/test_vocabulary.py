@@ -34,3 +34,12 @@ def test_any_text_has_rows_inside_the_table_and_the_same_ones_again(text: str) -
     rows = VOCABULARY.rows(text)
     assert all(0 <= row < len(VOCABULARY) for row in rows)
     assert VOCABULARY.rows(text) == rows == Vocabulary(VOCABULARY.entries).rows(text)
+
+
+def test_words_met_are_forgotten_before_there_are_too_many():
+    vocabulary = Vocabulary(["send", "mail", "##s"])
+    wanted = vocabulary.rows("send_mail mails")
+    for start in range(0, 200_000, 50_000):
+        vocabulary.rows(" ".join(f"w{number}" for number in range(start, start + 50_000)))
+    assert len(vocabulary._met) < 150_000
+    assert vocabulary.rows("send_mail mails") == wanted

@@ -1,7 +1,7 @@
-"""Queries and workspaces to an answer, and an answer to what is printed: text, JSON, or JSON lines.
+"""Queries and workspaces to an answer, and an answer to what is printed: text, JSON, JSON lines, or places for editors.
 
-Paths are relative to the searched root in JSON; text, and JSON of several roots, put the root before them as it
-was typed, so that they can be opened from where one stands.
+Paths are relative to the searched root in JSON; text, places, and JSON of several roots, put the root before them as
+it was typed, so that they can be opened from where one stands.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Answer:
 
     def written(self, look: Look) -> str:
         """Return what to print; with a budget, as much of it as that holds."""
-        write = {"text": self._text, "json": self._json, "jsonl": self._json_lines}[look.form]
-        return write(look)
+        forms = {"text": self._text, "json": self._json, "jsonl": self._json_lines, "vimgrep": self._places}
+        return forms[look.form](look)
 
     def _json(self, look: Look) -> str:
         rest = {"query": "\n".join(self.queries), "relevant": self.relevant, "index": self.index}
@@ -66,6 +66,11 @@ class Answer:
         rest = dumps(matches) + "\n" if matches else ""
         hits = self._fitting(look.budget, rest, lambda hit: dumps(as_dict(hit)) + "\n")
         return "".join(f"{dumps(as_dict(hit))}\n" for hit in hits) + rest
+
+    def _places(self, look: Look) -> str:
+        places = (self._matches(look.budget).get("matches") or {}).get("places", ())
+        rest = "".join(f"{place['path']}:{place['line']}:{place['column']}:literal match\n" for place in places)
+        return "".join(map(text.quickfix, self._fitting(look.budget, rest, text.quickfix))) + rest
 
     def _text(self, look: Look) -> str:
         matches = self._matches(look.budget)
@@ -177,6 +182,6 @@ def _answer(
 
 def _prefix(one: Opened, opened: Sequence[Opened], form: str) -> Callable[[str], str]:
     """Return what puts a root before a path, or leaves the path as it is."""
-    if form != "text" and len(opened) == 1:
+    if form in {"json", "jsonl"} and len(opened) == 1:
         return lambda path: path
     return lambda path: Path(one.typed, path).as_posix()

@@ -16,7 +16,7 @@ from assay.errors import InputError
 @click.argument("place", metavar="FILE:LINE")
 @click.argument("root", default=".", metavar="[PATH]")
 @options.limit
-@options.form("text", "json", "jsonl")
+@options.form("text", "json", "jsonl", "vimgrep")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Print at most N tokens, in whole lines.")
 @click.option("--full", is_flag=True, help="Print whole hits, not their most telling lines.")
 @click.option("--explain", is_flag=True, help="Print what each score is made of.")

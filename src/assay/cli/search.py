@@ -16,7 +16,7 @@ from assay.cli.options import Chosen, Filters
 @click.option("-q", "--query", "more", multiple=True, metavar="TEXT", help="One more query; the hits are united.")
 @options.limit
 @options.with_filters
-@options.form("text", "json", "jsonl")
+@options.form("text", "json", "jsonl", "vimgrep")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Print at most N tokens, in whole lines.")
 @click.option("--full", is_flag=True, help="Print whole hits, not their most telling lines.")
 @click.option("--explain", is_flag=True, help="Print what each score is made of.")

@@ -70,6 +70,19 @@ def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explai
     return written.get()
 
 
+def quickfix(hit: Hit) -> str:
+    """Return one hit as editors read places from other programs: `PATH:LINE:COLUMN:TEXT`, the column in bytes."""
+    chunk = hit.chunk
+    rows = lines_of(chunk)
+    at = declared(chunk) or 0
+    number, line = rows[at] if rows else (chunk.start_line, "")
+    name = chunk.symbol.partition(",")[0]
+    found = line.find(name) if name else -1
+    before = line[: found if found >= 0 else len(line) - len(line.lstrip())]
+    column = len(before.encode("utf-8", "surrogatepass")) + 1
+    return f"{_escaped(chunk.path)}:{number}:{column}:{_shown(line, clip=True)}\n"
+
+
 def with_gaps(lines: Sequence[Line]) -> list[Line]:
     """Return the lines with a line numbered 0 wherever some are left out between them."""
     shown: list[Line] = []

@@ -14,6 +14,7 @@ from assay.words import parts, words
 
 CONTINUES = "##"
 """What a piece starts with when it only continues a word."""
+_MOST_MET = 131_072  # more than a large repository has; a server meets new ones forever, and forgets all of them then
 
 
 class Vocabulary:
@@ -72,5 +73,7 @@ class _Met(dict[str, tuple[int, ...]]):
         self._cut = cut
 
     def __missing__(self, identifier: str) -> tuple[int, ...]:
+        if len(self) >= _MOST_MET:
+            self.clear()
         rows = self[identifier] = self._cut(identifier)
         return rows

@@ -63,9 +63,9 @@ def numbers_in(snapshot: Snapshot, path: str) -> NDArray[np.int64]:
     """Return the numbers of the living chunks of a file, in the order of their first lines."""
     found = [np.zeros(0, dtype=np.int64)]
     for base, (segment, live) in zip(snapshot.bases[:-1], snapshot.parts, strict=True):
-        files = segment.paths.positions(path)
-        here = np.isin(segment.file, files) if live is None else np.isin(segment.file, files) & live
-        found.append(base + np.flatnonzero(here))
+        for file in segment.paths.positions(path):
+            here = segment.file == file
+            found.append(base + np.flatnonzero(here if live is None else here & live))
     numbers = np.concatenate(found)
     ordered: NDArray[np.int64] = numbers[np.argsort(snapshot.rows("lines", numbers)[:, 0], kind="stable")]
     return ordered

@@ -42,9 +42,11 @@ class Strings(Sequence[str]):
 
     def positions(self, string: str) -> list[int]:
         """Return where a string stands; only those as long are compared."""
-        encoded = string.encode("utf-8", _ERRORS)
-        as_long = np.flatnonzero(np.diff(self.offsets) == len(encoded)).tolist()
-        return [at for at in as_long if self.bytes_at(at) == encoded]
+        encoded = np.frombuffer(string.encode("utf-8", _ERRORS), dtype=np.uint8)
+        as_long = np.flatnonzero(np.diff(self.offsets) == len(encoded))
+        letters = self.blob[self.offsets[as_long][:, None] + np.arange(len(encoded))]
+        found: list[int] = as_long[(letters == encoded).all(axis=1)].tolist()
+        return found
 
     @overload
     def __getitem__(self, index: int) -> str: ...
