@@ -12,7 +12,7 @@ from dataclasses import asdict
 from functools import partial, wraps
 from typing import Annotated, Any, Literal
 
-from anyio import create_task_group, sleep, to_thread
+from anyio import CapacityLimiter, create_task_group, sleep, to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
@@ -31,6 +31,8 @@ LOOPBACK = "127.0.0.1"
 LARGEST_REQUEST = 4 * 1024 * 1024
 """Bytes; a thousand candidate programs are smaller."""
 _REPORT_S = 1.0
+_AT_ONCE = 16
+"""Questions that are worked on: more would be no faster, and each thread keeps memory of its own."""
 
 Path = Annotated[
     str,
@@ -136,14 +138,17 @@ class Tools:
 def server_of(session: Session) -> MCPServer[Any]:
     """Return the server of a session, as yet on no transport."""
     of = Tools(session)
-    tools = [_tool(each, session) for each in (of.search, of.related, of.outline, of.pattern, of.status, of.rank)]
+    threads = CapacityLimiter(_AT_ONCE)
+    tools = [
+        _tool(each, session, threads) for each in (of.search, of.related, of.outline, of.pattern, of.status, of.rank)
+    ]
     return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
 
 
-def _tool(work: Callable[..., CallToolResult], session: Session) -> Tool:
+def _tool(work: Callable[..., CallToolResult], session: Session, threads: CapacityLimiter) -> Tool:
     """Return a tool that refuses an argument it does not know, which would otherwise be passed over in silence."""
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
-    tool = Tool.from_function(_reported(work, session), annotations=reads, context_kwarg="context")
+    tool = Tool.from_function(_reported(work, session, threads), annotations=reads, context_kwarg="context")
     taken = tool.fn_metadata.arg_model
     taken.model_config["extra"] = "forbid"
     taken.model_rebuild(force=True)
@@ -172,14 +177,14 @@ def _result(answer: Any) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=told(answer))], structured_content=asdict(answer))
 
 
-def _reported(work: Callable[..., CallToolResult], session: Session) -> Callable[..., Any]:
+def _reported(work: Callable[..., CallToolResult], session: Session, threads: CapacityLimiter) -> Callable[..., Any]:
     """Return a tool that works in a thread, and tells of an index that it waits for."""
 
     @wraps(work)
     async def reported(*, context: Context[Any, Any], **given: Any) -> CallToolResult:
         async with create_task_group() as beside:
             beside.start_soon(_report, session, context)
-            answer: CallToolResult = await to_thread.run_sync(partial(_guarded, work, given))
+            answer: CallToolResult = await to_thread.run_sync(partial(_guarded, work, given), limiter=threads)
             beside.cancel_scope.cancel()
         return answer
 
