@@ -25,7 +25,7 @@ def test_mining_writes_what_can_be_read_back(history: Path, assay, tmp_path: Pat
     ran = assay("truth", "mine", history, "--out", out, "--at", base)
     assert ran.status == 0
     assert ran.out.startswith(f"written to {out}\n")
-    assert "history: 1 queries (1 hard)" in ran.out
+    assert "history: 1 query (1 hard)" in ran.out
     truth = read(out).truth
     assert truth.commit == base
     assert {query.tags["source"] for query in truth.queries} == {"history", "docs"}

@@ -9,6 +9,7 @@ from assay.bench.caveats import caveats
 from assay.bench.markdown import chance, milliseconds, seconds, size, together, with_labels
 from assay.bench.page.study import View
 from assay.bench.results import Results, unit_of
+from assay.cli.workspaces import counted
 
 _SHOWN = 3
 """Measures in the table; results.json has all of them."""
@@ -35,7 +36,8 @@ def _plain(line: str) -> str:
 def _set(name: str, told: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], results: Results) -> Iterator[str]:
     role = f" ({told['role']})" if told["role"] else ""
     at = f" at {told['commit'][:12]}" if told["commit"] else ""
-    yield f"{name}{role}: {len(told['queries'])} queries{at}, by {unit_of(cells[0])}; means with 95% intervals"
+    asked = counted(len(told["queries"]), "query")
+    yield f"{name}{role}: {asked}{at}, by {unit_of(cells[0])}; means with 95% intervals"
     measures = results["manifest"]["measures"][:_SHOWN]
     rows = [["system", *measures, "query", "95th", "index", "memory", "errors"]]
     rows += [_row(cell, measures) for cell in cells]

@@ -112,13 +112,15 @@ def _say(problems: Sequence[Problem], *, verbose: bool) -> None:
 
 
 def _text(told: Mapping[str, Any]) -> Iterator[str]:
+    from assay.cli.workspaces import counted
+
     twins = f", {told['twins']:,} of them with the text of another" if told["twins"] else ""
-    yield f"{told['queries']:,} queries, {told['codes']:,} codes{twins}"
+    yield f"{counted(told['queries'], 'query')}, {counted(told['codes'], 'code')}{twins}"
     if "kinds" in told:
         why = ", ".join(f"{kind} {count:,}" for kind, count in told["kinds"].items() if kind != "testable")
         yield f"testable: {told['testable']:,} ({told['testable'] / told['codes']:.1%}); left out: {why or 'none'}"
-    before = f", {told['before']:,} queries of them done before" if told["before"] else ""
-    yield f"{told['pairs']:,} pairs written to {told['out']}{before}"
+    before = f", {counted(told['before'], 'query')} of them done before" if told["before"] else ""
+    yield f"{counted(told['pairs'], 'pair')} written to {told['out']}{before}"
     yield "share of an encoder's own candidates that the mean of all chose, too:"
     width = max(map(len, told["overlap"]))
     yield from (f"  {name:<{width}}  {share:.3f}" for name, share in told["overlap"].items())

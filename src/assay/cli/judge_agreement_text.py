@@ -7,6 +7,7 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
+from assay.cli.workspaces import counted
 from assay.errors import printable
 from assay.judge.agreement import Agreement, Difference
 from assay.judge.labels import Key
@@ -32,7 +33,7 @@ def as_dict(found: Agreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
 
 def as_text(found: Agreement, reasons: Reasons, texts: Texts, *, show: int, problems: int) -> Iterator[str]:
     """Yield lines for people."""
-    yield f"{found.pairs:,} pairs of {found.queries:,} queries" + (
+    yield f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query')}" + (
         f"; {problems:,} rows cannot be used" if problems else ""
     )
     width = max(len(printable(name)) for name in (*found.counts, "(the truth)")) + 2

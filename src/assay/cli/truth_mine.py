@@ -79,11 +79,13 @@ def mine(
 
 def _told(mined: Mined) -> Iterator[str]:
     """Yield what was found and what was left out, a source a line and a reason a line."""
+    from assay.cli.workspaces import counted
+
     at = f" at {mined.truth.commit[:12]}" if mined.truth.commit else ""
-    yield f"{len(mined.truth.queries)} queries, {len(mined.truth.judgments)} answers{at}"
+    yield f"{counted(len(mined.truth.queries), 'query')}, {counted(len(mined.truth.judgments), 'answer')}{at}"
     for source, reasons in mined.left_out.items():
         kinds = Counter(query.tags["kind"] for query in mined.truth.queries if query.tags["source"] == source)
         listed = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-        yield f"{source}: {kinds.total()} queries{f' ({listed})' if listed else ''}"
+        yield f"{source}: {counted(kinds.total(), 'query')}{f' ({listed})' if listed else ''}"
         for reason, count in reasons.items():
             yield f"  {count:>6} left out: {reason}"
