@@ -25,6 +25,7 @@ COMMANDS = (
     "related",
     "status",
     "mcp",
+    "install",
     "truth",
     "bench",
     "exec",

@@ -1,0 +1,114 @@
+"""What was done to a file of settings, so that it can be taken back: the pieces that were changed, and no more.
+
+The rest of such a file may hold keys of other services, so no copy of it is kept. A piece and a hash of the text around
+it are enough to restore a file byte for byte for as long as nobody else changes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from assay.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edit: what stands at a place of the text with this hash, and what stood there before."""
+
+    digest: str
+    at: int
+    added: str
+    removed: str
+
+    def undone(self, text: str) -> str | None:
+        """Return the text as it was before, or None where it is not the text that this step left."""
+        if digest(text) != self.digest:
+            return None
+        return text[: self.at] + self.removed + text[self.at + len(self.added) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All edits of one file, the entry that stands there since, and what there was before the first of them."""
+
+    file: str
+    entry: dict[str, Any]
+    was: Any = None
+    """The entry of the same name that was replaced."""
+    made: int = 0
+    """How many of the keys above the entry are new."""
+    new: bool = False
+    """Whether the file is."""
+    folders: tuple[str, ...] = ()
+    """The folders that are, the innermost first."""
+    steps: tuple[Step, ...] = ()
+
+    def undone(self, text: str) -> str | None:
+        """Return the text as it was before every edit, or None where somebody else has changed it since."""
+        for step in reversed(self.steps):
+            before = step.undone(text)
+            if before is None:
+                return None
+            text = before
+        return text
+
+
+def step(before: str, after: str) -> Step:
+    """Return what tells two texts apart as one piece."""
+    shorter = min(len(before), len(after))
+    at = _longest(shorter, lambda size: before[:size] == after[:size])
+    same = _longest(shorter - at, lambda size: before[len(before) - size :] == after[len(after) - size :])
+    return Step(digest(after), at, after[at : len(after) - same], before[at : len(before) - same])
+
+
+def _longest(most: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest size that fits, where every smaller one does, too."""
+    return bisect_left(range(most), 1, key=lambda size: not fits(size + 1))
+
+
+def digest(text: str) -> str:
+    """Return a hash of a text."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def recall(file: Path) -> Record | None:
+    """Return what was done to a file, or None if nothing was, or nothing that can be read."""
+    try:
+        kept = json.loads(_place(file).read_text(encoding="utf-8"))
+        steps = tuple(Step(**each) for each in kept.pop("steps"))
+        return Record(**{**kept, "folders": tuple(kept["folders"]), "steps": steps})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def remember(record: Record) -> None:
+    """Keep what was done to a file."""
+    place = _place(Path(record.file))
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        partial = place.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(asdict(record), ensure_ascii=False), encoding="utf-8")
+        partial.replace(place)
+    except OSError as error:
+        raise StorageError(
+            f"cannot keep in {place.parent} what to undo ({error.strerror}); nothing was changed"
+        ) from error
+
+
+def forget(file: Path) -> None:
+    """Keep nothing about a file any more."""
+    _place(file).unlink(missing_ok=True)
+
+
+def _place(file: Path) -> Path:
+    name = hashlib.blake2b(os.fsencode(file), digest_size=12).hexdigest()
+    return platformdirs.user_state_path("assay") / "installed" / f"{name}.json"

@@ -1,0 +1,176 @@
+"""The table of coding agents: in which file each keeps its servers, and what an entry looks like there.
+
+One row an agent, taken from its own documentation; what could not be verified there has no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from assay.errors import InputError, nearest
+from assay.serve.agents.agent import FOLDER, THERE, Agent, Entry, Place, Shape
+
+
+def typed(kind: str, **more: Any) -> Shape:
+    """Return the shape of an entry that says its type first."""
+    return lambda command, args: {"type": kind, "command": command, "args": [*args], **more}
+
+
+def _listed(command: str, args: Sequence[str]) -> Entry:
+    return {"type": "local", "command": [command, *args], "enabled": True}
+
+
+def _zed(command: str, args: Sequence[str]) -> Entry:
+    return {"source": "custom", "command": command, "args": [*args], "env": {}}
+
+
+AGENTS = (
+    Agent(
+        "claude-code",
+        "Claude Code",
+        Place((".mcp.json",), THERE, "it asks once whether it may start the servers of a project"),
+        Place(("{home}/.claude.json",), THERE),
+        ("claude", "{home}/.claude"),
+        shape=typed("stdio"),
+    ),
+    Agent(
+        "claude-desktop",
+        "Claude Desktop",
+        None,
+        Place(("{app}/Claude/claude_desktop_config.json",)),
+        ("{app}/Claude",),
+        searches=False,
+    ),
+    Agent(
+        "cursor",
+        "Cursor",
+        Place((".cursor/mcp.json",), FOLDER),
+        Place(("{home}/.cursor/mcp.json",)),
+        ("cursor", "{home}/.cursor"),
+        shape=typed("stdio"),
+    ),
+    Agent(
+        "vscode",
+        "VS Code",
+        Place((".vscode/mcp.json",), FOLDER),
+        Place(("{code}/mcp.json",), FOLDER),
+        ("code", "{code}"),
+        keys=("servers",),
+        shape=typed("stdio"),
+    ),
+    Agent(
+        "windsurf",
+        "Windsurf (Cascade)",
+        None,
+        Place(("{home}/.codeium/windsurf/mcp_config.json",)),
+        ("windsurf", "{home}/.codeium/windsurf"),
+    ),
+    Agent(
+        "zed",
+        "Zed",
+        Place((".zed/settings.json",)),
+        Place(("{zed}/settings.json",)),
+        ("zed", "zeditor", "{zed}"),
+        keys=("context_servers",),
+        shape=_zed,
+    ),
+    Agent(
+        "codex",
+        "Codex",
+        Place((".codex/config.toml",), THERE, "it reads the file of a project that is trusted only"),
+        Place(("{codex}/config.toml",), THERE),
+        ("codex", "{codex}"),
+        keys=("mcp_servers",),
+    ),
+    Agent(
+        "gemini",
+        "Gemini CLI",
+        Place((".gemini/settings.json",), THERE),
+        Place(("{home}/.gemini/settings.json",), THERE),
+        ("gemini", "{home}/.gemini/settings.json"),
+    ),
+    Agent(
+        "qwen",
+        "Qwen Code",
+        Place((".qwen/settings.json",), THERE),
+        Place(("{home}/.qwen/settings.json",), THERE),
+        ("qwen", "{home}/.qwen"),
+    ),
+    Agent(
+        "opencode",
+        "OpenCode",
+        Place(("opencode.json", "opencode.jsonc"), THERE),
+        Place(("{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"), THERE),
+        ("opencode", "{config}/opencode"),
+        keys=("mcp",),
+        shape=_listed,
+    ),
+    Agent(
+        "kilo",
+        "Kilo Code",
+        Place((".kilo/kilo.jsonc", ".kilo/kilo.json", "kilo.jsonc", "kilo.json")),
+        Place(("{config}/kilo/kilo.jsonc", "{config}/kilo/kilo.json")),
+        ("kilo", "{config}/kilo"),
+        keys=("mcp",),
+        shape=_listed,
+    ),
+    Agent(
+        "cline",
+        "Cline",
+        None,
+        Place(("{cline}/data/settings/cline_mcp_settings.json",)),
+        ("cline", "{cline}/data", "{code}/globalStorage/saoudrizwan.claude-dev"),
+    ),
+    Agent("continue", "Continue", Place((".continue/mcpServers/assay.json",)), None, ("cn", "{home}/.continue")),
+    Agent(
+        "amp",
+        "Amp",
+        Place((".amp/settings.json",), THERE),
+        Place(("{config}/amp/settings.json",), THERE),
+        ("amp", "{config}/amp"),
+        keys=("amp.mcpServers",),
+    ),
+    Agent(
+        "copilot",
+        "GitHub Copilot CLI",
+        None,
+        Place(("{copilot}/mcp-config.json",), THERE),
+        ("copilot", "{copilot}"),
+        shape=typed("stdio", tools=["*"]),
+    ),
+    Agent(
+        "kiro",
+        "Kiro",
+        Place((".kiro/settings/mcp.json",)),
+        Place(("{home}/.kiro/settings/mcp.json",)),
+        ("kiro", "kiro-cli", "{home}/.kiro"),
+    ),
+    Agent(
+        "junie",
+        "JetBrains Junie",
+        Place((".junie/mcp/mcp.json",)),
+        Place(("{home}/.junie/mcp/mcp.json",)),
+        ("junie", "{home}/.junie"),
+    ),
+    Agent(
+        "warp",
+        "Warp",
+        Place((".warp/.mcp.json",)),
+        Place(("{home}/.warp/.mcp.json",)),
+        ("warp-terminal", "{home}/.warp"),
+    ),
+)
+
+OTHER = Agent("", "another agent", None, None, ())
+"""What most agents that are not in the table take."""
+
+
+def agent_named(name: str) -> Agent:
+    """Return the row of a name."""
+    for agent in AGENTS:
+        if agent.name == name:
+            return agent
+    raise InputError(
+        f"unknown agent '{name}'; {nearest(name, [agent.name for agent in AGENTS])}; for others: assay install --print"
+    )

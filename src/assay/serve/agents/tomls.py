@@ -1,0 +1,107 @@
+"""TOML changed in one place; the rest stays as it is.
+
+A new table goes to the end of the text, where it changes no other line; what is in the way of that, a table written on
+one line or an entry that is there already, is left to tomlkit. Every outcome is read again before it is believed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from assay.errors import InputError
+from assay.serve.agents.jsonc import BrokenText
+
+_MARK = "\ufeff"
+_LINE = re.compile(r"line (\d+)")
+
+
+def load(text: str) -> dict[str, Any]:
+    """Return the tables that a text is."""
+    try:
+        return tomllib.loads(text.removeprefix(_MARK))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        line = _LINE.search(str(error))
+        raise BrokenText(int(line[1]) if line else 1, str(error) or "too deep") from error
+
+
+def put(text: str, keys: Sequence[str], value: object) -> str:
+    """Return a text with the value of some nested keys changed or added."""
+    wanted = deepcopy(load(text))
+    table: Any = wanted
+    for depth, key in enumerate(keys[:-1], 1):
+        table = table.setdefault(key, {})
+        if not isinstance(table, dict):
+            raise InputError(f"'{'.'.join(keys[:depth])}' is {str(table)[:40]!r}, wanted a table")
+    is_new = keys[-1] not in table
+    table[keys[-1]] = value
+    if is_new and isinstance(value, dict):
+        appended = text + _table(text, keys, value)
+        if _is(appended, wanted, keys):
+            return appended
+    return _edited(text, keys, value, wanted)
+
+
+def drop(text: str, keys: Sequence[str]) -> str:
+    """Return a text without a value that is there."""
+    wanted = deepcopy(load(text))
+    table: Any = wanted
+    for key in keys[:-1]:
+        table = table[key]
+    del table[keys[-1]]
+    return _edited(text, keys, None, wanted)
+
+
+def _table(text: str, keys: Sequence[str], value: dict[str, Any]) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = newline if not text.removeprefix(_MARK) or text.endswith("\n") else newline * 2
+    rows = [f"[{'.'.join(keys)}]", *(f"{key} = {tomlkit.item(of).as_string()}" for key, of in value.items())]
+    return (gap if text.removeprefix(_MARK) else "") + newline.join(rows) + newline
+
+
+def _edited(text: str, keys: Sequence[str], value: object, wanted: dict[str, Any]) -> str:
+    """Return what tomlkit makes of an edit; None takes the value out."""
+    mark = _MARK if text.startswith(_MARK) else ""
+    try:
+        document = tomlkit.parse(text.removeprefix(mark))
+        table: Any = document
+        for key in keys[:-1]:
+            table = table[key]
+        if value is None:
+            del table[keys[-1]]
+        else:
+            table[keys[-1]] = value
+        edited: str = mark + tomlkit.dumps(document)
+    except (TOMLKitError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"'{'.'.join(keys)}' stands where it cannot be changed safely ({error})") from error
+    if not _is(edited, wanted, keys):
+        raise InputError(f"'{'.'.join(keys)}' stands where it cannot be changed safely")
+    return edited
+
+
+def _is(text: str, wanted: dict[str, Any], keys: Sequence[str]) -> bool:
+    """Say whether a text means what is wanted; a table that was emptied may be gone."""
+    try:
+        found = load(text)
+    except InputError:
+        return False
+    return _pruned(found, keys) == _pruned(wanted, keys)
+
+
+def _pruned(tables: dict[str, Any], keys: Sequence[str]) -> str:
+    """Return tables as text to compare, without those that keys lead to and that are empty."""
+    left = deepcopy(tables)
+    for depth in range(len(keys) - 1, 0, -1):
+        table: Any = left
+        for key in keys[: depth - 1]:
+            table = table.get(key, {})
+        if table.get(keys[depth - 1]) == {}:
+            del table[keys[depth - 1]]
+    return json.dumps(left, sort_keys=True, default=repr)

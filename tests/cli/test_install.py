@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+pytest.importorskip("tomlkit")
+
+import anyio
+from mcp import Client, StdioServerParameters  # noqa: TID253
+
+import assay as package
+
+Assay = Callable[..., Any]
+COMMAND = [sys.executable, "-m", "assay.cli.main", "install"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: Path) -> Path:
+    """Return a home of its own, and work in a project."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "CODEX_HOME", "CLINE_DIR", "COPILOT_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(Path(package.__file__).parents[1]))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(project)
+    return folder
+
+
+def servers(file: Path) -> dict[str, Any]:
+    return json.loads(file.read_text())["mcpServers"]
+
+
+def test_without_an_agent_all_are_listed(assay: Assay, home: Path):
+    (home / ".claude").mkdir()
+    (home / ".cursor").mkdir()
+    (home / ".cursor" / "mcp.json").write_text("{broken")
+    assay("install", "--agent", "claude-code", "--yes")
+    ran = assay("install")
+    assert (ran.status, ran.err) == (0, "")
+    rows = {row.split()[0]: re.split(r"  +", row) for row in ran.out.splitlines() if row}
+    assert rows["claude-code"] == ["claude-code", "found", ".mcp.json (set up)", "~/.claude.json"]
+    assert rows["cursor"] == ["cursor", "found", ".cursor/mcp.json", "~/.cursor/mcp.json (unreadable)"]
+    assert "assay install --agent NAME --undo" in ran.out
+
+
+def test_nothing_is_written_where_nobody_can_be_asked(assay: Assay, project: Path):
+    ran = assay("install", "--agent", "cursor")
+    assert ran.status == 1
+    assert '+    "assay": {' in ran.out
+    assert "nothing was written, for nobody can be asked here: add --yes" in ran.err
+    assert not (project / ".cursor").exists()
+
+
+def test_it_is_written_once_and_taken_back(assay: Assay, project: Path):
+    file = project / ".vscode" / "mcp.json"
+    file.parent.mkdir()
+    before = '{\r\n\t// mine\r\n\t"servers": {\r\n\t\t"other": {"command": "x"}, // why\r\n\t},\r\n}'
+    file.write_bytes(before.encode())
+    ran = assay("install", "--agent", "vscode", "--yes")
+    assert (ran.status, ran.out.count("\n+\t\t")) == (0, 5)
+    assert ran.err.endswith(f"assay: wrote {file}; VS Code reads it at its next start\n")
+    assert file.read_bytes().startswith(before.encode()[:-6])
+    assert b'"${workspaceFolder}"' in file.read_bytes()
+    again = assay("install", "--agent", "vscode", "--yes")
+    assert (again.status, again.out, again.err) == (0, "", f"assay: VS Code: nothing to change in {file}\n")
+    back = assay("install", "--agent", "vscode", "--undo", "--yes")
+    assert (back.status, back.out.count("\n-\t\t")) == (0, 5)
+    assert file.read_bytes() == before.encode()
+    assert assay("install", "--agent", "vscode", "--undo").err == f"assay: VS Code: nothing to take back in {file}\n"
+
+
+def test_several_agents_are_asked_about_at_once(assay: Assay, project: Path):
+    (project / ".cursor").mkdir()
+    (project / ".cursor" / "mcp.json").write_text('{\n  "mcpServers": {,}\n}')
+    ran = assay("install", "--agent", "claude-code", "--agent", "cursor", "--agent", "codex", "--yes")
+    assert ran.status == 2
+    assert f"{project}/.cursor/mcp.json:2: cannot be read: found ',}}', wanted a key in double quotes" in ran.err
+    assert "nothing was written for Cursor; by hand it is this" in ran.err
+    assert '"${workspaceFolder}"' in ran.out, "the block to paste"
+    assert (project / ".mcp.json").exists()
+    assert (project / ".codex" / "config.toml").read_text().startswith("[mcp_servers.assay]\ncommand = ")
+    assert (project / ".cursor" / "mcp.json").read_text() == '{\n  "mcpServers": {,}\n}'
+
+
+def test_the_file_of_the_user_serves_every_project(assay: Assay, home: Path, project: Path):
+    (home / ".claude.json").write_text('{"numStartups": 3}')
+    assay("install", "--agent", "claude-code", "--scope", "user", "--yes")
+    assert servers(home / ".claude.json")["assay"]["args"][-1] == "mcp"
+    assay("install", "--agent", "claude-code", "--undo", "--yes")
+    assert (home / ".claude.json").read_text() == '{"numStartups": 3}'
+    assay("install", "--agent", "claude-code", "--scope", "user", "--yes", project / "mail")
+    assert servers(home / ".claude.json")["assay"]["args"][-1] == str(project / "mail")
+
+
+def test_a_project_is_the_checkout_around(assay: Assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    (project / ".git").mkdir()
+    monkeypatch.chdir(project / "mail")
+    assay("install", "--agent", "kiro", "--yes")
+    assert servers(project / ".kiro" / "settings" / "mcp.json")["assay"]["args"][-1] == str(project)
+
+
+def test_a_desktop_application_is_told_a_project_and_not_the_home(
+    assay: Assay, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assay("install", "--agent", "claude-desktop", "--yes")
+    file = home / ".config" / "Claude" / "claude_desktop_config.json"
+    assert servers(file)["assay"]["args"][-1] == str(project)
+    monkeypatch.chdir(home)
+    ran = assay("install", "--agent", "windsurf", "--yes")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == f"assay: Windsurf (Cascade) would search all of {home}: name the PATH of a project\n"
+
+
+def test_a_block_is_printed_for_others(assay: Assay, project: Path):
+    ran = assay("install", "--print")
+    assert ran.status == 0
+    assert json.loads(ran.out)["mcpServers"]["assay"]["args"][-2:] == ["mcp", str(project)]
+    assert assay("install", "--print", "--agent", "codex").out.startswith("[mcp_servers.assay]\n")
+    assert not list(project.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--agent", "curser"], "unknown agent 'curser'; did you mean 'cursor'?"),
+        (["--undo"], "add --agent NAME"),
+        (["--undo", "--print", "--agent", "cursor"], "without --print"),
+        (
+            ["--agent", "windsurf", "--scope", "project"],
+            "Windsurf (Cascade) has no file of the project: leave --scope out",
+        ),
+        (["--agent", "continue", "--scope", "user"], "Continue has no file of the user: leave --scope out"),
+        (["--agent", "cursor", "none"], "no such folder: 'none'"),
+        (["--agent", "cursor", "https://example.org/a.git"], "is no folder: an agent starts in one"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said(assay: Assay, arguments: list[str], said: str, project: Path):
+    ran = assay("install", *arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.err
+    assert not list(project.glob(".*"))
+
+
+def test_a_file_cannot_draw_on_the_terminal(assay: Assay, project: Path):
+    (project / ".mcp.json").write_text('{\n  "mcpServers": {\n    "\\u001b": {} // \x1b[2J \u202e\n  }\n}\n')
+    ran = assay("install", "--agent", "claude-code")
+    assert "\x1b" not in ran.out
+    assert "\u202e" not in ran.out
+    assert "\\x1b[2J" in ran.out
+
+
+def test_where_a_link_leads_is_said(assay: Assay, project: Path, tmp_path: Path):
+    (tmp_path / "elsewhere.json").write_text("{}")
+    (project / ".mcp.json").symlink_to(tmp_path / "elsewhere.json")
+    assert f"{project}/.mcp.json leads to {tmp_path}/elsewhere.json\n" in assay("install", "--agent", "claude-code").err
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 1), ("", 1)])
+def test_a_person_is_asked(project: Path, answer: str, status: int):
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen([*COMMAND, "--agent", "claude-code"], stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    while b"Write this? [y/N]: " not in seen:
+        assert select.select([ours], [], [], 60)[0], seen
+        seen += os.read(ours, 65_536)
+    assert b'"assay": {' in seen, "the diff comes first"
+    assert not (project / ".mcp.json").exists()
+    os.write(ours, f"{answer}\n".encode())
+    assert running.wait(60) == status
+    os.close(ours)
+    assert (project / ".mcp.json").exists() == (answer == "y")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """Return this program as one of its own, in a folder with a space in its name."""
+    file = tmp_path / "my tools" / "assay"
+    file.parent.mkdir()
+    file.write_text(f"#!{sys.executable}\nfrom assay.cli.main import main\nmain()\n")
+    file.chmod(0o755)
+    return file
+
+
+def answered(entry: dict[str, Any], folder: Path, cache: Path) -> str:
+    """Start what an entry says as an agent does, in a folder, and return the path of the best answer."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    server = StdioServerParameters(command=entry["command"], args=entry["args"], env=environment, cwd=folder)
+
+    async def ask() -> Any:
+        async with Client(server) as client:
+            return await client.call_tool("search", {"query": "send a mail again"})
+
+    answer = anyio.run(ask)
+    assert not answer.is_error
+    return answer.structured_content["hits"][0]["path"]
+
+
+def test_what_is_written_for_a_project_answers(project: Path, cache: Path):
+    subprocess.run([*COMMAND, "--agent", "claude-code", "--yes"], check=True, capture_output=True)
+    assert answered(servers(project / ".mcp.json")["assay"], project, cache) == "mail/send.py"
+
+
+def test_what_starts_elsewhere_answers_too(project: Path, cache: Path, program: Path, tmp_path: Path):
+    done = subprocess.run([program, "install", "--agent", "kiro", "--yes"], check=True, capture_output=True, text=True)
+    assert f"assay: the entry starts {program}: 'assay' " in done.stderr
+    entry = servers(project / ".kiro" / "settings" / "mcp.json")["assay"]
+    assert entry == {"command": str(program), "args": ["mcp", str(project)]}
+    assert answered(entry, tmp_path, cache) == "mail/send.py"
+
+
+def test_what_path_finds_is_written_by_its_name(project: Path, program: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    done = subprocess.run(
+        ["assay", "install", "--agent", "cursor", "--yes"], check=True, capture_output=True, text=True
+    )
+    assert "the entry starts" not in done.stderr
+    entry = servers(project / ".cursor" / "mcp.json")["assay"]
+    assert entry == {"type": "stdio", "command": "assay", "args": ["mcp", "${workspaceFolder}"]}
+
+
+def test_what_is_missing_is_said_before_an_agent_finds_out(project: Path):
+    code = "import sys; sys.modules['mcp'] = None; from assay.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "install", "--agent", "cursor", "--yes"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "assay: assay mcp needs mcp: pip install 'assay[mcp]'\n")
+    assert not (project / ".cursor").exists()

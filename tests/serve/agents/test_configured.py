@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError, StorageError
+from assay.serve.agents.configured import Change, diff, entry_in, installing, read, undoing, write
+
+KEYS = ["mcpServers", "assay"]
+ENTRY = {"command": "assay", "args": ["mcp"]}
+MOVED = {"command": "/new/assay", "args": ["mcp"]}
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "settings" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text('{\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n')
+    return path
+
+
+def install(file: Path, entry: dict[str, object] = ENTRY) -> Change:
+    change = installing(file, KEYS, entry)
+    write(change)
+    return change
+
+
+def undo(file: Path) -> Change:
+    change = undoing(file, KEYS)
+    write(change, undo=True)
+    return change
+
+
+def test_two_edits_are_taken_back_at_once(file: Path):
+    before = file.read_bytes()
+    install(file)
+    install(file, MOVED)
+    assert entry_in(file, KEYS) == MOVED
+    undo(file)
+    assert file.read_bytes() == before
+    assert not undoing(file, KEYS).real
+
+
+def test_what_others_added_since_stays(file: Path):
+    install(file)
+    settings = json.loads(file.read_text())
+    settings["mcpServers"]["late"] = {"command": "y"}
+    file.write_text(json.dumps(settings, indent=4))
+    change = undo(file)
+    assert change.notes == (f"{file} was changed since by somebody else: only the entry goes",)
+    assert list(json.loads(file.read_text())["mcpServers"]) == ["other", "late"]
+
+
+def test_an_entry_that_was_edited_is_said_to_be(file: Path):
+    install(file)
+    file.write_text(file.read_text().replace('"mcp"', '"mcp", "--no-clone"'))
+    assert "the entry was edited since it was written" in undoing(file, KEYS).notes
+    assert "--no-clone" in "\n".join(diff(undoing(file, KEYS)))
+
+
+def test_what_was_added_to_an_entry_outlives_a_new_command(file: Path):
+    install(file)
+    file.write_text(file.read_text().replace('"args"', '// mine\n      "env": {"A": "1"},\n      "args"'))
+    install(file, MOVED)
+    assert entry_in(file, KEYS) == {**MOVED, "env": {"A": "1"}}
+    assert "// mine" in file.read_text()
+
+
+def test_an_entry_of_somebody_else_is_said_to_go_and_comes_back(file: Path):
+    theirs = {"command": "precious", "args": ["metals"]}
+    file.write_text(json.dumps({"mcpServers": {"assay": theirs}}, indent=2))
+    assert not undoing(file, KEYS).real
+    assert install(file).notes == ("an entry 'assay' that does not start this program is replaced",)
+    file.write_text(file.read_text() + "\n")
+    undo(file)
+    assert entry_in(file, KEYS) == theirs
+
+
+def test_what_was_made_for_the_entry_goes_with_it(tmp_path: Path):
+    path = tmp_path / "made" / "deep" / "mcp.json"
+    install(path)
+    path.write_text(path.read_text() + "\n")
+    undo(path)
+    assert not (tmp_path / "made").exists()
+    (tmp_path / "settings.json").write_text('{"theme": "dark"}')
+    install(tmp_path / "settings.json")
+    (tmp_path / "settings.json").write_text((tmp_path / "settings.json").read_text().replace("dark", "light"))
+    undo(tmp_path / "settings.json")
+    assert json.loads((tmp_path / "settings.json").read_text()) == {"theme": "light"}
+
+
+def test_a_folder_with_other_things_in_it_stays(tmp_path: Path):
+    path = tmp_path / "made" / "mcp.json"
+    install(path)
+    (tmp_path / "made" / "mine").touch()
+    undo(path)
+    assert [each.name for each in (tmp_path / "made").iterdir()] == ["mine"]
+
+
+def test_without_a_record_an_entry_of_ours_goes(file: Path, state: Path):
+    install(file)
+    for kept in state.rglob("*.json"):
+        kept.unlink()
+    undo(file)
+    assert list(json.loads(file.read_text())["mcpServers"]) == ["other"]
+
+
+def test_nothing_of_the_rest_of_a_file_is_kept(file: Path, state: Path):
+    file.write_text('{"mcpServers": {"other": {"env": {"KEY": "sk-very-secret"}}}}')
+    install(file)
+    (kept,) = state.rglob("*.json")
+    assert "sk-very-secret" not in kept.read_text()
+
+
+@pytest.mark.parametrize("kept", [b"", b"{}", b"[1]", b'{"steps": 3}', b"\xff", b'{"steps": [], "folders": null}'])
+def test_a_record_that_is_broken_is_none(file: Path, state: Path, kept: bytes):
+    install(file)
+    (place,) = state.rglob("*.json")
+    place.write_bytes(kept)
+    undo(file)
+    assert list(json.loads(file.read_text())["mcpServers"]) == ["other"]
+
+
+def test_a_file_that_changes_while_somebody_thinks_is_left_alone(file: Path):
+    change = installing(file, KEYS, ENTRY)
+    file.write_text("{}")
+    with pytest.raises(InputError, match="was changed in the meantime"):
+        write(change)
+    assert file.read_text() == "{}"
+
+
+def test_rights_and_links_stay(file: Path, tmp_path: Path):
+    link = tmp_path / "link.json"
+    link.symlink_to(file)
+    file.chmod(0o640)
+    install(link)
+    assert link.is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert entry_in(file, KEYS) == ENTRY
+    undo(link)
+    assert entry_in(file, KEYS) is None
+    assert [each.name for each in file.parent.iterdir()] == ["mcp.json"]
+
+
+def test_a_link_to_nothing_makes_what_it_leads_to(tmp_path: Path):
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "there" / "mcp.json")
+    install(link)
+    assert entry_in(tmp_path / "there" / "mcp.json", KEYS) == ENTRY
+    undo(link)
+    assert not (tmp_path / "there").exists()
+    assert link.is_symlink()
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _protected(path: Path) -> None:
+    path.write_text("{}")
+    path.chmod(0o444)
+
+
+HOSTILE = {
+    "folder": (_folder, "is a folder"),
+    "pipe": (os.mkfifo, "is no ordinary file"),
+    "circle": (lambda path: path.symlink_to(path), "symbolic links"),
+    "protected": (_protected, "is write-protected"),
+    "binary": (lambda path: path.write_bytes(b"\x89PNG\xff"), "is no UTF-8 text"),
+    "utf-16": (lambda path: path.write_text("{}", encoding="utf-16"), "is no UTF-8 text"),
+    "deep": (lambda path: path.write_text('{"a": ' + "[" * 50_000), ":1: cannot be read"),
+    "broken": (lambda path: path.write_text('{\n"a": 1,,\n}'), ":2: cannot be read: found ',', wanted a key"),
+    "list": (lambda path: path.write_text("[]"), "wanted an object"),
+    "no servers": (lambda path: path.write_text('{"mcpServers": []}'), "wanted an object"),
+    "huge": (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_RDWR), 2**31), "has 2,048 MB, wanted at most"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_cannot_be_changed_is_left_alone(name: str, tmp_path: Path):
+    make, said = HOSTILE[name]
+    path = tmp_path / "mcp.json"
+    make(path)
+    about = path.lstat()
+    with pytest.raises((InputError, OSError), match=said):
+        installing(path, KEYS, ENTRY)
+    assert path.lstat().st_mtime_ns == about.st_mtime_ns
+    assert [each.name for each in tmp_path.iterdir()] == ["mcp.json"]
+
+
+def test_a_folder_that_is_a_file_is_said(tmp_path: Path):
+    (tmp_path / ".vscode").write_text("")
+    with pytest.raises((InputError, OSError), match=r"no folder|Not a directory"):
+        installing(tmp_path / ".vscode" / "mcp.json", KEYS, ENTRY)
+
+
+def test_where_nothing_can_be_kept_nothing_is_written(file: Path, state: Path):
+    state.write_text("a file in the way")
+    before = file.read_bytes()
+    with pytest.raises(StorageError, match="nothing was changed"):
+        write(installing(file, KEYS, ENTRY))
+    assert file.read_bytes() == before
+
+
+def test_a_diff_is_what_diff_says(file: Path):
+    rows = diff(installing(file, KEYS, ENTRY))
+    assert rows[0] == f"--- a{file}"
+    assert [row for row in rows[2:] if row[0] in "-+"] == [
+        '-    "other": {"command": "x"}',
+        '+    "other": {"command": "x"},',
+        '+    "assay": {',
+        '+      "command": "assay",',
+        '+      "args": ["mcp"]',
+        "+    }",
+    ]
+
+
+def test_of_a_line_without_end_the_piece_is_shown(file: Path):
+    file.write_text(json.dumps({"a": "x" * 100_000, "mcpServers": {}}))
+    rows = diff(installing(file, KEYS, ENTRY))
+    assert max(map(len, rows)) < 500
+    assert rows[-1] == '+"assay": {"command": "assay", "args": ["mcp"]}'
+
+
+def test_an_end_that_is_missing_is_shown(file: Path):
+    file.write_text("{}")
+    assert "\\ No newline at end of file" in "\n".join(diff(installing(file, KEYS, ENTRY)))
+    assert read(file) == "{}"

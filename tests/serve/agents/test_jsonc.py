@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError
+from assay.serve.agents import jsonc
+from assay.serve.agents.kept import step
+
+ENTRY = {"command": "/a b/assay", "args": ["mcp", "ü"]}
+PATHS = (["servers", "assay"], ["assay"], ["amp.mcpServers", "assay"])
+
+GAPS = st.lists(st.sampled_from([" ", "\t", "\n", "  ", "// {,\n", "// {\n", "/* ] */", "/*\n*/"]), max_size=3).map(
+    "".join
+)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+KEYS = st.sampled_from(["servers", "amp.mcpServers", "other", "", "//", 'a"b']) | st.text(max_size=3)
+
+
+@st.composite
+def written(draw: st.DrawFn, depth: int = 0) -> str:
+    """Return an object as somebody might have typed it; keys are not repeated."""
+    names = draw(st.lists(KEYS, max_size=3, unique=True))
+    rows = []
+    for name in names:
+        nested = name in {"servers", "amp.mcpServers"} or (depth < 2 and draw(st.booleans()))
+        value = draw(written(depth + 1)) if nested else draw(listed())
+        rows.append(f"{draw(GAPS)}{json.dumps(name)}{draw(GAPS)}:{draw(GAPS)}{value}{draw(GAPS)}")
+    trailing = "," if rows and draw(st.booleans()) else ""
+    return f"{{{','.join(rows)}{trailing}{draw(GAPS)}}}"
+
+
+@st.composite
+def listed(draw: st.DrawFn) -> str:
+    """Return a scalar, or a list of some."""
+    values = [f"{draw(GAPS)}{json.dumps(value)}{draw(GAPS)}" for value in draw(st.lists(SCALARS, max_size=2))]
+    trailing = "," if values and draw(st.booleans()) else ""
+    return draw(st.just(f"[{','.join(values)}{trailing}{draw(GAPS)}]") | SCALARS.map(json.dumps))
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    """Return the text of a file: a mark, line ends, and perhaps no end of the last line."""
+    text = draw(st.sampled_from(["", "\ufeff"])) + draw(GAPS) + draw(written()) + draw(GAPS)
+    return text.replace("\n", "\r\n") if draw(st.booleans()) else text
+
+
+def nested(value: dict[str, Any], keys: list[str], entry: object) -> dict[str, Any]:
+    """Return an object with an entry put in."""
+    if len(keys) == 1:
+        return {**value, keys[0]: entry}
+    return {**value, keys[0]: nested(value.get(keys[0], {}), keys[1:], entry)}
+
+
+@given(files(), st.sampled_from(PATHS))
+def test_an_entry_comes_and_goes_and_nothing_else_does(text: str, keys: list[str]):
+    value = jsonc.load(text)
+    after = jsonc.put(text, keys, ENTRY)
+    assert jsonc.load(after) == nested(value, keys, ENTRY)
+    assert jsonc.put(after, keys, ENTRY) == after, "a second time changes nothing"
+    letters = iter(after)
+    assert all(letter in letters for letter in text if not letter.isspace()), "what stood there stands there in order"
+    assert ("\r" in after) >= ("\r" in text)
+    assert step(text, after).undone(after) == text
+    before = jsonc.load(jsonc.drop(after, keys))
+    assert before in (value, nested(value, keys[:-1], {}) if len(keys) > 1 else value)
+
+
+@given(files())
+def test_what_is_taken_out_leaves_the_rest(text: str):
+    value = jsonc.load(text)
+    for key in value:
+        assert jsonc.load(jsonc.drop(text, [key])) == {name: of for name, of in value.items() if name != key}
+
+
+@given(st.text(alphabet='{}[]",:/*\\\n 1ae', max_size=40))
+def test_any_text_is_read_or_refused(text: str):
+    try:
+        jsonc.put(text, ["a", "assay"], ENTRY)
+    except InputError:
+        return
+    assert jsonc.load(jsonc.put(text, ["a", "assay"], ENTRY))["a"]["assay"] == ENTRY
+
+
+@given(st.recursive(SCALARS, lambda of: st.lists(of) | st.dictionaries(st.text(), of)))
+def test_strict_json_is_read_as_the_standard_library_reads_it(value: object):
+    text = json.dumps({"a": value}, indent=1)
+    assert jsonc.load(text + "// not strict") == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '{\n  "m": {\n    "a": 1\n  }\n}\n'),
+        ("{}", '{\n  "m": {\n    "a": 1\n  }\n}'),
+        ("// only this\n", '// only this\n{\n  "m": {\n    "a": 1\n  }\n}\n'),
+        ('{"x":1}', '{"x":1, "m": {"a": 1}}'),
+        ('{"m":{}}', '{"m":{"a": 1}}'),
+        ('{\n\t"x": 1\n}\n', '{\n\t"x": 1,\n\t"m": {\n\t\t"a": 1\n\t}\n}\n'),
+        ('{\n    "x": 1, // why\n}\n', '{\n    "x": 1, // why\n    "m": {\n        "a": 1\n    },\n}\n'),
+        ('{\n  "x": 1 // why\n}\n', '{\n  "x": 1, // why\n  "m": {\n    "a": 1\n  }\n}\n'),
+        ('{\r\n  "m": {\r\n  }\r\n}', '{\r\n  "m": {\r\n    "a": 1\r\n  }\r\n}'),
+        ('{\n  "m": {\n    // "b": 2\n  }\n}', '{\n  "m": {\n    // "b": 2\n    "a": 1\n  }\n}'),
+        ('{\n  "m": {"b": 2}\n}', '{\n  "m": {"b": 2, "a": 1}\n}'),
+        ('{\n  "m": {"a": 0, "b": 2}\n}', '{\n  "m": {"a": 1, "b": 2}\n}'),
+        ('\ufeff{\n "x": 1\n}', '\ufeff{\n "x": 1,\n "m": {\n  "a": 1\n }\n}'),
+    ],
+)
+def test_an_entry_is_written_as_the_file_is(before: str, after: str):
+    assert jsonc.put(before, ["m", "a"], 1) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"a": 1}', "{}"),
+        ('{\n  "a": 1,\n}', "{}"),
+        ('{"x": 0, "a": 1, "y": 2}', '{"x": 0, "y": 2}'),
+        ('{\n  "x": 0,\n  "a": 1\n}', '{\n  "x": 0\n}'),
+        ('{\n  "x": 0, // why\n  "a": 1\n}', '{\n  "x": 0 // why\n}'),
+        ('{\n  "x": 0,\n  "a": 1,\n}', '{\n  "x": 0,\n}'),
+        ('{\n  "a": 1,\n  "y": 2\n}', '{\n  "y": 2\n}'),
+        ('{ // mine\n"a": 1}', "{ // mine\n}"),
+        ('{\n  // mine\n  "a": 1\n}', "{\n  // mine\n  \n}"),
+    ],
+)
+def test_what_goes_leaves_no_trace_but_comments(before: str, after: str):
+    assert jsonc.drop(before, ["a"]) == after
+    jsonc.load(after)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('{\n"a": {}\n\n', 2, "found the end, wanted a comma or }"),
+        ('{\n"a" 1}', 2, "found '1}', wanted a colon"),
+        ('{\n\n"a": 1 "b": 2}', 3, "wanted a comma or }"),
+        ("{\n'a': 1}", 2, "wanted a key in double quotes"),
+        ('{"a": 1}\n}', 2, "wanted nothing after the end"),
+        ("\n[1]", 2, "wanted an object"),
+        ('{"a": "no end}', 1, "wanted a value"),
+        ('{"a": tru}', 1, "wanted a value"),
+        ("/* no end", 1, "wanted a value"),
+        ('{"a": [1 2]}', 1, "wanted a comma or ]"),
+        ('{"a": ' + "[" * 1000, 1, "wanted at most 200 levels"),
+    ],
+)
+def test_what_is_broken_is_named_with_its_line(text: str, line: int, said: str):
+    with pytest.raises(jsonc.BrokenText, match=said.replace("[", r"\[").replace("}", r"\}")) as error:
+        jsonc.put(text, ["a"], 1)
+    assert error.value.line == line
+
+
+@pytest.mark.parametrize("value", ["[]", "null", "3", '"x"'])
+def test_what_holds_no_entries_is_left_alone(value: str):
+    with pytest.raises(InputError, match=r"'servers' is .*, wanted an object"):
+        jsonc.put(f'{{"servers": {value}}}', ["servers", "assay"], ENTRY)

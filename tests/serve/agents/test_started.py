@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.serve.agents.started import Started, by_path, started
+from assay.serve.agents.table import agent_named
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    return program(tmp_path / "tool" / "bin" / "assay")
+
+
+def test_what_everybody_finds_is_started_by_its_name(own: Path, tmp_path: Path):
+    for called in (str(own), "/lib/assay/cli/main.py"):
+        assert started(called, str(own.parent / "python"), str(own.parent)) == Started("assay")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "assay").symlink_to(own)
+    assert started(str(own), sys.executable, str(tmp_path / "bin")) == Started("assay")
+
+
+def test_another_one_on_the_path_is_said(own: Path, tmp_path: Path):
+    other = program(tmp_path / "other" / "assay")
+    how = started(str(own), sys.executable, str(other.parent))
+    assert (how.command, how.first) == (str(own), ())
+    assert how.why == f"'assay' on PATH is another one, {other}"
+
+
+def test_a_virtual_environment_is_not_always_active(own: Path):
+    (own.parent.parent / "pyvenv.cfg").touch()
+    how = started(str(own), sys.executable, str(own.parent))
+    assert how.command == str(own)
+    assert "virtual environment" in how.why
+
+
+def test_without_a_path_the_program_is_named_whole(own: Path):
+    how = started(str(own), sys.executable, "")
+    assert (how.command, how.why) == (str(own), "'assay' is not on PATH")
+
+
+def test_what_is_no_program_is_started_as_a_module(tmp_path: Path):
+    how = started("/lib/assay/cli/main.py", str(tmp_path / "python"), "")
+    assert (how.command, how.first) == (str(tmp_path / "python"), ("-m", "assay.cli.main"))
+
+
+def test_a_desktop_application_gets_a_path(own: Path):
+    search = str(own.parent)
+    assert by_path(agent_named("claude-desktop"), Started("assay"), search).command == str(own)
+    assert by_path(agent_named("cursor"), Started("assay"), search) == Started("assay")
