@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.alone import alone
+
 TASKS = [
     {"id": "add", "prompt": "def add(a, b):\n", "entry_point": "add", "tests": [{"args": [1, 2], "expected": 3}]},
     {"id": "echo", "prompt": "", "tests": [{"stdin": "7\n", "stdout": "7\n"}]},
@@ -132,6 +134,16 @@ def test_a_second_run_adds_nothing_and_other_samples_are_refused(execute, files,
     assert "samples differ; give another --out" in ran.err
     assert execute(*files(TASKS, SAMPLES[:2]), "--fresh").status == 0
     assert len(outcomes(tmp_path)) == 2
+
+
+def test_two_runs_do_not_write_one_file(execute, files, tmp_path: Path):
+    out = tmp_path / "outcomes.jsonl"
+    assert execute(*files(TASKS, SAMPLES)).status == 0
+    before = out.read_bytes()
+    with alone(tmp_path / "outcomes.jsonl.lock"):
+        ran = execute(*files(TASKS, SAMPLES), "--fresh")
+    assert (ran.status, "another run writes to" in ran.err) == (2, True)
+    assert out.read_bytes() == before
 
 
 def test_only_the_first_tasks_run_when_asked(execute, files):

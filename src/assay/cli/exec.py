@@ -88,6 +88,7 @@ def exec(  # noqa: A001  # the command's name
     """
     import os
 
+    from assay.alone import alone
     from assay.cli.answer import dumps
     from assay.cli.exec_modules import furnished
     from assay.cli.exec_text import figures_of, text, told
@@ -103,10 +104,14 @@ def exec(  # noqa: A001  # the command's name
     reading = _first(tasks, source, limit_tasks)
     programs = _samples(samples, reading, stop, limited=limit_tasks is not None)
     limits = _limits(timeout)
-    if fresh:
-        out.unlink(missing_ok=True)
     opened = partial(open_sandbox, kind, limits, workers or os.cpu_count() or 1, allow_unsafe=allow_unsafe)
-    with furnished(opened, reading, programs, allow, install=install) as room:
+    busy = f"another run writes to {out}: wait for its end, or give another --out"
+    with (
+        alone(out.with_name(f"{out.name}.lock"), busy=busy),
+        furnished(opened, reading, programs, allow, install=install) as room,
+    ):
+        if fresh:
+            out.unlink(missing_ok=True)
         say(f"sandbox {room.sandbox.name}: {'; '.join(room.sandbox.guarantees)}")
         with progress() as watch:
             rows, ready = _run(reading, programs, room, out, limits, watch)
