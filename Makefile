@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := $(BIN)/assay search --limit 3
 
 .DEFAULT_GOAL := demo
-.PHONY: demo install fix check test golden docs
+.PHONY: demo install fix check test golden docs site
 
 demo: install  ## install, index this repository, ask it three questions
 	$(BIN)/assay index .
@@ -44,3 +44,6 @@ golden: install  ## write the golden rankings anew; read the diff
 
 docs: install  ## write docs/cli from the commands
 	$(BIN)/python -m assay.cli.reference docs/cli
+
+site: install  ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

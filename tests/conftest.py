@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,3 +96,63 @@ def assay(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
         return Ran(status, out, err)
 
     return call
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A page in a window of its own, what it asked for and what went wrong in it."""
+
+    page: Any
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def run(self, expression: str, *given: Any) -> Any:
+        """Return the value of an expression in the page."""
+        return self.page.evaluate(expression, *given)
+
+    def until(self, expression: str) -> None:
+        """Wait until something is so in the page; its policy may allow no `eval`, which Playwright's own wait needs."""
+        for _ in range(1000):
+            if self.run(f"Boolean({expression})"):
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError(expression)
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@pytest.fixture(scope="module")  # not longer: while it is open no other test of this thread can run an event loop
+def browser() -> Iterator[Any]:
+    """Return the system's browser; a machine without one, or without Playwright, cannot look at pages."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip("no chromium and no chrome on PATH: pages cannot be looked at")
+    with playwright.sync_playwright() as started:
+        caged = os.geteuid() != 0  # the browser's sandbox is not for root
+        opened = started.chromium.launch(executable_path=program, chromium_sandbox=caged)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def look(browser: Any) -> Iterator[Callable[..., Seen]]:
+    """Return what opens a page in a new window."""
+    windows = []
+
+    def look(address: str, *, width: int = 1280, height: int = 900, script: bool = True, **options: Any) -> Seen:
+        size = {"width": width, "height": height}
+        window = browser.new_context(viewport=size, is_mobile=width < 600, java_script_enabled=script, **options)
+        windows.append(window)
+        window.set_default_timeout(20_000)  # a busy machine takes its time
+        seen = Seen(window.new_page())
+        seen.page.on("request", lambda request: seen.asked.append(request.url))
+        seen.page.on("console", lambda told: seen.complaints.append(f"{told.type}: {told.text}"))
+        seen.page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+        seen.page.goto(address)
+        return seen
+
+    yield look
+    for window in windows:
+        window.close()

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from dataclasses import asdict
+from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
+from shutil import which
 
+import click
 import pytest
 
+from assay.cli.main import assay as top
 from assay.cli.reference import pages
 from assay.search.ranking import ALL_COLUMNS
 from assay.settings import Settings
@@ -21,42 +27,126 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)(?: (\w+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+NEEDS = {
+    "needs_lance": ("lance",),
+    "needs_mcp": ("mcp", "tomlkit"),
+    "needs_serve": ("fastapi", "uvicorn", "curl"),
+    "needs_watch": ("watchfiles",),
+}
+"""What a fence may say of a block that runs where some modules and programs are there, and which these are."""
 
 
-def blocks(language: str) -> list[object]:
-    """Return the code blocks of a language; one whose fence says `norun` is left out."""
-    found = ((page, match) for page in PAGES for match in BLOCK.finditer(page.read_text(encoding="utf-8")))
-    return [
-        pytest.param(match[3], id=f"{page.relative_to(ROOT)}-{number}")
-        for number, (page, match) in enumerate(found)
-        if match[1] == language and match[2] != "norun"
-    ]
+def title(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_python_runs(code: str, project: Path):
-    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def script(page: Path) -> str:
+    """Return the code of a page as one script, for a page is one story: each block goes on where the last one stopped.
+
+    A fence that says `norun` is left out. Of a `console` block each command's output is kept, to be compared.
+    """
+    lines, shown = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], 0
+    for number, (language, word, code) in enumerate(match.groups() for match in runnable(page)):
+        if not all(find_spec(name) or which(name) for name in NEEDS.get(word, ())):
+            continue
+        lines.append(f"echo '== block {number}' >&2")
+        if language == "sh":
+            lines.append(code)
+        elif language == "python":
+            lines.append(f"python - <<'END OF BLOCK'\n{code}END OF BLOCK")
+        for command, _ in commands(code) if language == "console" else ():
+            lines.append(f'{{ {command}\n}} >"$SHOWN/{shown}" 2>&1')
+            shown += 1
+    return "\n".join(lines)
 
 
-@pytest.mark.parametrize("code", blocks("sh"))
-def test_shell_runs(code: str, project: Path):
-    """Run each line in a project; a search that finds nothing would fail its line."""
+def test_a_fence_says_what_is_known():
+    said = {match[2] for page in PAGES for match in BLOCK.finditer(page.read_text(encoding="utf-8"))}
+    assert said <= {None, "norun", *NEEDS}
+
+
+def runnable(page: Path) -> list[re.Match[str]]:
+    known = {"sh", "python"} if page.name == "README.md" else {"sh", "python", "console"}
+    found = BLOCK.finditer(page.read_text(encoding="utf-8"))
+    return [match for match in found if match[1] in known and match[2] != "norun"]
+
+
+def commands(code: str) -> list[tuple[str, str]]:
+    """Return each command of a `console` block, with its here-document, and what it is said to print."""
+    found = re.finditer(r"^\$ (.*(?:\n[^$]*?\nEND(?=\n))?)\n((?:(?!\$ ).*\n)*)", f"{code}\n", re.MULTILINE)
+    return [(match[1], match[2]) for match in found]
+
+
+def plain(output: str) -> str:
+    """Return an output without spaces at the ends of lines, and without what is said where an extra is missing."""
+    lines = (line.rstrip() for line in output.strip("\n").split("\n"))
+    return "".join(f"{line}\n" for line in lines if not line.startswith("assay: the report needs"))
+
+
+def printed(expected: str) -> re.Pattern[str]:
+    """Return what fits an output as a page shows it: `…` is some of a line, or on a line of its own some lines."""
+    text = re.escape(plain(expected))
+    return re.compile(re.sub(r"^[ \\]*…\\\n", r"(?:.*\n)*?", text, flags=re.MULTILINE).replace("…", ".*"))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=title)
+def test_the_code_of_a_page_runs(page: Path, project: Path, tmp_path: Path):
+    """Run a page in a project; a search that finds nothing would fail its line."""
+    shown = tmp_path / "shown"
+    shown.mkdir()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", code],
+        ["bash", "-euo", "pipefail", "-c", script(page)],
         cwd=project,
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, "SHOWN": str(shown), "HOME": str(tmp_path)},
     )
     assert done.returncode == 0, done.stderr
+    expected = [each for match in runnable(page) if match[1] == "console" for each in commands(match[3])]
+    for number, (command, output) in enumerate(expected):
+        said = plain((shown / str(number)).read_text("utf-8"))
+        assert printed(output).fullmatch(said), f"{title(page)}: {command} prints\n{said}"
+
+
+def test_what_a_page_shows_is_compared():
+    assert printed("a  1 …\n…\nz").fullmatch("a  1 ms (2)\nb\nc\nz\n")
+    assert not printed("a  1 …\nz").fullmatch("a  2 ms\nz\n")
+    assert commands("$ x\none\n\n$ y\n") == [("x", "one\n\n"), ("y", "\n")]
+    assert commands("$ x <<END\n1\nEND\ntwo\n") == [("x <<END\n1\nEND", "two\n\n")]
 
 
 def test_the_pages_of_commands_are_what_the_commands_say():
     kept = {page.name: page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "cli").glob("*.md")}
     assert kept == pages(), "docs/cli is old: make docs"
+
+
+def written() -> list[object]:
+    """Return every command line of Assay in the pages: of blocks that run, of those that do not, of sentences."""
+    found = {}
+    for page in (page for page in PAGES if page.parent.name != "cli"):
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        shell = "\n".join(match[3] for match in BLOCK.finditer(text) if match[1] in {"sh", "console", "yaml"})
+        lines = re.findall(r"(?:^|do |run: |[|] )\$? *(?:\S+/)?assay ([a-z][^\n]+)", shell, re.MULTILINE)
+        found |= dict.fromkeys((*lines, *re.findall(r"`assay ([^`\n]+)`", text)), page)
+    return [pytest.param(line, id=f"{title(page)}-{line}") for line, page in found.items()]
+
+
+@pytest.mark.parametrize("line", written())
+def test_a_command_that_a_page_writes_can_be_asked_for(line: str):
+    """Parse what no test may run, too: a name of a command or an option that is gone fails here."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words = list(takewhile(lambda word: not set(word) <= set("();<>|&"), lexer))
+    command, context = top, click.Context(top, info_name="assay")
+    while isinstance(command, click.Group) and words and "--help" not in words:
+        known = words[0] in command.list_commands(context)
+        assert known or command.name == "rank", f"no command '{words[0]}'"
+        name, words = (words[0], words[1:]) if known else ("order", words)  # rank SAMPLES is rank order SAMPLES
+        command = command.get_command(context, name)
+        context = click.Context(command, parent=context, info_name=name)
+    command.make_parser(context).parse_args(words)
 
 
 def test_the_settings_that_are_documented_are_all_there_are():
@@ -85,7 +175,7 @@ def documented_parts() -> tuple[list[str], list[str]]:
     return search, related
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=title)
 def test_links_between_pages_lead_somewhere(page: Path):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page}: {target}"

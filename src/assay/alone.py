@@ -4,22 +4,46 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from assay.errors import InputError
 
+_AGAIN_S = 0.01
+
 
 @contextmanager
-def alone(file: Path, *, busy: str = "") -> Iterator[None]:
-    """Hold the lock of a file; where another holds it, wait, or raise InputError saying `busy` if that is given."""
+def alone(file: Path, *, busy: str = "", patience_s: float | None = None) -> Iterator[None]:
+    """Hold the lock of a file; where another holds it, wait, or raise InputError saying `busy` if that is given.
+
+    With a patience, wait no longer than that and then raise BlockingIOError.
+    """
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
+            _lock(descriptor, 0.0 if busy else patience_s)
         except BlockingIOError:
-            raise InputError(busy) from None
+            if busy:
+                raise InputError(busy) from None
+            raise
         yield
     finally:
         os.close(descriptor)
+
+
+def _lock(descriptor: int, patience_s: float | None) -> None:
+    if patience_s is None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return
+    ends = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= ends:
+                raise
+            time.sleep(_AGAIN_S)
+        else:
+            return

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -18,9 +20,11 @@ from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, nearest
 from assay.protocols import Encoder, Progress, Ranker, Say, Searcher
+from assay.search.checked import Checked
 from assay.search.hybrid import Corpus, Hybrid, relevant
-from assay.search.index import Index, Report
+from assay.search.index import Index
 from assay.search.index_changes import Build
+from assay.search.index_report import Report, Standing
 from assay.search.spelling import Mended, Speller
 from assay.settings import SearchSettings, Settings, changed
 from assay.store.place import LANCE, default_location, located
@@ -51,11 +55,26 @@ class AnyIndex(Protocol):
     def location(self) -> str:
         """Where it lies, as `--index` takes it."""
 
-    def refresh(self, progress: Progress | None = None) -> Report:
-        """Bring it up to date with the files and say what changed."""
+    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> Report:
+        """Bring it up to date with the files and say what changed; wait so long for another writer, None for any."""
 
     def status(self) -> Report | None:
         """Say what it holds; None where there is none."""
+
+    def last(self) -> Report | None:
+        """Open what a refresh would build upon, and say what it holds; None where that is nothing."""
+
+    def standing(self) -> Standing | None:
+        """Say how it stands against the files, which are listed; None where there is none."""
+
+    def check(self) -> str:
+        """Read every byte; return what is damaged, or nothing."""
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Return what makes this the one that writes, as long as it is held."""
+
+    def torn(self) -> bool:
+        """Say whether a file in use was cut off, so that nothing more may be read from it."""
 
     def size_bytes(self) -> int | None:
         """Return what it takes up; None where counting that would cost requests."""
@@ -83,7 +102,9 @@ class Workspace:
     @cached_property
     def searcher(self) -> Searcher:
         """Return the searcher that the settings ask for."""
-        return searcher_of(self.index.corpus(), self.index.encoder, self.settings)
+        searcher = searcher_of(self.index.corpus(), self.index.encoder, self.settings)
+        where = ["--index", self.index.location] if self.settings.index.location else []
+        return Checked(searcher, self.index.check, shlex.join(["assay", "index", str(self.index.root), *where]))
 
     def is_relevant(self, hits: Sequence[Hit]) -> bool:
         """Say whether the best hit is likely right; scores that are no chances cannot tell, so there any hit is."""
@@ -214,27 +235,36 @@ def _plain(corpus: Corpus, encoder: Encoder, asked: SearchSettings) -> Searcher:
     return Fused((vectors, Member("keywords", Lexical(corpus), asked.keyword_weight)), asked.fusion)
 
 
-def status_of(root: Path, settings: Settings) -> tuple[AnyIndex, Report | None]:
-    """Return an index and what it holds, None where there is none; the files are listed and not read."""
-    index = index_of(root, settings)
-    report = index.status()
-    if report is None:
-        return index, None
-    from assay.corpus.walk import walk
-
-    return index, replace(report, skipped=(*walk(root).skipped, *report.skipped))
-
-
-def open_workspace(
-    root: Path, settings: Settings, *, refresh: bool = True, progress: Progress | None = None
+def open_workspace(  # noqa: PLR0913  how it is brought up to date
+    root: Path,
+    settings: Settings,
+    *,
+    refresh: bool = True,
+    progress: Progress | None = None,
+    patience_s: float | None = None,
+    check: bool = False,
 ) -> Workspace:
-    """Return a root with its index up to date, or as it is when not to be refreshed."""
+    """Return a root with its index up to date, or as it is when not to be refreshed.
+
+    With a patience, it is as it was where another process is still bringing it up to date after that. With a check,
+    every byte of it is read before, and a refresh makes anew what is damaged.
+    """
     _check(settings.search)
     index = index_of(root, settings)
-    report = index.refresh(progress) if refresh else index.status()
+    if check:
+        index.check()
+    report = index.refresh(progress, patience_s=patience_s) if refresh else index.status()
     if report is None:
         raise InputError(f"no index of '{root}' yet: leave out --no-refresh, or run assay index")
     return Workspace(index, report, settings)
+
+
+def last_workspace(root: Path, settings: Settings) -> Workspace | None:
+    """Return a root with its index as it was last written; None where there is none, or none to go on from."""
+    _check(settings.search)
+    index = index_of(root, settings)
+    report = index.last()
+    return Workspace(index, report, settings) if report else None
 
 
 def related_to(workspace: Workspace, path: str, line: int, k: int) -> list[Hit]:

@@ -208,7 +208,7 @@ def _break_manifest(index, _manifest):
 
 def _age(index, _manifest):
     path = index.folder.location / "manifest.json"
-    path.write_text(path.read_text().replace('"format": 1', '"format": 0'))
+    path.write_text(re.sub(r'"format": \d+', '"format": 0', path.read_text()))
 
 
 @pytest.mark.parametrize("damage", [_truncate, _garble, _remove, _remove_catalog, _break_manifest, _age])

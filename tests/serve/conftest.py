@@ -1,11 +1,15 @@
-"""A ballot on a server of its own, and the browser that looks at pages."""
+"""A ballot on a server of its own, and a repository with a page to search it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.util import module_from_spec, spec_from_file_location
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -15,13 +19,113 @@ from assay.serve.prefer import PreferServer
 from assay.types import Chunk, Query
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> & $token"
+TURNED = "odd \u202ename.py"
+"""A file name that reads backwards."""
+SITE = {
+    "shop/folders.py": '''import os
+from pathlib import Path
 
-_PAGES = spec_from_file_location("pages", Path(__file__).parents[1] / "bench" / "page" / "conftest.py")
-assert _PAGES
-assert _PAGES.loader
-_MODULE = module_from_spec(_PAGES)
-_PAGES.loader.exec_module(_MODULE)
-browser = _MODULE.browser
+
+def make_folder(path):
+    """Create a directory if it does not exist."""
+    if not os.path.exists(path):
+        os.makedirs(path)
+    return path
+
+
+def ensure_folder(path):
+    """Create a directory if it does not exist."""
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+class Store:
+    """Keeps things in a directory."""
+
+    def create(self, path):
+        """Create a directory if it does not exist, and fail where a file is in the way."""
+        if os.path.isfile(path):
+            raise NotADirectoryError(path)
+        if not os.path.exists(path):
+            os.makedirs(path)
+        return path
+''',
+    "shop/mail.py": '''import time
+
+
+def send_mail(server, message, attempts=3):
+    """Deliver a message, trying again when the server is busy."""
+    for attempt in range(attempts):
+        if server.deliver(message):
+            return True
+        time.sleep(2**attempt)
+    return False
+''',
+    "web/router.js": """// Finds the handler of a request by its path.
+export function matchRoute(routes, path) {
+  return routes.find((route) => route.pattern.test(path));
+}
+""",
+    "docs/guide.md": "# Guide\n\n## Folders\n\nEvery directory is created when it does not exist yet.\n",
+    "shop/report.py": 'def quarterly_report(sales):\n    """Add up the sales of a quarter."""\n'
+    + "".join(f"    total_{line} = sales[{line}] * {line}\n" for line in range(60))
+    + "    return sum(sales)\n",
+    f"shop/{TURNED}": f'''def render_banner(user):
+    """Show the welcome banner. {HOSTILE}"""
+    access = "user\u202e \u2066# only admins\u2069 \u2066"
+    greeting = "こんにちは 世界"
+    wide = "{"x" * 5000}"
+    return access + greeting + wide
+''',
+    **{
+        f"many/part_{part}.py": f'def price_of_part_{part}(basket):\n    """Return the price of a part."""\n'
+        f"    return basket.price({part})\n"
+        for part in range(30)
+    },
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """A server of a repository."""
+
+    root: Path
+    address: str
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Return a server that runs as people start it."""
+    pytest.importorskip("uvicorn")
+    root = tmp_path_factory.mktemp("site") / "shop & sons #1"
+    for name, text in SITE.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "assay.cli.main", "serve", str(root), "--port", "0", "--judge", "reader"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ}) as started:
+        assert started.stderr
+        said = next((line for line in started.stderr if "http://" in line), "nothing")
+        assert "http://" in said, said
+        yield Site(root, said.split()[-1])
+        started.terminate()
+        assert started.wait(20) == 0
+
+
+@pytest.fixture
+def visit(look: Callable[..., Any], site: Site) -> Iterator[Callable[..., Any]]:
+    """Return what opens the page at an address below the site's, and looks at the end whether it complained."""
+    every = []
+
+    def visit(below: str = "", *, wrong: str = "", **options: Any) -> Any:
+        seen = look(site.address + below, **options)
+        every.append((seen, wrong))
+        return seen
+
+    yield visit
+    for seen, wrong in every:
+        assert [each for each in seen.complaints if not wrong or wrong not in each] == []
+        assert [url for url in seen.asked if not url.startswith(site.address)] == []
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from assay.bench.places import resolved
 from assay.bench.plan import SetSpec
 from assay.bench.scores import Expected, expected
 from assay.bench.truth import Truth
+from assay.corpus.builtin import OWN_REPORTS, OWN_TRUTH
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.errors import InputError
 from assay.measure.lines import Span
@@ -68,7 +69,9 @@ def _missing(right: Expected, corpus: Corpus) -> Iterator[Problem]:
 
 def _told_in(spec: SetSpec, out: Path) -> tuple[Path, ...]:
     """Return what holds the questions or earlier answers, should it lie in the corpus."""
-    return (out, spec.truth, about_file(spec.truth)) if spec.truth else (out,)
+    own = [spec.corpus / name for name in (OWN_TRUTH, OWN_REPORTS)] if spec.corpus else []
+    told = (spec.truth, about_file(spec.truth)) if spec.truth else ()
+    return (out, *filter(Path.exists, own), *told)
 
 
 def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> tuple[Truth, tuple[Problem, ...]]:

@@ -14,20 +14,24 @@ import click
 from assay.cli import options
 from assay.cli.options import Chosen
 
+_NOT_PARTS = ("all", "dev")
+
 Finding = tuple[bool, str]
 """Whether all is well, and what was found."""
 
 
 @click.command(short_help="Check that everything works here.")
+@click.argument("path", default=".", metavar="[PATH]")
 @options.with_settings
 @click.pass_context
-def doctor(context: click.Context, chosen: Chosen) -> None:
+def doctor(context: click.Context, path: str, chosen: Chosen) -> None:
     """Check that everything works here.
 
-    Tries each part on its own, then a search in a folder made for it. Leaves with 0 when all is well, 1 otherwise.
+    Tries each part on its own, then a search in a folder made for it, and reads all of the index of PATH, where there
+    is one. Leaves with 0 when all is well, 1 otherwise.
     """
     well = True
-    for name, check in _checks(chosen):
+    for name, check in _checks(path, chosen):
         try:
             good, found = check()
         except Exception as error:  # noqa: BLE001  whatever is wrong is the finding
@@ -37,13 +41,14 @@ def doctor(context: click.Context, chosen: Chosen) -> None:
     context.exit(0 if well else 1)
 
 
-def _checks(chosen: Chosen) -> Iterator[tuple[str, Callable[[], Finding]]]:
+def _checks(path: str, chosen: Chosen) -> Iterator[tuple[str, Callable[[], Finding]]]:
     yield "assay", _assay
     yield "machine", _machine
     yield "git", _git
     yield "cache", _cache
     yield "encoder", lambda: _encoder(chosen)
     yield "search", _search
+    yield "index", lambda: _index(path, chosen)
     yield "sandbox", _sandbox
     yield "chat", _chat
     yield "extras", _extras
@@ -105,6 +110,29 @@ def _search() -> Finding:
     return found == "send_mail", f"asked for send_mail, found {found}"
 
 
+def _index(path: str, chosen: Chosen) -> Finding:
+    """Read the index of a folder and compare it with the files."""
+    from assay.assemble import index_of, root_of
+    from assay.cli.status import anew
+    from assay.cli.workspaces import counted
+    from assay.errors import DamagedIndex
+
+    root = root_of(path)
+    index = index_of(root, chosen.settings(root))
+    try:
+        standing = index.standing()
+        damage = index.check()
+    except DamagedIndex as error:
+        standing, damage = None, str(error)
+    if damage:
+        return False, f"of {root} is not whole: {damage}; {anew(path, chosen)} makes it anew"
+    if standing is None:
+        return True, f"none of {root} yet; the first search makes it"
+    behind = f"{counted(len(standing.stale), 'file')} stale, which the next search sees to"
+    said = behind if standing.stale else "up to date"
+    return True, f"of {root}: {counted(standing.report.files, 'file')}, whole, {standing.rebuild_because or said}"
+
+
 def _sandbox() -> Finding:
     """Attack each kind of sandbox; say which one programs get, what it guarantees, and why no stronger one."""
     from assay.sandbox.opening import GUARANTEES
@@ -128,13 +156,14 @@ def _chat() -> Finding:
 
 
 def _extras() -> Finding:
-    """List the parts that would need another library."""
-    from importlib.metadata import PackageNotFoundError
+    """List the extras of this package that lack a library."""
+    from importlib.metadata import PackageNotFoundError, metadata
 
-    from assay.plugins import missing, names
+    from assay.plugins import missing
 
     try:
-        absent = [name for name in (*names("encoder"), "lance", "train") if missing(name)]
+        extras = metadata("assay").get_all("Provides-Extra") or []
+        absent = [name for name in extras if name not in _NOT_PARTS and missing(name)]
     except PackageNotFoundError:
         return True, "unknown, for this package is on the path and not installed"
     return True, f"not installed: {', '.join(absent)} (pip install 'assay[NAME]')" if absent else "all installed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 from assay.cli import options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from assay.cli.exec_modules import Room
     from assay.protocols import Progress
@@ -88,7 +89,6 @@ def exec(  # noqa: A001  # the command's name
     """
     import os
 
-    from assay.alone import alone
     from assay.cli.answer import dumps
     from assay.cli.exec_modules import furnished
     from assay.cli.exec_text import figures_of, text, told
@@ -105,13 +105,7 @@ def exec(  # noqa: A001  # the command's name
     programs = _samples(samples, reading, stop, limited=limit_tasks is not None)
     limits = _limits(timeout)
     opened = partial(open_sandbox, kind, limits, workers or os.cpu_count() or 1, allow_unsafe=allow_unsafe)
-    busy = f"another run writes to {out}: wait for its end, or give another --out"
-    with (
-        alone(out.with_name(f"{out.name}.lock"), busy=busy),
-        furnished(opened, reading, programs, allow, install=install) as room,
-    ):
-        if fresh:
-            out.unlink(missing_ok=True)
+    with _alone(out, fresh=fresh), furnished(opened, reading, programs, allow, install=install) as room:
         say(f"sandbox {room.sandbox.name}: {'; '.join(room.sandbox.guarantees)}")
         with progress() as watch:
             rows, ready = _run(reading, programs, room, out, limits, watch)
@@ -121,6 +115,18 @@ def exec(  # noqa: A001  # the command's name
     click.echo(dumps({**told(figures), "out": str(out)}) if form == "json" else "\n".join(text(figures)))
     say(f"written to {out}")
     context.exit(0 if sum(figures.classes.values()) else 1)
+
+
+@contextmanager
+def _alone(out: Path, *, fresh: bool) -> Iterator[None]:
+    """Be the one that writes outcomes, from the beginning if that is asked for."""
+    from assay.alone import alone
+
+    busy = f"another run writes to {out}: wait for its end, or give another --out"
+    with alone(out.with_name(f"{out.name}.lock"), busy=busy):
+        if fresh:
+            out.unlink(missing_ok=True)
+        yield
 
 
 def _first(path: Path, source: str, most: int | None) -> Reading:

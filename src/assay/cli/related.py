@@ -43,10 +43,10 @@ def related(
     Leaves with 0 when something was found, 1 when nothing was, 2 on an error.
     """
     from assay.cli.answer import Look, find_related
-    from assay.cli.workspaces import open_roots, say
+    from assay.cli.workspaces import PATIENCE_S, open_roots, say
 
     file, line = _parsed(place)
-    (opened,) = open_roots([root], chosen, limit=limit, refresh=not no_refresh)
+    (opened,) = open_roots([root], chosen, limit=limit, refresh=not no_refresh, patience_s=PATIENCE_S)
     answer = find_related(opened, _below(opened.workspace.index.root, file, root), line, form)
     click.echo(answer.written(Look(form, budget, full=full, explain=explain)), nl=False, color=True)
     if not answer:

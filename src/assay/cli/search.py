@@ -48,10 +48,10 @@ def search(
     Leaves with 0 when something was found, 1 when nothing relevant was, 2 on an error.
     """
     from assay.cli.answer import Look, find
-    from assay.cli.workspaces import open_roots, say
+    from assay.cli.workspaces import PATIENCE_S, open_roots, say
 
     queries = filters.queries([sys.stdin.read() if text == "-" else text for text in (query, *more)])
-    opened = open_roots(roots or (".",), chosen, limit=limit, refresh=not no_refresh)
+    opened = open_roots(roots or (".",), chosen, limit=limit, refresh=not no_refresh, patience_s=PATIENCE_S)
     answer = find(queries, opened, form, all_matches=all_matches)
     click.echo(answer.written(Look(form, budget, full=full, explain=explain)), nl=False, color=True)
     if answer and not answer.relevant:

@@ -27,7 +27,19 @@ class Opened:
     settings: Settings
 
 
-def open_roots(typed: Sequence[str], chosen: Chosen, *, limit: int | None = None, refresh: bool = True) -> list[Opened]:
+PATIENCE_S = 0.5
+"""How long a search waits for another process to bring an index up to date before it takes it as it was."""
+
+
+def open_roots(
+    typed: Sequence[str],
+    chosen: Chosen,
+    *,
+    limit: int | None = None,
+    refresh: bool = True,
+    patience_s: float | None = None,
+    check: bool = False,
+) -> list[Opened]:
     """Open every root, each once; all paths and settings are checked before any index is made."""
     roots: dict[Path, str] = {}
     if "" in typed:
@@ -40,7 +52,9 @@ def open_roots(typed: Sequence[str], chosen: Chosen, *, limit: int | None = None
     opened = []
     for root, path in roots.items():
         with progress() as watch:
-            workspace = open_workspace(root, settings[root], refresh=refresh, progress=watch)
+            workspace = open_workspace(
+                root, settings[root], refresh=refresh, progress=watch, patience_s=patience_s, check=check
+            )
         opened.append(Opened(str(root) if is_url(path) else path, workspace, settings[root]))
         _tell(path, workspace.report, verbose=chosen.verbose)
     return opened
@@ -99,6 +113,8 @@ def _tell(path: str, report: Report, *, verbose: bool) -> None:
     """Say what a reader should know about an index before trusting an answer."""
     if report.rebuilt_because:
         say(f"index of '{path}' rebuilt: {report.rebuilt_because}")
+    if report.busy:
+        say(f"files of '{path}' changed and another process is indexing them; this is from before")
     if not report.files:
         say(f"nothing to search in '{path}': {_empty(report)}")
     if verbose:

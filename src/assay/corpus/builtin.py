@@ -9,6 +9,8 @@ from collections.abc import Collection
 
 from assay.corpus.grammars import table, words
 
+OWN_TRUTH, OWN_REPORTS = "assay-truth.jsonl", "assay-bench"
+"""The ground truth of a root and the folder of its reports: they hold questions beside their answers."""
 _TOOL_FOLDERS = words("""
     .git .hg .svn .jj .bzr node_modules bower_components jspm_packages __pycache__ site-packages .tox .nox .eggs
     .mypy_cache .pytest_cache .ruff_cache .hypothesis .ipynb_checkpoints .gradle .idea .next .nuxt .svelte-kit .turbo
@@ -58,6 +60,8 @@ def folder_reason(name: str, beside: Collection[str]) -> str:
     """Say why a folder is left out by its name and the files beside it, or nothing."""
     if name in _TOOL_FOLDERS or name.endswith(".egg-info"):
         return "a folder of tools"
+    if name == OWN_REPORTS:
+        return "reports of a benchmark"
     witnesses = _BESIDE.get(name)
     if witnesses and not witnesses.isdisjoint(beside):
         return "vendored" if name in ("vendor", "deps") else "build output"
@@ -80,4 +84,6 @@ def file_reason(name: str) -> str:
         return "binary"
     if lowered in _LOCK_FILES:
         return "a lock file"
+    if name == OWN_TRUTH:
+        return "a ground truth"
     return "minified" if lowered.endswith(_GENERATED_NAMES) else ""

@@ -34,6 +34,8 @@ class Walk:
     files: tuple[FileEntry, ...]
     skipped: tuple[Skipped, ...]
     rules: str
+    folders: tuple[str, ...] = ()
+    """The folders that were entered, each with a `/` at its end, but the root is empty; as the system names them."""
 
 
 def shown(path: str) -> str:

@@ -23,6 +23,8 @@ _GENERATED = re.compile(
     re.IGNORECASE,
 )
 _HEAD_LINES = 12
+_TRUTH = re.compile(r'\s*\{\s*"type"\s*:\s*"truth"\s*,\s*"format"\s*:')
+"""How our own JSON lines begin that hold questions beside their answers."""
 _MINIFIED_MEAN = 500
 """Characters of a line on average above which nobody wrote a file of code by hand."""
 
@@ -60,6 +62,8 @@ def _unwritten(text: str, path: str) -> str:
     head = "\n".join(text[:_HEAD_BYTES].split("\n", _HEAD_LINES)[:_HEAD_LINES])
     if _GENERATED.search(head):
         return "generated"
+    if _TRUTH.match(head):
+        return "a ground truth"
     if language_of(path) in _MINIFIABLE and len(text) > _MINIFIED_MEAN * (text.count("\n") + 1):
         return "minified"
     return ""

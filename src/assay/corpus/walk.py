@@ -60,6 +60,7 @@ class _Walker:
         self.prefix = str(root).rstrip("/") + "/"
         self.files: list[FileEntry] = []
         self.skipped: list[Skipped] = []
+        self.folders: list[str] = []
         self.hash = blake2b(digest_size=16)
         self.repositories = {str(ignore.git_folder(root))}
 
@@ -73,7 +74,7 @@ class _Walker:
             stack.extend(self._enter(stack.pop()))
         self.files.sort(key=lambda entry: entry.path)
         self.skipped.sort(key=lambda skipped: skipped.path)
-        return Walk(tuple(self.files), tuple(self.skipped), self.hash.hexdigest())
+        return Walk(tuple(self.files), tuple(self.skipped), self.hash.hexdigest(), tuple(self.folders))
 
     def _rules(self, path: Path, base: str, above: str = "") -> ignore.Rules | None:
         try:
@@ -101,6 +102,7 @@ class _Walker:
         if folder.path and not folder.only_forced and (reason := self._whole_reason(folder, names)):
             self._skip(folder.path, reason)
             return []
+        self.folders.append(folder.path)
         here = self._with_rules(folder, names)
         inside: list[_Folder] = []
         for entry in listed:

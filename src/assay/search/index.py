@@ -7,33 +7,24 @@ decides when there is anything to do, and says what was found.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from assay.corpus.files import Skipped, Walk
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
-from assay.search.index_changes import Build, Counts, counted, identity, told, unchanged
+from assay.search.index_changes import Build, Counts, Differences, counted, identity, told, unchanged
+from assay.search.index_report import Report, Standing
 from assay.store.change import Change
 from assay.store.folder import Folder, Version
+from assay.store.manifest import FORMAT
 from assay.store.snapshot import Snapshot
 
+__all__ = ["Index", "Report", "outside"]
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What an index holds, what its refresh changed, and what it leaves out."""
-
-    files: int
-    """Files with text in the index, copies of the same text included."""
-    chunks: int
-    skipped: tuple[Skipped, ...] = ()
-    notes: Mapping[str, str] = field(default_factory=dict)
-    """What is to be known about how a file was cut, by its path."""
-    counts: Counts = Counts()  # noqa: RUF009  frozen
-    rebuilt_because: str = ""
-    """Why nothing of the former index was kept, or empty."""
-    seconds: float = 0.0
+_KEEPER_S = 30.0
+_AGAIN_S = 0.02
 
 
 class Index:
@@ -47,6 +38,10 @@ class Index:
         self.identity = identity(encoder, build)
         self._version: Version | None = None
         self._snapshot: Snapshot | None = None
+        self._damaged: tuple[str, str] = ("", "")
+        """The version that was found damaged, and how."""
+        self._mapped: dict[Path, int | None] = {}
+        self._keeping = False
 
     @property
     def location(self) -> str:
@@ -61,24 +56,48 @@ class Index:
         """Return what a searcher gets its candidates from."""
         return self.snapshot()
 
-    def refresh(self, progress: Progress | None = None) -> Report:
-        """Bring the index up to date with the files; wait while another process does, then use what it made."""
+    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> Report:
+        """Bring the index up to date with the files; wait while another process does, then use what it made.
+
+        With a patience, take what there is when another process is still at it after that, and say so. Where a process
+        keeps the index up to date, leave writing to it for as long, or for half a minute.
+        """
         started = time.perf_counter()
         last, why = self._usable()
-        checked_ns, found = time.time_ns(), self._walk(last)
-        counts = Counts()
-        if last is None or not unchanged(found, last.catalog, last.manifest.checked_ns):
-            with self.folder.writing():
-                current, why = self._usable()
-                if _name(current) != _name(last):  # another writer was first
-                    last, checked_ns, found = current, time.time_ns(), self._walk(current)
-                counts = self._update(last, found, checked_ns, progress)
+        counts, busy, found = Counts(), False, None
+        checked_ns, listed = time.time_ns(), self._walk(last)
+        behind = last is None or not unchanged(listed, last.catalog, last.manifest.checked_ns)
+        if last is not None and behind and not self._keeping and self.folder.kept():
+            last, listed, behind = self._left_to_keeper(last, listed, patience_s)
+            checked_ns, busy = time.time_ns(), behind and patience_s is not None
+        if behind and not busy:
+            try:
+                with self.folder.writing(patience_s if last else None):
+                    counts, why, found = self._written(last, (listed, checked_ns), progress)
+            except BlockingIOError:
+                busy = True
             last, _ = self._usable()
         if last is None:
             raise StorageError(f"the index in {self.folder.location} was removed while it was written; try again")
         self._use(last)
-        report = replace(_report(last, found), counts=counts, rebuilt_because=why)
+        report = replace(_report(last, found or listed), counts=counts, rebuilt_because=why, busy=busy)
         return replace(report, seconds=time.perf_counter() - started)
+
+    def check(self) -> str:
+        """Read every byte; return what is damaged, or nothing. A version that is will not be built upon."""
+        try:
+            self.folder.check()
+        except DamagedIndex as damage:
+            try:
+                self._damaged = (self.folder.catalog(), str(damage))
+            except DamagedIndex:  # so plainly that nobody can take it for whole
+                self._damaged = ("", "")
+            return str(damage)
+        return ""
+
+    def torn(self) -> bool:
+        """Say whether a file in use was cut off: reading past its end would end the process."""
+        return any(_size(path) not in (size, None) for path, size in self._mapped.items())
 
     def snapshot(self) -> Snapshot:
         """Return what is searched: the last good version, whoever wrote it."""
@@ -93,6 +112,73 @@ class Index:
         """Say what the index holds without looking at the files; None where there is none."""
         version = self.folder.open()
         return None if version is None else _report(version, None)
+
+    def last(self) -> Report | None:
+        """Open what a refresh would build upon, and say what it holds; None where that is nothing."""
+        version, _ = self._usable()
+        if version is None:
+            return None
+        self._use(version)
+        return _report(version, None)
+
+    def standing(self) -> Standing | None:
+        """Say how the index stands against the files, without changing it; None where there is none."""
+        version = self.folder.open()
+        if version is None:
+            return None
+        from assay.search.index_read import stale
+
+        manifest, found = version.manifest, self._walk(version)
+        checked_ns, differing = manifest.checked_ns, Differences()
+        if not unchanged(found, version.catalog, checked_ns):
+            before = {record.path: record for record in version.catalog.records()}
+            differing = stale(self.root, found, before, checked_ns)
+        return Standing(
+            report=_report(version, found),
+            stale=differing,
+            updated_s=checked_ns / 1e9,
+            encoder=manifest.identity.encoder,
+            form=f"folder {FORMAT}",
+            rebuild_because="" if manifest.identity == self.identity else self._other(version),
+        )
+
+    def _written(
+        self, last: Version | None, found: tuple[Walk, int], progress: Progress | None
+    ) -> tuple[Counts, str, Walk]:
+        """Write the next version, from what was found and when; return also why none of the last one was kept."""
+        (listed, checked_ns), (current, why) = found, self._usable()
+        if _name(current) != _name(last):  # another writer was first
+            checked_ns, listed = time.time_ns(), self._walk(current)
+        try:
+            return self._update(current, listed, checked_ns, progress), why, listed
+        except DamagedIndex as damage:  # seen only now, as parts of it were to be joined
+            return self._update(None, listed, checked_ns, progress), str(damage), listed
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Return what makes this index the one that writes: others that find it lagging wait for it."""
+        self._keeping = True
+        return self.folder.keeping()
+
+    def _left_to_keeper(self, last: Version, listed: Walk, patience_s: float | None) -> tuple[Version, Walk, bool]:
+        """Wait for who keeps the index; return what is there then, and whether it still lags behind the files."""
+        ends = time.monotonic() + (_KEEPER_S if patience_s is None else patience_s)
+        while (behind := self._behind(last, listed)) and time.monotonic() < ends and self.folder.kept():
+            while self.folder.catalog() == _name(last) and time.monotonic() < ends and self.folder.kept():
+                time.sleep(_AGAIN_S)
+            version, _ = self._usable()
+            if version is None:
+                break
+            last, listed = version, self._walk(version)
+        return last, listed, behind
+
+    def _behind(self, version: Version, listed: Walk) -> bool:
+        """Say whether files changed since; those that changed just before it was written are read to know."""
+        from assay.search.index_read import is_stale
+
+        checked_ns = version.manifest.checked_ns
+        if unchanged(listed, version.catalog, checked_ns):
+            return False
+        return is_stale(self.root, listed, {record.path: record for record in version.catalog.records()}, checked_ns)
 
     def _update(self, last: Version | None, found: Walk, checked_ns: int, progress: Progress | None) -> Counts:
         """Write the next version; the caller is the one writer."""
@@ -118,14 +204,20 @@ class Index:
             version = self.folder.open()
         except DamagedIndex as damage:
             return None, str(damage)
+        if version is not None and self._damaged[1] and _name(version) == self._damaged[0]:
+            return None, self._damaged[1]
         if version is None or version.manifest.identity == self.identity:
             return version, ""
-        return None, f"it was made with {told(version.manifest.identity)}, and this is {told(self.identity)}"
+        return None, self._other(version)
+
+    def _other(self, version: Version) -> str:
+        return f"it was made with {told(version.manifest.identity)}, and this is {told(self.identity)}"
 
     def _use(self, version: Version) -> Snapshot:
         """Return what a version holds: the snapshot in use while only what is recorded of files differs."""
         if self._snapshot is None or self._version is None or _held(version) != _held(self._version):
             self._snapshot = version.snapshot()
+            self._mapped = {path: _size(path) for path in (self.folder.location / part.name for part in version.parts)}
         self._version = version
         return self._snapshot
 
@@ -137,7 +229,17 @@ def outside(found: Walk, root: Path, location: Path) -> Walk:
         return found
     inside = f"{location.relative_to(root).as_posix()}/"
     files = tuple(file for file in found.files if not file.path.startswith(inside))
-    return replace(found, files=files, skipped=tuple(s for s in found.skipped if not s.path.startswith(inside)))
+    skipped = tuple(each for each in found.skipped if not each.path.startswith(inside))
+    folders = tuple(folder for folder in found.folders if not folder.startswith(inside))
+    return replace(found, files=files, skipped=skipped, folders=folders)
+
+
+def _size(path: Path) -> int | None:
+    """Return a file's size, or None where it is no more; what is mapped of it then stays."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
 
 
 def _name(version: Version | None) -> str:
@@ -155,4 +257,5 @@ def _report(version: Version, found: Walk | None) -> Report:
         chunks=version.catalog.chunks,
         skipped=(*(found.skipped if found else ()), *skipped),
         notes=dict(version.catalog.said("note")),
+        folders=found.folders if found else (),
     )

@@ -107,9 +107,28 @@ def changes(walk: Walk, recorded: Mapping[str, Record], checked_ns: int) -> Chan
     return Changes(tuple(same), tuple(read), known)
 
 
-def counted(before: Mapping[str, Record], after: Mapping[str, Record]) -> Counts:
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Files with text whose text an index does not hold as it is now."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.changed) + len(self.removed)
+
+
+def differences(before: Mapping[str, Record], after: Mapping[str, Record]) -> Differences:
     """Compare the files with text, before and after."""
     old = {path: record.digest for path, record in before.items() if record.digest != NO_DIGEST}
     new = {path: record.digest for path, record in after.items() if record.digest != NO_DIGEST}
     both = old.keys() & new.keys()
-    return Counts(len(new) - len(both), sum(old[path] != new[path] for path in both), len(old) - len(both))
+    changed = (path for path in both if old[path] != new[path])
+    return Differences(tuple(sorted(new.keys() - both)), tuple(sorted(changed)), tuple(sorted(old.keys() - both)))
+
+
+def counted(before: Mapping[str, Record], after: Mapping[str, Record]) -> Counts:
+    """Count what differs before and after."""
+    found = differences(before, after)
+    return Counts(len(found.added), len(found.changed), len(found.removed))

@@ -10,17 +10,20 @@ import tempfile
 import time
 import uuid
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
 from assay.corpus.walk import Skipped, walk
-from assay.errors import InputError
+from assay.errors import DamagedIndex, InputError
 from assay.protocols import Encoder, Progress, Vectors
 from assay.search.filters import PROSE, globs
-from assay.search.index import Report, outside
+from assay.search.index import outside
 from assay.search.index_changes import Build, counted, identity, told
+from assay.search.index_read import stale
+from assay.search.index_report import Report, Standing
 from assay.search.index_update import Update
 from assay.store.catalog import NO_DIGEST, Record
 from assay.store.lance import LanceStore, quoted
@@ -42,6 +45,7 @@ class LanceIndex:
         self.build = build
         self.store = LanceStore(uri, encoder.dimension)
         self.identity = identity(encoder, build)
+        self._damage = ""
 
     @property
     def location(self) -> str:
@@ -53,12 +57,15 @@ class LanceIndex:
         place = Path(self.store.uri)
         return sum(file.stat().st_size for file in place.rglob("*")) if place.is_dir() else None
 
-    def refresh(self, progress: Progress | None = None) -> Report:
-        """Bring the index up to date with the files and say what changed."""
+    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> Report:  # noqa: ARG002
+        """Bring the index up to date with the files and say what changed; there is no lock to wait for."""
         started = time.perf_counter()
+        if damage := self._damage or self._torn():
+            self.store.remove(damage)
+            self._damage = ""
         about = self.store.about()
         made_by = Identity(**about["identity"]) if about else self.identity
-        why = "" if made_by == self.identity else f"it was made with {told(made_by)}, and this is {told(self.identity)}"
+        why = damage or ("" if made_by == self.identity else self._other(made_by))
         usable = bool(about) and not why
         recorded = self.store.records() if about else []
         before = {record.path: record for record in recorded} if usable else {}
@@ -73,7 +80,53 @@ class LanceIndex:
                 self._save(update, gone, {"rules": found.rules, "checked_ns": checked_ns})
         report = _report(records.values(), found.skipped)
         seconds = time.perf_counter() - started
-        return replace(report, counts=counted(before, records), rebuilt_because=why, seconds=seconds)
+        counts = counted(before, records)
+        return replace(report, counts=counts, rebuilt_because=why, seconds=seconds, folders=found.folders)
+
+    def check(self) -> str:
+        """Read every byte where it lies on a disk; return what is damaged, or nothing. The next refresh mends it."""
+        self._damage = self._torn(whole=True)
+        return self._damage
+
+    def _torn(self, *, whole: bool = False) -> str:
+        try:
+            self.store.check(whole=whole)
+        except DamagedIndex as damage:
+            return str(damage)
+        return ""
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Return what does nothing: who shares an index in Lance agrees on who writes."""
+        return nullcontext()
+
+    def torn(self) -> bool:
+        """Say no: nothing of it is mapped into memory."""
+        return False
+
+    def last(self) -> Report | None:
+        """Say what a refresh would build upon; None where that is nothing."""
+        about = {} if self._damage or self._torn() else self.store.about()
+        return self.status() if about and Identity(**about["identity"]) == self.identity else None
+
+    def standing(self) -> Standing | None:
+        """Say how the index stands against the files, without changing it; None where there is none."""
+        self.store.check(whole=False)
+        about = self.store.about()
+        if not about:
+            return None
+        made_by, before = Identity(**about["identity"]), {record.path: record for record in self.store.records()}
+        found = outside(walk(self.root), self.root, Path(self.store.uri))
+        return Standing(
+            report=replace(_report(before.values(), found.skipped), folders=found.folders),
+            stale=stale(self.root, found, before, about["checked_ns"]),
+            updated_s=about["checked_ns"] / 1e9,
+            encoder=made_by.encoder,
+            form=f"lance {self.store.form()}",
+            rebuild_because="" if made_by == self.identity else self._other(made_by),
+        )
+
+    def _other(self, made_by: Identity) -> str:
+        return f"it was made with {told(made_by)}, and this is {told(self.identity)}"
 
     def status(self) -> Report | None:
         """Say what the index holds without looking at the files; None where there is none."""

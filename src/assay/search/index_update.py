@@ -6,16 +6,16 @@ alone and not on how they came to be, so that an updated index is equal to a fre
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assay.corpus.walk import FileEntry, Skipped, Walk, read
+from assay.corpus.files import FileEntry, Walk
 from assay.protocols import Encoder, Progress
 from assay.search.index_build import FILE_BYTES, Text, build_all
 from assay.search.index_changes import Build, Changes, changes
-from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, Record
+from assay.search.index_read import read_file
+from assay.store.catalog import NO_DIGEST, Record
 
 SMALLEST_COPY_BYTES = 400
 """Below, equal files are chance: empty `__init__.py`, one-line re-exports."""
@@ -56,7 +56,7 @@ class Update:
         """Read what may have changed; yield the texts that no earlier path holds."""
         first = _firsts(self.records.values())
         for file in todo.read:
-            text, record = self._read(file)
+            text, record = read_file(self.root, file)
             self.records[file.path] = record
             if text is None:
                 continue
@@ -72,7 +72,7 @@ class Update:
         """Yield texts whose first path is none of those indexed: it was a copy of one that is gone."""
         for path in sorted(set(_firsts(self.records.values()).values()) - self.indexed):
             old = self.records[path]
-            text, self.records[path] = self._read(FileEntry(path, old.size, old.mtime_ns))
+            text, self.records[path] = read_file(self.root, FileEntry(path, old.size, old.mtime_ns))
             if text is not None:
                 yield Text(path, text)
 
@@ -83,12 +83,6 @@ class Update:
             if _may_repeat(record) and (holder := first[record.digest]) != path:
                 self.indexed.discard(path)
                 self.records[path] = replace(record, chunks=0, note="", skipped=f"a copy of {holder}")
-
-    def _read(self, file: FileEntry) -> tuple[str | None, Record]:
-        text = read(self.root, file)
-        if isinstance(text, Skipped):
-            return None, Record(file.path, file.size, file.mtime_ns, skipped=text.reason)
-        return text, Record(file.path, file.size, file.mtime_ns, _digest(file.path, text))
 
     def _build(self, texts: Iterable[Text], files: Sequence[FileEntry]) -> None:
         """Write texts as segments and note what came of each file."""
@@ -103,12 +97,6 @@ class Update:
             done += len(built.chunks)
             if self.progress:
                 self.progress("index", done, max(done, len(files)))
-
-
-def _digest(path: str, text: str) -> bytes:
-    """Hash what decides how a file is cut: its text and the suffix of its name."""
-    suffix = path.rpartition("/")[2].rpartition(".")[2]
-    return hashlib.blake2b(f"{suffix}\0{text}".encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
 def _firsts(records: Iterable[Record]) -> dict[bytes, str]:

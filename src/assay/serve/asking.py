@@ -5,20 +5,22 @@ MCP and HTTP differ in how they write these down and in nothing else.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar, get_args
 
-from assay.assemble import queries_of, ranker, related_to, status_of
-from assay.errors import InputError, nearest
+from assay.assemble import index_of, queries_of, ranker, related_to
+from assay.errors import DamagedIndex, InputError, nearest
 from assay.protocols import Searcher
 from assay.search.excerpt import asked as terms_asked
+from assay.search.index_changes import Differences
 from assay.search.union import union
 from assay.serve.answers import FoundAnswer, Size, sized
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
-from assay.serve.session import Place, Session, View
+from assay.serve.session import NotServed, Place, Session, View
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Mode, Program, Query, Ranked, Task
 
@@ -60,6 +62,7 @@ class Keep:
     mode: str = ""
     languages: tuple[str, ...] = ()
     globs: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,20 @@ class Status:
     """Some of them, as path: reason."""
     notes: int
     """Files that were cut by lines, as their grammar failed."""
+    added: int
+    """Files that are not in the index yet; the next search sees to these and to what changed or is gone."""
+    changed: int
+    """Files whose text is no longer what the index holds."""
+    removed: int
+    """Files of the index that are gone."""
+    stale: list[str]
+    """Some of these, as what: path."""
+    updated_s: float
+    """Seconds since the index was last written; -1 where there is none."""
+    damage: str
+    """What is wrong with the stored index, or empty; the next search makes it anew."""
+    rebuilt: str
+    """Why this server made the index anew, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +166,7 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: Keep, pag
         raise InputError(f"{len(texts)} queries were given; at most {MOST_QUERIES} are asked at once")
     place = session.place(path)
     queries = _queries(texts, place, keep)
-    question = ("search", *texts, path, keep.mode, keep.languages, keep.globs)
+    question = ("search", *texts, path, keep.mode, keep.languages, keep.globs, keep.kinds)
     asked = _Asked(place, page, question, place.engine.view(), tuple(texts))
     hits = _ranked(asked.view.searcher, queries, asked.depth)
     return asked.answer(hits, relevant=asked.view.workspace.is_relevant(hits))
@@ -159,16 +176,26 @@ def related(session: Session, path: str, line: int, *, page: Page) -> FoundAnswe
     """Return what has to do with the unit at a line of a file."""
     place = session.place(path)
     if (place.engine.root / place.inside).is_dir():
-        raise InputError(f"'{path}' is a folder: give a file, and a line of it")
+        raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
     asked = _Asked(place, page, ("related", path, line), place.engine.view())
-    return asked.answer(related_to(asked.view.workspace, place.inside, line, asked.depth))
+    try:
+        hits = related_to(asked.view.workspace, place.inside, line, asked.depth)
+    except InputError as error:
+        raise NotServed(str(error)) from error
+    return asked.answer(hits)
 
 
 def status(session: Session, path: str) -> Status:
-    """Return what the index of a place holds, without changing it; the files are listed and not read."""
+    """Return what the index of a place holds, without changing it; files are listed, and read where they may differ."""
     engine = session.place(path).engine
     held = engine.held
-    index, report = (held.workspace.index, held.report) if held else status_of(engine.root, engine.settings)
+    index = held.workspace.index if held else index_of(engine.root, engine.settings)
+    standing, damage = None, ""
+    try:
+        standing = index.standing()
+    except DamagedIndex as found:
+        damage = str(found)
+    report, differing = (standing.report, standing.stale) if standing else (None, Differences())
     skipped = report.skipped if report else ()
     reasons = Counter(
         "a copy of another file" if each.reason.startswith("a copy of ") else each.reason for each in skipped
@@ -186,7 +213,19 @@ def status(session: Session, path: str) -> Status:
         left_out=dict(reasons.most_common(_LISTED)),
         examples=[f"{each.path}: {each.reason}" for each in skipped[:_LISTED]],
         notes=len(report.notes) if report else 0,
+        added=len(differing.added),
+        changed=len(differing.changed),
+        removed=len(differing.removed),
+        stale=_named(differing),
+        updated_s=round(max(time.time() - standing.updated_s, 0.0), 1) if standing else -1.0,
+        damage=damage,
+        rebuilt=held.report.rebuilt_because if held else "",
     )
+
+
+def _named(differing: Differences) -> list[str]:
+    named = [f"{field.name}: {path}" for field in fields(differing) for path in getattr(differing, field.name)]
+    return named[:_LISTED]
 
 
 def rank(programs: Sequence[str], prompt: str = "", entry_point: str = "") -> Order:
@@ -210,7 +249,8 @@ def _queries(texts: Sequence[str], place: Place, keep: Keep) -> list[Query]:
     mode: Mode | None = next((one for one in get_args(Mode) if one == keep.mode), None)
     if keep.mode and mode is None:
         raise InputError(f"unknown mode '{keep.mode}'; {nearest(keep.mode, get_args(Mode))}")
-    return queries_of(texts, mode=mode, languages=keep.languages, paths=place.globs(keep.globs))
+    paths = place.globs(keep.globs)
+    return queries_of(texts, mode=mode, languages=keep.languages, paths=paths, kinds=keep.kinds)
 
 
 def _ranked(searcher: Searcher, queries: Sequence[Query], depth: int) -> list[Hit]:

@@ -16,6 +16,12 @@ from assay.errors import InputError
 
 _HASH_BYTES = 6
 _PLAIN = Struct(f">Q{_HASH_BYTES}s{_HASH_BYTES}s")
+
+
+class NotOfThisList(InputError):
+    """A cursor is of another question, or of files as they were before."""
+
+
 _NONE = "this is no cursor of this server; leave it out for the first page"
 
 
@@ -31,11 +37,12 @@ def offset_of(text: str, asked: Any, version: str) -> int:
     try:
         offset, question, answered = _PLAIN.unpack(urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
     except (ValueError, error):
-        raise InputError(_NONE) from None
+        raise NotOfThisList(_NONE) from None
     if question != _digest(asked):
-        raise InputError("this cursor is of another question; repeat the arguments of the first page, or leave it out")
+        what = "this cursor is of another question; repeat the arguments of the first page, or leave it out"
+        raise NotOfThisList(what)
     if answered != _digest(version):
-        raise InputError("files changed since the first page; ask again without the cursor")
+        raise NotOfThisList("files changed since the first page; ask again without the cursor")
     return int(offset)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from secrets import token_hex
 from threading import Lock, Thread
 
-from assay.assemble import Workspace, open_workspace, root_of
+from assay.assemble import Workspace, last_workspace, open_workspace, root_of
 from assay.corpus.clone import is_url
 from assay.corpus.files import shown
 from assay.errors import AssayError, InputError
@@ -33,6 +33,10 @@ class StillIndexing(AssayError):
     """There is no index yet, and one is being made."""
 
 
+class NotServed(InputError):
+    """What was asked about is not there, or lies outside of what is served."""
+
+
 @dataclass(frozen=True, slots=True)
 class Waits:
     """How long things may take, in seconds."""
@@ -40,7 +44,7 @@ class Waits:
     fresh_s: float = 1.0
     """A root whose files were looked at so recently is not looked at again."""
     refresh_s: float = 0.5
-    """How long an answer waits for changed files to be indexed before it is given from what was there."""
+    """How long answers wait for changed files to be indexed, from when that began, before they come from before."""
     first_s: float = 45.0
     """How long an answer waits for an index where there is none."""
     clone_s: float = 300.0
@@ -91,6 +95,8 @@ class Engine:
         self._view: View | None = None
         self._writing: Future[View] | None = None
         self._checked = -float("inf")
+        self._verified = False
+        self._began = 0.0
         self._progress = (0, 0)
 
     @property
@@ -101,7 +107,7 @@ class Engine:
     @property
     def checked_s(self) -> float | None:
         """How long ago the files were looked at; None where they never were."""
-        return time.monotonic() - self._checked if self._view is not None else None
+        return time.monotonic() - self._checked if self._checked > 0 else None
 
     @property
     def held(self) -> View | None:
@@ -116,6 +122,10 @@ class Engine:
     def view(self) -> View:
         """Return the index, up to date where that is quick; raise `StillIndexing` where there is none yet."""
         with self._lock:
+            if self._view is not None and self._view.workspace.index.torn():
+                self._view = None
+            if self._view is None and self._writing is None:
+                self._view = self._last_good()
             held, writing = self._view, self._writing
             if writing is None and (held is None or time.monotonic() - self._checked >= self._waits.fresh_s):
                 writing = self._begin(held)
@@ -123,7 +133,7 @@ class Engine:
             assert held is not None
             return held
         try:
-            return writing.result(self._waits.first_s if held is None else self._waits.refresh_s)
+            return writing.result(self._waits.first_s if held is None else self._left_s())
         except TimeoutError:
             if held is not None:
                 return replace(held, stale=True)
@@ -131,9 +141,13 @@ class Engine:
             far = f", {done:,} of {total:,} files" if total else ""
             raise StillIndexing(f"the index of '{self.root.name}' is being made{far}; ask again in a minute") from None
 
+    def _left_s(self) -> float:
+        """Return how long an answer waits for what is being indexed: half a second in all, not each one anew."""
+        return max(0.0, self._began + self._waits.refresh_s - time.monotonic())
+
     def _begin(self, held: View | None) -> Future[View]:
         writing: Future[View] = Future()
-        self._writing = writing
+        self._writing, self._began = writing, time.monotonic()
         Thread(target=self._write, args=(held, writing), name=f"index {self.root.name}", daemon=True).start()
         return writing
 
@@ -149,6 +163,14 @@ class Engine:
         with self._lock:
             self._view, self._checked, self._writing = made, started, None
         writing.set_result(made)
+        if not self._verified and made.workspace.index.check():  # after the answer, for it reads every byte
+            self._checked = -float("inf")  # the next question has the index made anew
+        self._verified = True
+
+    def _last_good(self) -> View | None:
+        """Return what was written last, as it is, so that nobody waits for what changed; None where it is no use."""
+        workspace = last_workspace(self.root, self.settings)
+        return _viewed(workspace, workspace.report) if workspace else None
 
     def _refreshed(self, held: View | None) -> View:
         """Return what is there now; while nothing changed the same workspace, which knows words and filters by then."""
@@ -157,6 +179,7 @@ class Engine:
             return _viewed(workspace, workspace.report)
         index = held.workspace.index
         report = index.refresh(self._told)
+        report = replace(report, rebuilt_because=report.rebuilt_because or held.report.rebuilt_because)
         if index.corpus() is held.corpus:
             return replace(held, report=report)
         return _viewed(Workspace(index, report, self.settings), report)
@@ -216,11 +239,11 @@ class Session:
             held.sort(key=lambda pair: -len(pair[0].parts))
             found = next((pair for pair in held if pair[1].exists()), None)
         except (OSError, ValueError, RuntimeError):  # too long, no text, links in a circle, not readable
-            raise InputError(f"'{asked}' is no path that can be read") from None
+            raise NotServed(f"'{asked}' is no path that can be read") from None
         if not held:
-            raise InputError(f"'{asked}' is outside of what is served: {self._named()}")
+            raise NotServed(f"'{asked}' is outside of what is served: {self._named()}")
         if found is None:
-            raise InputError(f"no such file or folder: '{asked}'; paths are relative to {self._named()}")
+            raise NotServed(f"no such file or folder: '{asked}'; paths are relative to {self._named()}")
         return found
 
     def _named(self) -> str:
@@ -230,7 +253,7 @@ class Session:
         scheme = url.partition("://")[0] if "://" in url else "ssh"
         if scheme not in self._schemes:
             allowed = " or ".join(self._schemes)
-            raise InputError(f"'{url}' is not served: {f'give a URL of {allowed}' if allowed else 'cloning is off'}")
+            raise NotServed(f"'{url}' is not served: {f'give a URL of {allowed}' if allowed else 'cloning is off'}")
         with self._cloning:
             known = self._clones.get(url)
             if known and time.monotonic() - known[0] < self._waits.clone_s:

@@ -43,14 +43,24 @@ def _(answer: PatternAnswer) -> str:
 
 @told.register
 def _(answer: Status) -> str:
+    if answer.damage:
+        return f"{answer.root}: the index is damaged ({answer.damage}); a search makes it anew"
     if not answer.indexed:
         return f"{answer.root}: not indexed yet; a search makes the index"
     rows = [
         f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.size_mb} MB, {answer.encoder}",
         f"looked at {answer.checked_s:g} s ago" if answer.checked_s >= 0 else "not looked at by this server yet",
+        *([f"made anew: {answer.rebuilt}"] if answer.rebuilt else []),
+        _stale(answer),
         *(f"left out {count}: {reason}" for reason, count in answer.left_out.items()),
     ]
     return "\n".join(rows)
+
+
+def _stale(answer: Status) -> str:
+    counts = {"added": answer.added, "changed": answer.changed, "removed": answer.removed}
+    found = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return f"files since then: {found}; a search sees to them" if found else "up to date with the files"
 
 
 @told.register

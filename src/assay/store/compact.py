@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from assay.store.arrays import check_arrays
 from assay.store.merge import merge
 from assay.store.part import Part
 from assay.store.segment_file import read_segment, write_segment
@@ -60,5 +61,7 @@ def _living(group: Sequence[Part]) -> int:
 
 
 def _merged(group: Sequence[Part], path: Path) -> Part:
+    for part in group:
+        check_arrays(path.with_name(part.name))  # what is garbled must not get a checksum that says it is right
     write_segment(path, merge([(part.segment, part.mask) for part in group]))
     return Part(path.name, read_segment(path), np.zeros(0, dtype=np.uint32))

@@ -8,6 +8,7 @@ writer that died, and the next writer removes it.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import uuid
 from collections.abc import Iterator, Sequence
@@ -19,15 +20,16 @@ import numpy as np
 
 from assay.alone import alone
 from assay.errors import DamagedIndex, StorageError
-from assay.store.arrays import read_arrays, sync, write_arrays
+from assay.store.arrays import check_arrays, read_arrays, sync, write_arrays
 from assay.store.catalog import Catalog
 from assay.store.change import Change, following
-from assay.store.manifest import MANIFEST, Manifest, read_manifest, write_manifest
+from assay.store.manifest import MANIFEST, Manifest, read_manifest, unreadable, write_manifest
 from assay.store.part import Part
 from assay.store.segment_file import read_segment
 from assay.store.snapshot import Snapshot
 
-LOCK = "lock"
+LOCK, KEPT = "lock", "kept"
+_MARK, _IGNORE_ALL = ".gitignore", "*\n"
 _READS = 50  # a manifest may be replaced while its files are opened, but not each time
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -69,20 +71,60 @@ class Folder:
                 if gone == manifest.catalog:  # twice the same version: it is not being replaced, it is torn
                     raise DamagedIndex(f"{Path(str(error.filename)).name} is missing") from error
                 gone = manifest.catalog
+            except OSError as error:
+                raise unreadable(self.location, error) from error
         raise StorageError(f"the index in {self.location} changes faster than it can be read; try again")
 
+    def check(self) -> None:
+        """Read every byte of the current version; raise DamagedIndex when one is not as written."""
+        while (version := self.open()) is not None:
+            try:
+                for name in sorted(version.manifest.files):
+                    check_arrays(self.location / name)
+            except FileNotFoundError:  # replaced meanwhile, or `open` says that it is torn
+                continue
+            if (self.location / _MARK).is_file() and (self.location / _MARK).read_text("latin-1") != _IGNORE_ALL:
+                raise DamagedIndex(f"{_MARK} is not as it was written")
+            return
+
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Be the one writer; clear what dead writers left, and what this one leaves if it fails."""
+    def writing(self, patience_s: float | None = None) -> Iterator[None]:
+        """Be the one writer; clear what dead writers left, and what this one leaves if it fails.
+
+        Where another process writes for longer than the patience, raise BlockingIOError; without one, wait.
+        """
         with self._explained():
             self.location.mkdir(parents=True, exist_ok=True)
-            with alone(self.location / LOCK):
+            with alone(self.location / LOCK, patience_s=patience_s):
                 self._hide()
                 self._clear()
                 try:
                     yield
                 finally:
                     self._clear()
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Be the one process that keeps this index up to date: others leave writing to it, while it lives."""
+        with self._explained():
+            self.location.mkdir(parents=True, exist_ok=True)
+            self._hide()
+        with alone(self.location / KEPT, busy=f"another assay watch keeps the index in {self.location} up to date"):
+            yield
+
+    def kept(self) -> bool:
+        """Say whether a process keeps this index up to date."""
+        try:
+            descriptor = os.open(self.location / KEPT, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
 
     def new_path(self) -> Path:
         """Return a path for a new segment, which counts once `commit` names it."""
@@ -112,6 +154,7 @@ class Folder:
         write_manifest(self.location, manifest)
 
     def _open(self, manifest: Manifest) -> Version:
+        check_arrays(self.location / manifest.catalog)  # all of it is about to be read
         arrays = read_arrays(self.location / manifest.catalog)
         try:
             parts = tuple(
@@ -124,9 +167,9 @@ class Folder:
 
     def _hide(self) -> None:
         """Keep the folder out of git and out of every walk, should it lie inside a repository."""
-        mark = self.location / ".gitignore"
-        if not mark.exists():
-            mark.write_text("*\n", encoding="ascii")
+        mark = self.location / _MARK
+        if not mark.exists() or mark.read_bytes() != _IGNORE_ALL.encode():
+            mark.write_text(_IGNORE_ALL, encoding="ascii")
 
     def _clear(self) -> None:
         """Remove what the current version does not name; a version that cannot be read names nothing."""
@@ -144,6 +187,8 @@ class Folder:
         """Say what the system's refusal means for the index."""
         try:
             yield
+        except BlockingIOError:
+            raise
         except OSError as error:
             if error.errno in _NO_ROOM:
                 wanted = "free some, or give another place with --index"

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Vectors
+from assay.store import lance_files
 from assay.store.catalog import Record
 from assay.store.fields import field_words
 from assay.store.snapshot import Snapshot, Statistics
@@ -47,6 +48,11 @@ class LanceStore:
         self.uri = uri.rstrip("/")
         self.dimension = dimension
 
+    def form(self) -> str:
+        """Return the version of Lance's file format that the index is in."""
+        files = self._dataset("files")
+        return "" if files is None else str(files.data_storage_version)
+
     def about(self) -> dict[str, Any]:
         """Return what the last update said of itself; empty without an index."""
         files = self._dataset("files")
@@ -55,7 +61,10 @@ class LanceStore:
     def records(self) -> list[Record]:
         """Return every file's record."""
         files = self._dataset("files")
-        return [] if files is None else [Record(**row) for row in files.to_table().to_pylist()]
+        try:
+            return [] if files is None else [Record(**row) for row in files.to_table().to_pylist()]
+        except OSError as error:
+            raise DamagedIndex(f"files of {self.uri}: {str(error).splitlines()[0]}") from error
 
     def update(
         self,
@@ -73,8 +82,19 @@ class LanceStore:
             metadata = {_ABOUT: said, _MOMENTS: b64encode(self._moments(dataset).tobytes())}
             table = pa.Table.from_pylist([asdict(record) for record in records], schema=_FILES.with_metadata(metadata))
             self._write(table, "files")
+            lance_files.note(self.uri)
         except OSError as error:
             raise StorageError(f"cannot write the index in {self.uri}: {str(error).splitlines()[0]}") from error
+
+    def check(self, *, whole: bool) -> None:
+        """Raise DamagedIndex when a file is not as it was written; in object storage only what opens is known."""
+        lance_files.check(self.uri, whole=whole)
+        self._chunks()
+
+    def remove(self, damage: str) -> None:
+        """Remove what is damaged from a disk; what others may share in object storage is theirs to remove."""
+        if not lance_files.remove(self.uri):
+            raise DamagedIndex(f"{damage}: remove {self.uri} and make the index anew")
 
     def candidates(
         self,

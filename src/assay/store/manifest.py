@@ -1,16 +1,21 @@
-"""The one file that says what an index is made of; swapped whole, so that readers see all of a change or none."""
+"""The one file that says what an index is made of; swapped whole, so that readers see all of a change or none.
+
+It holds a checksum, and what is read has to be what would be written, byte by byte.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from assay.errors import DamagedIndex, StorageError
 from assay.store.arrays import sync
 
-FORMAT = 1
+FORMAT = 2
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
 MANIFEST = "manifest.json"
@@ -48,28 +53,53 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest | None:
     """Return the current version, or None where no index is; raise DamagedIndex for what cannot be read."""
     try:
-        data = json.loads((folder / MANIFEST).read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
+        data = (folder / MANIFEST).read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if folder.is_file():
+            raise StorageError(
+                f"{folder} is a file, and an index is a folder: give another place with --index"
+            ) from error
         return None
     except OSError as error:
-        raise StorageError(f"cannot read the index in {folder}: {error.strerror}") from error
+        raise unreadable(folder, error) from error
+    try:
+        manifest = _parsed(json.loads(data))
     except ValueError as error:
         raise DamagedIndex(f"{MANIFEST} is not JSON: {error}") from error
-    try:
-        if data.pop("format") != FORMAT:
-            raise DamagedIndex(f"the index is of another format than {FORMAT}")
-        identity = Identity(**data.pop("identity"))
-        return Manifest(**{**data, "segments": tuple(data["segments"])}, identity=identity)
     except (AttributeError, KeyError, TypeError) as error:
         raise DamagedIndex(f"{MANIFEST} lacks what belongs there: {error}") from error
+    if _written(manifest) != data:
+        raise DamagedIndex(f"{MANIFEST} is not as it was written")
+    return manifest
+
+
+def unreadable(folder: Path, error: OSError) -> StorageError:
+    """Return what is to be said when the system refuses to read an index."""
+    return StorageError(f"cannot read the index in {folder}: {error.strerror}; give another place with --index")
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Make a version the current one, at once and for good."""
     temporary = folder / f"{MANIFEST}.new"
     with temporary.open("wb") as file:
-        file.write(json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1).encode())
+        file.write(_written(manifest))
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(folder / MANIFEST)
     sync(folder)
+
+
+def _written(manifest: Manifest) -> bytes:
+    data = {"format": FORMAT, **asdict(manifest)}
+    return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
+
+
+def _parsed(data: dict[str, Any]) -> Manifest:
+    found = data.pop("format")
+    if isinstance(found, int) and found > FORMAT:
+        raise DamagedIndex(f"the index is of format {found}, newer than {FORMAT}, the newest that this assay knows")
+    if found != FORMAT:
+        raise DamagedIndex(f"the index is of format {found}, and this assay reads {FORMAT}")
+    data.pop("checksum")
+    identity = Identity(**data.pop("identity"))
+    return Manifest(**{**data, "segments": tuple(data["segments"])}, identity=identity)

@@ -1,17 +1,11 @@
-"""Results as a bench writes them, made up but consistent, and a browser to look at the page with."""
+"""Results as a bench writes them, made up but consistent."""
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from itertools import combinations, count
+from itertools import combinations
 from math import erfc, log2, sqrt
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -246,113 +240,3 @@ def results_of() -> Callable[..., dict[str, Any]]:
 def hostile() -> str:
     """Return a text that wants to be markup."""
     return HOSTILE
-
-
-_START = """
-import fcntl, os, sys
-ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
-os.dup2(ends[0], 3), os.dup2(ends[1], 4)
-os.execv(sys.argv[3], sys.argv[3:])
-"""
-"""A browser reads commands from descriptor 3 and answers on 4."""
-
-
-class Browser:
-    """Chromium over its debugging pipe: opens pages, remembers what they asked for and complained about."""
-
-    def __init__(self, program: str, profile: Path) -> None:
-        ask, answer = os.pipe(), os.pipe()
-        flags = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--no-first-run",
-            "--remote-debugging-pipe",
-        ]
-        command = [
-            sys.executable,
-            "-c",
-            _START,
-            str(ask[0]),
-            str(answer[1]),
-            program,
-            *flags,
-            f"--user-data-dir={profile}",
-        ]
-        self._process = subprocess.Popen(
-            command, pass_fds=(ask[0], answer[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        os.close(ask[0])
-        os.close(answer[1])
-        self._ask, self._answers = os.fdopen(ask[1], "wb"), os.fdopen(answer[0], "rb")
-        self._held, self._numbers, self._session = b"", count(1), ""
-        self.events: list[dict[str, Any]] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Network", "Runtime", "Log"):
-            self.call(f"{domain}.enable")
-
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command and return its result; what is told in between is remembered."""
-        number = next(self._numbers)
-        message = {"id": number, "method": method, "params": parameters} | (
-            {"sessionId": self._session} if self._session else {}
-        )
-        self._ask.write(json.dumps(message).encode() + b"\0")
-        self._ask.flush()
-        while (told := self._read()).get("id") != number:
-            self.events.append(told)
-        assert "error" not in told, told
-        return told["result"]
-
-    def open(
-        self, file: Path, *, width: int = 1280, height: int = 900, dark: bool = False, script: bool = True
-    ) -> None:
-        """Open a page and wait until it has loaded."""
-        self.events.clear()
-        self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
-        )
-        self.call(
-            "Emulation.setEmulatedMedia",
-            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
-        )
-        self.call("Page.navigate", url=file.as_uri())
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._read())
-
-    def run(self, expression: str) -> Any:
-        """Return the value of an expression in the page."""
-        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
-
-    def told(self, *methods: str) -> list[dict[str, Any]]:
-        """Return what has been told of some kinds of event since a page was opened."""
-        return [event["params"] for event in self.events if event.get("method") in methods]
-
-    def close(self) -> None:
-        """End the program."""
-        self._ask.close()
-        self._answers.close()
-        self._process.terminate()
-        self._process.wait(10)
-
-    def _read(self) -> dict[str, Any]:
-        while b"\0" not in self._held:
-            more = self._answers.read1(1 << 20)
-            assert more, "the browser has gone"
-            self._held += more
-        message, _, self._held = self._held.partition(b"\0")
-        return json.loads(message)
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Return a browser; a machine without one cannot look at pages."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-    if program is None:
-        pytest.skip("no chromium and no chrome on PATH: pages cannot be looked at")
-    opened = Browser(program, tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()

@@ -1,0 +1,114 @@
+"""Make the pictures of the documentation from what really runs: a terminal session and the page of `assay serve`.
+
+    python benchmarks/pictures.py [terminal] [page] [--root FOLDER] [--chromium PROGRAM]
+
+Writes `docs/pictures/terminal.svg`, real commands on this repository in colour, and `docs/pictures/page.png`, the page
+of a real server on it, asked by a real browser (the extra `serve`, and Playwright). An SVG in a README loads nothing,
+so the fonts that rich would fetch are taken out of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+from rich.text import Text
+
+ROOT = Path(__file__).parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+ASSAY = (sys.executable, "-m", "assay.cli.main")
+WIDTH = 110
+SESSION = (
+    'assay search "ask a busy endpoint again after a pause" src --limit 2 --set search.excerpt_lines=6',
+    'assay search "chance that one of k samples is correct" src --limit 1 --explain',
+)
+QUESTION = "ask a busy endpoint again after a pause"
+ANSWER = "src/assay/"
+"""What stands on the page when the answer is there."""
+DARK = TerminalTheme(
+    (22, 27, 34),
+    (214, 222, 230),
+    [(72, 79, 88), (255, 123, 114), (126, 231, 135), (242, 204, 96), *[(121, 192, 255)] * 3, (214, 222, 230)],
+)
+FONTS = re.compile(r"\s*@font-face \{.*?\}\n", re.DOTALL)
+
+
+def main() -> None:
+    """Make the pictures that were asked for, or both."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("pictures", nargs="*", metavar="terminal | page")
+    asked.add_argument("--root", type=Path, default=ROOT)
+    asked.add_argument("--chromium", help="a browser of your own instead of Playwright's")
+    options = asked.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
+        if "terminal" in (options.pictures or ["terminal"]):
+            print(terminal(options.root))
+        if "page" in (options.pictures or ["page"]):
+            print(page(options.root, options.chromium))
+
+
+def terminal(root: Path) -> Path:
+    """Run the session and draw what it prints."""
+    screen = Console(record=True, width=WIDTH, file=open(os.devnull, "w"), force_terminal=True)  # noqa: PTH123, SIM115
+    for number, line in enumerate(SESSION):
+        if number:
+            screen.print()
+        screen.print(Text.assemble(("$ ", "bold green"), (line, "bold")))
+        run = subprocess.run(
+            [*ASSAY, *shlex.split(line)[1:]],
+            cwd=root,
+            env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(WIDTH)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        screen.print(Text.from_ansi(run.stdout.rstrip("\n")), soft_wrap=False, no_wrap=True)
+    drawn = FONTS.sub("", screen.export_svg(title="assay", theme=DARK, unique_id="assay"))
+    target = PICTURES / "terminal.svg"
+    target.write_text(re.sub(r"[ \t]+$", "", drawn, flags=re.MULTILINE), "utf-8")
+    return target
+
+
+def page(root: Path, chromium: str | None) -> Path:
+    """Serve a folder, ask it a question in a browser, and take a picture of the answer."""
+    from playwright.sync_api import sync_playwright
+
+    target = PICTURES / "page.png"
+    with serving(root) as address, sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        window = browser.new_page(viewport={"width": 1200, "height": 800}, color_scheme="light")
+        window.goto(address)
+        window.get_by_role("searchbox").press_sequentially(QUESTION, delay=20)
+        window.get_by_text(ANSWER).first.wait_for()
+        window.wait_for_load_state("networkidle")
+        window.screenshot(path=target)
+        browser.close()
+    return target
+
+
+@contextmanager
+def serving(root: Path) -> Iterator[str]:
+    """Yield the address of a server on a folder that is indexed already."""
+    subprocess.run([*ASSAY, "index", str(root)], check=True, capture_output=True)
+    server = subprocess.Popen([*ASSAY, "serve", str(root), "--port", "0"], stderr=subprocess.PIPE, text=True)
+    try:
+        assert server.stderr is not None
+        yield next(found[0] for line in server.stderr if (found := re.search(r"http://\S+", line)))
+    finally:
+        server.terminate()
+        server.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,276 @@
+"""Latency, memory and errors of `assay mcp` and `assay serve` under load, and what malformed requests get.
+
+    python benchmarks/serving.py OUT [--chunks 50000] [--requests 20000] [--malformed 1000] [--semble MODEL]
+
+The folder is made by the generator of scale.py; both servers and every index are real, the clients are in processes of
+their own. MCP is asked with the SDK's own client, HTTP with the standard library's. Questions are drawn with a seed, a
+tenth of their words being new to the server. Intervals are of the median, by bootstrap. With MODEL, a folder of a
+Model2Vec model, semble's server is asked on standard input and output, too, in turn with `assay mcp`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+from malformed import bad_requests, exchanged
+from scale import COMMON, SYLLABLES, UNITS_A_FILE, write_files
+
+ASSAY = (sys.executable, "-m", "assay.cli.main")
+CLIENTS = (1, 8, 32)
+WARM = 200
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("out", type=Path)
+    arguments.add_argument("--chunks", type=int, default=50_000)
+    arguments.add_argument("--each", type=int, default=1000, help="requests of a row")
+    arguments.add_argument("--requests", type=int, default=20_000)
+    arguments.add_argument("--malformed", type=int, default=1_000)
+    arguments.add_argument("--semble", type=Path)
+    arguments.add_argument("--only", nargs="*", default=["start", "mcp", "http", "flat", "malformed"])
+    given = arguments.parse_args()
+    root = given.out / "root"
+    if not root.exists():
+        write_files(root, given.chunks // UNITS_A_FILE)
+    os.environ["XDG_CACHE_HOME"] = str(given.out / "cache")
+    subprocess.run([*ASSAY, "index", str(root)], check=True)
+    for part in given.only:
+        found = PARTS[part](root, given)
+        print(json.dumps({part: found}, indent=1), flush=True)
+        (given.out / f"{part}.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+def start(root: Path, given: argparse.Namespace) -> object:
+    """Time whole starts on standard input and output to the first answer, and then warm answers of one client."""
+    assay = ([*ASSAY[1:], "mcp", str(root)], {})
+    semble = (["-c", "from semble.cli import main; main()"], {"repo": str(root), "top_k": 8, "max_snippet_lines": None})
+    asked = {"assay": assay, **({"semble": semble} if given.semble else {})}
+    if given.semble:
+        os.environ |= {"SEMBLE_MODEL_NAME": str(given.semble), "HF_HUB_OFFLINE": "1"}
+        stdio(*semble, requests=1)  # its index is made and kept
+    runs: dict[str, list[list[float]]] = {name: [] for name in asked}
+    for _ in range(9):
+        for name, (command, more) in asked.items():
+            runs[name].append(stdio(command, more, requests=100))
+    return {name: started(times) for name, times in runs.items()}
+
+
+def started(runs: list[list[float]]) -> dict[str, float]:
+    """Return the first times of some runs, and all later ones together."""
+    first, later = sorted(run[0] for run in runs), np.concatenate([run[1:] for run in runs]) * 1e3
+    return {
+        "runs": len(runs),
+        "first_s": first[len(first) // 2],
+        "first_least_s": first[0],
+        "first_most_s": first[-1],
+        "warm_p50_ms": float(np.median(later)),
+        "warm_p95_ms": float(np.percentile(later, 95)),
+    }
+
+
+def stdio(command: list[str], more: dict[str, object], *, requests: int) -> list[float]:
+    """Start a server and ask it; the first time is from before its start."""
+    import anyio
+    from mcp import Client, StdioServerParameters
+
+    async def run() -> list[float]:
+        times = [time.perf_counter()]
+        server = StdioServerParameters(command=sys.executable, args=command, env={**os.environ})
+        async with Client(server) as client:
+            for text in questions(requests, 5):
+                answer = await client.call_tool("search", {"query": text, **more})
+                assert not answer.is_error, answer
+                times.append(time.perf_counter())
+        return np.diff(times).tolist()
+
+    return anyio.run(run)
+
+
+def mcp(root: Path, given: argparse.Namespace) -> object:
+    """Ask `assay mcp` over HTTP with 1, 8 and 32 clients."""
+    with served("mcp", root) as (port, process):
+        return [row(process, clients, given.each, lambda n, seed: mcp_client(port, n, seed)) for clients in CLIENTS]
+
+
+def http_api(root: Path, given: argparse.Namespace) -> object:
+    """Ask `assay serve` with 1, 8 and 32 clients."""
+    with served("serve", root) as (port, process):
+        return [row(process, clients, given.each, lambda n, seed: http_client(port, n, seed)) for clients in CLIENTS]
+
+
+def flat(root: Path, given: argparse.Namespace) -> object:
+    """Ask `assay serve` so many times, eight clients at once, and look at its memory as it goes."""
+    memory, errors = [], 0
+    with served("serve", root) as (port, process):
+        for step in range(20):
+            done = row(process, 8, given.requests // 20, lambda n, seed: http_client(port, n, seed), seed=step * 100)
+            errors += done["errors"]
+            memory.append(done["memory_mb"])
+    return {"requests": given.requests, "errors": errors, "memory_mb": memory}
+
+
+def malformed(root: Path, given: argparse.Namespace) -> object:
+    """Send requests that are wrong in many ways; count what comes back."""
+    statuses: Counter[int] = Counter()
+    wrong = []
+    with served("serve", root) as (port, process):
+        for raw in bad_requests(given.malformed, port):
+            status, body = exchanged(port, raw)
+            statuses[status] += 1
+            if not 400 <= status < 500 or b"Traceback" in body or b'File "' in body:
+                wrong.append((raw[:300].decode("latin-1"), status, body[:300].decode("latin-1")))
+        times, _ = http_client(port, 20, 1)
+        alive = process.poll() is None and len(times) == 20
+    return {"sent": given.malformed, "statuses": dict(sorted(statuses.items())), "not 4xx": wrong, "alive": alive}
+
+
+PARTS: dict[str, Callable[[Path, argparse.Namespace], object]] = {
+    "start": start,
+    "mcp": mcp,
+    "http": http_api,
+    "flat": flat,
+    "malformed": malformed,
+}
+
+
+@contextmanager
+def served(command: str, root: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """Start a server on a free port; it must stop by itself when it is asked to."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    option = "--http" if command == "mcp" else "--port"
+    unlimited = [] if command == "mcp" else ["--rate", "0"]
+    process = subprocess.Popen([*ASSAY, command, option, str(port), *unlimited, str(root)])
+    try:
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                assert process.poll() is None, "the server did not start"
+                time.sleep(0.05)
+        asked = mcp_client if command == "mcp" else http_client
+        asked(port, WARM, 99)
+        yield port, process
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) in {0, -signal.SIGTERM}, process.returncode
+    finally:
+        process.kill()
+
+
+Asked = Callable[[int, int], tuple[list[float], int]]
+
+
+def row(process: subprocess.Popen[bytes], clients: int, requests: int, ask: Asked, seed: int = 0) -> dict[str, float]:
+    """Let clients ask side by side, in at most two processes; return what they saw."""
+    started = time.perf_counter()
+    readers = []
+    for group in range(min(2, clients)):
+        out, into = os.pipe()
+        if os.fork() == 0:
+            mine = range(group, clients, min(2, clients))
+            with ThreadPoolExecutor(len(mine)) as pool:
+                done = list(pool.map(lambda one: ask(requests // clients, seed + one), mine))
+            with os.fdopen(into, "w") as pipe:
+                json.dump([[time for times, _ in done for time in times], sum(errors for _, errors in done)], pipe)
+            os._exit(0)
+        os.close(into)
+        readers.append(out)
+    times, errors = [], 0
+    for out in readers:
+        with os.fdopen(out) as pipe:
+            some, wrong = json.load(pipe)
+        times += some
+        errors += wrong
+        os.wait()
+    seconds = time.perf_counter() - started
+    values = np.array(times) * 1e3
+    chance = np.random.default_rng(1)
+    medians = [np.median(chance.choice(values, len(values))) for _ in range(1000)]
+    return {
+        "clients": clients,
+        "requests": len(times) + errors,
+        "errors": errors,
+        "p50_ms": float(np.median(values)),
+        "p50_low_ms": float(np.percentile(medians, 2.5)),
+        "p50_high_ms": float(np.percentile(medians, 97.5)),
+        "p95_ms": float(np.percentile(values, 95)),
+        "a_second": len(times) / seconds,
+        "memory_mb": memory_mb(process.pid),
+    }
+
+
+def mcp_client(port: int, requests: int, seed: int) -> tuple[list[float], int]:
+    """Ask over MCP; return the seconds of right answers, and how many were none."""
+    import anyio
+    from mcp import Client
+
+    async def run() -> tuple[list[float], int]:
+        times, errors = [], 0
+        async with Client(f"http://127.0.0.1:{port}/mcp") as client:
+            for text in questions(requests, seed):
+                started = time.perf_counter()
+                answer = await client.call_tool("search", {"query": text})
+                if answer.is_error or not answer.structured_content["hits"]:
+                    errors += 1
+                else:
+                    times.append(time.perf_counter() - started)
+        return times, errors
+
+    return anyio.run(run)
+
+
+def http_client(port: int, requests: int, seed: int) -> tuple[list[float], int]:
+    """Ask over HTTP, one connection kept; return the seconds of right answers, and how many were none."""
+    times, errors = [], 0
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    for text in questions(requests, seed):
+        started = time.perf_counter()
+        connection.request("GET", f"/api/search?{urlencode({'query': text})}")
+        answer = connection.getresponse()
+        body = answer.read()
+        if answer.status == 200 and json.loads(body)["hits"]:
+            times.append(time.perf_counter() - started)
+        else:
+            errors += 1
+    connection.close()
+    return times, errors
+
+
+def questions(count: int, seed: int) -> Iterator[str]:
+    """Draw questions; a word in ten is new."""
+    chance = random.Random(seed)  # noqa: S311  the same questions each time are the point
+
+    def word() -> str:
+        return "".join(chance.choices(SYLLABLES, k=4)) if chance.random() < 0.1 else chance.choice(COMMON)
+
+    for _ in range(count):
+        yield chance.choice(("where is the {} of a {}", "{} {}", "how does {} {} work", "{}_{}")).format(word(), word())
+
+
+def memory_mb(process: int) -> float:
+    """Return what a process holds by itself: the pages of its index, which the system may drop, are not counted."""
+    rows = Path(f"/proc/{process}/status").read_text().splitlines()
+    return int(next(row for row in rows if row.startswith("RssAnon")).split()[1]) / 1e3
+
+
+if __name__ == "__main__":
+    main()

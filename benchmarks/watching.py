@@ -1,0 +1,333 @@
+"""Trust in an index: what a full check costs, searches while it is kept up to date, and servers that are killed.
+
+    python benchmarks/watching.py cost ROOT          status of an index, every byte read, against a plain search
+    python benchmarks/watching.py change REPO HEAD~N searches beside `assay watch`: idle, then a branch switched to and
+                                                     fro and 5,000 files touched; equal to a fresh index in the end?
+    python benchmarks/watching.py kill ROOT -n 50    servers and watchers killed with -9 while they index
+
+REPO and ROOT are copied first. Times are of whole processes where a command is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay.encode.static import load_static
+from assay.search.index import Index
+
+ASSAY = [sys.executable, "-m", "assay.cli.main"]
+QUESTIONS = ("where are offsets committed", "parse a date", "retry with backoff", "close the connection", "HttpServer")
+TOUCHED = 5000
+ASKER = """
+import json, sys, time
+from pathlib import Path
+from assay.serve.asking import Keep, Page, search
+from assay.serve.session import Session
+from assay.settings import load
+session = Session({Path(sys.argv[1]): load(options={"index.location": sys.argv[2]})})
+questions = json.loads(sys.argv[3])
+for number in range(10**9):
+    started = time.time()
+    answer = search(session, [questions[number % len(questions)]], "", keep=Keep(), page=Page())
+    print(started, (time.time() - started) * 1000, len(answer.hits), int(answer.stale), flush=True)
+    time.sleep(0.02)
+"""
+COMMANDS = """
+import json, subprocess, sys, time
+for number in range(10**9):
+    started = time.time()
+    question = json.loads(sys.argv[3])[number % 5]
+    command = [sys.executable, "-m", "assay.cli.main", "search", question, sys.argv[1], "--index", sys.argv[2]]
+    done = subprocess.run([*command, *sys.argv[4:]], capture_output=True, text=True)
+    ms = (time.time() - started) * 1000
+    print(started, ms, int(done.returncode in (0, 1)), int("before" in done.stderr), flush=True)
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("cost", "change", "kill"))
+    parser.add_argument("root", type=Path)
+    parser.add_argument("other", nargs="?", default="HEAD~1000")
+    parser.add_argument("-n", type=int, default=50)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        work = {"cost": cost, "change": change, "kill": kill}[given.what]
+        print(json.dumps(work(given, Path(folder)), indent=1))
+
+
+def cost(given: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Time commands on an index that is up to date, and the check alone."""
+    place = ("--index", str(folder / "index"))
+    done = assay("index", given.root, *place)
+    index = Index(given.root.resolve(), folder / "index", load_static())
+    timed = {
+        "check": index.check,
+        "standing": index.standing,
+        "assay status": lambda: assay("status", given.root, *place),
+        "assay index": lambda: assay("index", given.root, *place),
+        "assay search": lambda: assay("search", QUESTIONS[0], given.root, *place),
+        "assay search --no-refresh": lambda: assay("search", QUESTIONS[0], given.root, "--no-refresh", *place),
+    }
+    times = {name: round(1000 * best(work), 1) for name, work in timed.items()}
+    return {"index": done.strip(), "mb": round(index.size_bytes() / 1e6, 1), "best_of_7_ms": times}
+
+
+def change(given: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Ask beside a watcher, in a server and by commands, while little or much happens."""
+    root, place = folder / "root", folder / "index"
+    git("clone", "--quiet", "--local", "--no-checkout", given.root, root)
+    git("-C", root, "checkout", "--quiet", "-B", "new", "origin/HEAD")
+    git("-C", root, "branch", "old", f"new{given.other.removeprefix('HEAD')}")
+    differing = len(git("-C", root, "diff", "--name-only", "old", "new").splitlines())
+    index = Index(root, place, load_static())
+    index.refresh()
+    found: dict[str, object] = {"files_of_the_switch": differing}
+    with watching(root, place) as watcher:
+        for name, source, *options in (
+            ("server", ASKER),
+            ("command", COMMANDS),
+            ("command as it is", COMMANDS, "--no-refresh"),
+        ):
+            found[name] = asked_beside(root, place, index, source, options)
+        watcher.send_signal(signal.SIGTERM)
+        lines = watcher.stdout.read().splitlines()
+        found["watch_ended_with"] = watcher.wait(60)
+    found["updates"] = [line.partition(": ")[2] for line in lines]
+    fresh = Index(root, folder / "fresh", load_static())
+    fresh.refresh()
+    found["equal_to_fresh"] = content(index) == content(fresh)
+    return found
+
+
+def asked_beside(root: Path, place: Path, index: Index, source: str, options: Sequence[str]) -> dict[str, object]:
+    """Ask while idle, while a branch is switched to and fro, and while files are touched; return times of each."""
+    command = [sys.executable, "-c", source, str(root), str(place), json.dumps(QUESTIONS), *options]
+    with tempfile.TemporaryFile("w+") as told_of, subprocess.Popen(command, stdout=told_of, text=True) as asker:
+        time.sleep(3)
+        spans = {"idle": during(lambda: time.sleep(8))}
+        for branch in ("old", "new"):
+            spans[f"switch to {branch}"] = during(lambda branch=branch: switched(root, index, branch))
+        if source == ASKER:
+            spans["switched 4 times at once"] = during(lambda: to_and_fro(root, index))
+            spans[f"{TOUCHED} files edited"] = during(lambda: edited(root, index))
+        asker.kill()
+        git("-C", root, "checkout", "--quiet", "--force", "new")
+        settled(index)
+        told_of.seek(0)
+        rows = [tuple(map(float, line.split())) for line in told_of if len(line.split()) == 4]
+    return {name: {"s": round(end - start, 1), **told(rows, start, end)} for name, (start, end) in spans.items()}
+
+
+def told(rows: Sequence[tuple[float, ...]], start: float, end: float) -> dict[str, object]:
+    here = [row for row in rows if start <= row[0] < end]
+    ms = sorted(row[1] for row in here)
+    if len(ms) < 2:
+        return {"answers": len(ms), "ms": ms}
+    cuts = statistics.quantiles(ms, n=20)
+    return {
+        "answers": len(ms),
+        "p50_ms": round(statistics.median(ms), 1),
+        "p95_ms": round(cuts[-1], 1),
+        "max_ms": round(ms[-1], 1),
+        "from_before": int(sum(row[3] for row in here)),
+        "failed": sum(not row[2] for row in here),
+    }
+
+
+def during(work: Callable[[], object]) -> tuple[float, float]:
+    started = time.time()
+    work()
+    print(f"{time.time() - started:.1f} s", file=sys.stderr, flush=True)
+    return started, time.time()
+
+
+def switched(root: Path, index: Index, branch: str) -> None:
+    git("-C", root, "checkout", "--quiet", branch)
+    settled(index)
+
+
+def to_and_fro(root: Path, index: Index) -> None:
+    for branch in ("old", "new", "old", "new"):
+        git("-C", root, "checkout", "--quiet", branch)
+    settled(index)
+
+
+def settled(index: Index) -> None:
+    """Wait until the index holds what the files do; looking takes time from who is measured, so new versions only."""
+    seen = ""
+    while True:
+        time.sleep(0.2)
+        name = index.folder.catalog()
+        if name != seen and (standing := index.standing()) is not None and not standing.stale:
+            return
+        seen = name
+
+
+def edited(root: Path, index: Index) -> None:
+    for path in git("-C", root, "ls-files", "*.java", "*.py", "*.go", "*.kt", "*.js").splitlines()[:TOUCHED]:
+        with (root / path).open("a") as file:
+            file.write(f"\n// edited at {time.time()}\n")
+    settled(index)
+
+
+def kill(given: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Kill each kind of process at random moments of indexing; each next start has to answer from a whole index."""
+    root, place = folder / "root", folder / "index"
+    shutil.copytree(given.root, root, ignore=shutil.ignore_patterns(".git"))
+    index = Index(root, place, load_static())
+    files = index.refresh().files
+    update_s = timed(lambda: (rewritten(root, 0), index.refresh()))
+    found: dict[str, object] = {"files": files, "files_rewritten_each_time": REWRITTEN, "update_s": round(update_s, 2)}
+    chance = random.Random(1)  # noqa: S311  which moments is no secret
+    for name, start in (("assay mcp", serving), ("assay serve", serving_page), ("assay watch", watching)):
+        found[name] = killed(index, start, given.n, chance, update_s)
+    return found
+
+
+def killed(
+    index: Index, start: Callable[[Path, Path], object], times: int, chance: random.Random, update_s: float
+) -> dict[str, object]:
+    """Return how often what went wrong; a version is lost when an older one is current than before the kill."""
+    bad = {"not_whole": 0, "lost": 0, "no_answer": 0, "rebuilt": 0, "left_over": 0}
+    during_update, first_ms = 0, []
+    for number in range(1, times + 1):
+        before = index.folder.open().manifest.version
+        rewritten(index.root, number)
+        with start(index.root, index.folder.location) as process:
+            if process.stdin:
+                request(process, "search", {"query": QUESTIONS[number % 5]}, answer=False)
+            elif process.stderr:
+                ask_page(process)
+            time.sleep(chance.uniform(0.2, 1.0 + 1.6 * update_s))
+            process.kill()
+        bad["not_whole"] += bool(index.check())
+        version = index.folder.open().manifest.version
+        bad["lost"] += version < before
+        during_update += bool(index.standing().stale)
+        with serving(index.root, index.folder.location) as process:
+            started = time.perf_counter()
+            request(process, "search", {"query": QUESTIONS[number % 5]}, answer=False)
+            answer = json.loads(process.stdout.readline())
+            first_ms.append(1000 * (time.perf_counter() - started))
+            bad["no_answer"] += not answer["result"]["structuredContent"]["hits"]
+            process.kill()
+        rewritten(index.root, -number)
+        bad["rebuilt"] += bool(index.refresh().rebuilt_because)
+        named = {*index.folder.open().manifest.files, "manifest.json", "lock", "kept", ".gitignore"}
+        bad["left_over"] += bool({entry.name for entry in index.folder.location.iterdir()} - named)
+    first = {"p50": round(statistics.median(first_ms)), "max": round(max(first_ms))}
+    return {"kills": times, "of_them_before_the_update_was_done": during_update, **bad, "first_answer_ms": first}
+
+
+REWRITTEN = 400
+
+
+def rewritten(root: Path, number: int) -> None:
+    for path in sorted(path for path in root.rglob("*.*") if path.suffix in {".py", ".java", ".go", ".rs"})[:REWRITTEN]:
+        text = path.read_text("utf-8", "replace").rpartition("\n//! ")[0] or path.read_text("utf-8", "replace")
+        path.write_text(f"{text}\n//! {number}\n")
+
+
+@contextmanager
+def watching(root: Path, place: Path) -> Iterator[subprocess.Popen[str]]:
+    with process("watch", root, place) as started:
+        yield started
+
+
+@contextmanager
+def serving(root: Path, place: Path) -> Iterator[subprocess.Popen[str]]:
+    with process("mcp", root, place, stdin=subprocess.PIPE) as started:
+        about = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "b", "version": "0"}}
+        send(started, {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about})
+        started.stdout.readline()
+        send(started, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        yield started
+
+
+@contextmanager
+def serving_page(root: Path, place: Path) -> Iterator[subprocess.Popen[str]]:
+    with process("serve", root, place, "--port", "0", stderr=subprocess.PIPE) as started:
+        yield started
+
+
+def ask_page(process: subprocess.Popen[str]) -> None:
+    """Ask a question over HTTP and do not wait for its answer."""
+    while not (found := re.search(r"http://127\.0\.0\.1:(\d+)", process.stderr.readline())):
+        pass
+    line = socket.create_connection(("127.0.0.1", int(found[1])))
+    line.sendall(f"GET /api/search?query=close HTTP/1.1\r\nHost: 127.0.0.1:{found[1]}\r\n\r\n".encode())
+
+
+@contextmanager
+def process(command: str, root: Path, place: Path, *more: str, **options: object) -> Iterator[subprocess.Popen[str]]:
+    arguments = [*ASSAY, command, str(root), "--index", str(place), *more]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, **options}
+    with subprocess.Popen(arguments, **options) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def request(process: subprocess.Popen[str], tool: str, arguments: dict[str, object], *, answer: bool) -> object:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    send(process, call)
+    return json.loads(process.stdout.readline()) if answer else None
+
+
+def send(process: subprocess.Popen[str], message: dict[str, object]) -> None:
+    process.stdin.write(json.dumps(message) + "\n")
+    process.stdin.flush()
+
+
+def content(index: Index) -> tuple[object, ...]:
+    """Return all that search can see, in an order that does not depend on how it came about."""
+    snapshot = Index(index.root, index.folder.location, index.encoder).snapshot()
+    living = sorted(set(range(snapshot.size)) - set(snapshot.dead.tolist()))
+    chunks = {number: snapshot.chunk(number) for number in living}
+    postings = {}
+    for term in {term for part, _ in snapshot.parts for term in part.terms}:
+        numbers, counts = snapshot.postings(term)
+        if len(numbers):
+            postings[term] = {chunks[n].id: tuple(c) for n, c in zip(numbers.tolist(), counts.tolist(), strict=True)}
+    lengths = {chunk.id: tuple(snapshot.lengths[number].tolist()) for number, chunk in chunks.items()}
+    return {chunk.id: chunk for chunk in chunks.values()}, postings, lengths, len(snapshot)
+
+
+def assay(*arguments: object) -> str:
+    return subprocess.run([*ASSAY, *map(str, arguments)], capture_output=True, text=True, check=False).stdout
+
+
+def git(*arguments: object) -> str:
+    return subprocess.run(["git", *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+
+
+def best(work: Callable[[], object]) -> float:
+    return min(timed(work) for _ in range(7))
+
+
+def timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    main()

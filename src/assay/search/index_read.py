@@ -1,0 +1,48 @@
+"""A listed file in, its text and what an index records of it out; and which files an index does not hold as they are.
+
+Files whose size or time differs are read: a branch that was switched and switched back is no difference. What is
+reported as stale is what the next refresh would report as changed, and it is found by the same comparison.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay.corpus.files import FileEntry, Skipped, Walk
+from assay.corpus.reading import read
+from assay.search.index_changes import Differences, changes, differences
+from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, Record
+
+
+def read_file(root: Path, file: FileEntry) -> tuple[str | None, Record]:
+    """Return the text of a file, or None where there is none, and its record."""
+    text = read(root, file)
+    if isinstance(text, Skipped):
+        return None, Record(file.path, file.size, file.mtime_ns, skipped=text.reason)
+    return text, Record(file.path, file.size, file.mtime_ns, _digest(file.path, text))
+
+
+def stale(root: Path, found: Walk, before: Mapping[str, Record], checked_ns: int) -> Differences:
+    """Return how the files that were found differ from those recorded, reading those that may."""
+    listed = changes(found, before, checked_ns)
+    after = {record.path: record for record in listed.same}
+    after.update((file.path, read_file(root, file)[1]) for file in listed.read)
+    return differences(before, after)
+
+
+def is_stale(root: Path, found: Walk, before: Mapping[str, Record], checked_ns: int) -> bool:
+    """Say whether any file that was found differs from what is recorded, reading no further than the first."""
+    gone = before.keys() - {file.path for file in found.files}
+    if any(before[path].digest != NO_DIGEST for path in gone):
+        return True
+    listed = changes(found, before, checked_ns)
+    known = {path: record.digest for path, record in listed.known.items()}
+    return any(read_file(root, file)[1].digest != known.get(file.path, NO_DIGEST) for file in listed.read)
+
+
+def _digest(path: str, text: str) -> bytes:
+    """Hash what decides how a file is cut: its text and the suffix of its name."""
+    suffix = path.rpartition("/")[2].rpartition(".")[2]
+    return hashlib.blake2b(f"{suffix}\0{text}".encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()

@@ -1,0 +1,46 @@
+"""What is said of an index: what it holds and leaves out, what its refresh did, how it stands against the files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from assay.corpus.files import Skipped
+from assay.search.index_changes import Counts, Differences
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an index holds, what its refresh changed, and what it leaves out."""
+
+    files: int
+    """Files with text in the index, copies of the same text included."""
+    chunks: int
+    skipped: tuple[Skipped, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What is to be known about how a file was cut, by its path."""
+    counts: Counts = Counts()  # noqa: RUF009  frozen
+    rebuilt_because: str = ""
+    """Why nothing of the former index was kept, or empty."""
+    seconds: float = 0.0
+    busy: bool = False
+    """Another process was writing for longer than was to be waited: this is the version before."""
+    folders: tuple[str, ...] = ()
+    """Below the root, those that were looked into, as `Walk` has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an index stands against the files, when nothing is done about it."""
+
+    report: Report
+    stale: Differences
+    """What the next refresh would change."""
+    updated_s: float
+    """When it was last written, in seconds since 1970."""
+    encoder: str
+    """What it was made with, whatever the settings say now."""
+    form: str
+    """The format it is stored in, with its version."""
+    rebuild_because: str = ""
+    """Why the next refresh would make it anew, or empty."""

@@ -1,0 +1,1 @@
+"""The HTTP API and the page of `assay serve`, behind a guard."""

@@ -1,0 +1,216 @@
+"""A session to an HTTP API: what `asking` and `reading` answer, as JSON with an exact OpenAPI schema.
+
+Handlers check, hand the work to a few threads and write down what comes back; the guard around them knows who may ask.
+The declared models make the schema; answers are written by the standard library, which is several times faster than
+having them validated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from fastapi import Depends, FastAPI, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPBearer
+from starlette.exceptions import HTTPException
+
+from assay import __version__
+from assay.corpus.files import shown
+from assay.errors import AssayError
+from assay.serve import asking, reading
+from assay.serve.answers import Found, FoundAnswer
+from assay.serve.asking import Keep, Order, Page, Status
+from assay.serve.benched import Reports
+from assay.serve.http import answer as answers
+from assay.serve.http import params as given
+from assay.serve.http.bodies import Candidates
+from assay.serve.http.labels import LabelRoutes
+from assay.serve.http.page import PageRoutes
+from assay.serve.http.reports import ReportRoutes
+from assay.serve.http.work import Workers
+from assay.serve.labels import Labeller
+from assay.serve.reading import OutlineAnswer, PatternAnswer
+from assay.serve.session import Session
+from assay.serve.styled import styled_json
+
+DESCRIPTION = (
+    "Finds code by meaning in the folders that are served. Lines are 1-based and inclusive, paths relative to root. "
+    "An error is a sentence. While an index is made, 503 says how far it is: ask again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StyledFound(Found):
+    """A unit that was found, with its lines for highlighting."""
+
+    styled: list[list[tuple[str, str]]] = field(default_factory=list)
+    """Each line as pairs of a class, as Pygments shortens them, and a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class StyledAnswer:
+    """What was found, best first, with its lines for highlighting."""
+
+    root: str
+    hits: list[StyledFound]
+    relevant: bool
+    stale: bool
+    cursor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder that is served."""
+
+    path: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """What is served, by which version, and in whose name labels are given."""
+
+    roots: list[Root]
+    version: str
+    judge: str
+
+
+class AskingRoutes:
+    """The questions that can be asked of a session; each parameter is what a client sees of it."""
+
+    def __init__(self, session: Session, labeller: Labeller, workers: Workers) -> None:
+        self._session, self._workers = session, workers
+        served = [Root(shown(str(root)), shown(root.name or str(root))) for root in session.roots]
+        self._roots = answers.told(Roots(served, __version__, labeller.judge))
+
+    async def roots(self) -> Response:
+        """Say which folders are served."""
+        return answers.answered(self._roots)
+
+    async def search(  # noqa: PLR0913, PLR0917  what a client sees
+        self,
+        query: given.Queries,
+        path: given.Path = "",
+        k: given.Count = 8,
+        mode: given.Mode = "",
+        languages: given.Languages = [],  # noqa: B006  a schema
+        kinds: given.Kinds = [],  # noqa: B006
+        globs: given.Globs = [],  # noqa: B006
+        budget: given.Budget = asking.USUAL_BUDGET,
+        cursor: given.Cursor = "",
+        explain: given.Explain = False,  # noqa: FBT002
+        styled: given.Styled = False,  # noqa: FBT002
+    ) -> Response:
+        """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
+        keep = Keep(mode, tuple(languages), tuple(globs), tuple(kinds))
+        page = Page(k, budget, cursor, explain=explain)
+        work = partial(asking.search, self._session, query, path, keep=keep, page=page)
+        return await self._answer(work, _styled if styled else answers.told)
+
+    async def related(  # noqa: PLR0913, PLR0917
+        self,
+        path: given.File,
+        line: given.Line,
+        k: given.Count = 8,
+        budget: given.Budget = asking.USUAL_BUDGET,
+        cursor: given.Cursor = "",
+        explain: given.Explain = False,  # noqa: FBT002
+        styled: given.Styled = False,  # noqa: FBT002
+    ) -> Response:
+        """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
+        page = Page(k, budget, cursor, explain=explain)
+        work = partial(asking.related, self._session, path, line, page=page)
+        return await self._answer(work, _styled if styled else answers.told)
+
+    async def outline(
+        self,
+        path: given.Path = "",
+        globs: given.Globs = [],  # noqa: B006
+        k: given.Count = 50,
+        budget: given.Budget = asking.USUAL_BUDGET,
+        cursor: given.Cursor = "",
+    ) -> Response:
+        """List the signatures of files, with their lines, and the headings of prose."""
+        return await self._answer(partial(reading.outlines, self._session, path, globs, page=Page(k, budget, cursor)))
+
+    async def pattern(  # noqa: PLR0913, PLR0917
+        self,
+        pattern: given.Pattern,
+        language: given.Language,
+        path: given.Path = "",
+        globs: given.Globs = [],  # noqa: B006
+        k: given.Count = 50,
+        budget: given.Budget = asking.USUAL_BUDGET,
+        cursor: given.Cursor = "",
+    ) -> Response:
+        """Find every place whose code has a structure (ast-grep), in order of path."""
+        page = Page(k, budget, cursor)
+        return await self._answer(partial(reading.patterns, self._session, (pattern, language), path, globs, page=page))
+
+    async def status(self, path: given.Path = "") -> Response:
+        """Say what the index of a folder holds, what it leaves out and why, and how fresh it is."""
+        return await self._answer(partial(asking.status, self._session, path))
+
+    async def rank(self, candidates: Candidates) -> Response:
+        """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
+        return await self._answer(partial(asking.rank, candidates.programs, candidates.prompt, candidates.entry_point))
+
+    async def _answer(self, work: Callable[[], Any], written: Callable[[Any], bytes] = answers.told) -> Response:
+        return answers.answered(await self._workers.do(lambda: written(work())))
+
+
+def _styled(answer: FoundAnswer) -> bytes:
+    """Return a `StyledAnswer` as JSON; the lines of each hit are written already."""
+    hits = (answers.told(hit)[:-1] + b',"styled":' + _lines_of(hit) + b"}" for hit in answer.hits)
+    return answers.told(replace(answer, hits=[])).replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
+
+
+def _lines_of(hit: Found) -> bytes:
+    return styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace")
+
+
+def app_of(
+    session: Session, labeller: Labeller, reports: Reports, workers: Workers, *, with_token: bool = False
+) -> FastAPI:
+    """Return the API of a session, as yet without a guard; whether that wants a token is for the schema to say."""
+    bearer = [Depends(HTTPBearer(auto_error=False, description="The token of the server."))] if with_token else []
+    app = FastAPI(
+        title="Assay",
+        version=__version__,
+        description=DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        dependencies=[Depends(given.exact), *bearer],
+    )
+    _add(app, AskingRoutes(session, labeller, workers))
+    LabelRoutes(labeller, workers).add(app)
+    ReportRoutes(reports, workers).add(app)
+    PageRoutes().add(app)
+    for kind, handler in (
+        (RequestValidationError, answers.on_invalid),
+        (HTTPException, answers.on_http),
+        (AssayError, answers.on_failed),
+        (OSError, answers.on_failed),
+        (Exception, answers.on_broken),
+    ):
+        app.add_exception_handler(kind, handler)
+    return app
+
+
+def _add(app: FastAPI, routes: AskingRoutes) -> None:
+    for work, answer, more in (
+        (routes.roots, Roots, ()),
+        (routes.search, FoundAnswer | StyledAnswer, (400, 404, 409)),
+        (routes.related, FoundAnswer | StyledAnswer, (400, 404, 409)),
+        (routes.outline, OutlineAnswer, (400, 404, 409)),
+        (routes.pattern, PatternAnswer, (400, 404, 409)),
+        (routes.status, Status, (400, 404)),
+    ):
+        app.add_api_route(f"/api/{work.__name__}", work, response_model=answer, responses=answers.errors(*more))
+    app.add_api_route(
+        "/api/rank", routes.rank, methods=["POST"], response_model=Order, responses=answers.errors(400, *answers.POSTED)
+    )

@@ -1,0 +1,152 @@
+"""The parameters of the HTTP API, each with its limits, and the check that a request has these and no others.
+
+A number is written as one and a truth value is `true` or `false`; what is unknown, or given twice where one is wanted,
+is refused rather than passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from assay.assemble import LONGEST_QUERY
+from assay.corpus.grammars import GRAMMARS
+from assay.corpus.languages import BY_EXTENSION, BY_NAME
+from assay.corpus.pattern import LONGEST as LONGEST_PATTERN
+from assay.errors import nearest
+from assay.serve.asking import LEAST_BUDGET, MOST_HITS, MOST_QUERIES
+from assay.types import KINDS
+
+LONGEST_PATH = 4096
+MOST_GLOBS, LONGEST_GLOB = 100, 500
+MOST_BUDGET = 200_000
+LAST_LINE = 10**9
+
+_JSON = "application/json"
+_WHOLE = re.compile(r"-?[0-9]{1,15}")
+_TRUTH = {"true": True, "false": False}
+_PARSED = sorted({*GRAMMARS, *(ending for ending, language in BY_EXTENSION.items() if language in GRAMMARS)})
+_LANGUAGES = sorted({*BY_EXTENSION, *BY_EXTENSION.values(), *BY_NAME.values()})
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str) and not _WHOLE.fullmatch(value):
+        raise ValueError(f"wanted a whole number, not '{value[:40]}'")
+    return value
+
+
+def _truth(value: Any) -> Any:
+    if isinstance(value, str) and value not in _TRUTH:
+        raise ValueError(f"wanted true or false, not '{value[:40]}'")
+    return _TRUTH.get(value, value) if isinstance(value, str) else value
+
+
+Queries = Annotated[
+    list[Annotated[str, StringConstraints(max_length=LONGEST_QUERY, pattern=r"\w")]],
+    Query(
+        alias="query",
+        min_length=1,
+        max_length=MOST_QUERIES,
+        description="A question, a name in any spelling, an error message; several wordings are united.",
+    ),
+]
+Path = Annotated[
+    str,
+    Query(
+        max_length=LONGEST_PATH,
+        description="A folder or file below what is served, or the https URL of a repository; empty for the folder.",
+    ),
+]
+File = Annotated[str, Query(min_length=1, max_length=LONGEST_PATH, description="A file below what is served.")]
+Line = Annotated[int, Field(ge=1, le=LAST_LINE), BeforeValidator(_whole), Query(description="A line of it, from 1.")]
+Count = Annotated[
+    int, Field(ge=1, le=MOST_HITS), BeforeValidator(_whole), Query(description="Entries of a page, at most.")
+]
+Budget = Annotated[
+    int,
+    Field(ge=LEAST_BUDGET, le=MOST_BUDGET),
+    BeforeValidator(_whole),
+    Query(description="Tokens that the answer may take, about."),
+]
+Cursor = Annotated[
+    str,
+    Query(
+        pattern=r"^([A-Za-z0-9_-]{27})?$",
+        description="The cursor of the page before, all else the same; empty for the first.",
+    ),
+]
+Mode = Annotated[
+    Literal["", "code", "docs", "all"],
+    Query(description="What to find; empty: code, or all where languages, kinds or globs keep."),
+]
+Languages = Annotated[
+    list[Annotated[str, Field(json_schema_extra={"enum": _LANGUAGES})]],
+    Query(
+        alias="language",
+        max_length=MOST_GLOBS,
+        description="Keep these; a file's ending is a name, too.",
+    ),
+]
+Language = Annotated[
+    str, Query(json_schema_extra={"enum": _PARSED}, description="Of the files to look in; one with a grammar.")
+]
+Kinds = Annotated[
+    list[Annotated[str, Field(json_schema_extra={"enum": [kind for kind in KINDS if kind]})]],
+    Query(alias="kind", max_length=len(KINDS), description="Keep these kinds of unit."),
+]
+Globs = Annotated[
+    list[Annotated[str, StringConstraints(max_length=LONGEST_GLOB)]],
+    Query(
+        alias="glob",
+        max_length=MOST_GLOBS,
+        description="Keep files that match one: *.py, src/**; !tests/** leaves out. Relative to the path.",
+    ),
+]
+Explain = Annotated[bool, BeforeValidator(_truth), Query(description="Add what each score is made of.")]
+Styled = Annotated[
+    bool, BeforeValidator(_truth), Query(description="Add each line as pairs of a class and a text, for highlighting.")
+]
+Pattern = Annotated[
+    str,
+    Query(
+        pattern=r"\S",
+        max_length=LONGEST_PATTERN,
+        description="Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number.",
+    ),
+]
+
+
+async def exact(request: Request) -> None:
+    """Refuse parameters that the route does not know, one given twice that is no list, and a body that is no JSON."""
+    given, route = request.query_params, request.scope["route"]
+    if request.method == "POST" and request.headers.get("Content-Type", "").partition(";")[0].strip() != _JSON:
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is to be {_JSON}")
+    if not given or not route.include_in_schema:  # the page's own parameters are its own
+        return
+    known = {field.alias: field for field in route.dependant.query_params}
+    problems = [*_unknown(given, known), *_repeated(given.multi_items(), known)]
+    if problems:
+        raise RequestValidationError(problems)
+
+
+def _unknown(given: Iterable[str], known: dict[str, Any]) -> list[dict[str, Any]]:
+    return [_problem(name, f"unknown parameter; {nearest(name, sorted(known))}") for name in given if name not in known]
+
+
+def _repeated(given: Iterable[tuple[str, str]], known: dict[str, Any]) -> list[dict[str, Any]]:
+    names = [name for name, _ in given if name in known and not _is_list(known[name])]
+    return [_problem(name, "given more than once") for name in sorted(set(names)) if names.count(name) > 1]
+
+
+def _is_list(field: Any) -> bool:
+    return str(field.field_info.annotation).startswith("list[")
+
+
+def _problem(name: str, what: str) -> dict[str, Any]:
+    return {"loc": ("query", name[:40]), "msg": what, "type": "value_error"}

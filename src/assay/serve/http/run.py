@@ -1,0 +1,108 @@
+"""An application to a server that listens, and stops when it is told to: what runs is finished first, for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from secrets import token_urlsafe
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from assay.errors import InputError
+from assay.serve.http.answer import refused
+from assay.serve.http.guard import App, Rules
+
+_TOKEN = re.compile(r"[A-Za-z0-9._~-]{16,200}")
+STOP_S = 5
+"""How long running requests may take when the server is to stop."""
+_LONGEST_HEAD = 256 * 1024
+"""Bytes of a request's head; an address that is too long still gets its answer."""
+
+
+class _Server(uvicorn.Server):  # type: ignore[misc]  # it is Any
+    """A server whose end on a signal is an ordinary one."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on the signals that ask for it."""
+        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+
+class _Protocol(H11Protocol):  # type: ignore[misc]  # the same
+    """HTTP whose answer to what is none is JSON, as all others are."""
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  as uvicorn calls it
+        """Answer what is no HTTP, and hang up."""
+        answer = refused(400, "this is no HTTP request, or its head is too large")
+        headers = [*answer.raw_headers, (b"connection", b"close")]
+        for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=answer.body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, 0 being any port, or say why none can."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        made = socket.socket(family, kind, protocol)  # with its protocol, or small answers wait 40 ms for an ACK
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(2048)
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot listen on {host}, port {port}: {why}; give another --port, or 0 for any") from error
+    made.setblocking(False)
+    return made
+
+
+def is_loopback(made: socket.socket) -> bool:
+    """Say whether only this machine reaches a socket."""
+    return ip_address(made.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def address_of(made: socket.socket, host: str) -> str:
+    """Return where a browser finds what listens; for any address of this machine by the machine's name."""
+    address, port = made.getsockname()[:2]
+    name = socket.gethostname() if ip_address(address.partition("%")[0]).is_unspecified else host
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
+
+
+def rules_of(made: socket.socket, host: str, token: str) -> Rules:
+    """Return who may ask a socket that was made for a host; others need a token, made where none is given."""
+    names = {host.lower(), "localhost"}
+    if is_loopback(made):
+        return Rules(made.getsockname()[1], frozenset((*names, "127.0.0.1", "[::1]")))
+    if token and not _TOKEN.fullmatch(token):
+        raise InputError("ASSAY_TOKEN is no token: wanted 16 or more of letters, digits, '-', '.', '_' and '~'")
+    names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+    return Rules(made.getsockname()[1], frozenset(names), token or token_urlsafe(24), loopback=False)
+
+
+def run(app: App, made: socket.socket) -> None:
+    """Serve until a signal asks to stop."""
+    config = uvicorn.Config(
+        app,
+        http=_Protocol,
+        ws="none",
+        lifespan="off",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=STOP_S,
+        h11_max_incomplete_event_size=_LONGEST_HEAD,
+    )
+    asyncio.run(_Server(config).serve(sockets=[made]))

@@ -1,0 +1,76 @@
+// What to keep: mode, languages, kinds and paths; what there is to choose from comes from the answers.
+
+import { button, el, of, plain } from "./dom.js";
+import { MODES, filtered, unfiltered } from "./state.js";
+
+const seen = { root: null, lang: new Set(), kind: new Set() };
+const MENUS = { lang: ["languages", "Language"], kind: ["kinds", "Kind"] };
+let change = () => {};
+
+export const globsOf = (text) => text.split(/[\s,]+/).filter(Boolean);
+
+/** Make the controls; `changed` gets what somebody chose. */
+export function ready(changed) {
+  change = changed;
+  for (const [mode, label] of Object.entries(MODES)) {
+    const radio = el("input", { type: "radio", name: "mode", value: mode, on: { change: () => change({ mode }) } });
+    of("modes").append(el("label", {}, radio, el("span", {}, label)));
+  }
+  of("paths").addEventListener("input", () => change({ path: globsOf(of("paths").value) }, { typing: true }));
+  of("unfilter").addEventListener("click", () => change(unfiltered({})));
+  for (const menu of document.querySelectorAll(".menu")) {
+    menu.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !menu.open) return;
+      menu.open = false;
+      menu.querySelector("summary").focus();
+      event.stopPropagation();
+    });
+  }
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  });
+}
+
+/** Remember which languages and kinds answers had. */
+export function learn(root, hits) {
+  if (seen.root !== root) Object.assign(seen, { root, lang: new Set(), kind: new Set() });
+  for (const hit of hits) {
+    if (hit.language) seen.lang.add(hit.language);
+    if (hit.kind) seen.kind.add(hit.kind);
+  }
+}
+
+/** Show what is chosen. */
+export function show(state) {
+  for (const radio of document.querySelectorAll("#modes input")) radio.checked = radio.value === state.mode;
+  if (globsOf(of("paths").value).join(" ") !== state.path.join(" ")) of("paths").value = state.path.join(" ");
+  of("unfilter").hidden = !filtered(state);
+  for (const name of Object.keys(MENUS)) menu(name, state);
+}
+
+function menu(name, state) {
+  const [id, title] = MENUS[name];
+  const details = of(id);
+  const options = [...new Set([...seen[name], ...state[name]])].sort();
+  details.hidden = options.length === 0;
+  const told = state[name].length > 1 ? `${title}: ${state[name].length}` : (state[name][0] ?? title);
+  details.querySelector("summary").replaceChildren(...plain(told));
+  details.classList.toggle("chosen", state[name].length > 0);
+  const panel = details.querySelector("div");
+  const shown = [...panel.querySelectorAll("input")].map((box) => box.value);
+  if (shown.join() !== options.join()) panel.replaceChildren(...options.map((option) => choice(name, option)));
+  for (const box of panel.querySelectorAll("input")) box.checked = state[name].includes(box.value);
+}
+
+function choice(name, option) {
+  const panel = of(MENUS[name][0]);
+  const box = el("input", {
+    type: "checkbox",
+    value: option,
+    on: { change: () => change({ [name]: [...panel.querySelectorAll("input:checked")].map((one) => one.value) }) },
+  });
+  return el("label", {}, box, el("span", {}, plain(option)));
+}
+
+/** Return a button that takes all filters off. */
+export const clearing = () => button("Search without filters", () => change(unfiltered({})));

@@ -1,0 +1,253 @@
+// The page: what the address says is asked and shown, and whatever the reader does changes the address.
+
+import { ask } from "./api.js";
+import { placeOf } from "./answer.js";
+import { bench } from "./bench.js";
+import * as compare from "./compare.js";
+import { button, copy, el, of, plain, plural } from "./dom.js";
+import { EDITORS, choose, editor } from "./editor.js";
+import * as filters from "./filters.js";
+import { help, listen } from "./keys.js";
+import * as labels from "./labels.js";
+import * as results from "./results.js";
+import { below, find, isQuestion, isStale, splitPlace, stop } from "./search.js";
+import * as start from "./start.js";
+import { addressOf, read, write } from "./state.js";
+
+const SLOW_MS = 250;
+
+let state = read();
+let roots = [];
+let cursor = "";
+let slow = 0;
+
+const keyOf = ({ name, path }) => (roots.filter((one) => one.name === name).length > 1 ? path : name);
+const chosen = () => roots.find((one) => keyOf(one) === state.root) ?? roots[0];
+const root = () => chosen()?.path ?? "";
+
+/** Change what is asked, write it into the address, and answer. */
+function go(patch, how = {}) {
+  state = Object.freeze({ ...state, ...patch });
+  write(state, how);
+  render(how.at ?? performance.now());
+}
+
+async function render(began = performance.now()) {
+  const searching = state.view === "search";
+  const asking = searching && (state.near !== "" || isQuestion(state.q));
+  controls();
+  of("searching").hidden = !searching;
+  of("bench").hidden = searching;
+  of("start").hidden = !searching || asking;
+  document.title = title(asking);
+  stop();
+  if (!asking) {
+    waiting(false);
+    problem("");
+    of("found").hidden = true;
+    if (searching) start.facts(root());
+    else await trying(() => bench(state, go));
+    return;
+  }
+  await answer({ began });
+}
+
+function title(asking) {
+  const what = state.view === "bench" ? "Bench" : asking ? state.near || state.q : "";
+  return what ? `${what} · Assay` : "Assay";
+}
+
+async function answer({ began, further = false }) {
+  waiting(true);
+  const mine = state;
+  await trying(async () => {
+    const told = await find(mine, root(), { cursor: further ? cursor : "", told: progress });
+    if (mine !== state) return;
+    await labelled(told.root);
+    if (mine !== state) return;
+    cursor = told.cursor;
+    of("found").hidden = false;
+    nearby(mine);
+    results.show(told, mine, { further, does });
+    filters.show(mine);
+    painted(began);
+  });
+}
+
+/** Try something, and say in a sentence why it did not succeed; what was given up is no failure. */
+async function trying(work) {
+  try {
+    await work();
+    problem("");
+    waiting(false);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    waiting(false);
+    if (isStale(error)) return go({});
+    problem(error.message);
+  }
+}
+
+async function labelled(rootOfAnswer) {
+  try {
+    await labels.load(rootOfAnswer);
+    tally();
+  } catch (error) {
+    of("labels").hidden = false;
+    of("labels").replaceChildren(...plain(`Judgments cannot be read: ${error.message}`));
+  }
+}
+
+function problem(text) {
+  of("problem").hidden = !text;
+  of("problem").replaceChildren(...plain(text));
+  if (text) of("found").hidden = true;
+}
+
+/** Show that an answer is on its way, once that takes long enough to be noticed. */
+function waiting(is) {
+  clearTimeout(slow);
+  of("answers").setAttribute("aria-busy", String(is));
+  if (is) slow = setTimeout(() => (of("wait").hidden = false), SLOW_MS);
+  else {
+    of("wait").hidden = true;
+    of("wait").firstElementChild.textContent = "";
+  }
+}
+
+/** Say what the server is at, but for its advice: the page asks again by itself. */
+function progress(sentence) {
+  of("wait").hidden = false;
+  of("wait").firstElementChild.replaceChildren(...plain(`${sentence.split(";")[0]}; the answer follows`));
+  of("found").hidden = true;
+  results.say(sentence);
+}
+
+/** Note how long it took from the key to what is on the screen. */
+function painted(began) {
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => performance.measure("answered", { start: began, end: performance.now() });
+    port2.postMessage(null);
+  });
+}
+
+const does = (told) => ({
+  pick: (hit, is) => compare.pick(hit, told.root, is),
+  related: (hit) => go({ near: placeOf({ ...hit, path: below(root(), told.root, hit.path) }) }),
+  label: async (target, grade) => {
+    try {
+      await labels.label(told.root, state.q, target, grade);
+      for (const { actions } of results.all()) actions.graded?.();
+      tally();
+      results.say(grade === null ? "Judgment taken back" : grade ? "Marked right" : "Marked wrong");
+    } catch (error) {
+      of("problem").hidden = false;
+      of("problem").replaceChildren(...plain(`Not saved: ${error.message}`));
+    }
+  },
+});
+
+function tally() {
+  const { file, judgments, questions } = labels.counted();
+  of("labels").hidden = judgments === 0;
+  const name = file.slice(file.lastIndexOf("/") + 1) || "assay-truth.jsonl";
+  const command = `assay bench ${name} --corpus .`;
+  const pressed = button("Copy", () => copy(command, pressed), { class: "quiet" });
+  of("labels").replaceChildren(
+    `${plural(judgments, "judgment")} of ${plural(questions, "question")} in this repository. Measure with them: `,
+    el("code", {}, command),
+    " ",
+    pressed,
+  );
+}
+
+function nearby({ near, q }) {
+  of("near").hidden = !near;
+  if (!near) return;
+  const [path, line] = splitPlace(near);
+  const back = q ? button(`Back to “${q}”`, () => go({ near: "" }), { class: "quiet" }) : null;
+  of("near").replaceChildren(
+    el("p", {}, "Related to ", el("strong", {}, el("bdi", {}, plain(path)), `:${line}`)),
+    ...(back ? [back] : []),
+  );
+}
+
+function controls() {
+  if (of("query").value !== state.q) of("query").value = state.q;
+  filters.show(state);
+  for (const link of document.querySelectorAll("[data-view]")) {
+    link.setAttribute("aria-current", link.dataset.view === state.view ? "page" : "false");
+    link.href = addressOf({ ...state, view: link.dataset.view });
+  }
+  if (roots.length > 1) of("root").value = keyOf(chosen());
+}
+
+async function serving() {
+  const told = await ask("/api/roots");
+  roots = told.roots;
+  labels.judgeIs(told.judge);
+  of("root").hidden = roots.length < 2;
+  of("root").replaceChildren(
+    ...roots.map((one) => el("option", { value: keyOf(one), title: one.path }, plain(keyOf(one)))),
+  );
+  of("root-name").hidden = roots.length > 1;
+  of("root-name").replaceChildren(...plain(roots[0]?.name ?? ""));
+}
+
+function wire() {
+  const query = of("query");
+  query.addEventListener("input", () => go({ q: query.value, near: "" }, { typing: true, at: performance.now() }));
+  of("form").addEventListener("submit", (event) => event.preventDefault());
+  query.addEventListener("keydown", (event) => {
+    if (["ArrowDown", "Enter"].includes(event.key) && !event.isComposing && results.step(1)) event.preventDefault();
+    if (event.key !== "Escape" || event.isComposing) return;
+    event.preventDefault();
+    if (query.value) go({ q: "", near: "" });
+    else query.blur();
+  });
+  of("root").addEventListener("change", () => go({ root: of("root").value, lang: [], kind: [], near: "" }));
+  of("editor").append(...Object.entries(EDITORS).map(([value, label]) => el("option", { value }, label)));
+  of("editor").value = editor();
+  of("editor").addEventListener("change", () => (choose(of("editor").value), render()));
+  of("more").addEventListener("click", () => answer({ began: performance.now(), further: true }));
+  of("help").addEventListener("click", help);
+  addEventListener("popstate", () => ((state = read()), render()));
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-view]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go({ view: link.dataset.view });
+  });
+}
+
+const at =
+  (action, ...given) =>
+  () => {
+    const call = results.current()?.actions[action];
+    call?.(...given);
+    return Boolean(call);
+  };
+
+listen({
+  "/": () => (of("query").focus(), of("query").select(), true),
+  "?": () => (help(), true),
+  j: () => results.step(1),
+  k: () => results.step(-1),
+  ArrowDown: () => (results.current() ? results.step(1) : false),
+  ArrowUp: () => (results.current() ? results.step(-1) : false),
+  Enter: at("expand"),
+  o: at("open"),
+  y: at("copy"),
+  e: at("why"),
+  n: at("related"),
+  x: at("pick"),
+  c: () => (compare.open(), true),
+  r: at("grade", 1),
+  w: at("grade", 0),
+});
+compare.onChange(results.mark);
+filters.ready(go);
+start.ready((q) => (go({ q }), of("query").focus()));
+wire();
+trying(serving).then(() => render());

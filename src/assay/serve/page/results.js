@@ -1,0 +1,101 @@
+// Answers as a list: which one the reader is at, what stands above it, and the pages after it.
+
+import { answerView } from "./answer.js";
+import * as compare from "./compare.js";
+import { el, of, plain, plural } from "./dom.js";
+import { clearing, learn } from "./filters.js";
+import { filtered } from "./state.js";
+import { wordsOf } from "./words.js";
+
+const SAY_AFTER_MS = 700;
+
+let views = [];
+let saying = 0;
+
+export const all = () => views;
+export const current = () => views.find(({ article }) => article.contains(document.activeElement)) ?? null;
+
+/** Show an answer, after those that are there where it is a further page. */
+export function show(answer, state, { further = false, does }) {
+  learn(answer.root, answer.hits);
+  if (!further) views = [];
+  const words = wordsOf(state.near ? "" : state.q);
+  const made = answer.hits.map((hit, at) =>
+    answerView(hit, {
+      at: views.length + at,
+      root: answer.root,
+      words,
+      question: state.near ? "" : state.q,
+      near: Boolean(state.near),
+      does: does(answer),
+    }),
+  );
+  views = [...views, ...made];
+  const items = made.map(({ article }) => el("li", {}, article));
+  if (further) of("hits").append(...items);
+  else of("hits").replaceChildren(...items);
+  of("hits").classList.toggle("nearest", !answer.relevant);
+  of("more").hidden = !answer.cursor;
+  mark();
+  verdict(answer, state);
+  if (further) made[0]?.article.focus();
+}
+
+/** Show which answers are picked. */
+export function mark() {
+  for (const { actions } of views) actions.picked(compare.isPicked(actions.hit));
+}
+
+function verdict(answer, state) {
+  const [title, text] = judged(answer, state);
+  of("count").textContent = title;
+  of("count").className = title && answer.relevant && views.length ? "quiet" : "";
+  const rest = views.length === 0 && filtered(state) ? clearing() : null;
+  of("verdict").replaceChildren(...(text ? [el("p", {}, text)] : []), ...(rest ? [rest] : []));
+  of("verdict").hidden = !text && !rest;
+  say(`${title} ${text}`);
+}
+
+function judged({ relevant, hits, cursor, stale }, state) {
+  const fresh = stale ? " Files changed and are being read; ask again for what is in them." : "";
+  if (!views.length) {
+    const why = filtered(state) ? "The filters leave nothing that fits." : "No code here has anything to do with that.";
+    return ["Nothing found", why + fresh];
+  }
+  const count = cursor && hits.length ? `The first ${views.length} answers` : plural(views.length, "answer");
+  if (relevant) return [count, fresh.trim()];
+  const nearest = "None of these is likely to be what you ask for; they are only the nearest.";
+  return ["Nothing relevant here", nearest + fresh];
+}
+
+/** Tell a screen reader, when nothing else has come for a moment. */
+export function say(text) {
+  clearTimeout(saying);
+  saying = setTimeout(() => of("live").replaceChildren(...plain(text)), SAY_AFTER_MS);
+}
+
+/** Go to the answer so many further on; above the first is the search box. */
+export function step(by) {
+  if (!views.length) return false;
+  const here = views.indexOf(current());
+  const next = here < 0 ? (by > 0 ? nearest() : -1) : here + by;
+  if (next < 0) {
+    of("query").focus();
+    scrollTo({ top: 0 });
+  } else go(Math.min(next, views.length - 1));
+  return true;
+}
+
+/** Return the first answer whose head is in view, or the first of all. */
+function nearest() {
+  const top = of("searching").getBoundingClientRect().bottom;
+  const seen = views.findIndex(({ article }) => article.getBoundingClientRect().top >= top - 8);
+  return seen < 0 ? 0 : seen;
+}
+
+function go(at) {
+  const { article } = views[at];
+  article.focus({ preventScroll: true });
+  article.scrollIntoView({ block: "nearest" });
+  if (at === views.length - 1 && !of("more").hidden) of("more").scrollIntoView({ block: "nearest" });
+}

@@ -1,0 +1,44 @@
+// Questions to answers: each is asked at once, and an answer that nobody waits for any more is dropped.
+
+import { Refused, patiently } from "./api.js";
+
+const SIZE = { k: 8, budget: 40000, explain: true, styled: true };
+const WORD = /[\p{L}\p{N}_]/u;
+
+let flight = null;
+
+export const isQuestion = (text) => WORD.test(text);
+export const isStale = (error) => error instanceof Refused && error.status === 409;
+
+export function stop() {
+  flight?.abort();
+  flight = null;
+}
+
+/** Return the answer to what is asked; `told` hears what the server says while it cannot answer yet. */
+export function find(state, root, { cursor = "", told }) {
+  stop();
+  flight = new AbortController();
+  const [path, parameters] = state.near ? related(state, root) : searched(state, root);
+  return patiently(path, { ...parameters, ...SIZE, cursor }, { signal: flight.signal, told });
+}
+
+function searched({ q, mode, lang, kind, path }, root) {
+  return ["/api/search", { query: q, path: root, mode: mode === "code" ? "" : mode, language: lang, kind, glob: path }];
+}
+
+function related({ near }, root) {
+  const [path, line] = splitPlace(near);
+  return ["/api/related", { path: root ? `${root.replace(/\/$/, "")}/${path}` : path, line }];
+}
+
+export function splitPlace(place) {
+  const at = place.lastIndexOf(":");
+  return [place.slice(0, at), place.slice(at + 1)];
+}
+
+/** Return a path of an answer as it is below a served root, which may lie above the answer's own root. */
+export function below(served, answered, path) {
+  const base = served.replace(/\/$/, "");
+  return answered.startsWith(`${base}/`) ? `${answered.slice(base.length + 1)}/${path}` : path;
+}

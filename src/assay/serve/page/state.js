@@ -1,0 +1,40 @@
+// What is asked and shown, as the address says it: read from there, written there.
+
+export const MODES = { code: "Code", docs: "Docs", all: "Both" };
+const USUAL = { view: "search", q: "", near: "", root: "", mode: "code", lang: [], kind: [], path: [], report: "" };
+
+export function read(search = location.search) {
+  const held = new URLSearchParams(search);
+  const state = {};
+  for (const [name, usual] of Object.entries(USUAL)) {
+    state[name] = Array.isArray(usual) ? held.getAll(name).filter(Boolean) : (held.get(name) ?? usual);
+  }
+  if (!(state.mode in MODES)) state.mode = USUAL.mode;
+  if (state.view !== "bench") state.view = "search";
+  return Object.freeze(state);
+}
+
+export function addressOf(state) {
+  const pairs = Object.entries(state).flatMap(([name, value]) => {
+    if (Array.isArray(value)) return value.map((one) => [name, one]);
+    return value === USUAL[name] ? [] : [[name, value]];
+  });
+  return pairs.length ? `/?${new URLSearchParams(pairs)}` : "/";
+}
+
+const PAUSE_MS = 1500;
+let written = 0;
+
+/** Write what is so now into the address; while somebody types it is one entry of the history. */
+export function write(state, { typing = false } = {}) {
+  const address = addressOf(state);
+  if (address === location.pathname + location.search) return;
+  const now = performance.now();
+  if (typing && now - written < PAUSE_MS) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
+  written = typing ? now : 0;
+}
+
+export const filtered = (state) =>
+  Boolean(state.lang.length || state.kind.length || state.path.length) || state.mode !== USUAL.mode;
+export const unfiltered = (state) => ({ ...state, mode: USUAL.mode, lang: [], kind: [], path: [] });

@@ -1,0 +1,115 @@
+"""Code to lines of pieces, each with the class of what it is, so that a page can colour it without reading markup.
+
+Pygments says what a piece is; of its some eighty classes those that a reader can tell apart stay. The pieces of a line
+put together are the line.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache, lru_cache
+from typing import Any
+
+from pygments.lexers import find_lexer_class_by_name
+from pygments.token import Comment, Generic, Keyword, Literal, Name, Number, Operator, String, Token
+from pygments.util import ClassNotFound
+
+Line = list[tuple[str, str]]
+"""Class and text of each piece; a class is empty where nothing is to be said."""
+
+_CLASSES = {
+    Comment: "c",
+    Generic.Deleted: "gd",
+    Generic.Emph: "ge",
+    Generic.Heading: "gh",
+    Generic.Inserted: "gi",
+    Generic.Strong: "gs",
+    Generic.Subheading: "gh",
+    Keyword: "k",
+    Keyword.Type: "kt",
+    Literal: "s",
+    Name.Attribute: "na",
+    Name.Builtin: "nb",
+    Name.Class: "nc",
+    Name.Decorator: "nd",
+    Name.Function: "nf",
+    Name.Tag: "nt",
+    Number: "m",
+    Operator: "o",
+    Operator.Word: "k",
+    String: "s",
+    Token: "",
+}
+CLASSES = sorted({*_CLASSES.values()} - {""})
+"""Every class that a piece may have."""
+_OTHER_NAMES = {
+    "asciidoc": "",
+    "assembly": "gas",
+    "cmake": "cmake",
+    "csharp": "csharp",
+    "docker": "docker",
+    "fsharp": "fsharp",
+    "go-module": "",
+    "lisp": "common-lisp",
+    "notebook": "",
+    "objc": "objective-c",
+    "ocaml": "ocaml",
+    "proto": "protobuf",
+    "restructuredtext": "rst",
+    "svelte": "html",
+    "template": "",
+    "text": "",
+    "vue": "html",
+}
+_LONGEST = 100_000
+"""Characters; nobody looks at more, and it is shown without classes."""
+_KNOWN = 1024
+
+
+def styled(text: str, language: str) -> list[Line]:
+    """Return the lines of a text without their ends."""
+    lexer = _lexer(language) if len(text) <= _LONGEST else None
+    pieces = lexer.get_tokens_unprocessed(text) if lexer else [(0, Token, text)]
+    lines: list[Line] = [[]]
+    for _, kind, piece in pieces:
+        name = _class(kind)
+        for number, part in enumerate(piece.split("\n")):
+            if number:
+                lines.append([])
+            if part:
+                _add(lines[-1], name, part)
+    if not lines[-1] and len(lines) > 1:
+        lines.pop()
+    return lines
+
+
+@lru_cache(maxsize=_KNOWN)
+def styled_json(text: str, language: str) -> str:
+    """Return the same as JSON, which is remembered: it is a tenth of what the pieces take, and need not be written."""
+    return json.dumps(styled(text, language), ensure_ascii=False, separators=(",", ":"))
+
+
+def _add(line: Line, name: str, part: str) -> None:
+    """Add a piece to a line, to the one before it where that is of the same class."""
+    if line and line[-1][0] == name:
+        line[-1] = (name, line[-1][1] + part)
+    else:
+        line.append((name, part))
+
+
+@cache
+def _class(kind: Any) -> str:
+    """Return the class of a kind of token, or of the nearest kind above it that has one."""
+    while kind not in _CLASSES:
+        kind = kind.parent
+    return _CLASSES[kind]
+
+
+@cache
+def _lexer(language: str) -> Any:
+    """Return what reads a language, None where nothing does."""
+    name = _OTHER_NAMES.get(language, language)
+    try:
+        return find_lexer_class_by_name(name)() if name else None
+    except ClassNotFound:
+        return None

@@ -1,0 +1,309 @@
+"""`assay status` notices whatever happened to an index or to the files since, and says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.encode.hashed import HashedEncoder
+from assay.search.index import Index
+from assay.store.arrays import check_arrays, read_arrays, write_arrays
+
+FLIPS = 60
+with_lance = pytest.mark.skipif(find_spec("lance") is None, reason="the extra `lance` is not installed")
+
+
+@pytest.fixture
+def place(project: Path, tmp_path: Path, assay: Callable) -> Path:
+    """Return the index of the project, of several segments."""
+    place = tmp_path / "index"
+    assert assay("index", project, "--index", place).status == 0
+    (project / "mail" / "new.py").write_text("def fetch(box):\n    return box.all()\n" * 40)
+    assert assay("index", project, "--index", place).status == 0
+    return place
+
+
+@pytest.fixture
+def status(assay: Callable, project: Path) -> Callable:
+    return lambda place, *options: assay("status", project, "--index", place, *options)
+
+
+def kept(place: Path) -> list[Path]:
+    return sorted(file for file in place.rglob("*") if file.is_file() and file.stat().st_size)
+
+
+def test_a_whole_index_is_said_to_be_whole(status: Callable, place: Path):
+    ran = status(place)
+    assert (ran.status, ran.err) == (0, "")
+    for line in (
+        r"encoder   static:default@\w+",
+        r"format    folder \d+",
+        r"updated   20\d\d-",
+        "whole     yes",
+        "stale     no file",
+    ):
+        assert re.search(f"^{line}", ran.out, re.MULTILINE), line
+    facts = json.loads(status(place, "--format", "json").out)
+    assert (facts["whole"], facts["indexed"], facts["damage"], facts["files"]) == (True, True, "", 5)
+
+
+def test_no_index_is_1_and_names_the_next_step(status: Callable, tmp_path: Path):
+    for place in (tmp_path / "none", tmp_path):
+        ran = status(place)
+        assert (ran.status, ran.out) == (1, "")
+        assert f"assay index {tmp_path / 'postbox'} --index {place}" in ran.err
+    assert json.loads(status(tmp_path / "none", "--format", "json").out)["indexed"] is False
+
+
+def damaged(ran: object, name: str = "") -> None:
+    assert (ran.status, ran.out) == (2, ""), name
+    assert ran.err.startswith("assay: the index of ")
+    assert ran.err.count("\n") == 1
+    assert re.search(r"; assay index \S+ --index \S+ makes it anew$", ran.err.rstrip()), ran.err
+
+
+def test_each_file_cut_off_anywhere_is_noticed(status: Callable, place: Path):
+    names = [file.name for file in kept(place)]
+    assert {".gitignore", "manifest.json"} < set(names)
+    assert len([name for name in names if name.endswith(".segment")]) == 2
+    for file in kept(place):
+        data = file.read_bytes()
+        for size in {0, 1, len(data) // 2, len(data) - 1}:
+            file.write_bytes(data[:size])
+            damaged(status(place), f"{file.name} at {size}")
+        file.write_bytes(data)
+    assert status(place).status == 0
+
+
+def test_each_flipped_bit_of_each_file_is_noticed(project: Path, status: Callable, place: Path):
+    chance = random.Random(3)
+    for file in kept(place):
+        data = file.read_bytes()
+        places = {0, len(data) - 1, *(chance.randrange(len(data)) for _ in range(FLIPS))}
+        for at in places:
+            garbled = bytearray(data)
+            garbled[at] ^= 1 << chance.randrange(8)
+            file.write_bytes(garbled)
+            assert check(project, place), f"{file.name} at {at}"
+        damaged(status(place), file.name)
+        file.write_bytes(data)
+    assert status(place).status == 0
+
+
+def check(project: Path, place: Path) -> str:
+    return Index(project, place, HashedEncoder()).check()
+
+
+def test_a_missing_file_is_noticed(status: Callable, place: Path):
+    for file in kept(place):
+        if file.name in {"manifest.json", ".gitignore"}:
+            continue
+        moved = file.rename(place.parent / file.name)
+        damaged(status(place), file.name)
+        moved.rename(file)
+
+
+def test_a_damaged_index_is_made_anew_by_the_step_that_is_named(assay: Callable, status: Callable, place: Path):
+    for suffix in (".segment", ".catalog", ".json"):
+        file = next(file for file in kept(place) if file.name.endswith(suffix))
+        data = bytearray(file.read_bytes())
+        data[-2] ^= 1
+        file.write_bytes(data)
+        step = status(place).err.partition("; assay ")[2].partition(" makes")[0].split()
+        ran = assay(*step)
+        assert ran.status == 0
+        assert "rebuilt" in ran.err
+        assert status(place).status == 0
+
+
+def test_damage_as_json(status: Callable, place: Path):
+    os.truncate(next(place.glob("*.segment")), 100)
+    ran = status(place, "--format", "json")
+    assert ran.status == 2
+    facts = json.loads(ran.out)
+    assert (facts["whole"], "100 bytes" in facts["damage"]) == (False, True)
+
+
+def test_a_newer_format_is_said_to_be_newer(status: Callable, place: Path):
+    manifest = place / "manifest.json"
+    manifest.write_text(re.sub(r'"format": \d+', '"format": 99', manifest.read_text()))
+    ran = status(place)
+    damaged(ran)
+    assert "format 99, newer than" in ran.err
+
+
+def test_a_file_where_a_folder_is_wanted(assay: Callable, status: Callable, tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    ran = status(tmp_path / "file")
+    assert (ran.status, "is a file, and an index is a folder: give another place with --index" in ran.err) == (2, True)
+    assert assay("search", "send mail", tmp_path / "postbox", "--index", tmp_path / "file").status == 2
+
+
+UNPRIVILEGED = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+if os.getuid() == 0:
+    from assay.cli import main, status  # before the right to read them is gone
+    import assay.assemble, assay.search.index, assay.corpus.walk, assay.encode.static
+    os.setgid(65534); os.setuid(65534)
+from assay.cli.main import run
+sys.exit(run(["status", sys.argv[2], "--index", sys.argv[3], "--encoder", "hash"]))
+"""
+
+
+@pytest.mark.parametrize("name", ["manifest.json", ".segment", ".catalog", ""])
+def test_an_index_that_must_not_be_read_is_2(project: Path, name: str):
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own is for its user alone
+        base = Path(folder)
+        base.chmod(0o755)
+        root, place = base / "root", base / "index"
+        shutil.copytree(project, root)
+        Index(root, place, HashedEncoder()).refresh()
+        hidden = [file for file in (place, *place.iterdir()) if file.name.endswith(name)] if name else [place]
+        hidden[0].chmod(0)
+        source = Path(sys.modules["assay"].__file__).parents[1]
+        arguments = [sys.executable, "-c", UNPRIVILEGED, source, root, place]
+        ran = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd="/")
+        hidden[0].chmod(0o755)
+    assert ran.returncode == 2, ran.stderr
+    assert "Permission denied" in ran.stderr
+    assert "--index" in ran.stderr
+
+
+def test_stale_files_are_counted_and_named(assay: Callable, status: Callable, project: Path, place: Path):
+    (project / "mail" / "send.py").write_text("def send():\n    return 2\n")
+    (project / "mail" / "more.py").write_text("def more():\n    return 3\n")
+    (project / "web" / "router.js").unlink()
+    os.utime(project / "README.md", (1, 1))  # touched, and the same
+    (project / "photo.png").write_bytes(b"\x89PNG\0\0")
+    ran = status(place)
+    assert ran.status == 0
+    for what in ("added", "changed", "removed"):
+        assert f"stale     1 file {what} since" in ran.out
+    assert "mail/more.py" not in ran.out
+    assert "            mail/more.py\n" in status(place, "-v").out
+    stale = json.loads(status(place, "--format", "json").out)["stale"]
+    assert stale == {"added": ["mail/more.py"], "changed": ["mail/send.py"], "removed": ["web/router.js"]}
+    assay("search", "send", project, "--index", place)
+    assert "stale     no file" in status(place).out
+
+
+NAMES = st.sampled_from(["a.py", "b.py", "lib/c.py", "d.md", "e.bin"])
+TEXTS = st.sampled_from([b"", b"x = 1\n", b"y = 2\n", b"\0\1", b"def f():\n    pass\n" * 30])
+
+
+@given(st.dictionaries(NAMES, TEXTS), st.dictionaries(NAMES, st.none() | TEXTS), st.booleans())
+def test_what_is_stale_is_what_the_next_refresh_changes(before: dict, after: dict, ignored: bool):  # noqa: FBT001
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "root"
+        (root / "lib").mkdir(parents=True)
+        for name, data in before.items():
+            (root / name).write_bytes(data)
+        index = Index(root, Path(folder) / "index", HashedEncoder("16"))
+        index.refresh()
+        for name, data in after.items():
+            (root / name).unlink(missing_ok=True) if data is None else (root / name).write_bytes(data)
+        if ignored:
+            (root / ".gitignore").write_text("b.py\n")
+        stale = index.standing().stale
+        counts = index.refresh().counts
+        assert (len(stale.added), len(stale.changed), len(stale.removed)) == (
+            counts.added,
+            counts.changed,
+            counts.removed,
+        )
+        assert not index.standing().stale
+
+
+def test_every_file_is_in_the_index_or_left_out_with_a_reason(
+    project: Path, status: Callable, place: Path, assay: Callable
+):
+    (project / "big.py").write_text("x = 1\n" * 200_000)
+    (project / "made.py").write_text("# Code generated by a tool. DO NOT EDIT.\n")
+    (project / "photo.txt").write_bytes(b"\0\1\2")
+    (project / "tiny.min.js").write_text("var a=1;" * 500)
+    (project / ".gitignore").write_text("secret*\n")
+    (project / "secret.py").write_text("x = 1\n")
+    (project / "link.py").symlink_to("big.py")
+    (project / "copy.py").write_bytes((project / "mail" / "new.py").read_bytes())
+    assay("index", project, "--index", place)
+    facts = json.loads(status(place, "--format", "json").out)
+    left_out = {each["path"]: each["reason"] for each in facts["left_out"]}
+    assert all(left_out.values())
+    index = Index(project, place, HashedEncoder())
+    snapshot = index.folder.open().snapshot()
+    indexed = {snapshot.path(number) for number in range(snapshot.size) if number not in snapshot.dead}
+    files = {file.relative_to(project).as_posix() for file in project.rglob("*") if not file.is_dir()}
+    assert files == indexed | left_out.keys()
+    assert not indexed & left_out.keys()
+
+
+def test_another_encoder_is_said_to_need_another_index(assay: Callable, project: Path, place: Path):
+    ran = assay("status", project, "--index", place, "--encoder", "hash:32")
+    assert ran.status == 0
+    assert re.search(r"encoder   static:default", ran.out)
+    assert "stale     all of it: it was made with static:default" in ran.out
+
+
+@with_lance
+def test_damage_of_an_index_in_lance_is_noticed(assay: Callable, project: Path, tmp_path: Path):
+    at = tmp_path / "lance"
+    options = (project, "--index", f"lance:{at}")
+    assert assay("index", *options).status == 0
+    assert assay("status", *options).status == 0
+    chance = random.Random(4)
+    files = [file for file in kept(at) if not any(part.startswith(".") for part in file.relative_to(at).parts)]
+    assert len(files) > 5
+    for file in files:
+        data = bytearray(file.read_bytes())
+        for damage in ("cut", "flip"):
+            garbled = bytearray(data)
+            garbled[chance.randrange(len(data))] ^= 1
+            file.write_bytes(data[: len(data) // 2] if damage == "cut" else garbled)
+            damaged(assay("status", *options), f"{file} {damage}")
+        file.write_bytes(data)
+    files[0].write_bytes(b"garbled")
+    assert "rebuilt" in assay("index", *options).err
+    assert assay("status", *options).status == 0
+
+
+@given(st.binary(max_size=300), st.integers(0), st.integers(1, 255))
+def test_a_checksum_is_of_every_byte(data: bytes, at: int, change: int):
+    import numpy as np
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "arrays"
+        write_arrays(file, {"a": np.frombuffer(data, np.uint8), "none": np.zeros((0, 3)), "b": np.arange(3)})
+        check_arrays(file)
+        assert read_arrays(file)["a"].tobytes() == data
+        garbled = bytearray(file.read_bytes())
+        garbled[at % len(garbled)] ^= change
+        file.write_bytes(garbled)
+        with pytest.raises(Exception, match=r"garbled|bytes|format"):
+            check_arrays(file)
+
+
+def test_a_search_that_breaks_over_garbled_contents_says_so(assay: Callable, project: Path, place: Path):
+    for file in place.glob("*.segment"):
+        data = bytearray(file.read_bytes())
+        for text in (b"server", b"message", b"def "):
+            data = data.replace(text, b"\xff" * len(text))
+        file.write_bytes(data)
+    ran = assay("search", "send mail", project, "--index", place)
+    assert (ran.status, ran.out) == (2, "")
+    assert "is not whole: " in ran.err
+    assert f"assay index {project} --index {place} makes it anew" in ran.err
+    assert "internal error" not in ran.err

@@ -1,0 +1,221 @@
+"""Labels: what a reader says becomes ground truth that the bench reads, and nothing that was there is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.bench.files import read
+from assay.errors import InputError
+from assay.serve import asking
+from assay.serve.asking import Keep, Page
+from assay.serve.labels import DamagedTruth, Labeller, Said
+from assay.serve.session import NotServed, Session, Waits
+from assay.settings import Settings
+
+TARGET = "mail/send.py:6-12"
+
+
+@pytest.fixture
+def session(project: Path) -> Session:
+    return Session({project: Settings()}, schemes=(), waits=Waits(fresh_s=0.0, refresh_s=30.0))
+
+
+@pytest.fixture
+def labeller(session: Session) -> Labeller:
+    return Labeller(session, "me")
+
+
+@pytest.fixture
+def truth(project: Path) -> Path:
+    return project / "assay-truth.jsonl"
+
+
+def say(labeller: Labeller, grade: int | None, query: str = "where is mail sent", target: str = TARGET) -> Any:
+    return labeller.say("", Said(query, target, grade))
+
+
+def test_what_is_said_is_read_again_by_the_bench(labeller: Labeller, truth: Path, assay: Callable[..., Any]):
+    say(labeller, 1)
+    say(labeller, 0, target="mail/address.py")
+    reading = read(truth)
+    assert [(each.target, each.grade, each.judge) for each in reading.truth.judgments] == [
+        (TARGET, 1, "me"),
+        ("mail/address.py", 0, "me"),
+    ]
+    assert not reading.problems
+    assert assay("truth", "check", truth, "--corpus", truth.parent).status == 0
+
+
+def test_the_bench_measures_it_and_does_not_search_it(labeller: Labeller, truth: Path, assay: Callable[..., Any]):
+    say(labeller, 1, "deliver a message, trying again when the server is busy")
+    out = truth.parent / "assay-bench"
+    ran = assay("bench", truth, "--corpus", truth.parent, "--system", "bm25", "--out", out, "--format", "json")
+    assert ran.status == 0, ran.err
+    (cell,) = json.loads(ran.out)["cells"]
+    assert cell["figures"]["line"]["Hit@1"][0] == 1.0
+    assert not [answer for answers in cell["answers"] for answer in answers if "assay-" in answer]
+
+
+def test_the_same_words_are_one_question(labeller: Labeller, truth: Path):
+    first = say(labeller, 1)
+    again = say(labeller, 0, "  Where  is mail\nSENT ", "README.md:5-7")
+    assert again.id == first.id
+    assert again.text == "where is mail sent"
+    assert say(labeller, 1, "where is mail lost").id != first.id
+    assert len(read(truth).truth.queries) == 2
+
+
+def test_a_judgment_is_changed_and_taken_back(labeller: Labeller):
+    say(labeller, 1)
+    assert [mark.grade for mark in say(labeller, 0).judgments] == [0]
+    assert say(labeller, None).judgments == []
+    assert labeller.read("").queries == []
+    assert say(labeller, None).judgments == []
+    assert [mark.grade for mark in say(labeller, 1).judgments] == [1]
+
+
+def test_taking_back_is_of_ones_own_and_of_lines_that_are_gone_too(session: Session, labeller: Labeller, project: Path):
+    say(labeller, 1)
+    other = Labeller(session, "you")
+    assert [(mark.judge, mark.grade) for mark in say(other, 0).judgments] == [("me", 1), ("you", 0)]
+    (project / "mail/send.py").unlink()
+    assert [mark.judge for mark in say(labeller, None).judgments] == ["you"]
+
+
+def test_what_stood_there_stays(labeller: Labeller, truth: Path):
+    records = [
+        {"type": "truth", "format": 1, "name": "mine", "hidden": ["README.md:1-2"]},
+        {"type": "query", "id": "7", "text": "How is mail sent?", "tags": {"kind": "hard"}, "languages": ["python"]},
+        {"type": "judgment", "query_id": "7", "target": "mail/send.py", "grade": 3, "judge": "them", "reason": "it is"},
+    ]
+    truth.write_text("".join(json.dumps(each) + "\n" for each in records))
+    before = read(truth).truth
+    assert say(labeller, 1, "how is mail sent?").id == "7"
+    after = read(truth).truth
+    assert (after.name, after.hidden, after.queries) == (before.name, before.hidden, before.queries)
+    assert after.judgments[:-1] == before.judgments
+    say(labeller, None, "how is mail sent?")
+    assert read(truth).truth == before
+
+
+def test_many_at_once_lose_nothing(session: Session, truth: Path):
+    def one(number: int) -> None:
+        Labeller(session, f"judge {number % 3}").say("", Said(f"question {number % 20}", TARGET, number % 2))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(one, range(120)))
+    reading = read(truth)
+    assert not reading.problems
+    assert len(reading.truth.queries) == 20
+    assert len(reading.truth.judgments) == 60
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"type": "truth", "format": 1}\n{"type": "query", "id": "1"}\n',
+        b'{"type": "truth", "format": 2}\n',
+        b'{"type": "truth", "format": 1}\n{"type": "judgment", "query_id": "x", "target": "a", "grade": 1}\n',
+        b'{"type": "truth", "format": 1}\n<<<<<<< HEAD\n',
+        b"query,result1\nhow,a.py:1-2\n",
+        b"\xff\xfe\x00",
+        b"   \n",
+    ],
+)
+def test_a_damaged_file_is_left_as_it_is(labeller: Labeller, truth: Path, text: bytes):
+    truth.write_bytes(text)
+    for ask in (lambda: say(labeller, 1), lambda: say(labeller, None), lambda: labeller.read("")):
+        with pytest.raises(DamagedTruth, match="left as it is"):
+            ask()
+    assert truth.read_bytes() == text
+
+
+def test_an_empty_file_is_begun(labeller: Labeller, truth: Path):
+    truth.touch()
+    say(labeller, 1)
+    assert len(read(truth).truth.judgments) == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("mail/send.py:6-99", "ends at line 12"),
+        ("mail/gone.py:1-2", "no such file"),
+        ("../outside.py:1-2", "leads out of the repository"),
+        ("/etc/passwd", "is absolute"),
+        ("mail", "is no file of"),
+        ("mail/../mail/send.py", "leads out"),
+        ("mail//send.py", "is no file of"),
+        ("./mail/send.py", "is no file of"),
+        ("mail/send.py:9-6", "no range of lines"),
+        ("mail/send.py:0", "no range of lines"),
+        ("mail/send.py::send_mail", "names a symbol"),
+        ("a\0b", "is no path"),
+        ("a\nb", "is no path"),
+        ("", "is no path"),
+        ("link.py:1-1", "is no file of"),
+        ("out.py", "outside of what is served"),
+        ("nested/a.py", "is no file of"),
+        ("photo.bin", "is binary"),
+    ],
+)
+def test_a_target_is_there(labeller: Labeller, project: Path, truth: Path, target: str, told: str):
+    (project / "link.py").symlink_to(project / "mail/send.py")
+    (project.parent / "out.py").write_text("secret = 1\n")
+    (project / "out.py").symlink_to(project.parent / "out.py")
+    (project / "nested/.git").mkdir(parents=True)
+    (project / "nested/a.py").write_text("a = 1\n")
+    (project / "photo.bin").write_bytes(b"\0\1")
+    with pytest.raises(InputError, match=told):
+        say(labeller, 1, target=target)
+    assert not truth.exists()
+
+
+def test_a_root_is_one_that_is_served(labeller: Labeller, project: Path):
+    for path, told in (("https://example.com/a/b.git", "not for clones"), ("/etc", "outside")):
+        with pytest.raises(NotServed, match=told):
+            labeller.read(path)
+    assert labeller.read("mail").file == labeller.read(str(project)).file
+    with pytest.raises(InputError, match="query is empty"):
+        say(labeller, 1, "  ")
+
+
+def test_a_file_that_is_a_link_is_not_followed(labeller: Labeller, truth: Path):
+    other = truth.parent.parent / "other.jsonl"
+    other.write_text('{"type": "truth", "format": 1, "name": "other"}\n')
+    truth.symlink_to(other)
+    for ask in (lambda: say(labeller, 1), lambda: labeller.read("")):
+        with pytest.raises(DamagedTruth, match="symbolic link"):
+            ask()
+    assert other.read_text().endswith('"other"}\n')
+
+
+def test_another_file_may_be_named(session: Session, tmp_path: Path, truth: Path):
+    labeller = Labeller(session, "me", tmp_path / "kept" / "mine.jsonl")
+    say(labeller, 1)
+    assert labeller.read("").file == str(tmp_path / "kept" / "mine.jsonl")
+    assert not truth.exists()
+
+
+@pytest.mark.parametrize("name", ["assay-truth.jsonl", "queries.jsonl"])
+def test_ground_truth_is_not_found(session: Session, project: Path, name: str):
+    Labeller(session, "me", project / name).say("", Said("unmistakable zebra", TARGET, 1))
+    (project / "assay-bench").mkdir()
+    (project / "assay-bench" / "notes.py").write_text("unmistakable_zebra = 1\n")
+    keep = Keep(mode="all")
+    found = asking.search(session, ["unmistakable zebra"], "", keep=keep, page=Page(50, 50_000))
+    assert not [hit.path for hit in found.hits if "jsonl" in hit.path or "assay-bench" in hit.path]
+    assert asking.status(session, "").left_out["a ground truth"] == 1
+
+
+def test_letters_of_any_kind_are_kept(labeller: Labeller, truth: Path):
+    for text in ("où est envoyé", "郵便は", "a\ud800b", "a\u202eb", "a\x00b", '"quoted" \\ back'):
+        say(labeller, 1, text)
+    assert {query.text for query in read(truth).truth.queries} >= {"où est envoyé", "郵便は", "a\ud800b"}
+    assert not read(truth).problems
