@@ -1,4 +1,4 @@
-"""Requests that no server should take, drawn with a seed: traversal, excess, odd letters, wrong types, no HTTP at all."""
+"""Requests that no server should take, drawn with a seed: traversal, excess, odd letters, wrong types, no HTTP."""
 
 from __future__ import annotations
 
