@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,9 @@ _MET = 0.55
 """The cosine from which two words are taken for the same."""
 _NAME_WORDS, _DOC_WORDS, _TEXT_WORDS = 16, 40, 90
 _DOC, _TEXT = 400, 3000  # characters looked at
+_KEPT = 4096  # chunks, of about 4 kB: questions in a row come to the same ones, above all while one is typed
+
+Bags = tuple[NDArray[np.int64], ...]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Nearness:
         `share` is what each word weighs, adding up to 1; the result has shape `(chunks, len(NEAR_COLUMNS))`: for each
         of the three the mean cosine with the nearest word, and the share of words that are met.
         """
-        bags = [bag for chunk in chunks for bag in self._bags(chunk)]
+        bags = [bag for one in chunks for bag in self._known(one.symbol, one.parent, one.doc[:_DOC], one.text[:_TEXT])]
         if not words or not bags:
             return np.zeros((len(chunks), len(NEAR_COLUMNS)), dtype=np.float32)
         lengths = np.array([len(bag) for bag in bags])
@@ -57,12 +59,16 @@ class Nearness:
         found = np.stack((nearest @ share, (nearest > _MET) @ share), axis=1)
         return found.reshape(len(chunks), len(NEAR_COLUMNS)).astype(np.float32)
 
-    def _bags(self, chunk: Chunk) -> tuple[NDArray[np.int64], ...]:
+    @cached_property
+    def _known(self) -> Callable[[str, str, str, str], Bags]:
+        return lru_cache(_KEPT)(self._bags)
+
+    def _bags(self, symbol: str, parent: str, doc: str, text: str) -> Bags:
         """Return the rows of the words of a chunk's name, of its documentation too, and of all of it; never none."""
-        name, doc = f"{chunk.symbol} {chunk.parent}", f"{chunk.symbol} {chunk.doc[:_DOC]}"
-        texts = ((name, _NAME_WORDS), (doc, _DOC_WORDS), (f"{doc} {chunk.text[:_TEXT]}", _TEXT_WORDS))
-        return tuple(self._rows(text, limit) for text, limit in texts)
+        told = f"{symbol} {doc}"
+        texts = ((f"{symbol} {parent}", _NAME_WORDS), (told, _DOC_WORDS), (f"{told} {text}", _TEXT_WORDS))
+        return tuple(self._rows(words, limit) for words, limit in texts)
 
     def _rows(self, text: str, limit: int) -> NDArray[np.int64]:
-        distinct = dict.fromkeys(row for row in self._table.vocabulary.rows(text) if row not in self._plain)
-        return np.fromiter(islice(distinct or (0,), limit), dtype=np.int64)
+        distinct = [row for row in dict.fromkeys(self._table.vocabulary.rows(text)) if row not in self._plain]
+        return np.array(distinct[:limit] or [0], dtype=np.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from assay.protocols import Searcher
 from assay.store.snapshot import Snapshot
@@ -19,6 +19,7 @@ from assay.words import STOP_WORDS, stem
 
 _WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters
 _TRIED = 24  # the nearest words that are looked up
+_KEPT = 4096  # words: who types asks the same ones again with every letter
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,11 @@ class Speller:
 
     def mended(self, text: str) -> str:
         """Return the text with its misspelt words replaced."""
-        return _WORD.sub(lambda found: self._mended(found.group()), text)
+        return _WORD.sub(lambda found: self._known_mended(found.group()), text)
+
+    @cached_property
+    def _known_mended(self) -> Callable[[str], str]:
+        return lru_cache(_KEPT)(self._mended)
 
     def _mended(self, word: str) -> str:
         if word != word.lower() and word != word.capitalize():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -29,7 +29,7 @@ OVERHEAD = 120
 """Tokens of an answer besides its entries: names of fields, place, cursor."""
 LONGEST_UNIT = 400
 """Lines of a unit that is put together again."""
-_MOST_KNOWN = 500  # files of an index whose functions are remembered
+_MOST_KNOWN = 1000  # files of an index whose functions are remembered
 _PIECES = frozenset(("function", "method", "constructor", "test"))
 
 _DESCRIBED = {"use_attribute_docstrings": True}
@@ -93,7 +93,7 @@ def record(hit: Hit, *, explain: bool = False) -> Found:
 
 def cost(entry: Any) -> int:
     """Return the tokens of a record, with what separates it from the next."""
-    written = json.dumps(asdict(entry), ensure_ascii=False)
+    written = json.dumps({each.name: getattr(entry, each.name) for each in fields(entry)}, ensure_ascii=False)
     return tokens(written) + written.count("\\") + written.count('":') + 1  # what JSON adds makes short tokens
 
 
@@ -152,34 +152,57 @@ def whole(chunk: Chunk, snapshot: Snapshot) -> Chunk:
     """Return the function that a chunk is a piece of, or the chunk itself; functions inside it are part of it."""
     if chunk.kind not in _PIECES or not chunk.symbol:
         return chunk
-    numbers = numbers_in(snapshot, chunk.path).tolist()
-    named = (snapshot.chunk(number) for number in numbers if snapshot.symbol(number) == chunk.symbol)
+    file = _file(snapshot, chunk.path)
+    named = (snapshot.chunk(number) for number in file.numbers_of(chunk.symbol))
     if sum(piece.parent == chunk.parent for piece in named) < 2:
         return chunk
     name = f"{chunk.parent}.{chunk.symbol}" if chunk.parent else chunk.symbol
     around = [
         (last - first, first, last)
-        for first, last, full in _functions(snapshot, chunk.path, numbers)
+        for first, last, full in file.functions(snapshot)
         if full == name and first <= chunk.end_line and chunk.start_line <= last
     ]
     size, first, last = min(around, default=(0, 0, 0))
     if size <= chunk.end_line - chunk.start_line or size >= LONGEST_UNIT:
         return chunk
-    text = _text(snapshot, numbers, first, last)
+    text = _text(snapshot, file.numbers, first, last)
     return replace(chunk, id=f"{chunk.path}:{first}-{last}", start_line=first, end_line=last, text=text)
 
 
-_known: WeakKeyDictionary[Snapshot, dict[str, list[tuple[int, int, str]]]] = WeakKeyDictionary()
+@dataclass(slots=True)
+class _File:
+    """What is known of a file of an index: the numbers of its chunks, their symbols, and its functions once asked."""
+
+    path: str
+    numbers: list[int]
+    symbols: list[str]
+    found: list[tuple[int, int, str]] | None = None
+
+    def numbers_of(self, symbol: str) -> list[int]:
+        """Return the chunks of a symbol, or none where it is but one, which is no piece."""
+        if self.symbols.count(symbol) < 2:
+            return []
+        return [number for number, named in zip(self.numbers, self.symbols, strict=True) if named == symbol]
+
+    def functions(self, snapshot: Snapshot) -> list[tuple[int, int, str]]:
+        """Return first line, last line and name of the functions, read off the chunks once."""
+        if self.found is None:
+            self.found = functions(self.path, _text(snapshot, self.numbers, 1))
+        return self.found
 
 
-def _functions(snapshot: Snapshot, path: str, numbers: Sequence[int]) -> list[tuple[int, int, str]]:
-    """Return first line, last line and name of the functions of a file, read off its chunks once."""
+_known: WeakKeyDictionary[Snapshot, dict[str, _File]] = WeakKeyDictionary()
+
+
+def _file(snapshot: Snapshot, path: str) -> _File:
     known = _known.setdefault(snapshot, {})
-    if path not in known:
+    found = known.get(path)
+    if found is None:
         if len(known) >= _MOST_KNOWN:
             known.clear()
-        known[path] = functions(path, _text(snapshot, numbers, 1))
-    return known[path]
+        numbers = numbers_in(snapshot, path).tolist()
+        found = known[path] = _File(path, numbers, list(map(snapshot.symbol, numbers)))
+    return found
 
 
 def _text(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | None = None) -> str:
