@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 from assay.errors import InputError
 from assay.sandbox.syscalls import PR_SET_PDEATHSIG, prctl
@@ -120,9 +120,10 @@ class Pip:
         bounded([*self._command, *command], bounds, target)
 
 
-def _pinned(item: dict[str, dict[str, dict[str, dict[str, str]]]]) -> str:
-    about = item["metadata"]
-    digest = item["download_info"]["archive_info"]["hashes"]["sha256"]
+def _pinned(item: dict[str, Any]) -> str:
+    about, archive = item["metadata"], item["download_info"]["archive_info"]
+    before_23_1 = archive.get("hash", "").removeprefix("sha256=")
+    digest = archive.get("hashes", {"sha256": before_23_1})["sha256"]
     return f"{about['name']}=={about['version']} --hash=sha256:{digest}\n"
 
 
