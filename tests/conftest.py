@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +65,9 @@ class Ran:
     status: int
     out: str
     err: str
+
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that puts us into the background has it ignored
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -33,6 +33,21 @@ def alone(file: Path, *, busy: str = "", patience_s: float | None = None) -> Ite
         os.close(descriptor)
 
 
+def is_held(file: Path) -> bool:
+    """Say whether somebody holds the lock of a file."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _lock(descriptor: int, patience_s: float | None) -> None:
     if patience_s is None:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass, field
@@ -20,10 +19,10 @@ from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, nearest
 from assay.protocols import Encoder, Progress, Ranker, Say, Searcher
-from assay.search.checked import Checked
+from assay.search.checked import Checked, anew
 from assay.search.hybrid import Corpus, Hybrid, relevant
 from assay.search.index import Index
-from assay.search.index_changes import Build
+from assay.search.index_identity import Build
 from assay.search.index_report import Report, Standing
 from assay.search.spelling import Mended, Speller
 from assay.settings import SearchSettings, Settings, changed
@@ -103,8 +102,8 @@ class Workspace:
     def searcher(self) -> Searcher:
         """Return the searcher that the settings ask for."""
         searcher = searcher_of(self.index.corpus(), self.index.encoder, self.settings)
-        where = ["--index", self.index.location] if self.settings.index.location else []
-        return Checked(searcher, self.index.check, shlex.join(["assay", "index", str(self.index.root), *where]))
+        where = self.index.location if self.settings.index.location else ""
+        return Checked(searcher, self.index.check, anew(str(self.index.root), where))
 
     def is_relevant(self, hits: Sequence[Hit]) -> bool:
         """Say whether the best hit is likely right; scores that are no chances cannot tell, so there any hit is."""
@@ -114,16 +113,18 @@ class Workspace:
         return bool(hits)
 
 
-def root_of(path: str, *, refresh: bool = True) -> Path:
-    """Return the folder of a path or of a git URL; anything else is an error that says what to do."""
+def root_of(path: str, *, refresh: bool = True, asked: bool = False) -> Path:
+    """Return the folder of a path or of a git URL, or say what to do; `asked` is of one that stood after a question."""
     if is_url(path):
         return clone(path, platformdirs.user_cache_path("assay") / "clones", refresh=refresh)
     root = Path(path)
     try:
         if not root.exists():
-            raise InputError(f"no such folder: '{path}' (a question of several words goes in quotes)")
+            hint = " (a question of several words goes in quotes)" if asked else ""
+            raise InputError(f"no such folder: '{path}'{hint}")
         if not root.is_dir():
-            raise InputError(f"'{path}' is a file: give its folder, with --path '{root.name}' to keep to that file")
+            hint = f", with --path '{root.name}' to keep to that file" if asked else ""
+            raise InputError(f"'{path}' is a file: give its folder{hint}")
         next(os.scandir(root), None)
     except PermissionError as error:
         raise InputError(f"no permission to read the folder '{path}'") from error

@@ -37,6 +37,12 @@ def test_a_mistake_is_one_line(assay, project: Path, monkeypatch: pytest.MonkeyP
     assert (ran.status, ran.out, ran.err) == (2, "", f"assay: {said}\n")
 
 
+@pytest.mark.parametrize("command", ["index", "status", "serve", "mcp", "install"])
+def test_what_a_question_would_explain_is_said_of_searches_only(assay, project: Path, command: str):
+    assert assay(command, project / "none").err == f"assay: no such folder: '{project}/none'\n"
+    assert assay(command, project / "README.md").err == f"assay: '{project}/README.md' is a file: give its folder\n"
+
+
 def test_a_broken_settings_file_is_named_with_its_line(assay, project: Path):
     (project / "assay.toml").write_text("[search]\nlimit == 3\n")
     ran = assay("search", "mail", project)

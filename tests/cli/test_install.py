@@ -87,7 +87,10 @@ def test_several_agents_are_asked_about_at_once(assay: Assay, project: Path):
     (project / ".cursor" / "mcp.json").write_text('{\n  "mcpServers": {,}\n}')
     ran = assay("install", "--agent", "claude-code", "--agent", "cursor", "--agent", "codex", "--yes")
     assert ran.status == 2
-    assert f"{project}/.cursor/mcp.json:2: cannot be read: found ',}}', wanted a key in double quotes" in ran.err
+    assert (
+        f"{project}/.cursor/mcp.json:2: cannot be read: found ',}}', expecting property name enclosed in double quotes"
+        in ran.err
+    )
     assert "nothing was written for Cursor; by hand it is this" in ran.err
     assert '"${workspaceFolder}"' in ran.out, "the block to paste"
     assert (project / ".mcp.json").exists()
@@ -221,6 +224,19 @@ def test_what_starts_elsewhere_answers_too(project: Path, cache: Path, program: 
     entry = servers(project / ".kiro" / "settings" / "mcp.json")["assay"]
     assert entry == {"command": str(program), "args": ["mcp", str(project)]}
     assert answered(entry, tmp_path, cache) == "mail/send.py"
+
+
+def test_a_path_of_this_machine_in_a_file_of_the_project_is_explained(project: Path, program: Path):
+    def told(agent: str, *more: str) -> str:
+        command = [program, "install", "--agent", agent, "--yes", *more]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stderr
+
+    means = "others who clone this cannot use the entry"
+    step = "install assay so that it is on everybody's PATH, for example with pipx or uv tool install"
+    assert f"assay: Cursor: {means}: {step}, or use --scope user\n" in told("cursor")
+    assert f"{step}\n" in told("continue")  # which has no file of the user
+    assert f"Kiro: {means}: it names {project}, for Kiro does not start servers in the project" in told("kiro")
+    assert means not in told("cursor", "--scope", "user")
 
 
 def test_what_path_finds_is_written_by_its_name(project: Path, program: Path, monkeypatch: pytest.MonkeyPatch):

@@ -132,7 +132,13 @@ def test_a_port_that_is_taken_is_an_error(assay: Callable[..., Any], project: Pa
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--host", "no.such.host.invalid"], "cannot listen on no.such.host.invalid"),
+        (["--host", "no.such.host.invalid"], "port 7777: unknown host; give another --host"),
+        (["--host", "192.0.2.1"], "that is no address of this machine; give another --host, such as 127.0.0.1"),
+        (["--encoder", "foo"], "unknown encoder 'foo'"),
+        (["--set", "search.reranker=foo"], "unknown scorer 'foo'"),
+        (["--bench", "."], "--bench '.' holds no results.json: name the folder that assay bench wrote into"),
+        (["--truth", "nowhere/a.jsonl"], "--truth 'nowhere/a.jsonl': no such folder: 'nowhere'; make it"),
+        (["--truth", "mail"], "--truth 'mail' is a folder: name a file in it"),
         (["--port", "70000"], "70000 is not in the range"),
         (["nowhere"], "no such folder: 'nowhere'"),
         ([".", "..", "--truth", "a.jsonl"], "--truth names one file"),
@@ -150,6 +156,18 @@ def test_what_cannot_be_served_is_an_error(
     ran = assay("serve", *arguments)
     assert ran.status == 2
     assert told in ran.err
+
+
+def test_what_is_not_installed_is_named_by_what_to_install(project: Path):
+    program = "import sys; sys.modules['h11'] = None; from assay.cli.main import run; sys.exit(run(['serve', '.']))"
+    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=project, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "assay: assay serve needs fastapi and uvicorn: pip install 'assay[serve]'\n",
+    )
 
 
 def test_another_address_asks_for_a_token_that_was_made(start: Start):

@@ -22,7 +22,7 @@ from assay.search.index import Index
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1]), "PYTHONUNBUFFERED": "1"}
 ENCODER = HashedEncoder("16")
-KILLS = 12
+KILLS = 5
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.corpus.clone import clone, is_url
+from assay.corpus.git import online
 from assay.errors import InputError
 
 
@@ -49,3 +50,9 @@ def _commit(root: Path, text: str) -> None:
 
 def _git(root: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True)
+
+
+def test_a_url_leads_to_no_other_protocol(tmp_path: Path, repository: Path):
+    """What a host redirects to is refused as anything else that was not asked for: git is told the one protocol."""
+    with pytest.raises(InputError, match="transport 'file' not allowed"):
+        online("https://host/a", "clone", "--quiet", "--", f"file://{repository}", str(tmp_path / "copy"))

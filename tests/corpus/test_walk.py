@@ -186,3 +186,20 @@ def test_a_path_that_is_no_folder_is_an_error_with_the_next_step(tmp_path):
         walk(tmp_path / "none")
     with pytest.raises(InputError, match="not a folder; give"):
         walk(tmp_path / "a.py")
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".assayignore"])
+@pytest.mark.parametrize("kind", ["device", "pipe", "large"])
+def test_rules_that_may_never_end_are_not_read(tmp_path: Path, name: str, kind: str):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    rules = tmp_path / name
+    if kind == "device":
+        rules.symlink_to("/dev/zero")
+    elif kind == "pipe":
+        os.mkfifo(rules)
+    else:
+        rules.touch()
+        os.truncate(rules, 10**10)
+    found = walk(tmp_path)
+    assert [entry.path for entry in found.files] == ["a.py"]
+    assert any("no regular file" in each.reason for each in found.skipped)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from assay.encode.hashed import HashedEncoder
 from assay.errors import StorageError
 from assay.search.index import Index
-from assay.search.index_changes import Build
+from assay.search.index_identity import Build
 from assay.store.compact import MOST_DEAD, MOST_SEGMENTS
 
 ENCODER = HashedEncoder("32")
@@ -146,7 +146,7 @@ def test_nothing_is_written_when_nothing_changed(tree, index):
     index.refresh()
     before = index.folder.catalog()
     report = index.refresh()
-    assert (report.counts.added, report.counts.changed, report.counts.removed) == (0, 0, 0)
+    assert not report.changed
     assert index.folder.catalog() == before
 
 
@@ -155,19 +155,18 @@ def test_a_touch_is_no_change(tree, index):
     index.refresh()
     segments = index.folder.open().manifest.segments
     tree.touch("a.py")
-    assert index.refresh().counts.changed == 0
+    assert len(index.refresh().changed.changed) == 0
     assert index.folder.open().manifest.segments == segments
 
 
 def test_counts_say_what_changed(tree, index):
     tree.write("a.py", "one = 1\n")
     tree.write("b.py", "two = 2\n")
-    assert index.refresh().counts.added == 2
+    assert len(index.refresh().changed.added) == 2
     tree.write("a.py", "one = 11\n")
     tree.write("c.py", "three = 3\n")
     tree.delete("b.py")
-    counts = index.refresh().counts
-    assert (counts.added, counts.changed, counts.removed) == (1, 1, 1)
+    assert index.refresh().changed.counts() == {"added": 1, "changed": 1, "removed": 1}
 
 
 def test_a_second_change_in_the_same_tick_is_seen(tree, index):
@@ -224,7 +223,7 @@ def test_another_encoder_is_another_index(tree, tmp_path):
     Index(tree.root, tmp_path / "index", ENCODER).refresh()
     report = Index(tree.root, tmp_path / "index", HashedEncoder("64")).refresh()
     assert "hash:32" in report.rebuilt_because
-    assert report.counts.added == 1
+    assert len(report.changed.added) == 1
 
 
 CHANGED = {
@@ -273,7 +272,7 @@ def test_quantised_vectors_take_less_room_and_follow_changes(tree, tmp_path):
         index.refresh()
         sizes[how] = index.size_bytes()
         tree.write("f0.py", "def changed():\n    return how\n")
-        assert index.refresh().counts.changed == 1
+        assert len(index.refresh().changed.changed) == 1
         tree.write("f0.py", "def name0():\n    return 0\n")
         nearest, _ = index.snapshot().nearest(index.encoder.encode(["changed return how"], "query")[0], 1)
         assert index.snapshot().chunk(int(nearest[0])).symbol == "changed"

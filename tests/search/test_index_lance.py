@@ -9,7 +9,7 @@ from assay.encode.hashed import HashedEncoder
 from assay.errors import InputError
 from assay.search.hybrid import Hybrid
 from assay.search.index import Index
-from assay.search.index_changes import Build
+from assay.search.index_identity import Build
 from assay.settings import load
 from assay.types import Query
 from assay.words import terms
@@ -38,7 +38,7 @@ def test_refreshes_end_equal_to_an_index_in_a_folder(tmp_path):
         for path, text in edit.items():
             (root / path).unlink() if text is None else (root / path).write_text(text)
         mine, theirs = lance.refresh(), folder.refresh()
-        assert (mine.files, mine.chunks, mine.counts) == (theirs.files, theirs.chunks, theirs.counts)
+        assert (mine.files, mine.chunks, mine.changed) == (theirs.files, theirs.chunks, theirs.changed)
         snapshot = folder.snapshot()
         dead = set(snapshot.dead.tolist())
         assert found(lance, "retry cache") == {snapshot.chunk(n) for n in range(snapshot.size) if n not in dead}
@@ -52,7 +52,7 @@ def test_another_encoder_rebuilds(tmp_path):
     LanceIndex(tmp_path, uri, ENCODER).refresh()
     report = LanceIndex(tmp_path, uri, HashedEncoder("16")).refresh()
     assert "hash:32 (32 dimensions)" in report.rebuilt_because
-    assert report.counts.added == 1
+    assert len(report.changed.added) == 1
     report = LanceIndex(tmp_path, uri, HashedEncoder("16"), Build(chunk_lines=9)).refresh()
     assert report.rebuilt_because.endswith("chunk_lines 9")
 

@@ -68,7 +68,7 @@ def test_names_in_every_encoding(index, name):
     index.refresh()
     (path,) = paths(index.snapshot())
     assert path == shown(os.fsdecode(name))
-    assert index.refresh().counts.added == 0
+    assert len(index.refresh().changed.added) == 0
     assert paths(Index(index.root, index.folder.location, ENCODER).snapshot()) == {path}
     os.unlink(os.path.join(folder, name))  # noqa: PTH108, PTH118
     index.refresh()

@@ -75,6 +75,7 @@ export function matchRoute(routes, path) {
     """Show the welcome banner. {HOSTILE}"""
     access = "user\u202e \u2066# only admins\u2069 \u2066"
     greeting = "こんにちは 世界"
+    hidden\u3164 = "\U000e0041"
     wide = "{"x" * 5000}"
     return access + greeting + wide
 ''',

@@ -14,7 +14,7 @@ import pytest
 from assay.bench.page.study import Study
 from assay.bench.page.verdict import title
 from assay.errors import InputError
-from assay.serve.benched import DamagedReport, Reports, Source
+from assay.serve.benched import DamagedReport, Reports, Source, StillDrawing, _making
 from assay.serve.session import NotServed
 
 _SPEC = spec_from_file_location("made", Path(__file__).parents[1] / "bench" / "page" / "conftest.py")
@@ -140,3 +140,20 @@ def test_nothing_measured_is_a_report_too(tmp_path: Path):
     report = Reports([source]).report("empty")
     assert report.verdict == ["Nothing was measured"]
     assert (report.tables, report.plots) == ([], [])
+
+
+def test_what_would_take_minutes_is_not_shown(reports: Reports):
+    file = reports.sources[0].folder / "results.json"
+    results = json.loads(file.read_text())
+    file.write_text(json.dumps({**results, "cells": results["cells"][:1] * 501}))
+    with pytest.raises(DamagedReport, match=r"501 cells.*open its report\.html"):
+        reports.report("click")
+    os.truncate(file, 100_000_001)
+    assert "100 MB" in reports.listed().reports[0].error
+
+
+def test_a_report_does_not_wait_long_for_another(kept: Reports):
+    kept.report("click")
+    with _making, pytest.raises(StillDrawing, match="ask again"):
+        kept.report("click")
+    assert kept.report("click").tables

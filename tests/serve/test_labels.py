@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from assay.bench.files import read
+from assay.bench.places import resolved
 from assay.errors import InputError
 from assay.serve import asking
 from assay.serve.asking import Keep, Page
@@ -19,6 +21,7 @@ from assay.serve.session import NotServed, Session, Waits
 from assay.settings import Settings
 
 TARGET = "mail/send.py:6-12"
+KEPT = "mail/send.py::send_mail"
 
 
 @pytest.fixture
@@ -45,7 +48,7 @@ def test_what_is_said_is_read_again_by_the_bench(labeller: Labeller, truth: Path
     say(labeller, 0, target="mail/address.py")
     reading = read(truth)
     assert [(each.target, each.grade, each.judge) for each in reading.truth.judgments] == [
-        (TARGET, 1, "me"),
+        (KEPT, 1, "me"),
         ("mail/address.py", 0, "me"),
     ]
     assert not reading.problems
@@ -85,7 +88,53 @@ def test_taking_back_is_of_ones_own_and_of_lines_that_are_gone_too(session: Sess
     other = Labeller(session, "you")
     assert [(mark.judge, mark.grade) for mark in say(other, 0).judgments] == [("me", 1), ("you", 0)]
     (project / "mail/send.py").unlink()
-    assert [mark.judge for mark in say(labeller, None).judgments] == ["you"]
+    (mine, _) = labeller.read("").queries[0].judgments
+    assert (mine.target, mine.lines) == (KEPT, "")
+    assert [mark.judge for mark in say(labeller, None, target=mine.target).judgments] == ["you"]
+
+
+def test_a_label_is_of_the_same_code_when_lines_are_added_above(labeller: Labeller, truth: Path, project: Path):
+    (mark,) = say(labeller, 1).judgments
+    assert (mark.target, mark.lines) == (KEPT, TARGET)
+    file = project / "mail/send.py"
+    file.write_text("# one\n# two\n" + file.read_text())
+    (mark,) = labeller.read("").queries[0].judgments
+    assert (mark.target, mark.lines) == (KEPT, "mail/send.py:8-14")
+    reading = resolved(read(truth).truth, project)
+    assert [each.target for each in reading.truth.judgments] == [mark.lines]
+    assert [mark.grade for mark in say(labeller, 0, target=mark.lines).judgments] == [0]
+    assert say(labeller, None, target="mail/send.py:8-14").judgments == []
+
+
+def test_lines_that_are_not_one_unit_stay_lines(labeller: Labeller, project: Path):
+    (project / "twice.py").write_text("def a():\n    return 1\n\n\ndef a():\n    return 2\n\n\nx, y = 1, 2\n")
+    for target in ("mail/send.py:7-12", "mail/send.py:1-12", "twice.py:1-2", "twice.py:5-6", "twice.py"):
+        assert say(labeller, 1, target, target).judgments[0].target == target
+        assert say(labeller, 1, target, target).judgments[0].lines == target
+
+
+def test_a_member_and_a_section_have_names_too(labeller: Labeller, project: Path):
+    (project / "box.py").write_text(
+        "class Box:\n    def open(self):\n        return 1\n\n    def shut(self):\n        return 2\n"
+    )
+    (project / "notes.md").write_text("# Notes\n\nOne.\n\n## Second\n\nTwo is longer than one.\n")
+    assert say(labeller, 1, "a", "box.py:2-3").judgments[0].target == "box.py::Box.open"
+    assert say(labeller, 1, "b", "box.py:1-6").judgments[0].target == "box.py::Box"
+    assert resolved(read(project / "assay-truth.jsonl").truth, project).truth.judgments[0].target == "box.py:2-3"
+
+
+@pytest.mark.parametrize("kept", [TARGET, KEPT])
+@pytest.mark.parametrize("said", [TARGET, KEPT])
+def test_a_grade_is_found_in_either_form(labeller: Labeller, truth: Path, kept: str, said: str):
+    records = [
+        {"type": "truth", "format": 1, "name": "mine"},
+        {"type": "query", "id": "7", "text": "where is mail sent"},
+        {"type": "judgment", "query_id": "7", "target": kept, "grade": 1, "judge": "me"},
+        {"type": "judgment", "query_id": "7", "target": kept, "grade": 1, "judge": "you"},
+    ]
+    truth.write_text("".join(json.dumps(each) + "\n" for each in records))
+    assert [(each.grade, each.judge) for each in say(labeller, 0, target=said).judgments] == [(1, "you"), (0, "me")]
+    assert [each.judge for each in say(labeller, None, target=said).judgments] == ["you"]
 
 
 def test_what_stood_there_stays(labeller: Labeller, truth: Path):
@@ -155,7 +204,8 @@ def test_an_empty_file_is_begun(labeller: Labeller, truth: Path):
         ("./mail/send.py", "is no file of"),
         ("mail/send.py:9-6", "no range of lines"),
         ("mail/send.py:0", "no range of lines"),
-        ("mail/send.py::send_mail", "names a symbol"),
+        ("mail/send.py::send_male", "declares no 'send_male'"),
+        ("mail/send.py::", "names no symbol"),
         ("a\0b", "is no path"),
         ("a\nb", "is no path"),
         ("", "is no path"),
@@ -212,6 +262,18 @@ def test_ground_truth_is_not_found(session: Session, project: Path, name: str):
     found = asking.search(session, ["unmistakable zebra"], "", keep=keep, page=Page(50, 50_000))
     assert not [hit.path for hit in found.hits if "jsonl" in hit.path or "assay-bench" in hit.path]
     assert asking.status(session, "").left_out["a ground truth"] == 1
+
+
+def test_many_labels_are_read_in_good_time(labeller: Labeller, truth: Path):
+    records = [{"type": "truth", "format": 1}]
+    for number in range(12_000):
+        records.append({"type": "query", "id": str(number), "text": f"question {number}"})
+        records.append({"type": "judgment", "query_id": str(number), "target": TARGET, "grade": 1, "judge": "me"})
+    truth.write_text("".join(json.dumps(each) + "\n" for each in records))
+    started = time.thread_time()
+    queries = labeller.read("").queries
+    assert time.thread_time() - started < 5  # half a minute where every question looks at every judgment
+    assert [len(each.judgments) for each in queries] == [1] * 12_000
 
 
 def test_letters_of_any_kind_are_kept(labeller: Labeller, truth: Path):

@@ -198,8 +198,11 @@ def test_errors_say_what_to_do_and_end_nothing(root: Path):
             ("search", {"query": "a", "languages": ["pythn"]}, "did you mean 'python'"),
             ("search", {"query": "a", "budget": 1}, "greater than or equal to 500"),
             ("search", {"query": "a", "cursor": "zzz"}, "no cursor of this server"),
-            ("search", {}, "query"),
-            ("search", {"query": "a", "limit": 3}, "limit"),
+            ("search", {}, "query: wanted, and not given; known: query, path, more_queries, k, mode"),
+            ("search", {"query": "a", "limit": 3}, "limit: unknown argument; known: query, path"),
+            ("search", {"qurey": "a"}, "qurey: unknown argument (and 1 more); known: query, path"),
+            ("search", {"query": "a", "k": "many"}, "k: input should be a valid integer"),
+            ("search", {"query": "a", "mode": "both"}, "mode: input should be '', 'code', 'docs' or 'all'; known: "),
             ("related", {"path": "mail/send.py", "line": 999}, "last line"),
             ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
             ("pattern", {"pattern": "", "language": "python"}, "no pattern of python"),
@@ -210,6 +213,8 @@ def test_errors_say_what_to_do_and_end_nothing(root: Path):
             assert answer.is_error, (tool, arguments)
             assert said in answer.content[0].text
             assert "Traceback" not in answer.content[0].text
+            assert "pydantic" not in answer.content[0].text
+            assert "\n" not in answer.content[0].text
         assert not (await client.call_tool("search", {"query": "send mail"})).is_error
 
     asking(server_of(Session({root: Settings()})), err)
@@ -248,3 +253,24 @@ def test_the_command_says_what_is_wrong(assay: Callable[..., Any], project: Path
     assert "no such folder" in assay("mcp", project / "none").err
     ran = assay("mcp", project / "mail", project / "web", "--index", "x")
     assert (ran.status, "--index names one index" in ran.err) == (2, True)
+
+
+def test_a_port_that_is_taken_is_an_error(assay: Callable[..., Any], project: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = assay("mcp", project, "--http", port)
+    assert (ran.status, "serving" in ran.err) == (2, False)
+    assert f"cannot listen on 127.0.0.1, port {port}: Address already in use; give another --http, or 0" in ran.err
+
+
+def test_any_free_port_is_printed_and_answers(root: Path, cache: Path):
+    command = [sys.executable, "-m", "assay.cli.main", "mcp", "--no-clone", "--http", "0", str(root)]
+    environment = {**os.environ, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        told = process.stderr.readline()
+        assert told.startswith(f"assay: serving {root} at http://127.0.0.1:"), told
+        asking(told.split(" at ")[1].strip(), lambda client: _good(client, "search", query="send mail"))
+    finally:
+        process.terminate()
+        process.communicate()

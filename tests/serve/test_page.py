@@ -9,6 +9,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
+from assay.assemble import queries_of
+from assay.errors import InputError
 from assay.search.features import COLUMNS
 
 NOTHING = {"root": "/x", "hits": [], "relevant": False, "stale": False, "cursor": ""}
@@ -169,6 +171,49 @@ def test_what_is_related_is_asked_for_and_left(visit):
     assert "make_folder" not in titles(seen)
     seen.page.get_by_role("button", name="Back to").click()
     until_first(seen, "make_folder")
+
+
+def test_what_is_related_begins_at_its_top_and_back_is_where_one_was(visit):
+    seen = visit("?q=price+of+a+part", height=500)
+    seen.page.locator("#more").wait_for()
+    last = seen.page.locator(".hit").last
+    for leave in (seen.page.go_back, lambda: seen.page.get_by_role("button", name="Back to").click()):
+        last.scroll_into_view_if_needed()
+        top = seen.run("scrollY")
+        assert top > 300
+        last.get_by_role("button", name="Related").click()
+        seen.page.get_by_text("Related to").wait_for()
+        seen.until("scrollY === 0")
+        leave()
+        seen.page.locator("#near").wait_for(state="hidden")
+        seen.until(f"Math.abs(scrollY - {top}) < 200")
+
+
+def test_the_menus_hold_what_the_index_holds(visit):
+    seen = visit("?q=deliver+a+message")
+    until_first(seen, "send_mail")
+    languages = "[...document.querySelectorAll('#languages input')].map((each) => each.value).join()"
+    seen.until(f"{languages} === 'javascript,markdown,python'")
+    assert "class" in seen.run("[...document.querySelectorAll('#kinds input')].map((each) => each.value)")
+
+
+def test_a_folder_that_is_not_served_is_said(visit, site):
+    for below in ("?root=elsewhere", "?q=make+a+folder&root=elsewhere"):
+        seen = visit(below)
+        seen.page.get_by_text("no folder named 'elsewhere' is served here").wait_for()
+        assert site.root.name in seen.page.get_by_role("alert").text_content()
+        assert seen.page.locator(".hit").count() == 0
+
+
+def test_a_question_without_a_word_is_answered_as_elsewhere(visit):
+    seen = visit()
+    seen.page.locator("#query").fill("???")
+    seen.page.get_by_role("alert").wait_for()
+    with pytest.raises(InputError) as refused:
+        queries_of(["???"])
+    assert seen.page.get_by_role("alert").text_content() == str(refused.value)
+    seen.page.locator("#query").fill("")
+    seen.page.get_by_role("alert").wait_for(state="hidden")
 
 
 def test_of_several_repositories_one_is_asked(visit, site):

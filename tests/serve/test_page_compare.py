@@ -54,12 +54,13 @@ def test_rows_stay_beside_each_other_when_common_lines_are_hidden(seen):
     assert len(set(shown)) == 1
 
 
-def test_a_fourth_takes_the_place_of_the_oldest_and_all_are_put_back(seen):
+def test_a_fourth_is_refused_and_all_are_put_back(seen):
     boxes = seen.page.get_by_role("checkbox", name="Compare")
     for place in range(4):
-        boxes.nth(place).check()
-    assert not boxes.nth(0).is_checked()
+        boxes.nth(place).click()
+    assert [boxes.nth(place).is_checked() for place in range(4)] == [True, True, True, False]
     assert seen.page.locator("#tray li").count() == 3
+    assert seen.page.locator("#tray [role=status]").text_content() == "Only 3 are compared at once: put one back first"
     seen.page.get_by_role("button", name="Put ensure_folder back").click()
     assert not boxes.nth(1).is_checked()
     seen.page.locator("#tray").get_by_role("button", name="Clear").click()
@@ -114,3 +115,18 @@ def test_lines_as_long_as_files_are_compared_in_no_time(seen):
         }"""
     )
     assert took < 5000
+
+
+def test_those_of_one_name_are_told_apart_by_their_place(seen):
+    seen.run(
+        """async () => {
+          const {pick} = await import("/page/compare.js");
+          const hit = {symbol: "run", start_line: 1, end_line: 2, text: "", kind: "function", language: "python"};
+          pick({...hit, path: "a.py"}, "", true);
+          pick({...hit, path: "b.py"}, "", true);
+        }"""
+    )
+    names = seen.page.locator("#tray li").all_text_contents()
+    assert [name[:-1].split() for name in names] == [["run", "a.py:1"], ["run", "b.py:1"]]
+    seen.page.get_by_role("button", name="Put a.py:1 back").click()
+    assert seen.page.locator("#tray li > bdi").all_text_contents() == ["run"]

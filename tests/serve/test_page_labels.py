@@ -42,8 +42,8 @@ def test_a_mark_is_kept_shown_again_and_taken_back(visit, site):
     seen.page.locator("#labels").get_by_text("2 judgments of 1 question").wait_for()
     assert "assay bench assay-truth.jsonl --corpus ." in seen.page.locator("#labels").text_content()
     assert {(each["target"], each["grade"], each["judge"]) for each in judgments(site)} == {
-        ("shop/folders.py:5-9", 1, "reader"),
-        ("shop/folders.py:12-16", 0, "reader"),
+        ("shop/folders.py::make_folder", 1, "reader"),
+        ("shop/folders.py::ensure_folder", 0, "reader"),
     }
     seen.page.reload()
     seen.page.locator("#labels").wait_for()
@@ -60,6 +60,8 @@ def test_keys_mark_too_and_a_question_is_known_by_its_words(visit, site):
     seen = opened(visit)
     seen.page.keyboard.press("ArrowDown")
     seen.page.keyboard.press("r")
+    seen.page.get_by_text("marked right; r takes it back").wait_for()
+    assert seen.page.locator("#said").get_attribute("aria-live") == "polite"
     seen.page.locator("#labels").wait_for()
     again = opened(visit, "?q=Create++a+directory+if+it+does+not+exist")
     assert marked(again)[0] == ["true", "false"]
@@ -109,3 +111,32 @@ def test_marks_are_measured_and_the_report_is_shown(visit, site, assay, monkeypa
     assert phone.run("document.documentElement.scrollWidth") <= 360
     seen.page.get_by_role("link", name="Search").click()
     seen.until("document.querySelector('.hit h2')?.textContent === 'make_folder'")
+
+
+def until_found_at(seen, line: int) -> None:
+    asked = "fetch('/api/search?query=make_folder').then((told) => told.json()).then((told) => told.hits[0].start_line)"
+    for _ in range(100):
+        if seen.run(asked) == line:
+            return
+        seen.page.wait_for_timeout(100)
+    raise AssertionError(f"make_folder is not found at line {line}")
+
+
+def test_a_mark_stays_with_its_code_when_lines_are_added_above(visit, site):
+    file = site.root / "shop/folders.py"
+    before = file.read_text("utf-8")
+    seen = opened(visit)
+    seen.page.locator(".hit").first.get_by_role("button", name="Right").click()
+    seen.page.locator("#labels").wait_for()
+    try:
+        file.write_text("# one\n# two\n" + before, "utf-8")
+        until_found_at(seen, 7)
+        again = opened(visit)
+        assert again.page.locator(".hit .line").first.get_attribute("data-n") == "7"
+        assert marked(again)[0] == ["true", "false"]
+        again.page.locator(".hit").first.get_by_role("button", name="Right").click()
+        again.page.locator("#labels").wait_for(state="hidden")
+        assert judgments(site) == []
+    finally:
+        file.write_text(before, "utf-8")
+        until_found_at(seen, 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.serve.session import Session, StillIndexing, Waits
+from assay.serve.session import NotServed, Session, StillIndexing, Waits
 from assay.settings import Settings
 
 WAYS = ["..", ".", "mail", "web", "\\..", "..\\", "....", "\uff0e\uff0e", "%2e%2e", ""]
@@ -197,6 +198,24 @@ def test_a_repository_is_cloned_where_its_scheme_is_served(project: Path, tmp_pa
         refusing.place("https://example.org/a.git")
 
 
+def test_a_host_that_never_answers_holds_up_nobody_else(project: Path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/a"
+        session = Session({project: Settings()}, waits=Waits(first_s=0.2))
+        for number in range(4):
+            with pytest.raises(StillIndexing, match="is being cloned"):
+                session.place(f"{url}{number}")
+        with pytest.raises(StillIndexing, match="4 other repositories"):
+            session.place(f"{url}4")
+        assert session.place("").engine.root == project
+
+    def refused() -> None:
+        with pytest.raises(InputError, match="cannot get"):
+            session.place(f"{url}4")
+
+    eventually(refused, StillIndexing)
+
+
 def eventually(ask: Callable, error: type[Exception], patience_s: float = 30.0):
     ends = time.monotonic() + patience_s
     while True:
@@ -205,3 +224,21 @@ def eventually(ask: Callable, error: type[Exception], patience_s: float = 30.0):
         except error:
             assert time.monotonic() < ends
             time.sleep(0.05)
+
+
+def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
+    for name in ("one", "two", "two/one", "elsewhere/two"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "a.py").write_text("def a(): ...\n")
+    session = Session({tmp_path / "one": Settings(), tmp_path / "two": Settings()})
+    assert session.place("two").engine.root == tmp_path / "two"
+    place = session.place("two/a.py")
+    assert (place.engine.root, place.inside) == (tmp_path / "two", "a.py")
+    nearer = session.place("one")
+    assert (nearer.engine.root, nearer.inside) == (tmp_path / "two", "one")
+    for asked in ("two/../elsewhere", "two//etc", "two/none.py", "three", "elsewhere"):
+        with pytest.raises(NotServed):
+            session.place(asked)
+    several = Session({tmp_path / "two": Settings(), tmp_path / "elsewhere" / "two": Settings()})
+    with pytest.raises(NotServed, match="'two' is the name of several folders: give the whole path"):
+        several.place("two")

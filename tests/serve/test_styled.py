@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,4 +51,17 @@ def test_most_languages_are_told_apart():
 
 
 def test_what_nobody_reads_to_the_end_is_plain():
-    assert styled("x = 1\n" * 20_000, "python")[0] == [("", "x = 1")]
+    lines = styled("x = 1\n" * 20_000, "python")
+    assert lines[0] != [("", "x = 1")] == lines[-1]
+    assert len(lines) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("\n" * 90_000, "c"), ("\n" * 90_000, "restructuredtext"), ("-" * 90_000, "diff"), ("a " * 45_000, "objc")],
+)
+def test_a_hostile_text_is_given_up_on_and_kept(text: str, language: str):
+    started = time.thread_time()
+    lines = styled(text, language)
+    assert time.thread_time() - started < 10  # a minute or more without a limit
+    assert "\n".join("".join(piece for _, piece in line) for line in lines) == text.removesuffix("\n")

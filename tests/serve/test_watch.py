@@ -248,7 +248,7 @@ def test_an_index_in_its_own_root_does_not_wake_itself_up(project: Path):
     time.sleep(5)
     kept.stop.set()
     thread.join(20)
-    assert len(looks) <= 4
+    assert 1 <= len(looks) <= 4
 
 
 def test_where_the_system_watches_no_more_all_files_are_looked_at(project: Path):

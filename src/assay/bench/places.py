@@ -85,14 +85,13 @@ class Places:
 
     def _symbol(self, path: str, symbol: str) -> Span:
         if path not in self._declared:
-            self._declared[path] = _declared(path, self.text(path))
-        plain = symbol.replace("::", ".")
-        found = [(first, last) for first, last, name in self._declared[path] if f"{name}.".startswith(f"{plain}.")]
-        if not found:
+            self._declared[path] = declared(path, self.text(path))
+        span = named(path, symbol, self._declared[path])
+        if span is None:
             names = sorted({name for _, _, name in self._declared[path]})
             hint = f"; {nearest(symbol, names)}" if 0 < len(names) <= 20 else ""
             raise InputError(f"no such symbol {self.when}{hint}")
-        return Span(path, min(first for first, _ in found), max(last for _, last in found))
+        return span
 
 
 def resolved(truth: Truth, root: Path) -> Reading:
@@ -123,11 +122,18 @@ def resolved(truth: Truth, root: Path) -> Reading:
     return Reading(replace(truth, judgments=tuple(kept.values())), tuple(problems))
 
 
-def _declared(path: str, text: str) -> list[tuple[int, int, str]]:
+def declared(path: str, text: str) -> list[tuple[int, int, str]]:
     """Return first line, last line and full name of all that a file declares; of prose, of its sections."""
     found = [(first, last, name.replace("::", ".")) for first, last, name, _ in declarations(path, text)]
     sections = (chunk for chunk in parse(path, text).chunks if chunk.symbol) if not found else ()
     return found or [(chunk.start_line, chunk.end_line, chunk.symbol) for chunk in sections]
+
+
+def named(path: str, symbol: str, names: Iterable[tuple[int, int, str]]) -> Span | None:
+    """Return the lines of all that is declared under a full name, None where nothing is."""
+    plain = symbol.replace("::", ".")
+    found = [(first, last) for first, last, name in names if f"{name}.".startswith(f"{plain}.")]
+    return Span(path, min(first for first, _ in found), max(last for _, last in found)) if found else None
 
 
 def _within(inner: Span, outer: Span) -> bool:

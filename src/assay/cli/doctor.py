@@ -113,9 +113,9 @@ def _search() -> Finding:
 def _index(path: str, chosen: Chosen) -> Finding:
     """Read the index of a folder and compare it with the files."""
     from assay.assemble import index_of, root_of
-    from assay.cli.status import anew
     from assay.cli.workspaces import counted
     from assay.errors import DamagedIndex
+    from assay.search.checked import anew
 
     root = root_of(path)
     index = index_of(root, chosen.settings(root))
@@ -125,7 +125,7 @@ def _index(path: str, chosen: Chosen) -> Finding:
     except DamagedIndex as error:
         standing, damage = None, str(error)
     if damage:
-        return False, f"of {root} is not whole: {damage}; {anew(path, chosen)} makes it anew"
+        return False, f"of {root} is not whole: {damage}; {anew(path, chosen.location)} makes it anew"
     if standing is None:
         return True, f"none of {root} yet; the first search makes it"
     behind = f"{counted(len(standing.stale), 'file')} stale, which the next search sees to"

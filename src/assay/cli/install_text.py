@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 
 import click
@@ -10,13 +11,16 @@ import click
 from assay.cli.text import wants_color
 from assay.cli.workspaces import say
 from assay.errors import InputError, MissingExtra
-from assay.serve.agents import jsonc
+from assay.serve.agents import kept
 from assay.serve.agents.agent import NAME, Agent, Entry, Machine
-from assay.serve.agents.configured import Change, diff, entry_in, leads_to
+from assay.serve.agents.configured import Change, entry_in, format_of
+from assay.serve.agents.files import resolved
 from assay.serve.agents.table import AGENTS
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
+_LONG = 400
+"""Characters of a line above which the piece of it that changes is shown instead."""
 _MOST_PARTS = 5
 """Folders and names of a path that are shown."""
 
@@ -37,25 +41,48 @@ def table(project: Path) -> str:
 
 def block(agent: Agent, entry: Entry) -> str:
     """Return an entry with what stands around it, in the language of the agent's file."""
-    files = [file for place in agent.places().values() for file in place.files]
-    keys = [*agent.keys, NAME]
-    if not any(file.endswith(".toml") for file in files):
-        return jsonc.put("", keys, entry).rstrip("\n")
-    from assay.serve.agents import tomls
-
-    return tomls.put("", keys, entry).rstrip("\n")
+    file = Path(next((file for place in agent.places().values() for file in place.files), ""))
+    written: str = format_of(file).put("", [*agent.keys, NAME], entry)
+    return written.rstrip("\n")
 
 
 def show(change: Change) -> None:
     """Print the diff of a change, and say what is odd about it."""
-    if change.real and (real := leads_to(change.file)):
-        say(f"{change.file} leads to {real}")
+    if change.real and change.file.is_symlink():
+        say(f"{change.file} leads to {resolved(change.file)}")
     for note in change.notes:
         say(note)
     for row in diff(change) if change.real else ():
         named = row.startswith(("--- ", "+++ "))
         styled = click.style(_harmless(row), fg=None if named else _COLORS.get(row[:1]), bold=named or None)
         click.echo(styled, color=wants_color())
+
+
+def diff(change: Change) -> list[str]:
+    """Return the lines of a change, as `diff -u` has them."""
+    before, after = change.before or "", change.after or ""
+    old, new = _lines(before), _lines(after)
+    names = [
+        "/dev/null" if text is None else f"{side}/{str(change.file).lstrip('/')}"
+        for side, text in (("a", change.before), ("b", change.after))
+    ]
+    rows = [row.rstrip("\n") for row in unified_diff(old, new, names[0], names[1])]
+    if all(len(row) <= _LONG for row in rows):
+        return rows
+    piece = kept.step(before, after)
+    parts = (("-", piece.removed), ("+", piece.added))
+    head = [f"--- {names[0]}", f"+++ {names[1]}", f"@@ character {piece.at:,} of a long line @@"]
+    return head + [f"{sign}{line[:_LONG]}" for sign, text in parts for line in text.splitlines()]
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text, each with an end; one that lacks it says so, as `diff` does."""
+    lines = text.replace("\r\n", "\n").removeprefix("\ufeff").split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+    else:
+        lines.pop()
+    return [f"{line}\n" for line in lines]
 
 
 def _rows(project: Path) -> Iterator[tuple[str, str, str, str]]:

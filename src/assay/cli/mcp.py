@@ -10,7 +10,13 @@ from assay.cli.options import Chosen
 
 @click.command(short_help="Serve search to agents (MCP).")
 @click.argument("roots", nargs=-1, metavar="[PATH]...")
-@click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve http://127.0.0.1:PORT/mcp.")
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Serve http://127.0.0.1:PORT/mcp; 0 is any free one.",
+)
 @click.option("--no-clone", is_flag=True, help="Refuse URLs of repositories; search the folders only.")
 @options.with_settings
 def mcp(roots: tuple[str, ...], port: int | None, no_clone: bool, chosen: Chosen) -> None:
@@ -25,12 +31,13 @@ def mcp(roots: tuple[str, ...], port: int | None, no_clone: bool, chosen: Chosen
     from assay.assemble import root_of
     from assay.cli.workspaces import say
     from assay.errors import InputError, MissingExtra
+    from assay.serve.listen import listening
     from assay.serve.session import Session
 
     try:
         from assay.serve.mcp import LOOPBACK, serve_http, serve_stdio
     except ModuleNotFoundError as error:
-        raise MissingExtra("assay mcp", str(error.name), "mcp") from error
+        raise MissingExtra("assay mcp", "mcp", "mcp") from error
     folders = {root_of(path): None for path in roots or (".",)}
     if chosen.location and len(folders) > 1:
         raise InputError("--index names one index, and several paths were given: serve them one by one")
@@ -38,5 +45,6 @@ def mcp(roots: tuple[str, ...], port: int | None, no_clone: bool, chosen: Chosen
     if port is None:
         serve_stdio(session)
         return
-    say(f"serving {', '.join(map(str, folders))} at http://{LOOPBACK}:{port}/mcp")
-    serve_http(session, port)
+    made = listening(LOOPBACK, port, "--http")
+    say(f"serving {', '.join(map(str, folders))} at http://{LOOPBACK}:{made.getsockname()[1]}/mcp")
+    serve_http(session, made)

@@ -51,7 +51,7 @@ def search(
     from assay.cli.workspaces import PATIENCE_S, open_roots, say
 
     queries = filters.queries([sys.stdin.read() if text == "-" else text for text in (query, *more)])
-    opened = open_roots(roots or (".",), chosen, limit=limit, refresh=not no_refresh, patience_s=PATIENCE_S)
+    opened = open_roots(roots or (".",), chosen, limit=limit, refresh=not no_refresh, patience_s=PATIENCE_S, asked=True)
     answer = find(queries, opened, form, all_matches=all_matches)
     click.echo(answer.written(Look(form, budget, full=full, explain=explain)), nl=False, color=True)
     if answer and not answer.relevant:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
 from assay.cli.options import Chosen
 
+if TYPE_CHECKING:
+    from assay.settings import Settings
+
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 TOKEN = "ASSAY_TOKEN"  # noqa: S105  the name of it
+_RESULTS = "results.json"
 FIRST_S = 2.0
 """Seconds that an answer waits for a first index; then it says how far that is, and the page asks again."""
 
@@ -70,6 +75,7 @@ def serve(
     from assay.errors import MissingExtra
     from assay.serve.benched import FOLDER, Reports, Source
     from assay.serve.labels import Labeller
+    from assay.serve.listen import listening
     from assay.serve.session import Session, Waits
 
     try:
@@ -79,11 +85,12 @@ def serve(
         from assay.serve.http.rate import Rate
         from assay.serve.http.work import Workers
     except ModuleNotFoundError as error:
-        raise MissingExtra("assay serve", str(error.name), "serve") from error
+        raise MissingExtra("assay serve", "fastapi and uvicorn", "serve") from error
     folders = _folders(roots, chosen, truth)
     settings = {root: chosen.settings(root) for root in folders}
+    _check(settings, truth, benches)
     session = Session(settings, schemes=() if no_clone else ("https",), waits=Waits(first_s=FIRST_S))
-    made = server.listening(host, port)
+    made = listening(host, port)
     given = os.environ.get(TOKEN, "")
     rules, address = server.rules_of(made, host, given), server.address_of(made, host)
     own = [Source(root.name, root / FOLDER, root) for root in folders]
@@ -111,6 +118,25 @@ def _folders(roots: Sequence[str], chosen: Chosen, truth: Path | None) -> list[P
         what = "--index names one index" if chosen.location else "--truth names one file"
         raise InputError(f"{what}, and several paths were given: serve them one by one")
     return folders
+
+
+def _check(settings: Mapping[Path, Settings], truth: Path | None, benches: Sequence[Path]) -> None:
+    """Refuse what no question could be answered with, before anybody asks one."""
+    from assay.assemble import index_of
+    from assay.errors import InputError
+    from assay.plugins import place
+
+    for root, each in settings.items():
+        index_of(root, each)
+        if each.search.reranker:
+            place("scorer", each.search.reranker.partition(":")[0])
+    if truth and not truth.parent.is_dir():
+        raise InputError(f"--truth '{truth}': no such folder: '{truth.parent}'; make it, or name a file in another")
+    if truth and truth.is_dir():
+        raise InputError(f"--truth '{truth}' is a folder: name a file in it")
+    for folder in benches:
+        if not (folder / _RESULTS).is_file():
+            raise InputError(f"--bench '{folder}' holds no {_RESULTS}: name the folder that assay bench wrote into")
 
 
 def _called(folder: Path) -> str:

@@ -6,7 +6,6 @@ Every byte of the index is read, for that takes 33 ms where it has 230 MB: *whol
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -39,6 +38,7 @@ def status(context: click.Context, path: str, form: str, chosen: Chosen) -> None
     from assay.assemble import index_of, root_of
     from assay.cli.workspaces import say
     from assay.errors import StorageError
+    from assay.search.checked import anew
 
     root = root_of(path)
     index = index_of(root, chosen.settings(root))
@@ -52,21 +52,12 @@ def status(context: click.Context, path: str, form: str, chosen: Chosen) -> None
     elif standing and not damage:
         click.echo(_text(index, standing, verbose=chosen.verbose), nl=False)
     if damage:
-        say(_damaged(path, damage, chosen))
+        step = "" if "--index" in damage else f"; {anew(path, chosen.location)} makes it anew"
+        say(f"the index of '{path}' is not whole: {damage}{step}")
         context.exit(2)
     if standing is None:
-        say(f"no index of '{path}' yet: {anew(path, chosen)}")
+        say(f"no index of '{path}' yet: {anew(path, chosen.location)}")
         context.exit(1)
-
-
-def anew(path: str, chosen: Chosen) -> str:
-    """Return the command that makes an index."""
-    return shlex.join(["assay", "index", path, *(["--index", chosen.location] if chosen.location else [])])
-
-
-def _damaged(path: str, damage: str, chosen: Chosen) -> str:
-    step = "" if "--index" in damage else f"; {anew(path, chosen)} makes it anew"
-    return f"the index of '{path}' is not whole: {damage}{step}"
 
 
 def _facts(index: AnyIndex, standing: Standing) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def watch(roots: tuple[str, ...], chosen: Chosen) -> None:
 
 @dataclass
 class Asked:
-    """Whether anybody asked to stop."""
+    """Whether anybody asked to stop; no Event, for a second signal may come while the first one holds its lock."""
 
     stop: bool = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,14 @@ def open_roots(
     refresh: bool = True,
     patience_s: float | None = None,
     check: bool = False,
+    asked: bool = False,
 ) -> list[Opened]:
-    """Open every root, each once; all paths and settings are checked before any index is made."""
+    """Open every root, each once; all is checked before any index is made. `asked` says that a question came first."""
     roots: dict[Path, str] = {}
     if "" in typed:
         raise InputError("a PATH is empty: name a folder, or . for the current one")
     for path in typed:
-        roots.setdefault(root_of(path, refresh=refresh), path)
+        roots.setdefault(root_of(path, refresh=refresh, asked=asked), path)
     if chosen.location and len(roots) > 1:
         raise InputError("--index names one index, and several paths were given: take them one by one")
     settings = {root: chosen.settings(root, limit=limit) for root in roots}
@@ -67,7 +68,7 @@ def say(message: str) -> None:
 
 def summary(report: Report) -> str:
     """Return what an index holds and what was done to it, as one line."""
-    done = [f"{number} {what}" for what, number in asdict(report.counts).items() if number]
+    done = [f"{number} {what}" for what, number in report.changed.counts().items() if number]
     changed = f" ({', '.join(done)})" if done else ""
     held = f"{counted(report.files, 'file')}, {counted(report.chunks, 'chunk')}"
     return f"{held}{changed} in {report.seconds:.2f} s"
@@ -101,7 +102,7 @@ def as_dict(workspace: Workspace) -> Mapping[str, Any]:
     index, report = workspace.index, workspace.report
     return {
         **facts(index, report),
-        **asdict(report.counts),
+        **report.changed.counts(),
         "skipped": len(report.skipped),
         "notes": len(report.notes),
         "rebuilt_because": report.rebuilt_because,

@@ -30,6 +30,8 @@ _PLAIN = tuple(
     ).split()
     for part in ("-c", setting)
 )
+_ONLINE = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60")
+"""A host that sends next to nothing for a minute is given up."""
 _UNSET = frozenset(
     "GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_NAMESPACE GIT_EXTERNAL_DIFF"
     " GIT_DIFF_OPTS".split()
@@ -63,8 +65,10 @@ def reading(root: Path, *arguments: str, asked: bytes = b"") -> Iterator[IO[byte
 
 
 def online(url: str, *arguments: str) -> None:
-    """Run git where it may fetch from a URL, for as long as that takes."""
-    with _running(arguments, f"cannot get {url}", timeout_s=None) as printed:
+    """Run git where it may fetch from a URL, by its own protocol and wherever that leads, for as long as it takes."""
+    scheme = url.partition("://")[0] if "://" in url else "ssh"
+    only = ("-c", "protocol.allow=never", "-c", f"protocol.{scheme}.allow=always")
+    with _running((*_ONLINE, *only, *arguments), f"cannot get {url}", timeout_s=None) as printed:
         printed.read()
 
 
@@ -104,10 +108,10 @@ def _started(
 ) -> subprocess.Popen[bytes]:
     command = ["git", *_QUIET, *arguments]
     given, complaints = files
-    settings = _SET if online else _SET | {"GIT_ALLOW_PROTOCOL": "none"}  # which a repository cannot override
+    more = {"GIT_LFS_SKIP_SMUDGE": "1"} if online else {"GIT_ALLOW_PROTOCOL": "none"}  # no repository overrides it
     kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
     try:
-        return subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=kept | settings)
+        return subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=kept | _SET | more)
     except FileNotFoundError as error:
         raise InputError(f"{what}: git is not installed; install it, or give a folder that needs none") from error
 

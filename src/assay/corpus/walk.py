@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
+from errno import EINVAL
 from hashlib import blake2b
 from pathlib import Path
+from stat import S_ISREG
 
 from assay.corpus import builtin, ignore
 from assay.corpus.files import FileEntry, Skipped, Walk, shown
@@ -78,7 +80,7 @@ class _Walker:
 
     def _rules(self, path: Path, base: str, above: str = "") -> ignore.Rules | None:
         try:
-            data = path.read_bytes()
+            data = _rules_in(path)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -182,6 +184,14 @@ class _Walker:
         if reason:
             self._skip(path, reason)
         return not reason
+
+
+def _rules_in(path: Path) -> bytes:
+    """Return what an ignore file holds, but not of a device or a pipe, which may never end and a link can lead to."""
+    found = path.stat()
+    if not S_ISREG(found.st_mode) or found.st_size > LARGEST_BYTES:
+        raise OSError(EINVAL, f"no regular file of at most {LARGEST_BYTES / 1e6:.0f} MB")
+    return path.read_bytes()
 
 
 def _decision(rules: tuple[ignore.Rules, ...], path: str, name: str) -> bool | None:

@@ -6,12 +6,18 @@ then may break a search at any place, and only then is it worth reading every by
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.errors import AssayError, DamagedIndex
 from assay.protocols import Searcher
 from assay.types import Hit, Query
+
+
+def anew(path: str, location: str | None) -> str:
+    """Return the command that makes the index of a path anew, at a location if one was named."""
+    return shlex.join(["assay", "index", path, *(["--index", location] if location else [])])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,23 @@ import time
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.corpus.files import Skipped, Walk
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
-from assay.search.index_changes import Build, Counts, Differences, counted, identity, told, unchanged
+from assay.search.index_changes import Differences, differences, unchanged
+from assay.search.index_identity import Build, identity, mismatch
 from assay.search.index_report import Report, Standing
 from assay.store.change import Change
 from assay.store.folder import Folder, Version
 from assay.store.manifest import FORMAT
 from assay.store.snapshot import Snapshot
 
-__all__ = ["Index", "Report", "outside"]
+if TYPE_CHECKING:
+    from assay.search.index_walk import Listed
+
+__all__ = ["Index", "Report"]
 
 _KEEPER_S = 30.0
 _AGAIN_S = 0.02
@@ -64,23 +69,23 @@ class Index:
         """
         started = time.perf_counter()
         last, why = self._usable()
-        counts, busy, found = Counts(), False, None
-        checked_ns, listed = time.time_ns(), self._walk(last)
-        behind = last is None or not unchanged(listed, last.catalog, last.manifest.checked_ns)
+        changed, busy = Differences(), False
+        listed = self._list(last)
+        behind = last is None or not unchanged(listed.walk, last.catalog, last.manifest.checked_ns)
         if last is not None and behind and not self._keeping and self.folder.kept():
             last, listed, behind = self._left_to_keeper(last, listed, patience_s)
-            checked_ns, busy = time.time_ns(), behind and patience_s is not None
+            busy = behind and patience_s is not None
         if behind and not busy:
             try:
                 with self.folder.writing(patience_s if last else None):
-                    counts, why, found = self._written(last, (listed, checked_ns), progress)
+                    changed, why, listed = self._written(last, listed, progress)
             except BlockingIOError:
                 busy = True
             last, _ = self._usable()
         if last is None:
             raise StorageError(f"the index in {self.folder.location} was removed while it was written; try again")
         self._use(last)
-        report = replace(_report(last, found or listed), counts=counts, rebuilt_because=why, busy=busy)
+        report = replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy)
         return replace(report, seconds=time.perf_counter() - started)
 
     def check(self) -> str:
@@ -128,7 +133,7 @@ class Index:
             return None
         from assay.search.index_read import stale
 
-        manifest, found = version.manifest, self._walk(version)
+        manifest, found = version.manifest, self._list(version).walk
         checked_ns, differing = manifest.checked_ns, Differences()
         if not unchanged(found, version.catalog, checked_ns):
             before = {record.path: record for record in version.catalog.records()}
@@ -139,64 +144,64 @@ class Index:
             updated_s=checked_ns / 1e9,
             encoder=manifest.identity.encoder,
             form=f"folder {FORMAT}",
-            rebuild_because="" if manifest.identity == self.identity else self._other(version),
+            rebuild_because=mismatch(manifest.identity, self.identity),
         )
-
-    def _written(
-        self, last: Version | None, found: tuple[Walk, int], progress: Progress | None
-    ) -> tuple[Counts, str, Walk]:
-        """Write the next version, from what was found and when; return also why none of the last one was kept."""
-        (listed, checked_ns), (current, why) = found, self._usable()
-        if _name(current) != _name(last):  # another writer was first
-            checked_ns, listed = time.time_ns(), self._walk(current)
-        try:
-            return self._update(current, listed, checked_ns, progress), why, listed
-        except DamagedIndex as damage:  # seen only now, as parts of it were to be joined
-            return self._update(None, listed, checked_ns, progress), str(damage), listed
 
     def keeping(self) -> AbstractContextManager[None]:
         """Return what makes this index the one that writes: others that find it lagging wait for it."""
         self._keeping = True
         return self.folder.keeping()
 
-    def _left_to_keeper(self, last: Version, listed: Walk, patience_s: float | None) -> tuple[Version, Walk, bool]:
+    def _written(
+        self, last: Version | None, listed: Listed, progress: Progress | None
+    ) -> tuple[Differences, str, Listed]:
+        """Write the next version; return also why none of the last one was kept, and what was written down."""
+        current, why = self._usable()
+        if _name(current) != _name(last):  # another writer was first
+            listed = self._list(current)
+        try:
+            return self._update(current, listed, progress), why, listed
+        except DamagedIndex as damage:  # seen only now, as parts of it were to be joined
+            return self._update(None, listed, progress), str(damage), listed
+
+    def _left_to_keeper(self, last: Version, listed: Listed, patience_s: float | None) -> tuple[Version, Listed, bool]:
         """Wait for who keeps the index; return what is there then, and whether it still lags behind the files."""
         ends = time.monotonic() + (_KEEPER_S if patience_s is None else patience_s)
-        while (behind := self._behind(last, listed)) and time.monotonic() < ends and self.folder.kept():
+        while (behind := self._behind(last, listed.walk)) and time.monotonic() < ends and self.folder.kept():
             while self.folder.catalog() == _name(last) and time.monotonic() < ends and self.folder.kept():
                 time.sleep(_AGAIN_S)
             version, _ = self._usable()
             if version is None:
                 break
-            last, listed = version, self._walk(version)
+            last, listed = version, self._list(version)
         return last, listed, behind
 
-    def _behind(self, version: Version, listed: Walk) -> bool:
+    def _behind(self, version: Version, found: Walk) -> bool:
         """Say whether files changed since; those that changed just before it was written are read to know."""
         from assay.search.index_read import is_stale
 
         checked_ns = version.manifest.checked_ns
-        if unchanged(listed, version.catalog, checked_ns):
+        if unchanged(found, version.catalog, checked_ns):
             return False
-        return is_stale(self.root, listed, {record.path: record for record in version.catalog.records()}, checked_ns)
+        return is_stale(self.root, found, {record.path: record for record in version.catalog.records()}, checked_ns)
 
-    def _update(self, last: Version | None, found: Walk, checked_ns: int, progress: Progress | None) -> Counts:
+    def _update(self, last: Version | None, listed: Listed, progress: Progress | None) -> Differences:
         """Write the next version; the caller is the one writer."""
         from assay.search.index_update import Update  # and the parser's tables: only where something changed
 
-        before = {record.path: record for record in last.catalog.records()} if last else {}
+        found, before = listed.walk, {record.path: record for record in last.catalog.records()} if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
         update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress)
         dead = update.run(found, before, trusted_ns)
         records = update.records
-        self.folder.save(last, Change(self.identity, found.rules, checked_ns, records.values(), dead, update.fresh))
-        return counted(before, records)
+        self.folder.save(last, Change(self.identity, found.rules, listed.at_ns, records.values(), dead, update.fresh))
+        return differences(before, records)
 
-    def _walk(self, last: Version | None) -> Walk:
-        from assay.corpus.walk import walk  # and the patterns of ignore files: not for an index taken as it is
+    def _list(self, last: Version | None) -> Listed:
+        from assay.search.index_walk import listed  # and the patterns of ignore files: not for an index taken as it is
 
         known, rules = (last.catalog.paths, last.manifest.rules) if last else ((), "")
-        return outside(walk(self.root, known=known, rules=rules), self.root, self.folder.location)
+        return listed(self.root, self.folder.location, known=known, rules=rules)
 
     def _usable(self) -> tuple[Version | None, str]:
         """Return the current version if it can be built upon, and else why it cannot (empty: there is none)."""
@@ -206,12 +211,8 @@ class Index:
             return None, str(damage)
         if version is not None and self._damaged[1] and _name(version) == self._damaged[0]:
             return None, self._damaged[1]
-        if version is None or version.manifest.identity == self.identity:
-            return version, ""
-        return None, self._other(version)
-
-    def _other(self, version: Version) -> str:
-        return f"it was made with {told(version.manifest.identity)}, and this is {told(self.identity)}"
+        why = mismatch(version.manifest.identity, self.identity) if version else ""
+        return (None if why else version), why
 
     def _use(self, version: Version) -> Snapshot:
         """Return what a version holds: the snapshot in use while only what is recorded of files differs."""
@@ -220,18 +221,6 @@ class Index:
             self._mapped = {path: _size(path) for path in (self.folder.location / part.name for part in version.parts)}
         self._version = version
         return self._snapshot
-
-
-def outside(found: Walk, root: Path, location: Path) -> Walk:
-    """Leave an index that lies in its own root out of the walk: it would change whenever it is written."""
-    root, location = root.resolve(), location.resolve()
-    if not location.is_relative_to(root):
-        return found
-    inside = f"{location.relative_to(root).as_posix()}/"
-    files = tuple(file for file in found.files if not file.path.startswith(inside))
-    skipped = tuple(each for each in found.skipped if not each.path.startswith(inside))
-    folders = tuple(folder for folder in found.folders if not folder.startswith(inside))
-    return replace(found, files=files, skipped=skipped, folders=folders)
 
 
 def _size(path: Path) -> int | None:

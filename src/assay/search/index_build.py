@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.corpus.chunk import parse
 from assay.encode.view import text_for
 from assay.protocols import Encoder
-from assay.search.index_changes import Build
+from assay.search.index_identity import Build
 from assay.store.quantised import quantised
 from assay.store.segment import build
 from assay.store.segment_file import write_segment

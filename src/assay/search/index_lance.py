@@ -16,15 +16,16 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.corpus.walk import Skipped, walk
+from assay.corpus.files import Skipped
 from assay.errors import DamagedIndex, InputError
 from assay.protocols import Encoder, Progress, Vectors
 from assay.search.filters import PROSE, globs
-from assay.search.index import outside
-from assay.search.index_changes import Build, counted, identity, told
+from assay.search.index_changes import differences
+from assay.search.index_identity import Build, identity, mismatch
 from assay.search.index_read import stale
 from assay.search.index_report import Report, Standing
 from assay.search.index_update import Update
+from assay.search.index_walk import Listed, listed
 from assay.store.catalog import NO_DIGEST, Record
 from assay.store.lance import LanceStore, quoted
 from assay.store.manifest import Identity
@@ -60,16 +61,17 @@ class LanceIndex:
     def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> Report:  # noqa: ARG002
         """Bring the index up to date with the files and say what changed; there is no lock to wait for."""
         started = time.perf_counter()
-        if damage := self._damage or self._torn():
+        if damage := self._damage or self._found_damage():
             self.store.remove(damage)
             self._damage = ""
         about = self.store.about()
         made_by = Identity(**about["identity"]) if about else self.identity
-        why = damage or ("" if made_by == self.identity else self._other(made_by))
+        why = damage or mismatch(made_by, self.identity)
         usable = bool(about) and not why
         recorded = self.store.records() if about else []
         before = {record.path: record for record in recorded} if usable else {}
-        checked_ns, found = time.time_ns(), outside(walk(self.root), self.root, Path(self.store.uri))
+        now = self._list()
+        found = now.walk
         trusted_ns = about["checked_ns"] if usable and about["rules"] == found.rules else 0
         with tempfile.TemporaryDirectory() as folder:
             update = Update(self.root, self.encoder, self.build, lambda: Path(folder) / uuid.uuid4().hex, progress)
@@ -77,18 +79,18 @@ class LanceIndex:
             records = update.records
             if dead or update.fresh or not usable or records != before:
                 gone = dead if usable else {record.path for record in recorded}
-                self._save(update, gone, {"rules": found.rules, "checked_ns": checked_ns})
+                self._save(update, gone, {"rules": found.rules, "checked_ns": now.at_ns})
         report = _report(records.values(), found.skipped)
         seconds = time.perf_counter() - started
-        counts = counted(before, records)
-        return replace(report, counts=counts, rebuilt_because=why, seconds=seconds, folders=found.folders)
+        changed = differences(before, records)
+        return replace(report, changed=changed, rebuilt_because=why, seconds=seconds, folders=found.folders)
 
     def check(self) -> str:
         """Read every byte where it lies on a disk; return what is damaged, or nothing. The next refresh mends it."""
-        self._damage = self._torn(whole=True)
+        self._damage = self._found_damage(whole=True)
         return self._damage
 
-    def _torn(self, *, whole: bool = False) -> str:
+    def _found_damage(self, *, whole: bool = False) -> str:
         try:
             self.store.check(whole=whole)
         except DamagedIndex as damage:
@@ -105,7 +107,7 @@ class LanceIndex:
 
     def last(self) -> Report | None:
         """Say what a refresh would build upon; None where that is nothing."""
-        about = {} if self._damage or self._torn() else self.store.about()
+        about = {} if self._damage or self._found_damage() else self.store.about()
         return self.status() if about and Identity(**about["identity"]) == self.identity else None
 
     def standing(self) -> Standing | None:
@@ -115,18 +117,15 @@ class LanceIndex:
         if not about:
             return None
         made_by, before = Identity(**about["identity"]), {record.path: record for record in self.store.records()}
-        found = outside(walk(self.root), self.root, Path(self.store.uri))
+        found = self._list().walk
         return Standing(
             report=replace(_report(before.values(), found.skipped), folders=found.folders),
             stale=stale(self.root, found, before, about["checked_ns"]),
             updated_s=about["checked_ns"] / 1e9,
             encoder=made_by.encoder,
             form=f"lance {self.store.form()}",
-            rebuild_because="" if made_by == self.identity else self._other(made_by),
+            rebuild_because=mismatch(made_by, self.identity),
         )
-
-    def _other(self, made_by: Identity) -> str:
-        return f"it was made with {told(made_by)}, and this is {told(self.identity)}"
 
     def status(self) -> Report | None:
         """Say what the index holds without looking at the files; None where there is none."""
@@ -143,6 +142,9 @@ class LanceIndex:
     def snapshot(self) -> Snapshot:
         """Refuse: what looks at every chunk has no place where only candidates are fetched."""
         raise InputError(f"this looks at every chunk, which {self.location} does not give: use an index in a folder")
+
+    def _list(self) -> Listed:
+        return listed(self.root, Path(self.store.uri))
 
     def _save(self, update: Update, gone: set[str], about: dict[str, object]) -> None:
         segments = [read_segment(path) for path in update.fresh]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assay.corpus.files import FileEntry, Skipped, Walk
 from assay.corpus.reading import read
-from assay.search.index_changes import Differences, changes, differences
+from assay.search.index_changes import Differences, differences, sift
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, Record
 
 
@@ -26,9 +26,9 @@ def read_file(root: Path, file: FileEntry) -> tuple[str | None, Record]:
 
 def stale(root: Path, found: Walk, before: Mapping[str, Record], checked_ns: int) -> Differences:
     """Return how the files that were found differ from those recorded, reading those that may."""
-    listed = changes(found, before, checked_ns)
-    after = {record.path: record for record in listed.same}
-    after.update((file.path, read_file(root, file)[1]) for file in listed.read)
+    sifted = sift(found, before, checked_ns)
+    after = {record.path: record for record in sifted.same}
+    after.update((file.path, read_file(root, file)[1]) for file in sifted.read)
     return differences(before, after)
 
 
@@ -37,9 +37,9 @@ def is_stale(root: Path, found: Walk, before: Mapping[str, Record], checked_ns: 
     gone = before.keys() - {file.path for file in found.files}
     if any(before[path].digest != NO_DIGEST for path in gone):
         return True
-    listed = changes(found, before, checked_ns)
-    known = {path: record.digest for path, record in listed.known.items()}
-    return any(read_file(root, file)[1].digest != known.get(file.path, NO_DIGEST) for file in listed.read)
+    sifted = sift(found, before, checked_ns)
+    known = {path: record.digest for path, record in sifted.known.items()}
+    return any(read_file(root, file)[1].digest != known.get(file.path, NO_DIGEST) for file in sifted.read)
 
 
 def _digest(path: str, text: str) -> bytes:

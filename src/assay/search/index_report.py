@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assay.corpus.files import Skipped
-from assay.search.index_changes import Counts, Differences
+from assay.search.index_changes import Differences
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an index holds, what its refresh changed, and what it leaves out."""
+    """What an index holds and leaves out, and what its refresh did."""
 
     files: int
     """Files with text in the index, copies of the same text included."""
@@ -19,7 +19,8 @@ class Report:
     skipped: tuple[Skipped, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     """What is to be known about how a file was cut, by its path."""
-    counts: Counts = Counts()  # noqa: RUF009  frozen
+    changed: Differences = Differences()  # noqa: RUF009  frozen
+    """What its refresh brought up to date."""
     rebuilt_because: str = ""
     """Why nothing of the former index was kept, or empty."""
     seconds: float = 0.0

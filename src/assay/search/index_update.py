@@ -13,7 +13,8 @@ from pathlib import Path
 from assay.corpus.files import FileEntry, Walk
 from assay.protocols import Encoder, Progress
 from assay.search.index_build import FILE_BYTES, Text, build_all
-from assay.search.index_changes import Build, Changes, changes
+from assay.search.index_changes import Sifted, sift
+from assay.search.index_identity import Build
 from assay.search.index_read import read_file
 from assay.store.catalog import NO_DIGEST, Record
 
@@ -38,7 +39,7 @@ class Update:
 
     def run(self, found: Walk, before: Mapping[str, Record], trusted_ns: int) -> set[str]:
         """Write what is new as segments; return the paths whose former chunks are no more."""
-        todo = changes(found, before, trusted_ns)
+        todo = sift(found, before, trusted_ns)
         self._keep(todo.same)
         self._build(self._first_texts(todo), todo.read)
         self._build(self._promoted(), ())
@@ -52,7 +53,7 @@ class Update:
             if record.indexed:
                 self.indexed.add(record.path)
 
-    def _first_texts(self, todo: Changes) -> Iterator[Text]:
+    def _first_texts(self, todo: Sifted) -> Iterator[Text]:
         """Read what may have changed; yield the texts that no earlier path holds."""
         first = _firsts(self.records.values())
         for file in todo.read:

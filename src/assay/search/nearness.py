@@ -24,7 +24,7 @@ _MET = 0.55
 """The cosine from which two words are taken for the same."""
 _NAME_WORDS, _DOC_WORDS, _TEXT_WORDS = 16, 40, 90
 _DOC, _TEXT = 400, 3000  # characters looked at
-_KEPT = 4096  # chunks, of about 4 kB: questions in a row come to the same ones, above all while one is typed
+_KEPT = 1024  # chunks, of about 4 kB: questions in a row come to the same ones, above all while one is typed
 
 Bags = tuple[NDArray[np.int64], ...]
 

@@ -20,6 +20,7 @@ from assay.search.union import union
 from assay.serve.answers import FoundAnswer, Size, sized
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
+from assay.serve.holdings import holdings
 from assay.serve.session import NotServed, Place, Session, View
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Mode, Program, Query, Ranked, Task
@@ -101,6 +102,10 @@ class Status:
     """What is wrong with the stored index, or empty; the next search makes it anew."""
     rebuilt: str
     """Why this server made the index anew, or empty."""
+    languages: dict[str, int]
+    """Chunks of each language, most first; empty where it is not indexed, or the index lies in a database."""
+    kinds: dict[str, int]
+    """Chunks of each kind of unit, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +195,10 @@ def status(session: Session, path: str) -> Status:
     engine = session.place(path).engine
     held = engine.held
     index = held.workspace.index if held else index_of(engine.root, engine.settings)
-    standing, damage = None, ""
+    standing, damage, corpus = None, "", None
     try:
         standing = index.standing()
+        corpus = index.corpus() if standing else None
     except DamagedIndex as found:
         damage = str(found)
     report, differing = (standing.report, standing.stale) if standing else (None, Differences())
@@ -201,6 +207,7 @@ def status(session: Session, path: str) -> Status:
         "a copy of another file" if each.reason.startswith("a copy of ") else each.reason for each in skipped
     )
     size = index.size_bytes() if report else 0
+    languages, kinds = holdings(corpus) if isinstance(corpus, Snapshot) else ({}, {})
     return Status(
         root=engine.name,
         indexed=report is not None,
@@ -220,6 +227,8 @@ def status(session: Session, path: str) -> Status:
         updated_s=round(max(time.time() - standing.updated_s, 0.0), 1) if standing else -1.0,
         damage=damage,
         rebuilt=held.report.rebuilt_because if held else "",
+        languages=languages,
+        kinds=kinds,
     )
 
 

@@ -26,7 +26,7 @@ from assay.bench.page.verdict import title, verdict
 from assay.bench.results import load
 from assay.corpus.builtin import OWN_REPORTS
 from assay.corpus.files import shown
-from assay.errors import InputError, MissingExtra
+from assay.errors import AssayError, InputError, MissingExtra
 from assay.serve.benched_text import Drawing, Table, drawings_in, lead_in, tables_in
 from assay.serve.session import NotServed
 
@@ -34,11 +34,20 @@ FOLDER = OWN_REPORTS
 """Where `assay bench` writes, below the folder that it was started in."""
 _RESULTS = "results.json"
 _KNOWN = 8
+_LARGEST_BYTES = 100_000_000
+_MOST_CELLS = 500
+"""A tenth of a second goes by for each; what is larger is read in its own page, which is written once."""
+_PATIENCE_S = 5.0
+"""How long a report waits for another that is being made."""
 _DESCRIBED = {"use_attribute_docstrings": True}
 
 
 class DamagedReport(InputError):
-    """What should be results is none that this version wrote."""
+    """What should be results is none that this version wrote, or too large to be shown."""
+
+
+class StillDrawing(AssayError):
+    """Another report is being made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +121,15 @@ class Reports:
     def report(self, name: str) -> Report:
         """Return one report."""
         file = self._file(name)
-        study = _study(file, _version(file))
-        top = verdict(study)
-        told = [title(study), *lead_in(top), *caveats(dict(study.results))]
-        drawings, note = _drawings(file, _version(file))
-        places = (f"/api/bench/{quote(name, safe='')}/plots/{number}.svg" for number in range(len(drawings)))
-        plots = [Plot(each.title, each.told, src) for each, src in zip(drawings, places, strict=True)]
-        return Report(name, told, [*_tables(study, top)], plots, note)
+        made = _made(file)
+        places = (f"/api/bench/{quote(name, safe='')}/plots/{number}.svg" for number in range(len(made.drawings)))
+        plots = [Plot(each.title, each.told, src) for each, src in zip(made.drawings, places, strict=True)]
+        return Report(name, made.verdict, made.tables, plots, made.note)
 
     def plot(self, name: str, number: int) -> str:
         """Return a drawing as a document of its own."""
         file = self._file(name)
-        drawings, _ = _drawings(file, _version(file))
+        drawings = _made(file).drawings
         if number >= len(drawings):
             raise NotServed(f"the report '{name}' has {len(drawings)} plots, counted from 0")
         head, _, rest = drawings[number].svg.removeprefix("<svg").partition(">")
@@ -169,11 +175,17 @@ def _version(file: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=_KNOWN)
-def _study(file: Path, _version: tuple[int, int]) -> Study:
+def _study(file: Path, version: tuple[int, int]) -> Study:
+    if version[1] > _LARGEST_BYTES:
+        raise DamagedReport(f"{file} has {version[1] / 1e6:,.0f} MB, more than is shown here: open its report.html")
     try:
-        return Study(load(file))
+        study = Study(load(file))
     except InputError as error:
         raise DamagedReport(str(error)) from error
+    cells = len(study.results["cells"])
+    if cells > _MOST_CELLS:
+        raise DamagedReport(f"{file} has {cells:,} cells, more than is shown here: open its report.html")
+    return study
 
 
 def _tables(study: Study, top: str) -> Iterable[Table]:
@@ -184,22 +196,44 @@ def _tables(study: Study, top: str) -> Iterable[Table]:
             yield from tables_in(part)
 
 
-_drawing = Lock()
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A report, but for its name."""
+
+    verdict: list[str]
+    tables: list[Table]
+    drawings: list[Drawing]
+    note: str
 
 
-def _drawings(file: Path, version: tuple[int, int]) -> tuple[tuple[Drawing, ...], str]:
-    """Return the drawings, or why there is none; one thread draws at a time, for the library has settings for all."""
-    with _drawing:
-        return _drawn(file, version)
+_making = Lock()
+
+
+def _made(file: Path) -> _Made:
+    """Return a report; one thread makes one at a time, for the library that draws has settings for all."""
+    if not _making.acquire(timeout=_PATIENCE_S):
+        raise StillDrawing("another report is being made; ask again in a moment")
+    try:
+        return _new(file, _version(file))
+    finally:
+        _making.release()
 
 
 @lru_cache(maxsize=_KNOWN)
-def _drawn(file: Path, version: tuple[int, int]) -> tuple[tuple[Drawing, ...], str]:
+def _new(file: Path, version: tuple[int, int]) -> _Made:
+    study = _study(file, version)
+    top = verdict(study)
+    told = [title(study), *lead_in(top), *caveats(dict(study.results))]
+    return _Made(told, [*_tables(study, top)], *_drawn(study))
+
+
+def _drawn(study: Study) -> tuple[list[Drawing], str]:
+    """Return the drawings, or why there is none."""
     try:
         from assay.bench.page.figures import drawn
     except ModuleNotFoundError as error:
-        return (), str(MissingExtra("plots", str(error.name), "bench"))
-    return tuple(drawings_in(drawn(_study(file, version)))), ""
+        return [], str(MissingExtra("plots", str(error.name), "bench"))
+    return [*drawings_in(drawn(study))], ""
 
 
 @lru_cache(maxsize=1)

@@ -2,14 +2,16 @@
 
 One file a repository, in our own JSON lines, so that `assay bench FILE --corpus FOLDER` measures it. It is read,
 changed and put in place at once, under a lock that lies in the user's cache; a file that cannot be read whole is not
-written to, for what was not understood would be lost.
+written to, for what was not understood would be lost. Lines that are one named unit are kept by its name, so that a
+label is of the same code when lines are added above it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar
@@ -20,21 +22,17 @@ from assay.alone import alone
 from assay.bench.formats import jsonl
 from assay.bench.formats.gather import fault_of_target
 from assay.bench.truth import Truth
-from assay.corpus.blocks import lines_of
 from assay.corpus.builtin import OWN_TRUTH
 from assay.corpus.clone import is_url
 from assay.corpus.files import opened, shown
-from assay.corpus.reading import decoded
 from assay.errors import InputError
-from assay.measure.lines import Span, span_of
 from assay.serve.session import NotServed, Session
+from assay.serve.targets import Targets
 from assay.types import Judgment, Query
 
 _NAMED = "page-"
 """How the ids begin of queries that were first asked here."""
 _DIGEST_BYTES = 6
-_LARGEST_BYTES = 1_000_000
-"""Of a file that may be a target; no larger one is searched."""
 
 
 class DamagedTruth(InputError):
@@ -48,7 +46,9 @@ class Mark:
     __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
 
     target: str
-    """As `path:start-end`, relative to the root."""
+    """As it is kept, relative to the root: `path::Symbol.name` where lines are one named unit, or `path:start-end`."""
+    lines: str
+    """As `path:start-end`, where it stands now, or a whole file's path; empty where it is no more."""
     grade: int
     """0 is wrong; the higher, the better."""
     judge: str
@@ -92,22 +92,28 @@ class Labeller:
 
     def read(self, path: str) -> Labels:
         """Return what was said about the root of a path."""
-        file = self._file(self._root(path))
-        truth = _read(file)
-        return Labels(shown(str(file)), [_labelled(truth, query) for query in truth.queries])
+        root = self._root(path)
+        file = self._file(root)
+        truth, targets = _read(file), self._targets(root)
+        said: dict[str, list[Judgment]] = {query.id: [] for query in truth.queries}
+        for each in truth.judgments:
+            said[each.query_id].append(each)
+        return Labels(shown(str(file)), [_labelled(query, said[query.id], targets) for query in truth.queries])
 
     def say(self, path: str, said: Said) -> Labelled:
         """Take a judgment in, over an earlier one of the same judge, or take that back; return its question."""
         root = self._root(path)
         file = self._file(root)
-        target = self._target(root, said.target) if said.grade is not None else said.target
+        targets = self._targets(root)
+        target = said.target if said.grade is None else _lasting(targets, said.target)
+        same = partial(_same, targets, said.target)
         with _alone(file):
             before = _read(file)
             query = _query(before, said.query)
-            after = _changed(before, query, replace(said, target=target), self.judge)
+            after = _changed(before, query, Judgment(query.id, target, said.grade or 0, self.judge), same, said.grade)
             if after != before:
                 jsonl.write(after, file)
-        return _labelled(after, query)
+        return _labelled(query, (each for each in after.judgments if each.query_id == query.id), targets)
 
     def _root(self, path: str) -> Path:
         if is_url(path):
@@ -120,28 +126,33 @@ class Labeller:
             raise DamagedTruth(f"'{file.name}' is a symbolic link: name the file itself with --truth")
         return self.truth or file
 
-    def _target(self, root: Path, target: str) -> str:
-        """Return a target as it is written down, after a look whether it is there."""
-        if fault := fault_of_target(target):
-            raise NotServed(fault)
-        span = span_of(target)
-        file = opened(root, span.path)
+    def _targets(self, root: Path) -> Targets:
+        return Targets(partial(self._look, root))
+
+    def _look(self, root: Path, path: str) -> Path:
+        """Return a file that may be a target."""
+        file = opened(root, path)
         place = self.session.place(str(file))
-        if place.engine.root != root or shown(place.inside) != span.path or not file.is_file():
-            raise NotServed(f"'{span.path}' is no file of '{root.name}'")
-        size = _length(file)
-        if span.end > size:
-            raise NotServed(f"'{span.path}' ends at line {size:,}, before '{target}'")
-        return str(Span(span.path, span.start, span.end))
+        if place.engine.root != root or shown(place.inside) != path or not file.is_file():
+            raise NotServed(f"'{path}' is no file of '{root.name}'")
+        return file
 
 
-def _length(file: Path) -> int:
-    if file.stat().st_size > _LARGEST_BYTES:
-        raise InputError(f"'{file.name}' is larger than what is searched")
-    text = decoded(file.read_bytes())
-    if text is None:
-        raise InputError(f"'{file.name}' is binary")
-    return len(lines_of(text))
+def _lasting(targets: Targets, target: str) -> str:
+    """Return a target as it is written down, after a look whether it is there."""
+    if fault := fault_of_target(target):
+        raise NotServed(fault)
+    try:
+        return targets.lasting(targets.span(target))
+    except NotServed:
+        raise
+    except InputError as error:
+        raise NotServed(str(error)) from error
+
+
+def _same(targets: Targets, said: str, kept: str) -> bool:
+    """Say whether two targets are the same one, or mean the same lines now."""
+    return kept == said or (bool(lines := targets.lines(said)) and lines == targets.lines(kept))
 
 
 @contextmanager
@@ -179,13 +190,15 @@ def _query(truth: Truth, text: str) -> Query:
     return same or Query(_id(text), " ".join(text.split()))
 
 
-def _changed(truth: Truth, query: Query, said: Said, judge: str) -> Truth:
+def _changed(truth: Truth, query: Query, said: Judgment, same: Callable[[str], bool], grade: int | None) -> Truth:
     """Return the ground truth with what was said; a question that nobody says anything about any more goes."""
     others = tuple(
-        each for each in truth.judgments if (each.query_id, each.target, each.judge) != (query.id, said.target, judge)
+        each
+        for each in truth.judgments
+        if (each.query_id, each.judge) != (query.id, said.judge)
+        or not (each.target == said.target or same(each.target))
     )
-    added = () if said.grade is None else (Judgment(query.id, said.target, said.grade, judge),)
-    judgments = (*others, *added)
+    judgments = others if grade is None else (*others, said)
     if any(each.query_id == query.id for each in judgments):
         queries = truth.queries if query in truth.queries else (*truth.queries, query)
     else:
@@ -194,8 +207,8 @@ def _changed(truth: Truth, query: Query, said: Said, judge: str) -> Truth:
     return replace(truth, queries=queries, judgments=judgments)
 
 
-def _labelled(truth: Truth, query: Query) -> Labelled:
-    marks = [Mark(each.target, each.grade, each.judge) for each in truth.judgments if each.query_id == query.id]
+def _labelled(query: Query, said: Iterable[Judgment], targets: Targets) -> Labelled:
+    marks = [Mark(each.target, targets.lines(each.target), each.grade, each.judge) for each in said]
     return Labelled(query.id, query.text, marks)
 
 

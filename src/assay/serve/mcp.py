@@ -7,16 +7,18 @@ that is being made, so that it does not take a long first answer for a lost one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial, wraps
+from socket import socket
 from typing import Annotated, Any, Literal
 
+import uvicorn
 from anyio import CapacityLimiter, create_task_group, sleep, to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import Field, RootModel
+from pydantic import Field, RootModel, ValidationError
 
 from assay import __version__
 from assay.errors import AssayError, printable
@@ -37,8 +39,8 @@ _AT_ONCE = 16
 Path = Annotated[
     str,
     Field(
-        description="Folder or file below what is served, or the https URL of a git repository; "
-        "empty for the served folder."
+        description="Folder or file below what is served, the name of a served folder, or the https URL of a git "
+        "repository; empty for the one served folder."
     ),
 ]
 Globs = Annotated[list[str], Field(description="Keep files that match one: *.py, src/**; !tests/** leaves out.")]
@@ -135,6 +137,31 @@ class Tools:
         return _result(asking.rank(programs, prompt, entry_point))
 
 
+class _Exact(Tool):  # type: ignore[misc]  # it is Any
+    """A tool whose refusal of an argument is a sentence."""
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: FBT001, FBT002  the SDK's
+        """Answer, or say which argument is wrong, and which are known."""
+        try:
+            self.fn_metadata.validate_arguments(arguments)
+        except ValidationError as error:
+            return _failed(_refusal(error.errors(), list(self.parameters["properties"])))
+        return await super().run(arguments, context, convert_result)
+
+
+def _refusal(problems: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str:
+    """Return what is wrong with the first argument that is; an unknown one, for it may be a misspelt missing one."""
+    first = next((each for each in problems if each["type"] == "extra_forbidden"), problems[0])
+    name = ".".join(map(str, first["loc"]))
+    what = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
+    if first["type"] == "missing":
+        what = "wanted, and not given"
+    if first["type"] == "extra_forbidden":
+        name, what = name[:40], "unknown argument"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{name}: {what}{more}; known: {', '.join(known)}"
+
+
 def server_of(session: Session) -> MCPServer[Any]:
     """Return the server of a session, as yet on no transport."""
     of = Tools(session)
@@ -148,7 +175,7 @@ def server_of(session: Session) -> MCPServer[Any]:
 def _tool(work: Callable[..., CallToolResult], session: Session, threads: CapacityLimiter) -> Tool:
     """Return a tool that refuses an argument it does not know, which would otherwise be passed over in silence."""
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
-    tool = Tool.from_function(_reported(work, session, threads), annotations=reads, context_kwarg="context")
+    tool = _Exact.from_function(_reported(work, session, threads), annotations=reads, context_kwarg="context")
     taken = tool.fn_metadata.arg_model
     taken.model_config["extra"] = "forbid"
     taken.model_rebuild(force=True)
@@ -161,16 +188,12 @@ def serve_stdio(session: Session) -> None:
     server_of(session).run("stdio")
 
 
-def serve_http(session: Session, port: int) -> None:
-    """Serve any number of clients of this machine, at /mcp; a page in a browser is none of them."""
-    server_of(session).run(
-        "streamable-http",
-        host=LOOPBACK,
-        port=port,
-        json_response=True,
-        stateless_http=True,
-        max_request_body_size=LARGEST_REQUEST,
+def serve_http(session: Session, made: socket) -> None:
+    """Serve any number of clients of this machine on a socket, at /mcp; a page in a browser is none of them."""
+    app = server_of(session).streamable_http_app(
+        host=LOOPBACK, json_response=True, stateless_http=True, max_request_body_size=LARGEST_REQUEST
     )
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[made])
 
 
 def _result(answer: Any) -> CallToolResult:
@@ -204,7 +227,11 @@ def _guarded(work: Callable[..., CallToolResult], given: dict[str, Any]) -> Call
     try:
         return work(**given)
     except AssayError as error:
-        what = printable(str(error))
+        what = str(error)
     except OSError as error:
         what = f"cannot be read: {error.strerror or type(error).__name__}"
-    return CallToolResult(content=[TextContent(type="text", text=what)], is_error=True)
+    return _failed(what)
+
+
+def _failed(what: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=printable(what))], is_error=True)

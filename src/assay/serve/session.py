@@ -27,10 +27,12 @@ from assay.search.index import Report
 from assay.settings import Settings
 
 _MOST_GLOBS, _LONGEST_GLOB = 100, 500
+_MOST_CLONING = 4
+"""Repositories that are cloned at once; more wait in their client."""
 
 
 class StillIndexing(AssayError):
-    """There is no index yet, and one is being made."""
+    """There is no clone or index yet, and one is being made."""
 
 
 class NotServed(InputError):
@@ -46,7 +48,7 @@ class Waits:
     refresh_s: float = 0.5
     """How long answers wait for changed files to be indexed, from when that began, before they come from before."""
     first_s: float = 45.0
-    """How long an answer waits for an index where there is none."""
+    """How long an answer waits for a clone, and for an index where there is none."""
     clone_s: float = 300.0
     """A clone that was fetched so recently is not fetched again."""
 
@@ -208,7 +210,8 @@ class Session:
         self._schemes, self._waits, self._most = tuple(schemes), waits, most
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
         self._clones: dict[str, tuple[float, Path]] = {}
-        self._lock, self._cloning = Lock(), Lock()
+        self._cloning: dict[str, Future[Path]] = {}
+        self._lock = Lock()
 
     def place(self, asked: str = "") -> Place:
         """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
@@ -237,14 +240,23 @@ class Session:
             paths = [path.resolve() for path in given]
             held = [(root, path) for path in paths for root in self.roots if path.is_relative_to(root)]
             held.sort(key=lambda pair: -len(pair[0].parts))
-            found = next((pair for pair in held if pair[1].exists()), None)
+            found = next((pair for pair in held if pair[1].exists()), None) or self._by_name(asked)
         except (OSError, ValueError, RuntimeError):  # too long, no text, links in a circle, not readable
             raise NotServed(f"'{asked}' is no path that can be read") from None
-        if not held:
+        if not held and found is None:
             raise NotServed(f"'{asked}' is outside of what is served: {self._named()}")
         if found is None:
             raise NotServed(f"no such file or folder: '{asked}'; paths are relative to {self._named()}")
         return found
+
+    def _by_name(self, asked: str) -> tuple[Path, Path] | None:
+        """Return what a path means that begins with the name of a served folder; None where that is nothing."""
+        name, _, rest = asked.partition("/")
+        roots = [root for root in self.roots if name and root.name == name]
+        if len(roots) > 1:
+            raise NotServed(f"'{name}' is the name of several folders: give the whole path, of {self._named()}")
+        paths = [(root, (root / rest.lstrip("/")).resolve()) for root in roots]
+        return next(((root, path) for root, path in paths if path.is_relative_to(root) and path.exists()), None)
 
     def _named(self) -> str:
         return ", ".join(map(str, self.roots)) or "nothing"
@@ -254,13 +266,38 @@ class Session:
         if scheme not in self._schemes:
             allowed = " or ".join(self._schemes)
             raise NotServed(f"'{url}' is not served: {f'give a URL of {allowed}' if allowed else 'cloning is off'}")
-        with self._cloning:
+        with self._lock:
             known = self._clones.get(url)
             if known and time.monotonic() - known[0] < self._waits.clone_s:
                 return known[1]
+            cloning = self._cloning.get(url) or self._begin_clone(url)
+        try:
+            return cloning.result(self._waits.first_s)
+        except TimeoutError:
+            if known:
+                return known[1]
+            raise StillIndexing(f"'{url}' is being cloned; ask again in a minute") from None
+
+    def _begin_clone(self, url: str) -> Future[Path]:
+        """Clone in a thread of its own: a host that never ends its answer holds up nobody who asks for other things."""
+        if len(self._cloning) >= _MOST_CLONING:
+            raise StillIndexing(f"{_MOST_CLONING} other repositories are being cloned; ask again in a minute")
+        cloning = self._cloning[url] = Future[Path]()
+        Thread(target=self._write_clone, args=(url, cloning), name="clone", daemon=True).start()
+        return cloning
+
+    def _write_clone(self, url: str, cloning: Future[Path]) -> None:
+        try:
             root = root_of(url)
+        except BaseException as error:  # noqa: BLE001  it is raised where it was asked
+            with self._lock:
+                del self._cloning[url]
+            cloning.set_exception(error)
+            return
+        with self._lock:
             self._clones[url] = (time.monotonic(), root)
-            return root
+            del self._cloning[url]
+        cloning.set_result(root)
 
     def _elsewhere(self, settings: Settings) -> Settings:
         """Return settings for another root: an index that was given a place is of its own root alone."""

@@ -7,6 +7,8 @@ put together are the line.
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -61,17 +63,18 @@ _OTHER_NAMES = {
     "text": "",
     "vue": "html",
 }
-_LONGEST = 100_000
-"""Characters; nobody looks at more, and it is shown without classes."""
-_KNOWN = 1024
+_LONGEST = 20_000
+"""Characters that are told apart, from the first: some lexers take a second for one piece of a hostile text as long."""
+_PATIENCE_S = 0.5
+"""Of the processor, for one text; other lexers take that long for all of their pieces."""
+_KNOWN = 256
+"""At most some 100 MB."""
 
 
 def styled(text: str, language: str) -> list[Line]:
     """Return the lines of a text without their ends."""
-    lexer = _lexer(language) if len(text) <= _LONGEST else None
-    pieces = lexer.get_tokens_unprocessed(text) if lexer else [(0, Token, text)]
     lines: list[Line] = [[]]
-    for _, kind, piece in pieces:
+    for kind, piece in _pieces(text, language):
         name = _class(kind)
         for number, part in enumerate(piece.split("\n")):
             if number:
@@ -81,6 +84,18 @@ def styled(text: str, language: str) -> list[Line]:
     if not lines[-1] and len(lines) > 1:
         lines.pop()
     return lines
+
+
+def _pieces(text: str, language: str) -> Iterator[tuple[Any, str]]:
+    """Yield the pieces of a text; what is too long, or takes too long, ends as one piece without a class."""
+    lexer = _lexer(language)
+    done, ends = 0, time.thread_time() + _PATIENCE_S
+    for _, kind, piece in lexer.get_tokens_unprocessed(text[:_LONGEST]) if lexer else ():
+        yield kind, piece
+        done += len(piece)
+        if time.thread_time() > ends:
+            break
+    yield Token, text[done:]
 
 
 @lru_cache(maxsize=_KNOWN)

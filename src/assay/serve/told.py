@@ -51,10 +51,15 @@ def _(answer: Status) -> str:
         f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.size_mb} MB, {answer.encoder}",
         f"looked at {answer.checked_s:g} s ago" if answer.checked_s >= 0 else "not looked at by this server yet",
         *([f"made anew: {answer.rebuilt}"] if answer.rebuilt else []),
+        *([f"chunks by language: {_counted(answer.languages)}"] if answer.languages else []),
         _stale(answer),
         *(f"left out {count}: {reason}" for reason, count in answer.left_out.items()),
     ]
     return "\n".join(rows)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def _stale(answer: Status) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from assay.assemble import AnyIndex
 from assay.errors import AssayError, printable
 from assay.protocols import Say
-from assay.search.index_changes import UNSURE_NS, Counts
+from assay.search.index_changes import UNSURE_NS
 from assay.search.index_report import Report
 from assay.serve.watch import NoWatch, Stop, Watcher
 
@@ -163,7 +163,7 @@ class Upkeep:
             each.folders = frozenset()
 
     def _took(self, each: Kept, report: Report) -> None:
-        news = not each.said or report.counts != Counts() or bool(report.rebuilt_because)
+        news = not each.said or bool(report.changed or report.rebuilt_because)
         each.trouble, each.said, each.seconds = "", True, report.seconds
         root = str(each.root)
         each.folders = frozenset(f"{root}/{folder}".rstrip("/") for folder in report.folders)

@@ -8,7 +8,6 @@ writer that died, and the next writer removes it.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import uuid
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.alone import alone
+from assay.alone import alone, is_held
 from assay.errors import DamagedIndex, StorageError
 from assay.store.arrays import check_arrays, read_arrays, sync, write_arrays
 from assay.store.catalog import Catalog
@@ -114,17 +113,7 @@ class Folder:
 
     def kept(self) -> bool:
         """Say whether a process keeps this index up to date."""
-        try:
-            descriptor = os.open(self.location / KEPT, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
+        return is_held(self.location / KEPT)
 
     def new_path(self) -> Path:
         """Return a path for a new segment, which counts once `commit` names it."""

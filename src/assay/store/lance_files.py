@@ -37,7 +37,7 @@ def note(uri: str) -> None:
     temporary.replace(place / NOTES)
 
 
-def check(uri: str, *, whole: bool = True) -> None:
+def check(uri: str, *, whole: bool) -> None:
     """Raise DamagedIndex when a file that was noted is gone or changed; sizes alone are compared unless the whole."""
     place = Path(uri)
     if not place.is_dir():

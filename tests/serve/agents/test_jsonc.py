@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -136,17 +137,21 @@ def test_what_goes_leaves_no_trace_but_comments(before: str, after: str):
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ('{\n"a": {}\n\n', 2, "found the end, wanted a comma or }"),
-        ('{\n"a" 1}', 2, "found '1}', wanted a colon"),
-        ('{\n\n"a": 1 "b": 2}', 3, "wanted a comma or }"),
-        ("{\n'a': 1}", 2, "wanted a key in double quotes"),
-        ('{"a": 1}\n}', 2, "wanted nothing after the end"),
+        ('{\n"a": {}\n\n', 2, "found the end, expecting ',' delimiter"),
+        ('{\n"a" 1}', 2, "found '1}', expecting ':' delimiter"),
+        ('{\n\n"a": 1 "b": 2}', 3, "expecting ',' delimiter"),
+        ("{\n'a': 1}", 2, "expecting property name enclosed in double quotes"),
+        ('{"a": 1}\n}', 2, "found '}', extra data"),
         ("\n[1]", 2, "wanted an object"),
-        ('{"a": "no end}', 1, "wanted a value"),
-        ('{"a": tru}', 1, "wanted a value"),
-        ("/* no end", 1, "wanted a value"),
-        ('{"a": [1 2]}', 1, "wanted a comma or ]"),
-        ('{"a": ' + "[" * 1000, 1, "wanted at most 200 levels"),
+        ('{"a": 1,, "b": 2}', 1, "expecting property name"),
+        ("{,}", 1, "expecting property name"),
+        ('{"a": [,]}', 1, "expecting value"),
+        ('{"a": "two\nlines"}', 1, "invalid control character"),
+        ('{"a": "no end}', 1, "unterminated string"),
+        ('{"a": tru}', 1, "found 'tru}', expecting value"),
+        ("/* no end", 1, "expecting value"),
+        ('{"a": [1 2]}', 1, "expecting ',' delimiter"),
+        ('{"a": ' + "[" * 5000, 1, "nested too deep"),
     ],
 )
 def test_what_is_broken_is_named_with_its_line(text: str, line: int, said: str):
@@ -159,3 +164,10 @@ def test_what_is_broken_is_named_with_its_line(text: str, line: int, said: str):
 def test_what_holds_no_entries_is_left_alone(value: str):
     with pytest.raises(InputError, match=r"'servers' is .*, wanted an object"):
         jsonc.put(f'{{"servers": {value}}}', ["servers", "assay"], ENTRY)
+
+
+def test_a_string_without_an_end_is_read_but_once():
+    began = time.process_time()
+    with pytest.raises(jsonc.BrokenText):
+        jsonc.load('{"a": "' + '\\"' * 100_000)
+    assert time.process_time() - began < 5

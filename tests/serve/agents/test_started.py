@@ -48,6 +48,23 @@ def test_without_a_path_the_program_is_named_whole(own: Path):
     assert (how.command, how.why) == (str(own), "'assay' is not on PATH")
 
 
+def test_a_path_has_no_way_back_in_it(own: Path, tmp_path: Path):
+    (tmp_path / "tool" / "lib").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "tool" / "lib")
+    for crooked in ("tool/lib/../bin", "link/../bin"):
+        assert started(str(tmp_path / crooked / "assay"), sys.executable, "").command == str(own)
+    (own.parent.parent / "pyvenv.cfg").touch()
+    assert started(str(own), sys.executable, str(tmp_path / "tool/lib/../bin")).command == str(own)
+    desktop = by_path(agent_named("claude-desktop"), Started("assay"), str(tmp_path / "tool/lib/../bin"))
+    assert desktop.command == str(own)
+
+
+def test_the_last_link_is_kept(own: Path, tmp_path: Path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "assay").symlink_to(own)
+    assert started(str(tmp_path / "bin" / "assay"), sys.executable, "").command == str(tmp_path / "bin" / "assay")
+
+
 def test_what_is_no_program_is_started_as_a_module(tmp_path: Path):
     how = started("/lib/assay/cli/main.py", str(tmp_path / "python"), "")
     assert (how.command, how.first) == (str(tmp_path / "python"), ("-m", "assay.cli.main"))

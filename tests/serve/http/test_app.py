@@ -95,7 +95,14 @@ def test_every_other_question_is_answered(client: TestClient, project: Path):
     asked = {"pattern": "$S.deliver($M)", "language": "python"}
     assert client.get("/api/pattern", params=asked).json()["matches"][0]["start_line"] == 9
     client.get("/api/search", params={"query": "mail"})
-    assert client.get("/api/status", params={"path": "mail"}).json()["files"] == 4
+    status = client.get("/api/status", params={"path": "mail"}).json()
+    assert status["files"] == 4
+    assert sum(status["languages"].values()) == status["chunks"]
+    assert set(status["languages"]) == {"python", "markdown", "javascript"}
+    assert (list(status["kinds"].values()), "function" in status["kinds"]) == (
+        sorted(status["kinds"].values(), reverse=True),
+        True,
+    )
     programs = {"programs": ["def f(x:\n", "def f(x):\n    return x\n"], "entry_point": "f"}
     assert client.post("/api/rank", json=programs).json()["programs"][0]["index"] == 1
     assert client.get("/api/bench").json() == {"reports": []}
@@ -104,7 +111,8 @@ def test_every_other_question_is_answered(client: TestClient, project: Path):
 def test_a_label_becomes_ground_truth(client: TestClient, project: Path):
     label = {"query": "where is mail sent", "target": "mail/send.py:6-12", "grade": 1}
     said = client.post("/api/labels", json=label).json()
-    assert said["judgments"] == [{"target": "mail/send.py:6-12", "grade": 1, "judge": "me"}]
+    kept = {"target": "mail/send.py::send_mail", "lines": "mail/send.py:6-12"}
+    assert said["judgments"] == [{**kept, "grade": 1, "judge": "me"}]
     assert client.get("/api/labels").json() == {"file": str(project / "assay-truth.jsonl"), "queries": [said]}
     assert client.post("/api/labels", json={**label, "grade": None}).json()["judgments"] == []
 

@@ -14,7 +14,6 @@ from assay.bench.systems.options import GENERAL
 from assay.bench.systems.places import build_seconds, folder_of
 from assay.errors import InputError
 from assay.protocols import Searcher
-from assay.search.index_changes import Counts
 from assay.settings import load
 from assay.store.place import LANCE
 from assay.types import Hit, Query
@@ -44,7 +43,7 @@ class AssaySystem:
         self._workspace = open_workspace(corpus.root, settings)
         searcher = self._workspace.searcher
         if folder is not None:
-            made = self._workspace.report.counts != Counts() or bool(self._workspace.report.rebuilt_because)
+            made = bool(self._workspace.report.changed or self._workspace.report.rebuilt_because)
             self.built_s = build_seconds(folder, time.perf_counter() - started, made=made)
         return Documents(searcher) if corpus.documents else searcher
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.errors import InputError
+
 NAME = "assay"
 """What the entry is called in every file."""
 
@@ -57,6 +59,13 @@ class Agent:
         both = {"project": self.project, "user": self.user}
         return {scope: place for scope, place in both.items() if place}
 
+    def place(self, scope: str | None) -> Place:
+        """Return the place of a scope, or the usual one."""
+        places = self.places()
+        if scope and scope not in places:
+            raise InputError(f"{self.title} has no file of the {scope}: leave --scope out")
+        return places[scope] if scope else next(iter(places.values()), Place(()))
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -74,15 +83,14 @@ class Machine:
     def path(self, template: str) -> Path:
         """Return the path that a template means here."""
         config = self._folder("XDG_CONFIG_HOME", ".config")
-        mac, windows = self.platform == "darwin", self.platform == "win32"
-        roaming = self._folder("APPDATA", "AppData/Roaming")
-        app = self.home / "Library/Application Support" if mac else roaming if windows else config
+        mac = self.platform == "darwin"
+        app = self.home / "Library/Application Support" if mac else config
         named = {
             "home": self.home,
             "config": config,
             "app": app,
             "code": app / "Code/User",
-            "zed": self.home / ".config/zed" if mac else roaming / "Zed" if windows else config / "zed",
+            "zed": self.home / ".config/zed" if mac else config / "zed",
             "codex": self._folder("CODEX_HOME", ".codex"),
             "copilot": self._folder("COPILOT_HOME", ".copilot"),
             "cline": self._folder("CLINE_DIR", ".cline"),
@@ -109,5 +117,5 @@ def ours(entry: object) -> bool:
         return False
     command, args = entry.get("command"), entry.get("args")
     words = [word for part in (command, args) for word in (part if isinstance(part, list) else [part])]
-    names = {Path(word.replace("\\", "/")).stem for word in words if isinstance(word, str)}
+    names = {Path(word).stem for word in words if isinstance(word, str)}
     return "mcp" in words and not names.isdisjoint({"assay", "assay.cli"})

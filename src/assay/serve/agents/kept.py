@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +16,12 @@ from typing import Any
 import platformdirs
 
 from assay.errors import StorageError
+from assay.serve.agents import files
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One edit: what stands at a place of the text with this hash, and what stood there before."""
+    """What stands at a place of the text with this hash, and what stood there before."""
 
     digest: str
     at: int
@@ -31,14 +30,14 @@ class Step:
 
     def undone(self, text: str) -> str | None:
         """Return the text as it was before, or None where it is not the text that this step left."""
-        if digest(text) != self.digest:
+        if _digest(text) != self.digest:
             return None
         return text[: self.at] + self.removed + text[self.at + len(self.added) :]
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """All edits of one file, the entry that stands there since, and what there was before the first of them."""
+    """What was done to one file: the entry that stands there since, and what there was before."""
 
     file: str
     entry: dict[str, Any]
@@ -50,32 +49,28 @@ class Record:
     """Whether the file is."""
     folders: tuple[str, ...] = ()
     """The folders that are, the innermost first."""
-    steps: tuple[Step, ...] = ()
+    step: Step | None = None
+    """All that was written, taken together; None where somebody else changed the file between two edits."""
 
     def undone(self, text: str) -> str | None:
-        """Return the text as it was before every edit, or None where somebody else has changed it since."""
-        for step in reversed(self.steps):
-            before = step.undone(text)
-            if before is None:
-                return None
-            text = before
-        return text
+        """Return the text as it was before, or None where somebody else has changed it since."""
+        return self.step.undone(text) if self.step else None
 
 
 def step(before: str, after: str) -> Step:
     """Return what tells two texts apart as one piece."""
-    shorter = min(len(before), len(after))
-    at = _longest(shorter, lambda size: before[:size] == after[:size])
-    same = _longest(shorter - at, lambda size: before[len(before) - size :] == after[len(after) - size :])
-    return Step(digest(after), at, after[at : len(after) - same], before[at : len(before) - same])
+    at = _common(before, after)
+    same = _common(before[at:][::-1], after[at:][::-1])
+    return Step(_digest(after), at, after[at : len(after) - same], before[at : len(before) - same])
 
 
-def _longest(most: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest size that fits, where every smaller one does, too."""
-    return bisect_left(range(most), 1, key=lambda size: not fits(size + 1))
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts begin with in common."""
+    differing = (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return next(differing, min(len(one), len(other)))
 
 
-def digest(text: str) -> str:
+def _digest(text: str) -> str:
     """Return a hash of a text."""
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -84,8 +79,8 @@ def recall(file: Path) -> Record | None:
     """Return what was done to a file, or None if nothing was, or nothing that can be read."""
     try:
         kept = json.loads(_place(file).read_text(encoding="utf-8"))
-        steps = tuple(Step(**each) for each in kept.pop("steps"))
-        return Record(**{**kept, "folders": tuple(kept["folders"]), "steps": steps})
+        step = kept["step"] and Step(**kept["step"])
+        return Record(**{**kept, "folders": tuple(kept["folders"]), "step": step})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -95,9 +90,7 @@ def remember(record: Record) -> None:
     place = _place(Path(record.file))
     try:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        partial = place.with_suffix(f".{os.getpid()}")
-        partial.write_text(json.dumps(asdict(record), ensure_ascii=False), encoding="utf-8")
-        partial.replace(place)
+        files.write(place, json.dumps(asdict(record), ensure_ascii=False))
     except OSError as error:
         raise StorageError(
             f"cannot keep in {place.parent} what to undo ({error.strerror}); nothing was changed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +27,10 @@ def started(called: str, interpreter: str, search: str) -> Started:
 
     `called` is what it was called as now, `interpreter` is what runs it, and `search` is PATH.
     """
-    found = shutil.which(PROGRAM, path=search)
+    found = _found(PROGRAM, search)
     own = _own(Path(called), Path(interpreter))
     if own is None:
-        return Started(interpreter, ("-m", "assay.cli.main"), "it is not installed as a program of its own")
+        return Started(_plain(interpreter), ("-m", "assay.cli.main"), "it is not installed as a program of its own")
     if found is None:
         return Started(str(own), (), f"'{PROGRAM}' is not on PATH")
     if not own.samefile(found):
@@ -37,14 +38,6 @@ def started(called: str, interpreter: str, search: str) -> Started:
     if (Path(found).parent.parent / "pyvenv.cfg").exists():
         return Started(found, (), "PATH leads to it only while its virtual environment is active")
     return Started(PROGRAM)
-
-
-def place_of(agent: Agent, scope: str | None) -> Place:
-    """Return the place of a scope, or the usual one."""
-    places = agent.places()
-    if scope and scope not in places:
-        raise InputError(f"{agent.title} has no file of the {scope}: leave --scope out")
-    return places[scope or next(iter(places))] if places else Place((), ANYWHERE)
 
 
 def entry_of(agent: Agent, place: Place, how: Started, project: Path, *, fixed: bool) -> Entry:
@@ -61,11 +54,24 @@ def by_path(agent: Agent, how: Started, search: str) -> Started:
     """Return how an agent starts this program that does not look for programs as a shell does."""
     if agent.searches or how.why:
         return how
-    return Started(shutil.which(how.command, path=search) or how.command, how.first, f"{agent.title} may not see PATH")
+    return Started(_found(how.command, search) or how.command, how.first, f"{agent.title} may not see PATH")
+
+
+def _found(program: str, search: str) -> str | None:
+    """Return the path of a program that PATH leads to."""
+    found = shutil.which(program, path=search)
+    return _plain(found) if found else None
+
+
+def _plain(path: str) -> str:
+    """Return a path from the top and without `..`; the file's own link is kept, for it outlives what it leads to."""
+    whole = Path(os.path.normpath(Path(path).absolute()))
+    if not Path(path).exists() or (whole.exists() and whole.samefile(path)):
+        return str(whole)
+    return str(Path(path).parent.resolve() / Path(path).name)  # a folder is a link, with `..` behind it
 
 
 def _own(called: Path, interpreter: Path) -> Path | None:
     """Return the program that runs now."""
-    names = (PROGRAM, f"{PROGRAM}.exe")
-    places = [called, *(interpreter.parent / name for name in names)]
-    return next((place.absolute() for place in places if place.name in names and place.is_file()), None)
+    places = (called, interpreter.parent / PROGRAM)
+    return next((Path(_plain(str(place))) for place in places if place.name == PROGRAM and place.is_file()), None)

@@ -12,9 +12,9 @@ from assay.errors import InputError, nearest
 from assay.serve.agents.agent import FOLDER, THERE, Agent, Entry, Place, Shape
 
 
-def typed(kind: str, **more: Any) -> Shape:
+def _stdio(**more: Any) -> Shape:
     """Return the shape of an entry that says its type first."""
-    return lambda command, args: {"type": kind, "command": command, "args": [*args], **more}
+    return lambda command, args: {"type": "stdio", "command": command, "args": [*args], **more}
 
 
 def _listed(command: str, args: Sequence[str]) -> Entry:
@@ -32,7 +32,7 @@ AGENTS = (
         Place((".mcp.json",), THERE, "it asks once whether it may start the servers of a project"),
         Place(("{home}/.claude.json",), THERE),
         ("claude", "{home}/.claude"),
-        shape=typed("stdio"),
+        shape=_stdio(),
     ),
     Agent(
         "claude-desktop",
@@ -48,7 +48,7 @@ AGENTS = (
         Place((".cursor/mcp.json",), FOLDER),
         Place(("{home}/.cursor/mcp.json",)),
         ("cursor", "{home}/.cursor"),
-        shape=typed("stdio"),
+        shape=_stdio(),
     ),
     Agent(
         "vscode",
@@ -57,7 +57,7 @@ AGENTS = (
         Place(("{code}/mcp.json",), FOLDER),
         ("code", "{code}"),
         keys=("servers",),
-        shape=typed("stdio"),
+        shape=_stdio(),
     ),
     Agent(
         "windsurf",
@@ -137,7 +137,7 @@ AGENTS = (
         None,
         Place(("{copilot}/mcp-config.json",), THERE),
         ("copilot", "{copilot}"),
-        shape=typed("stdio", tools=["*"]),
+        shape=_stdio(tools=["*"]),
     ),
     Agent(
         "kiro",

@@ -6,11 +6,9 @@ one line or an entry that is there already, is left to tomlkit. Every outcome is
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
 
 import tomlkit
@@ -34,7 +32,7 @@ def load(text: str) -> dict[str, Any]:
 
 def put(text: str, keys: Sequence[str], value: object) -> str:
     """Return a text with the value of some nested keys changed or added."""
-    wanted = deepcopy(load(text))
+    wanted = load(text)
     table: Any = wanted
     for depth, key in enumerate(keys[:-1], 1):
         table = table.setdefault(key, {})
@@ -51,7 +49,7 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
 
 def drop(text: str, keys: Sequence[str]) -> str:
     """Return a text without a value that is there."""
-    wanted = deepcopy(load(text))
+    wanted = load(text)
     table: Any = wanted
     for key in keys[:-1]:
         table = table[key]
@@ -89,19 +87,14 @@ def _edited(text: str, keys: Sequence[str], value: object, wanted: dict[str, Any
 def _is(text: str, wanted: dict[str, Any], keys: Sequence[str]) -> bool:
     """Say whether a text means what is wanted; a table that was emptied may be gone."""
     try:
-        found = load(text)
+        return _pruned(load(text), keys[:-1]) == _pruned(wanted, keys[:-1])
     except InputError:
         return False
-    return _pruned(found, keys) == _pruned(wanted, keys)
 
 
-def _pruned(tables: dict[str, Any], keys: Sequence[str]) -> str:
-    """Return tables as text to compare, without those that keys lead to and that are empty."""
-    left = deepcopy(tables)
-    for depth in range(len(keys) - 1, 0, -1):
-        table: Any = left
-        for key in keys[: depth - 1]:
-            table = table.get(key, {})
-        if table.get(keys[depth - 1]) == {}:
-            del table[keys[depth - 1]]
-    return json.dumps(left, sort_keys=True, default=repr)
+def _pruned(tables: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    """Return tables without those that keys lead to and that are empty."""
+    if not keys or keys[0] not in tables:
+        return tables
+    inner = _pruned(tables[keys[0]], keys[1:])
+    return {key: inner if key == keys[0] else value for key, value in tables.items() if inner or key != keys[0]}

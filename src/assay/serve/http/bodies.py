@@ -48,7 +48,7 @@ class Label:
     query: Annotated[str, Field(max_length=LONGEST_QUERY, pattern=r"\w")]
     """The question."""
     target: Annotated[str, Field(min_length=1, max_length=LONGEST_PATH)]
-    """The answer, as `path:start-end`, relative to the root."""
+    """The answer, as `path:start-end` or `path::Symbol.name`, relative to the root; lines are kept by their name."""
     grade: Grade | None
     """1 is right, 0 wrong; null takes back what was said."""
     path: Annotated[str, Field(max_length=LONGEST_PATH)] = ""

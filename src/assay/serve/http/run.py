@@ -40,8 +40,35 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # it is Any
                 signal.signal(each, handler)
 
 
-class _Protocol(H11Protocol):  # type: ignore[misc]  # the same
-    """HTTP whose answer to what is none is JSON, as all others are."""
+class Protocol(H11Protocol):  # type: ignore[misc]  # the same
+    """HTTP whose answer to what is none is JSON, as all others are, and that hangs up on whoever takes too long."""
+
+    head_s = 10.0
+    """Within which a head has to be there: whoever only holds connections would soon hold all that there can be."""
+    answer_s = 120.0
+    """From a head to the end of its answer, which somebody has to read; body and work take half of that at most."""
+    _due: asyncio.TimerHandle
+    _asked: object = None
+    """The request that is being answered; None while a head is to come."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Begin to wait for a head."""
+        super().connection_made(transport)
+        self._due = self.loop.call_later(self.head_s, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, and wait anew where a request began with it or none is being answered any more."""
+        super().data_received(data)
+        asked = self.cycle if self.cycle is not None and not self.cycle.response_complete else None
+        if asked is not self._asked:
+            self._asked = asked
+            self._due.cancel()
+            self._due = self.loop.call_later(self.answer_s if asked else self.head_s, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._due.cancel()
+        super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  as uvicorn calls it
         """Answer what is no HTTP, and hang up."""
@@ -50,22 +77,6 @@ class _Protocol(H11Protocol):  # type: ignore[misc]  # the same
         for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=answer.body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens, 0 being any port, or say why none can."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = found[0]
-        made = socket.socket(family, kind, protocol)  # with its protocol, or small answers wait 40 ms for an ACK
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(2048)
-    except (OSError, OverflowError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot listen on {host}, port {port}: {why}; give another --port, or 0 for any") from error
-    made.setblocking(False)
-    return made
 
 
 def is_loopback(made: socket.socket) -> bool:
@@ -95,7 +106,7 @@ def run(app: App, made: socket.socket) -> None:
     """Serve until a signal asks to stop."""
     config = uvicorn.Config(
         app,
-        http=_Protocol,
+        http=Protocol,
         ws="none",
         lifespan="off",
         log_level="error",

@@ -1,6 +1,6 @@
 // Two or three picked answers side by side: what they share recedes, what differs stands out.
 
-import { percent, placeView, titleOf } from "./answer.js";
+import { percent, placeOf, placeView, titleOf } from "./answer.js";
 import { codeOf, linesOf, nodesOf, textOf } from "./code.js";
 import { aligned, differences, namesOnlyIn } from "./diff.js";
 import { button, el, of, plain, plural } from "./dom.js";
@@ -12,19 +12,24 @@ const MOST_LINES = 1500;
 const SELF = new Set(["self", "cls", "this", "None", "null", "nil", "True", "False", "true", "false", "undefined"]);
 
 let picked = [];
+let refused = "";
 let changed = () => {};
 
 export const onChange = (call) => (changed = call);
 export const isPicked = (hit) => picked.some((one) => targetOf(one.hit) === targetOf(hit));
-export const clear = () => ((picked = []), tray(), changed());
+export const clear = () => ((picked = []), (refused = ""), tray(), changed());
 
-/** Pick a hit or put it back; the oldest one makes room. */
+/** Pick a hit or put it back; one too many is refused. */
 export function pick(hit, root, is = !isPicked(hit)) {
-  picked = picked.filter((one) => targetOf(one.hit) !== targetOf(hit));
-  if (is) picked = [...picked, { hit, root }].slice(-MOST);
+  const others = picked.filter((one) => targetOf(one.hit) !== targetOf(hit));
+  refused = is && others.length === MOST ? `Only ${MOST} are compared at once: put one back first` : "";
+  if (!refused) picked = is ? [...others, { hit, root }] : others;
   tray();
   changed();
 }
+
+/** Say whether another picked one has the same name. */
+const alike = (hit) => picked.filter((one) => titleOf(one.hit) === titleOf(hit)).length > 1;
 
 function tray() {
   const bar = of("tray");
@@ -35,13 +40,14 @@ function tray() {
       "li",
       {},
       el("bdi", {}, plain(titleOf(hit))),
-      button("×", () => pick(hit, "", false), { class: "quiet", "aria-label": `Put ${titleOf(hit)} back` }),
+      alike(hit) ? el("bdi", { class: "hint" }, plain(` ${placeOf(hit)}`)) : null,
+      button("×", () => pick(hit, "", false), { class: "quiet", "aria-label": `Put ${alike(hit) ? placeOf(hit) : titleOf(hit)} back` }),
     ),
   );
   const ready = picked.length > 1;
   bar.replaceChildren(
     el("ul", {}, names),
-    el("span", { class: "hint" }, ready ? "" : "Pick one or two more to compare"),
+    el("span", { class: "hint", role: "status" }, refused || (ready ? "" : "Pick one or two more to compare")),
     button("Compare", open, { class: "primary", disabled: !ready }),
     button("Clear", clear, { class: "quiet" }),
   );

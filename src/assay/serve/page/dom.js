@@ -19,8 +19,9 @@ export const button = (label, click, given = {}) => el("button", { type: "button
 
 /** What reorders text, hides in it or controls a terminal; a tab and what joins emoji are neither. */
 const ODD =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/;
-const ODDS = new RegExp(`(${ODD.source})`);
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u;
+const ODDS = new RegExp(`(${ODD.source})`, "u");
+const ONE = new RegExp(`^${ODD.source}$`, "u");
 
 /** Return a text as nodes, with characters that could deceive written out. */
 export function plain(text) {
@@ -28,7 +29,7 @@ export function plain(text) {
   return text
     .split(ODDS)
     .filter(Boolean)
-    .map((part) => (part.length === 1 && ODD.test(part) ? odd(part) : part));
+    .map((part) => (ONE.test(part) ? odd(part) : part));
 }
 
 function odd(character) {

@@ -1,9 +1,11 @@
-// What to keep: mode, languages, kinds and paths; what there is to choose from comes from the answers.
+// What to keep: mode, languages, kinds and paths; what there is to choose from the index says, and until then answers.
 
 import { button, el, of, plain } from "./dom.js";
 import { MODES, filtered, unfiltered } from "./state.js";
 
-const seen = { root: null, lang: new Set(), kind: new Set() };
+const none = () => ({ lang: new Set(), kind: new Set() });
+const seen = { root: null, ...none() };
+let indexed = none();
 const MENUS = { lang: ["languages", "Language"], kind: ["kinds", "Kind"] };
 let change = () => {};
 
@@ -33,11 +35,16 @@ export function ready(changed) {
 
 /** Remember which languages and kinds answers had. */
 export function learn(root, hits) {
-  if (seen.root !== root) Object.assign(seen, { root, lang: new Set(), kind: new Set() });
+  if (seen.root !== root) Object.assign(seen, { root, ...none() });
   for (const hit of hits) {
     if (hit.language) seen.lang.add(hit.language);
     if (hit.kind) seen.kind.add(hit.kind);
   }
+}
+
+/** Offer what a root's index holds; nothing while that is not known. */
+export function offer({ languages = {}, kinds = {} } = {}) {
+  indexed = { lang: new Set(Object.keys(languages)), kind: new Set(Object.keys(kinds)) };
 }
 
 /** Show what is chosen. */
@@ -51,7 +58,7 @@ export function show(state) {
 function menu(name, state) {
   const [id, title] = MENUS[name];
   const details = of(id);
-  const options = [...new Set([...seen[name], ...state[name]])].sort();
+  const options = [...new Set([...indexed[name], ...seen[name], ...state[name]])].sort();
   details.hidden = options.length === 0;
   const told = state[name].length > 1 ? `${title}: ${state[name].length}` : (state[name][0] ?? title);
   details.querySelector("summary").replaceChildren(...plain(told));

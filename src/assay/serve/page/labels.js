@@ -18,10 +18,10 @@ export async function load(root) {
   return held;
 }
 
-/** Return the grade that the reader gave a hit for a question, or null. */
+/** Return the grade that the reader gave lines as they are now for a question, or null. */
 export function gradeOf(question, target) {
   const query = held.queries.find((one) => same(one.text) === same(question));
-  const mine = query?.judgments.find((one) => one.target === target && (!judge || one.judge === judge));
+  const mine = query?.judgments.find((one) => one.lines === target && (!judge || one.judge === judge));
   return mine?.grade ?? null;
 }
 

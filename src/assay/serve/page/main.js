@@ -10,7 +10,7 @@ import * as filters from "./filters.js";
 import { help, listen } from "./keys.js";
 import * as labels from "./labels.js";
 import * as results from "./results.js";
-import { below, find, isQuestion, isStale, splitPlace, stop } from "./search.js";
+import { WORDLESS, below, find, isQuestion, isStale, splitPlace, stop } from "./search.js";
 import * as start from "./start.js";
 import { addressOf, read, write } from "./state.js";
 
@@ -20,13 +20,18 @@ let state = read();
 let roots = [];
 let cursor = "";
 let slow = 0;
+let shown = null; // the question whose answers stand there
+let back = history.state?.top ?? null; // how far down the reader was, where the history leads back to that
 
 const keyOf = ({ name, path }) => (roots.filter((one) => one.name === name).length > 1 ? path : name);
-const chosen = () => roots.find((one) => keyOf(one) === state.root) ?? roots[0];
+const chosen = () => (state.root ? roots.find((one) => keyOf(one) === state.root) : roots[0]);
+const unserved = () => roots.length > 0 && !chosen();
 const root = () => chosen()?.path ?? "";
 
 /** Change what is asked, write it into the address, and answer. */
 function go(patch, how = {}) {
+  if (!how.typing) history.replaceState({ ...history.state, top: scrollY }, "");
+  back = null;
   state = Object.freeze({ ...state, ...patch });
   write(state, how);
   render(how.at ?? performance.now());
@@ -45,11 +50,28 @@ async function render(began = performance.now()) {
     waiting(false);
     problem("");
     of("found").hidden = true;
-    if (searching) start.facts(root());
-    else await trying(() => bench(state, go));
+    shown = back = null;
+    if (!searching) await trying(() => bench(state, go));
+    else if (unserved()) problem(missing());
+    else {
+      if (state.q.trim()) problem(WORDLESS);
+      facts();
+    }
+    return;
+  }
+  if (unserved()) {
+    waiting(false);
+    problem(missing());
     return;
   }
   await answer({ began });
+}
+
+const missing = () => `no folder named '${state.root}' is served here; served are ${roots.map(keyOf).join(", ")}`;
+
+/** Have the start and the menus say what is indexed. */
+function facts() {
+  start.facts(root(), (status) => (filters.offer(status), filters.show(state)));
 }
 
 function title(asking) {
@@ -70,8 +92,18 @@ async function answer({ began, further = false }) {
     nearby(mine);
     results.show(told, mine, { further, does });
     filters.show(mine);
+    facts();
+    if (!further) place(mine);
     painted(began);
   });
+}
+
+/** Scroll to where the reader was, where the history led back to that; to the top of what another answer is related to. */
+function place(mine) {
+  if (back !== null) scrollTo({ top: back, behavior: "instant" });
+  else if (mine.near !== (shown?.near ?? "")) scrollTo({ top: 0, behavior: "instant" });
+  back = null;
+  shown = mine;
 }
 
 /** Try something, and say in a sentence why it did not succeed; what was given up is no failure. */
@@ -134,19 +166,35 @@ function painted(began) {
 
 const does = (told) => ({
   pick: (hit, is) => compare.pick(hit, told.root, is),
-  related: (hit) => go({ near: placeOf({ ...hit, path: below(root(), told.root, hit.path) }) }),
+  related: (hit) => {
+    const from = addressOf(state);
+    go({ near: placeOf({ ...hit, path: below(root(), told.root, hit.path) }) });
+    history.replaceState({ ...history.state, from }, "");
+  },
   label: async (target, grade) => {
     try {
       await labels.label(told.root, state.q, target, grade);
       for (const { actions } of results.all()) actions.graded?.();
       tally();
-      results.say(grade === null ? "Judgment taken back" : grade ? "Marked right" : "Marked wrong");
+      marked(grade);
     } catch (error) {
       of("problem").hidden = false;
       of("problem").replaceChildren(...plain(`Not saved: ${error.message}`));
     }
   },
 });
+
+const SHOWN_MS = 4000;
+let hiding = 0;
+
+/** Say what a mark did, and how it is undone. */
+function marked(grade) {
+  const told = grade === null ? "taken back" : grade ? "marked right; r takes it back" : "marked wrong; w takes it back";
+  of("said").hidden = false;
+  of("said").replaceChildren(told);
+  clearTimeout(hiding);
+  hiding = setTimeout(() => (of("said").hidden = true), SHOWN_MS);
+}
 
 function tally() {
   const { file, judgments, questions } = labels.counted();
@@ -162,14 +210,21 @@ function tally() {
   );
 }
 
-function nearby({ near, q }) {
+/** Leave what is related: by the history where it was come to from the answers, which keeps where they were. */
+function left(mine) {
+  if (history.state?.from === addressOf({ ...mine, near: "" })) history.back();
+  else go({ near: "" });
+}
+
+function nearby(mine) {
+  const { near, q } = mine;
   of("near").hidden = !near;
   if (!near) return;
   const [path, line] = splitPlace(near);
-  const back = q ? button(`Back to “${q}”`, () => go({ near: "" }), { class: "quiet" }) : null;
+  const leave = q ? button(`Back to “${q}”`, () => left(mine), { class: "quiet" }) : null;
   of("near").replaceChildren(
     el("p", {}, "Related to ", el("strong", {}, el("bdi", {}, plain(path)), `:${line}`)),
-    ...(back ? [back] : []),
+    ...(leave ? [leave] : []),
   );
 }
 
@@ -180,7 +235,7 @@ function controls() {
     link.setAttribute("aria-current", link.dataset.view === state.view ? "page" : "false");
     link.href = addressOf({ ...state, view: link.dataset.view });
   }
-  if (roots.length > 1) of("root").value = keyOf(chosen());
+  if (roots.length > 1) of("root").value = unserved() ? "" : keyOf(chosen());
 }
 
 async function serving() {
@@ -193,6 +248,14 @@ async function serving() {
   );
   of("root-name").hidden = roots.length > 1;
   of("root-name").replaceChildren(...plain(roots[0]?.name ?? ""));
+}
+
+let remembering = 0;
+
+/** Keep with the history how far down the reader is, for when it leads back here. */
+function remember() {
+  clearTimeout(remembering);
+  if (back === null) remembering = setTimeout(() => history.replaceState({ ...history.state, top: scrollY }, ""), 150);
 }
 
 function wire() {
@@ -212,7 +275,13 @@ function wire() {
   of("editor").addEventListener("change", () => (choose(of("editor").value), render()));
   of("more").addEventListener("click", () => answer({ began: performance.now(), further: true }));
   of("help").addEventListener("click", help);
-  addEventListener("popstate", () => ((state = read()), render()));
+  history.scrollRestoration = "manual";
+  addEventListener("scroll", remember, { passive: true });
+  addEventListener("popstate", (event) => {
+    back = event.state?.top ?? 0;
+    state = read();
+    render();
+  });
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-view]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

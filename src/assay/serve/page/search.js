@@ -8,6 +8,9 @@ const WORD = /[\p{L}\p{N}_]/u;
 let flight = null;
 
 export const isQuestion = (text) => WORD.test(text);
+/** What the command and the API say of a question without a word. */
+export const WORDLESS =
+  "the query holds no word to search for; ask something, such as 'where are retries handled'";
 export const isStale = (error) => error instanceof Refused && error.status === 409;
 
 export function stop() {

@@ -11,7 +11,8 @@ const EXAMPLES = [
   "retry when the network fails",
 ];
 
-let asked = "";
+let asked = null;
+let known = null;
 
 export function ready(go) {
   of("examples").append(
@@ -25,13 +26,17 @@ export function ready(go) {
   );
 }
 
-/** Say what is indexed at a root; that is asked once. */
-export async function facts(root) {
+/** Say what is indexed at a root, and tell it to `heard`; that is asked once. */
+export async function facts(root, heard) {
   if (asked === root) return;
   asked = root;
+  if (known !== root) heard({});
+  known = root;
   try {
     const status = await ask("/api/status", { path: root });
-    if (!status.indexed) asked = ""; // soon it will be
+    if (known !== root) return;
+    if (!status.indexed) asked = null; // soon it will be
+    heard(status);
     const left = Object.values(status.left_out).reduce((sum, count) => sum + count, 0);
     const parts = [
       plural(status.files, "file"),
@@ -46,7 +51,8 @@ export async function facts(root) {
       ),
     );
   } catch (error) {
-    asked = "";
+    if (known !== root) return;
+    asked = null;
     of("facts").replaceChildren(...plain(error.message));
   }
 }

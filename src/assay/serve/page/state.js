@@ -9,7 +9,7 @@ export function read(search = location.search) {
   for (const [name, usual] of Object.entries(USUAL)) {
     state[name] = Array.isArray(usual) ? held.getAll(name).filter(Boolean) : (held.get(name) ?? usual);
   }
-  if (!(state.mode in MODES)) state.mode = USUAL.mode;
+  if (!Object.hasOwn(MODES, state.mode)) state.mode = USUAL.mode;
   if (state.view !== "bench") state.view = "search";
   return Object.freeze(state);
 }

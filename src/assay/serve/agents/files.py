@@ -1,0 +1,74 @@
+"""Files of settings read and written whole: at once, with the rights and the owner they have, through symbolic links.
+
+What is no ordinary text, and what its owner protected, is refused before anything is done.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from assay.errors import InputError
+
+LARGEST_MB = 32
+
+
+def resolved(file: Path) -> Path:
+    """Return a path without symbolic links; one that leads in a circle stays, for reading it to say so."""
+    return Path(os.path.realpath(file))
+
+
+def read(file: Path) -> str | None:
+    """Return the text of a file with its line ends, or None if there is none; what is no text is an error."""
+    target = resolved(file)
+    try:
+        about = target.stat()
+        if not stat.S_ISREG(about.st_mode):
+            kind = "a folder" if stat.S_ISDIR(about.st_mode) else "no ordinary file"
+            raise InputError(f"{file} is {kind}, wanted a file of settings")
+        if about.st_size > LARGEST_MB * 2**20:
+            raise InputError(f"{file} has {about.st_size / 2**20:,.0f} MB, wanted at most {LARGEST_MB}")
+        return target.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is no UTF-8 text (byte {error.start})") from error
+
+
+def check_writable(file: Path) -> None:
+    """Refuse what may not be written; the right to replace a protected file is not the wish to."""
+    target = resolved(file)
+    if target.exists() and not target.stat().st_mode & 0o222:
+        raise InputError(f"{file} is write-protected: chmod u+w it, or change it by hand")
+    above = next(folder for folder in target.parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InputError(f"nothing can be written in {above}: it is no folder, or its rights forbid it")
+
+
+def missing_folders(file: Path) -> list[Path]:
+    """Return the folders that have to be made for a file, the innermost first."""
+    return [folder for folder in resolved(file).parents if not folder.exists()]
+
+
+def write(file: Path, text: str) -> None:
+    """Write a text in the place of a file, which is there whole at any moment."""
+    target = resolved(file)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    about = target.stat() if target.exists() else None
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if about else 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            if about:
+                with suppress(OSError):
+                    os.fchown(out.fileno(), about.st_uid, about.st_gid)
+                os.fchmod(out.fileno(), stat.S_IMODE(about.st_mode))
+            out.write(text.encode())
+            out.flush()
+            os.fsync(out.fileno())
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,36 @@
+"""An address to a socket that listens there: what a server needs before it may say that it serves."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from assay.errors import InputError
+
+
+def listening(host: str, port: int, option: str = "--port") -> socket.socket:
+    """Return a socket that listens, 0 being any port, or say why none can; `option` is what chose the port."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        made = socket.socket(family, kind, protocol)  # with its protocol, or small answers wait 40 ms for an ACK
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen(2048)
+        except BaseException:
+            made.close()
+            raise
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise InputError(f"cannot listen on {host}, port {port}: {_why(error, option)}") from error
+    made.setblocking(False)
+    return made
+
+
+def _why(error: Exception, option: str) -> str:
+    """Return what is wrong with an address, and what to give in its place."""
+    if isinstance(error, (socket.gaierror, UnicodeError)):
+        return "unknown host; give another --host"
+    if isinstance(error, OSError) and error.errno in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
+        return "that is no address of this machine; give another --host, such as 127.0.0.1"
+    return f"{getattr(error, 'strerror', None) or error}; give another {option}, or 0 for any"
