@@ -39,6 +39,7 @@ def test_a_mistake_is_one_line(assay, project: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("command", ["index", "status", "serve", "mcp", "install"])
 def test_what_a_question_would_explain_is_said_of_searches_only(assay, project: Path, command: str):
+    pytest.importorskip({"serve": "fastapi", "mcp": "mcp"}.get(command, "assay"))
     assert assay(command, project / "none").err == f"assay: no such folder: '{project}/none'\n"
     assert assay(command, project / "README.md").err == f"assay: '{project}/README.md' is a file: give its folder\n"
 

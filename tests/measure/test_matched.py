@@ -48,7 +48,7 @@ def value(name, found):
 def strict(run, truth):
     """What each result earns, without arrays."""
     length = {one.span: one.span.end - one.span.start if one.span.start else 10**6 for one in truth}
-    open_entries = sorted(truth, key=lambda one: (-one.grade, length[one.span], str(one.span)))
+    open_entries = sorted(truth, key=lambda one: (-one.grade, length[one.span], one.span.path, one.span.start))
     earned = []
     for span in dict.fromkeys(run):
         taken = next((one for one in open_entries if one.grade and one.span.overlaps(span)), None)

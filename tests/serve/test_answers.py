@@ -16,7 +16,8 @@ from assay.errors import InputError
 from assay.serve import asking, reading
 from assay.serve.asking import Keep, Page
 from assay.serve.cursor import cursor, offset_of
-from assay.serve.session import Session, Waits
+from assay.serve.engine import Waits
+from assay.serve.session import Session
 from assay.serve.told import told
 from assay.settings import Settings
 

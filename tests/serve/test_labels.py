@@ -16,8 +16,9 @@ from assay.bench.places import resolved
 from assay.errors import InputError
 from assay.serve import asking
 from assay.serve.asking import Keep, Page
+from assay.serve.engine import Waits
 from assay.serve.labels import DamagedTruth, Labeller, Said
-from assay.serve.session import NotServed, Session, Waits
+from assay.serve.session import NotServed, Session
 from assay.settings import Settings
 
 TARGET = "mail/send.py:6-12"

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.serve.session import NotServed, Session, StillIndexing, Waits
+from assay.serve.engine import StillIndexing, Waits
+from assay.serve.session import NotServed, Session
 from assay.settings import Settings
 
 WAYS = ["..", ".", "mail", "web", "\\..", "..\\", "....", "\uff0e\uff0e", "%2e%2e", ""]

@@ -21,7 +21,8 @@ pytest.importorskip("watchfiles")
 from assay.corpus.walk import walk
 from assay.encode.hashed import HashedEncoder
 from assay.search.index import Index
-from assay.serve.session import Session, Waits
+from assay.serve.engine import Waits
+from assay.serve.session import Session
 from assay.serve.upkeep import Pace, Upkeep
 from assay.serve.watch import NoWatch, Watcher
 from assay.settings import load

@@ -74,9 +74,10 @@ def serve(
     from assay.cli.workspaces import say
     from assay.errors import MissingExtra
     from assay.serve.benched import FOLDER, Reports, Source
+    from assay.serve.engine import Waits
     from assay.serve.labels import Labeller
     from assay.serve.listen import listening
-    from assay.serve.session import Session, Waits
+    from assay.serve.session import Session
 
     try:
         from assay.serve.http import run as server

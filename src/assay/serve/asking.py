@@ -20,8 +20,9 @@ from assay.search.union import union
 from assay.serve.answers import FoundAnswer, Size, sized
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
+from assay.serve.engine import View
 from assay.serve.holdings import holdings
-from assay.serve.session import NotServed, Place, Session, View
+from assay.serve.session import NotServed, Place, Session
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Mode, Program, Query, Ranked, Task
 

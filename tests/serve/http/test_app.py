@@ -18,11 +18,12 @@ from starlette.testclient import TestClient  # noqa: TID253
 from assay.serve import asking
 from assay.serve.asking import Keep, Page
 from assay.serve.benched import Reports
+from assay.serve.engine import Waits
 from assay.serve.http.app import app_of
 from assay.serve.http.guard import Guard, Rules
 from assay.serve.http.work import Workers
 from assay.serve.labels import Labeller
-from assay.serve.session import Session, Waits
+from assay.serve.session import Session
 from assay.settings import Settings
 
 PORT = 7777

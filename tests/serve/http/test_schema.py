@@ -13,10 +13,11 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 
 from assay.serve.benched import Reports
+from assay.serve.engine import Waits
 from assay.serve.http.app import app_of
 from assay.serve.http.work import Workers
 from assay.serve.labels import Labeller
-from assay.serve.session import Session, Waits
+from assay.serve.session import Session
 from assay.settings import Settings
 
 CONFIG = """

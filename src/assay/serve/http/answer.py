@@ -16,9 +16,10 @@ from starlette.requests import Request
 from assay.errors import InputError, printable
 from assay.serve.benched import DamagedReport
 from assay.serve.cursor import NotOfThisList
+from assay.serve.engine import StillIndexing
 from assay.serve.http.work import Busy
 from assay.serve.labels import DamagedTruth
-from assay.serve.session import NotServed, StillIndexing
+from assay.serve.session import NotServed
 
 AGAIN_S = "1"
 """Seconds after which a client may ask again, as a header has it."""

@@ -1,0 +1,162 @@
+"""One root and its index, kept up to date while any number of threads ask.
+
+One thread writes; readers have a snapshot and wait for the writer a little, in case it is quick, and then no longer.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from threading import Lock, Thread
+
+from assay.assemble import Workspace, last_workspace, open_workspace
+from assay.corpus.files import shown
+from assay.errors import AssayError
+from assay.protocols import Searcher
+from assay.search.hybrid import Corpus
+from assay.search.index_report import Report
+from assay.settings import Settings
+
+
+class StillIndexing(AssayError):
+    """There is no clone or index yet, and one is being made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """How long things may take, in seconds."""
+
+    fresh_s: float = 1.0
+    """A root whose files were looked at so recently is not looked at again."""
+    refresh_s: float = 0.5
+    """How long answers wait for changed files to be indexed, from when that began, before they come from before."""
+    first_s: float = 45.0
+    """How long an answer waits for a clone, and for an index where there is none."""
+    clone_s: float = 300.0
+    """A clone that was fetched so recently is not fetched again."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A workspace as it is right now."""
+
+    workspace: Workspace
+    searcher: Searcher
+    corpus: Corpus
+    report: Report
+    """What the index holds, from when the files were last looked at."""
+    version: str = field(default_factory=partial(token_hex, 8))
+    """Another one whenever something else is searched."""
+    stale: bool = False
+    """Changed files are still being indexed; the next answer may know more."""
+
+
+class Engine:
+    """One root, its index open; any number of threads may ask."""
+
+    def __init__(self, root: Path, settings: Settings, waits: Waits) -> None:
+        self.root, self.settings = root, settings
+        self._waits = waits
+        self._lock = Lock()
+        self._view: View | None = None
+        self._writing: Future[View] | None = None
+        self._checked = -float("inf")
+        self._verified = False
+        self._began = 0.0
+        self._progress = (0, 0)
+
+    @property
+    def name(self) -> str:
+        """The root as text, whatever bytes its name is made of."""
+        return shown(str(self.root))
+
+    @property
+    def checked_s(self) -> float | None:
+        """How long ago the files were looked at; None where they never were."""
+        return time.monotonic() - self._checked if self._checked > 0 else None
+
+    @property
+    def held(self) -> View | None:
+        """What was there when the files were last looked at, without looking; None where they never were."""
+        return self._view
+
+    @property
+    def making(self) -> tuple[int, int] | None:
+        """How many files of how many are in a first index that is being made; None when none is."""
+        return self._progress if self._view is None and self._writing is not None else None
+
+    def view(self) -> View:
+        """Return the index, up to date where that is quick; raise `StillIndexing` where there is none yet."""
+        with self._lock:
+            if self._view is not None and self._view.workspace.index.torn():
+                self._view = None
+            if self._view is None and self._writing is None:
+                self._view = self._last_good()
+            held, writing = self._view, self._writing
+            if writing is None and (held is None or time.monotonic() - self._checked >= self._waits.fresh_s):
+                writing = self._begin(held)
+        if writing is None:
+            assert held is not None
+            return held
+        try:
+            return writing.result(self._waits.first_s if held is None else self._left_s())
+        except TimeoutError:
+            if held is not None:
+                return replace(held, stale=True)
+            done, total = self._progress
+            far = f", {done:,} of {total:,} files" if total else ""
+            raise StillIndexing(f"the index of '{self.root.name}' is being made{far}; ask again in a minute") from None
+
+    def _left_s(self) -> float:
+        """Return how long an answer waits for what is being indexed: half a second in all, not each one anew."""
+        return max(0.0, self._began + self._waits.refresh_s - time.monotonic())
+
+    def _begin(self, held: View | None) -> Future[View]:
+        writing: Future[View] = Future()
+        self._writing, self._began = writing, time.monotonic()
+        Thread(target=self._write, args=(held, writing), name=f"index {self.root.name}", daemon=True).start()
+        return writing
+
+    def _write(self, held: View | None, writing: Future[View]) -> None:
+        started = time.monotonic()
+        try:
+            made = self._refreshed(held)
+        except BaseException as error:  # noqa: BLE001  it is raised where it was asked
+            with self._lock:
+                self._writing = None
+            writing.set_exception(error)
+            return
+        with self._lock:
+            self._view, self._checked, self._writing = made, started, None
+        writing.set_result(made)
+        if not self._verified and made.workspace.index.check():  # after the answer, for it reads every byte
+            self._checked = -float("inf")  # the next question has the index made anew
+        self._verified = True
+
+    def _last_good(self) -> View | None:
+        """Return what was written last, as it is, so that nobody waits for what changed; None where it is no use."""
+        workspace = last_workspace(self.root, self.settings)
+        return _viewed(workspace, workspace.report) if workspace else None
+
+    def _refreshed(self, held: View | None) -> View:
+        """Return what is there now; while nothing changed the same workspace, which knows words and filters by then."""
+        if held is None:
+            workspace = open_workspace(self.root, self.settings, progress=self._told)
+            return _viewed(workspace, workspace.report)
+        index = held.workspace.index
+        report = index.refresh(self._told)
+        report = replace(report, rebuilt_because=report.rebuilt_because or held.report.rebuilt_because)
+        if index.corpus() is held.corpus:
+            return replace(held, report=report)
+        return _viewed(Workspace(index, report, self.settings), report)
+
+    def _told(self, _stage: str, done: int, total: int) -> None:
+        self._progress = (done, total)
+
+
+def _viewed(workspace: Workspace, report: Report) -> View:
+    return View(workspace, workspace.searcher, workspace.index.corpus(), report)
