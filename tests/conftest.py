@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from assay.cli.main import run
 
@@ -67,6 +68,8 @@ class Ran:
     err: str
 
 
+settings.register_profile("ours", deadline=None)  # a first import or a busy machine is no fault of the example
+settings.load_profile("ours")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that puts us into the background has it ignored
 
 
