@@ -4,26 +4,37 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := $(BIN)/assay search --limit 3
 
+# Bytecode is written when something is installed: where Python is told to write none, each start would compile anew.
+ifneq ($(shell command -v uv),)
+CREATE := uv venv --quiet --python $(PYTHON) $(VENV)
+INSTALL := uv pip install --quiet --compile-bytecode --python $(BIN)/python
+else
+CREATE := $(PYTHON) -m venv $(VENV)
+INSTALL := $(BIN)/python -m pip install --quiet
+endif
+
 .DEFAULT_GOAL := demo
 .PHONY: demo install fix check test golden docs site
 
-demo: install  ## install, index this repository, ask it three questions
+demo: $(VENV)/package  ## install the package alone, index this repository, ask it three questions
 	$(BIN)/assay index .
+	$(DEMO) "mask the key in a message" src
 	$(DEMO) "one writer at a time" src
 	$(DEMO) "which settings file is read" src
-	$(DEMO) "colour the words that were asked for" src
 
-install: $(VENV)/installed  ## the package, editable, with what tests and checks need
+install: $(VENV)/tools  ## the package, and what tests and checks need
 
-$(VENV)/installed: pyproject.toml
-ifneq ($(shell command -v uv),)
-	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) $(VENV)
-	uv pip install --quiet --python $(BIN)/python --editable '.[dev]'
-else
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-endif
+$(VENV)/package: pyproject.toml
+	test -x $(BIN)/python || $(CREATE)
+	$(INSTALL) --editable .
+	$(BIN)/python -m compileall -q src
 	touch $@
+
+$(VENV)/tools: pyproject.toml
+	test -x $(BIN)/python || $(CREATE)
+	$(INSTALL) --editable '.[dev]'
+	$(BIN)/python -m compileall -q src
+	touch $(VENV)/package $@
 
 fix: install  ## what machines can mend
 	$(BIN)/ruff check --fix .
@@ -36,8 +47,8 @@ check: install  ## style, types, layers
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/test_architecture.py
 
-test: install  ## everything that needs no torch
-	$(BIN)/python -m pytest -m 'not torch'
+test: install  ## every test whose extras are installed, on all cores
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 golden: install  ## write the golden rankings anew; read the diff
 	ASSAY_GOLDEN=write $(BIN)/python -m pytest tests/golden

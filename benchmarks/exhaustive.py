@@ -24,7 +24,7 @@ import numpy as np
 from scale import SYLLABLES, unit
 
 from assay.encode.static import load_static
-from assay.measure.lines import Entry, Span
+from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.protocols import Vectors

@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.judge.past import verdicts
-from assay.sandbox.opening import open_sandbox
-from assay.sandbox.verdict import job_of, passed
+from assay.cage.open_cage import open_sandbox
+from assay.judge.past_records import verdicts
+from assay.programs.verdict import job_of, passed
 from assay.types import Program, Script, Task
 
 ROUNDS = 10_000

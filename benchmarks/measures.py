@@ -18,7 +18,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from assay.measure.compare import interval, randomisation
-from assay.measure.lines import Entry, Span
+from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import Matched, Unit, match
 from assay.measure.measures import NAMES, parse
 

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from assay.encode.static import load_static
-from assay.search.index import Index
+from assay.search.folder_index import FolderIndex
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def write_files(root: Path, files: int) -> None:
 
 def measured(root: Path, location: Path) -> dict[str, float]:
     """Refresh three times: all is new, nothing is, one file is."""
-    index = Index(root, location, load_static())
+    index = FolderIndex(root, location, load_static())
     seconds = [timed(index)]
     chunks = len(index.snapshot())
     own_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
@@ -63,7 +63,7 @@ def measured(root: Path, location: Path) -> dict[str, float]:
     }
 
 
-def timed(index: Index) -> float:
+def timed(index: FolderIndex) -> float:
     started = time.perf_counter()
     index.refresh()
     return time.perf_counter() - started

@@ -28,11 +28,11 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from assay.sandbox.keeper import PRELOADED
-from assay.sandbox.limits import Job, Limits
-from assay.sandbox.opening import open_sandbox
-from assay.sandbox.pool import Sandbox
-from assay.sandbox.verdict import job_of, outcome_of
+from assay.cage.cage_pool import Sandbox
+from assay.cage.fork_server import PRELOADED
+from assay.cage.limits import Job, Limits
+from assay.cage.open_cage import open_sandbox
+from assay.programs.verdict import job_of, outcome_of
 from assay.types import Program, Script, Task
 
 PROGRAM = """

@@ -59,25 +59,25 @@ def main() -> None:
 def measured(chunks: int) -> dict[str, float]:
     """Index a made folder of about so many chunks, then ask it things."""
     from assay.encode.static import load_static
-    from assay.search.hybrid import Hybrid
-    from assay.search.index import Index
+    from assay.search.folder_index import FolderIndex
+    from assay.search.hybrid import LearnedSearcher
     from assay.types import Query
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "root"
         source_bytes = write_files(root, chunks // UNITS_A_FILE)
-        index = Index(root, Path(folder) / "index", load_static())
+        index = FolderIndex(root, Path(folder) / "index", load_static())
         started = time.perf_counter()
         report = index.refresh()
         seconds = time.perf_counter() - started
         started = time.perf_counter()
         index.refresh()
         again = time.perf_counter() - started
-        opened = Index(root, Path(folder) / "index", index.encoder)
+        opened = FolderIndex(root, Path(folder) / "index", index.encoder)
         started = time.perf_counter()
         snapshot = opened.snapshot()
         open_ms = (time.perf_counter() - started) * 1e3
-        searcher = Hybrid(snapshot, index.encoder)
+        searcher = LearnedSearcher(snapshot, index.encoder)
         times = []
         for turn in range(5):
             for text in QUERIES:

@@ -222,7 +222,8 @@ def warm_here(root: Path, content: str) -> dict[str, object]:
 
 
 def _assay(root: Path) -> tuple[Callable[[str], object], int]:
-    from assay.assemble import open_workspace, queries_of
+    from assay.assemble.queries import queries_of
+    from assay.assemble.workspace import open_workspace
     from assay.settings import Settings
 
     workspace = open_workspace(root, Settings())

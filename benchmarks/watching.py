@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.encode.static import load_static
-from assay.search.index import Index
+from assay.search.folder_index import FolderIndex
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 QUESTIONS = ("where are offsets committed", "parse a date", "retry with backoff", "close the connection", "HttpServer")
@@ -36,7 +36,7 @@ TOUCHED = 5000
 ASKER = """
 import json, sys, time
 from pathlib import Path
-from assay.serve.asking import Keep, Page, search
+from assay.serve.search_tools import Keep, Page, search
 from assay.serve.session import Session
 from assay.settings import load
 session = Session({Path(sys.argv[1]): load(options={"index.location": sys.argv[2]})})
@@ -75,7 +75,7 @@ def cost(given: argparse.Namespace, folder: Path) -> dict[str, object]:
     """Time commands on an index that is up to date, and the check alone."""
     place = ("--index", str(folder / "index"))
     done = assay("index", given.root, *place)
-    index = Index(given.root.resolve(), folder / "index", load_static())
+    index = FolderIndex(given.root.resolve(), folder / "index", load_static())
     timed = {
         "check": index.check,
         "standing": index.standing,
@@ -95,7 +95,7 @@ def change(given: argparse.Namespace, folder: Path) -> dict[str, object]:
     git("-C", root, "checkout", "--quiet", "-B", "new", "origin/HEAD")
     git("-C", root, "branch", "old", f"new{given.other.removeprefix('HEAD')}")
     differing = len(git("-C", root, "diff", "--name-only", "old", "new").splitlines())
-    index = Index(root, place, load_static())
+    index = FolderIndex(root, place, load_static())
     index.refresh()
     found: dict[str, object] = {"files_of_the_switch": differing}
     with watching(root, place) as watcher:
@@ -109,13 +109,13 @@ def change(given: argparse.Namespace, folder: Path) -> dict[str, object]:
         lines = watcher.stdout.read().splitlines()
         found["watch_ended_with"] = watcher.wait(60)
     found["updates"] = [line.partition(": ")[2] for line in lines]
-    fresh = Index(root, folder / "fresh", load_static())
+    fresh = FolderIndex(root, folder / "fresh", load_static())
     fresh.refresh()
     found["equal_to_fresh"] = content(index) == content(fresh)
     return found
 
 
-def asked_beside(root: Path, place: Path, index: Index, source: str, options: Sequence[str]) -> dict[str, object]:
+def asked_beside(root: Path, place: Path, index: FolderIndex, source: str, options: Sequence[str]) -> dict[str, object]:
     """Ask while idle, while a branch is switched to and fro, and while files are touched; return times of each."""
     command = [sys.executable, "-c", source, str(root), str(place), json.dumps(QUESTIONS), *options]
     with tempfile.TemporaryFile("w+") as told_of, subprocess.Popen(command, stdout=told_of, text=True) as asker:
@@ -157,18 +157,18 @@ def during(work: Callable[[], object]) -> tuple[float, float]:
     return started, time.time()
 
 
-def switched(root: Path, index: Index, branch: str) -> None:
+def switched(root: Path, index: FolderIndex, branch: str) -> None:
     git("-C", root, "checkout", "--quiet", branch)
     settled(index)
 
 
-def to_and_fro(root: Path, index: Index) -> None:
+def to_and_fro(root: Path, index: FolderIndex) -> None:
     for branch in ("old", "new", "old", "new"):
         git("-C", root, "checkout", "--quiet", branch)
     settled(index)
 
 
-def settled(index: Index) -> None:
+def settled(index: FolderIndex) -> None:
     """Wait until the index holds what the files do; looking takes time from who is measured, so new versions only."""
     seen = ""
     while True:
@@ -179,7 +179,7 @@ def settled(index: Index) -> None:
         seen = name
 
 
-def edited(root: Path, index: Index) -> None:
+def edited(root: Path, index: FolderIndex) -> None:
     for path in git("-C", root, "ls-files", "*.java", "*.py", "*.go", "*.kt", "*.js").splitlines()[:TOUCHED]:
         with (root / path).open("a") as file:
             file.write(f"\n// edited at {time.time()}\n")
@@ -190,7 +190,7 @@ def kill(given: argparse.Namespace, folder: Path) -> dict[str, object]:
     """Kill each kind of process at random moments of indexing; each next start has to answer from a whole index."""
     root, place = folder / "root", folder / "index"
     shutil.copytree(given.root, root, ignore=shutil.ignore_patterns(".git"))
-    index = Index(root, place, load_static())
+    index = FolderIndex(root, place, load_static())
     files = index.refresh().files
     update_s = timed(lambda: (rewritten(root, 0), index.refresh()))
     found: dict[str, object] = {"files": files, "files_rewritten_each_time": REWRITTEN, "update_s": round(update_s, 2)}
@@ -201,7 +201,7 @@ def kill(given: argparse.Namespace, folder: Path) -> dict[str, object]:
 
 
 def killed(
-    index: Index, start: Callable[[Path, Path], object], times: int, chance: random.Random, update_s: float
+    index: FolderIndex, start: Callable[[Path, Path], object], times: int, chance: random.Random, update_s: float
 ) -> dict[str, object]:
     """Return how often what went wrong; a version is lost when an older one is current than before the kill."""
     bad = {"not_whole": 0, "lost": 0, "no_answer": 0, "rebuilt": 0, "left_over": 0}
@@ -296,9 +296,9 @@ def send(process: subprocess.Popen[str], message: dict[str, object]) -> None:
     process.stdin.flush()
 
 
-def content(index: Index) -> tuple[object, ...]:
+def content(index: FolderIndex) -> tuple[object, ...]:
     """Return all that search can see, in an order that does not depend on how it came about."""
-    snapshot = Index(index.root, index.folder.location, index.encoder).snapshot()
+    snapshot = FolderIndex(index.root, index.folder.location, index.encoder).snapshot()
     living = sorted(set(range(snapshot.size)) - set(snapshot.dead.tolist()))
     chunks = {number: snapshot.chunk(number) for number in living}
     postings = {}

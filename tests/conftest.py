@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +16,8 @@ import pytest
 from hypothesis import settings
 
 from assay.cli.main import run
+
+sys.path.append(str(Path(__file__).parent))  # for `endpoint_server`
 
 PROJECT = {
     "mail/send.py": '''"""Sending mail."""
@@ -68,9 +72,20 @@ class Ran:
     err: str
 
 
-settings.register_profile("ours", deadline=None)  # a first import or a busy machine is no fault of the example
-settings.load_profile("ours")
+HERE = Path(__file__).parent
+
+# A first import or a busy machine is no fault of an example; in CI the same examples are tried each time.
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that puts us into the background has it ignored
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file, or of a named group, on one worker: they share fixtures, or look at one machine."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(HERE))))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -103,6 +118,32 @@ def assay(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
         return Ran(status, out, err)
 
     return call
+
+
+def cpu_s(work: Callable[[], object], tries: int = 3) -> float:
+    """Return the least processor time of this thread that some work took in several tries."""
+    taken = []
+    for _ in range(tries):
+        began = time.thread_time()
+        work()
+        taken.append(time.thread_time() - began)
+    return min(taken)
+
+
+@pytest.fixture
+def spent() -> Callable[[Callable[[], object]], float]:
+    """Return what says how much processor time some work takes, to compare it with other work of the same run."""
+    return cpu_s
+
+
+@pytest.fixture
+def growth() -> Callable[[Callable[[int], object], int], float]:
+    """Return what says how many times longer eight times the work takes: 8 where it is linear, 64 where quadratic."""
+
+    def growth(work: Callable[[int], object], size: int) -> float:
+        return cpu_s(lambda: work(8 * size), tries=2) / max(cpu_s(lambda: work(size)), 0.002)
+
+    return growth
 
 
 @dataclass(frozen=True)

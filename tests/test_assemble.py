@@ -4,16 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble import encoder_of, index_key, location_of, open_workspace, queries_of, root_of
-from assay.encode.cached import CachedEncoder
+from assay.assemble.indexes import encoder_of, index_key, location_of, root_of
+from assay.assemble.queries import queries_of
+from assay.assemble.workspace import open_workspace
+from assay.encode.cached_encoder import CachedEncoder
 from assay.errors import InputError
 from assay.protocols import Searcher
-from assay.search.dense import Dense
-from assay.search.expand import Expanded
-from assay.search.fuse import Fused
-from assay.search.hybrid import Hybrid
-from assay.search.spelling import Mended
-from assay.search.words_only import Lexical
+from assay.search.dense import VectorSearcher
+from assay.search.expand import ExpandedSearcher
+from assay.search.fuse import FusedSearcher
+from assay.search.hybrid import LearnedSearcher
+from assay.search.keywords import KeywordSearcher
+from assay.search.spelling import SpellCorrected
 from assay.settings import load
 from assay.store.place import located
 
@@ -75,16 +77,16 @@ def test_a_query_that_cannot_be_searched_is_an_error(text: str):
 @pytest.mark.parametrize(
     ("changes", "wanted"),
     [
-        ([], Hybrid),
-        (["search.ranking=vectors"], Dense),
-        (["search.ranking=keywords"], Lexical),
-        (["search.ranking=fused"], Fused),
+        ([], LearnedSearcher),
+        (["search.ranking=vectors"], VectorSearcher),
+        (["search.ranking=keywords"], KeywordSearcher),
+        (["search.ranking=fused"], FusedSearcher),
     ],
 )
 def test_a_ranking_is_a_setting(project: Path, changes: list[str], wanted: type):
     workspace = open_workspace(project, load(changes=changes))
     searcher = workspace.searcher.inner
-    assert isinstance(searcher.inner if isinstance(searcher, Mended) else searcher, wanted)
+    assert isinstance(searcher.inner if isinstance(searcher, SpellCorrected) else searcher, wanted)
     (hits,) = searcher.search(queries_of(["mesages"]), 5)
     assert hits[0].chunk.symbol == "send_mail"
     assert workspace.is_relevant(hits)
@@ -96,11 +98,11 @@ def test_weights_fusion_and_expansion_reach_the_pipeline(project: Path):
         return open_workspace(project, load(changes=["search.ranking=fused", *changes])).searcher.inner
 
     outer = searcher("search.fusion=linear", "search.keyword_weight=2", "search.expand=4", "search.expand_weight=0.5")
-    assert isinstance(outer, Expanded)
+    assert isinstance(outer, ExpandedSearcher)
     assert (outer.number, outer.weight, outer.depth) == (4, 0.5, 50)
-    assert isinstance(outer.inner, Mended)
+    assert isinstance(outer.inner, SpellCorrected)
     fused = outer.inner.inner
-    assert isinstance(fused, Fused)
+    assert isinstance(fused, FusedSearcher)
     assert (fused.fusion, [(member.name, member.weight) for member in fused.members]) == (
         "linear",
         [("vectors", 0.7), ("keywords", 2.0)],

@@ -20,7 +20,7 @@ import pytest
 
 from assay.cli.main import assay as top
 from assay.cli.reference import pages
-from assay.search.ranking import ALL_COLUMNS
+from assay.search.ranking import ALL_FEATURES
 from assay.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -156,7 +156,7 @@ def test_the_settings_that_are_documented_are_all_there_are():
 
 
 def test_every_part_of_a_score_is_documented_in_order():
-    assert documented_parts()[0] == [*ALL_COLUMNS, "together"]
+    assert documented_parts()[0] == [*ALL_FEATURES, "together"]
 
 
 def test_every_part_of_being_related_is_documented(assay, tmp_path: Path):

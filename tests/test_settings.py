@@ -31,6 +31,7 @@ def test_the_file_of_a_root_is_its_own_unless_another_is_named(tmp_path: Path):
     ("change", "said"),
     [
         ("serch.limit=1", "unknown setting 'serch' in --set; did you mean 'search'?"),
+        ("limit=3", "unknown setting 'limit' in --set; did you mean 'search.limit'?"),
         ("search.limt=1", "unknown setting 'search.limt' in --set; did you mean 'limit'?"),
         ("search.limit.x=1", "setting 'search.limit' in --set is {'x': 1}; wanted a whole number"),
         ("search.limit=many", "setting 'search.limit' in --set is 'many'; wanted a whole number"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assay.words import STOP_WORDS, WORD, exact, parts, stem, terms, terms_of, words
+from assay.terms import STOP_WORDS, WORD, exact, parts, stem, terms, terms_of, words
 
 IDENTIFIERS = st.from_regex(r"[A-Za-z0-9_]{1,80}", fullmatch=True)
 LOWER_WORDS = st.from_regex(r"[a-z]{1,10}", fullmatch=True)

@@ -1,3 +1,137 @@
-"""Find code by meaning, prove which answers are right, learn to rank, and measure all of it."""
+"""Find code by meaning, prove which answers are right, learn to rank, and measure all of it.
+
+The public face: what stands in `__all__`, loaded when it is first used. `import assay` alone loads nothing.
+
+>>> import assay
+>>> for hit in assay.search("where is mail sent", ".", k=1):
+...     print(hit.chunk.path, hit.chunk.start_line, hit.chunk.symbol)
+mail/send.py 6 send_mail
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads: idle threads spin for longer than they help
+
+if TYPE_CHECKING:
+    from assay.assemble.face_measures import evaluate
+    from assay.assemble.face_pairs import judge
+    from assay.assemble.face_programs import execute, rank
+    from assay.assemble.face_search import Index, search
+    from assay.assemble.search_answer import Answer
+    from assay.errors import (
+        AssayError,
+        BudgetSpent,
+        ChatError,
+        DamagedIndex,
+        InputError,
+        MissingExtra,
+        StorageError,
+        UnwritableIndex,
+    )
+    from assay.faults import Fault
+    from assay.judge.pair_verdict import Verdict
+    from assay.judge.pairs import Pair
+    from assay.measure.agreement import Estimate
+    from assay.types import (
+        Call,
+        Chunk,
+        Hit,
+        Judgment,
+        Outcome,
+        Program,
+        Prompt,
+        Pytest,
+        Query,
+        Ranked,
+        Reply,
+        Script,
+        Stdin,
+        Task,
+    )
+
+__all__ = [
+    "Answer",
+    "AssayError",
+    "BudgetSpent",
+    "Call",
+    "ChatError",
+    "Chunk",
+    "DamagedIndex",
+    "Estimate",
+    "Fault",
+    "Hit",
+    "Index",
+    "InputError",
+    "Judgment",
+    "MissingExtra",
+    "Outcome",
+    "Pair",
+    "Program",
+    "Prompt",
+    "Pytest",
+    "Query",
+    "Ranked",
+    "Reply",
+    "Script",
+    "Stdin",
+    "StorageError",
+    "Task",
+    "UnwritableIndex",
+    "Verdict",
+    "evaluate",
+    "execute",
+    "judge",
+    "rank",
+    "search",
+]
+
+_MODULES = {
+    "Answer": "assay.assemble.search_answer",
+    "Estimate": "assay.measure.agreement",
+    "Fault": "assay.faults",
+    "Index": "assay.assemble.face_search",
+    "Pair": "assay.judge.pairs",
+    "Verdict": "assay.judge.pair_verdict",
+    "evaluate": "assay.assemble.face_measures",
+    "execute": "assay.assemble.face_programs",
+    "judge": "assay.assemble.face_pairs",
+    "rank": "assay.assemble.face_programs",
+    "search": "assay.assemble.face_search",
+    **dict.fromkeys((name for name in __all__ if name.endswith(("Error", "Spent", "Extra"))), "assay.errors"),
+    **dict.fromkeys(("DamagedIndex", "UnwritableIndex"), "assay.errors"),
+}
+"""Where a name of the face stands, if it is not in `assay.types`."""
+
+
+class _Face(ModuleType):
+    """The package, in which `search`, `rank` and `judge` are functions, though rooms have these names, too."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Keep a name of the face when the room of that name is imported, which would take its place."""
+        if name not in __all__ or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+if not TYPE_CHECKING:  # a checker is to refuse a name that is not there
+
+    def __getattr__(name: str) -> object:
+        """Load a name of the face when it is first used."""
+        if name not in __all__:
+            raise AttributeError(f"module 'assay' has no attribute '{name}'")
+        value = globals()[name] = getattr(import_module(_MODULES.get(name, "assay.types")), name)
+        return value
+
+    def __dir__() -> list[str]:
+        """Return the names of the face, loaded or not."""
+        return sorted({*globals(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Face

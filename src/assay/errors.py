@@ -4,7 +4,9 @@ AssayError
 ├── InputError          what the user gave cannot be used: a path, a query, a filter, a setting
 ├── MissingExtra        an optional part is not installed; says which extra brings it
 ├── StorageError        the index cannot be read or written
-│   └── DamagedIndex    what is stored is not what was written, or of another format version
+│   ├── DamagedIndex    what is stored is not what was written, or of another format version
+│   └── UnwritableIndex nothing can be written where the index lies or would lie
+├── HttpError           a service gave no answer that can be used; whoever asked it says what to do
 └── ChatError           a language model gave no answer, after all tries
     ├── NoAnswer        to this prompt: declined, cut, or not what the schema wants
     ├── EndpointFailed  busy or broken for longer than was waited; later it may not be
@@ -18,7 +20,15 @@ from collections.abc import Sequence
 
 
 class AssayError(Exception):
-    """The root: a message for people, one line."""
+    """The root: a message for people, one line.
+
+    >>> import assay
+    >>> try:
+    ...     assay.search("where is mail sent", "nowhere")
+    ... except assay.AssayError as error:
+    ...     print(error)
+    no such folder: 'nowhere'
+    """
 
 
 class InputError(AssayError):
@@ -38,6 +48,23 @@ class StorageError(AssayError):
 
 class DamagedIndex(StorageError):
     """What is stored is damaged or of another format version; a rebuild mends it."""
+
+
+class UnwritableIndex(StorageError):
+    """Nothing can be written where the index lies, or would lie."""
+
+
+class HttpError(AssayError):
+    """A service gave no answer that can be used; no secret that was sent to it stands in here."""
+
+    def __init__(self, message: str, *, what: str, status: int = 0, text: str = "", may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.what = what
+        """What came instead, on one line, without the service's name."""
+        self.status, self.text = status, text
+        """Of a refusal: its HTTP status and all that it said."""
+        self.may_pass = may_pass
+        """Whether it was asked as often as was allowed, and may answer later."""
 
 
 class ChatError(AssayError):
@@ -67,6 +94,10 @@ class EndpointRefused(ChatError):
 
 class BudgetSpent(ChatError):
     """The next call might have passed the limit, and was not made."""
+
+
+class OldName(FutureWarning):
+    """A name that still works and should be replaced; it is said once, and says by what."""
 
 
 def nearest(unknown: str, known: Sequence[str]) -> str:

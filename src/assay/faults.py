@@ -10,7 +10,11 @@ from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """What running a program against its tests showed."""
+    """What running a program against its tests showed.
+
+    >>> Fault("TypeError").is_execution
+    True
+    """
 
     CORRECT = "correct"
 

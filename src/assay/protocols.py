@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,28 @@ Say = Callable[[str], None]
 """Called with a line for whoever waits."""
 Progress = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and how much there is."""
+
+
+Work_contra = TypeVar("Work_contra", contravariant=True)
+End_co = TypeVar("End_co", covariant=True)
+
+
+class Runner(Protocol[Work_contra, End_co]):
+    """A place of work, on this machine or on others: values in, what became of each out."""
+
+    @property
+    def name(self) -> str:
+        """What kind of place it is."""
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        """What it keeps work from."""
+
+    def run(self, jobs: Iterable[Work_contra]) -> Iterator[End_co]:
+        """Yield what became of each item, in their order; no more are taken than can be worked on."""
+
+    def close(self) -> None:
+        """End it."""
 
 
 @runtime_checkable

@@ -66,6 +66,8 @@ class SearchSettings:
     limit: int = 10
     excerpt_lines: int = 8
     ranking: str = "learned"
+    weights: str = ""
+    """A folder that `assay train ranking` wrote; empty means the weights that ship."""
     fusion: str = "rrf"
     vector_weight: float = 0.7
     keyword_weight: float = 0.3
@@ -163,13 +165,15 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
 def _merged(settings: Any, changes: dict[str, Any], where: str, path: tuple[str, ...]) -> Any:
     """Return settings with each change made, section by section."""
     known = [each.name for each in fields(settings)]
-    made = {}
+    values = {}
     for name, value in changes.items():
-        key = ".".join((*path, name))
         if name not in known:
-            raise InputError(f"unknown setting '{key}' {where}; {nearest(name, known)}")
-        made[name] = _checked(getattr(settings, name), value, where, (*path, name))
-    return replace(settings, **made)
+            key = ".".join((*path, name))
+            sections = [f"{each}.{name}" for each in known if hasattr(getattr(settings, each), name)]
+            hint = f"did you mean '{' or '.join(sections)}'?" if sections else nearest(name, known)
+            raise InputError(f"unknown setting '{key}' {where}; {hint}")
+        values[name] = _checked(getattr(settings, name), value, where, (*path, name))
+    return replace(settings, **values)
 
 
 def _checked(old: Any, new: Any, where: str, path: tuple[str, ...]) -> Any:

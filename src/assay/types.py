@@ -16,7 +16,11 @@ Mode = Literal["all", "code", "docs"]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What somebody asks, with what to keep of the corpus."""
+    """What somebody asks, with what to keep of the corpus.
+
+    >>> Query("1", "where is mail sent", languages=("python",)).mode
+    'all'
+    """
 
     id: str
     text: str
@@ -31,7 +35,11 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Code or prose that can be found, judged and ranked; without a file it has no path."""
+    """Code or prose that can be found, judged and ranked; without a file it has no path.
+
+    >>> Chunk("1", "def send_mail(): ...", "python", "mail/send.py", 6, 9, symbol="send_mail").symbol
+    'send_mail'
+    """
 
     id: str
     text: str
@@ -75,7 +83,11 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One entry of a ranked answer; `why` holds each part of its score."""
+    """One entry of a ranked answer; `why` holds each part of its score.
+
+    >>> Hit(Chunk("1", "def send_mail(): ..."), 0.5, {"dense": 0.5}).score
+    0.5
+    """
 
     chunk: Chunk
     score: float
@@ -84,7 +96,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """Ground truth: how well a target answers a query, and who says so."""
+    """Ground truth: how well a target answers a query, and who says so.
+
+    >>> Judgment("1", "mail/send.py::send_mail", 1, judge="me").grade
+    1
+    """
 
     query_id: str
     target: str
@@ -110,14 +126,22 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Test code in Python: asserts, a `check(candidate)` that is called, or unittest cases."""
+    """Test code in Python: asserts, a `check(candidate)` that is called, or unittest cases.
+
+    >>> Script("assert add(1, 2) == 3").source
+    'assert add(1, 2) == 3'
+    """
 
     source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a task's entry point and what it should return."""
+    """One call of a task's entry point and what it should return.
+
+    >>> Call((1, 2), expected=3).args
+    (1, 2)
+    """
 
     args: tuple[Any, ...]
     expected: Any
@@ -127,7 +151,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Stdin:
-    """What a whole program reads, and what it should print."""
+    r"""What a whole program reads, and what it should print.
+
+    >>> Stdin("1 2\n", expected="3\n").expected
+    '3\n'
+    """
 
     text: str
     expected: str
@@ -135,7 +163,11 @@ class Stdin:
 
 @dataclass(frozen=True, slots=True)
 class Pytest:
-    """A test file that imports the program as the module `solution`."""
+    r"""A test file that imports the program as the module `solution`.
+
+    >>> Pytest("from solution import add\ndef test_add(): assert add(1, 2) == 3").source[:8]
+    'from sol'
+    """
 
     source: str
 
@@ -145,7 +177,11 @@ Test = Script | Call | Stdin | Pytest
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A programming problem with its tests."""
+    """A programming problem with its tests.
+
+    >>> Task("add", "Add two numbers.", entry_point="add", tests=(Call((1, 2), 3),)).tests
+    (Call(args=(1, 2), expected=3, atol=0.0),)
+    """
 
     id: str
     prompt: str
@@ -162,7 +198,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One candidate program for a task, complete: prompts and completions are put together before."""
+    """One candidate program for a task, complete: prompts and completions are put together before.
+
+    >>> Program("add", "def add(a, b): return a + b", id="first").task_id
+    'add'
+    """
 
     task_id: str
     source: str
@@ -174,7 +214,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What running one program against its tests showed."""
+    """What running one program against its tests showed.
+
+    >>> Outcome("add", "first", Fault.CORRECT).fault.value
+    'correct'
+    """
 
     task_id: str
     program_id: str
@@ -199,7 +243,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What a ranker thinks of one candidate program."""
+    """What a ranker thinks of one candidate program.
+
+    >>> Ranked(Program("add", "def add(a, b): return a + b"), 0.9, Fault.CORRECT).score
+    0.9
+    """
 
     program: Program
     score: float
@@ -214,7 +262,11 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a language model is asked, and what its answer has to look like."""
+    """What a language model is asked, and what its answer has to look like.
+
+    >>> Prompt("Answer briefly.", "Is 2 even?", {"type": "object"}).text
+    'Is 2 even?'
+    """
 
     system: str
     text: str
@@ -228,7 +280,11 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a language model answered, checked against the schema, and what it took."""
+    """What a language model answered, checked against the schema, and what it took.
+
+    >>> Reply({"even": True}, "some-model").value["even"]
+    True
+    """
 
     value: Mapping[str, Any] = field(hash=False)
     model: str

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.corpus import Corpus
+from assay.bench.system_corpus import SystemCorpus
 
 FILES = {
     "mail/send.py": "def send_mail(server, message):\n    for attempt in range(3):\n        server.deliver(message)\n",
@@ -19,12 +19,12 @@ FILES = {
 
 
 @pytest.fixture
-def postbox(tmp_path: Path) -> Corpus:
+def postbox(tmp_path: Path) -> SystemCorpus:
     root = tmp_path / "postbox"
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    return Corpus("postbox", root, digest="d")
+    return SystemCorpus("postbox", root, digest="d")
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.bench.check import Checked, check, repinned
-from assay.bench.drift import Drift, follow
-from assay.bench.places import resolved
-from assay.bench.truth import Reading, Truth
 from assay.corpus.patches import Hunk
 from assay.errors import InputError
-from assay.measure.lines import Span
+from assay.measure.line_spans import Span
+from assay.truth.check_truth import TruthCheck, check, repinned
+from assay.truth.drift import Drift, follow
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.truth.target_places import resolved
 from assay.types import Chunk, Judgment, Problem, Query
 
 CODE = '''"""Sending mail."""
@@ -77,14 +77,14 @@ def repository(tmp_path: Path) -> tuple[Path, str]:
     return root, commit(root, {}) if git(root, "status", "--porcelain") else first
 
 
-def reading(*targets: str, pin: str = "", rows: bool = True) -> Reading:
+def reading(*targets: str, pin: str = "", rows: bool = True) -> TruthFile:
     judgments = tuple(Judgment("1", target, 1) for target in targets)
     truth = Truth("set", (Query("1", "ask"),), judgments, commit=pin)
-    return Reading(truth, (), tuple(range(2, len(targets) + 2)) if rows else ())
+    return TruthFile(truth, (), tuple(range(2, len(targets) + 2)) if rows else (), "set.csv")
 
 
-def looked(found: Reading, root: Path) -> Checked:
-    return check(found, Path("some/set.csv"), root)
+def looked(found: TruthFile, root: Path) -> TruthCheck:
+    return check(found, root)
 
 
 def test_what_is_there_is_fine_and_the_work_tree_is_not_touched(repository):
@@ -118,7 +118,7 @@ def test_what_is_not_there_is_a_problem_with_its_row(repository, target: str, sa
     found = looked(reading("mail.py", target, pin=pin), root)
     assert [problem.where for problem in found.problems] == ["set.csv:3"]
     assert found.problems[0].what.startswith(f"{target}: {said.format(pin=pin[:12])}")
-    assert looked(reading(target, pin=pin, rows=False), root).problems[0].where == "1"
+    assert looked(reading(target, pin=pin, rows=False), root).problems[0].where == "query 1"
 
 
 def test_the_files_as_they_are_serve_where_no_commit_is_named(repository, tmp_path: Path):
@@ -146,7 +146,7 @@ def test_a_folder_inside_its_repository_is_a_checkout_of_its_own(repository):
     assert [str(drift) for drift in found.drift] == ["set.csv:2: a b.md:1-3: moved to a b.md:2-4"]
 
 
-def drifted(repository, files: dict[str, str | None], *targets: str) -> tuple[Checked, Reading]:
+def drifted(repository, files: dict[str, str | None], *targets: str) -> tuple[TruthCheck, TruthFile]:
     root, pin = repository
     commit(root, files)
     found = reading(*targets, pin=pin)
@@ -206,21 +206,21 @@ def test_a_query_without_answers_left_is_left_out_and_hidden_lines_follow(reposi
     queries = (Query("1", "ask"), Query("2", "other"), Query("3", "unanswered"))
     truth = Truth("set", queries, (Judgment("1", "old.py:1-2", 1), Judgment("2", "mail.py:20-26", 1)), commit=pin)
     truth = replace(truth, hidden=("mail.py:5-5", "old.py:1-1"))
-    found = looked(Reading(truth), root)
-    assert [drift.where for drift in found.drift] == ["1", "2", "set.csv (hidden)", "set.csv (hidden)"]
+    found = looked(TruthFile(truth, file="set.csv"), root)
+    assert [drift.where for drift in found.drift] == ["query 1", "query 2", "set.csv (hidden)", "set.csv (hidden)"]
     new = repinned(truth, found)
     assert [query.id for query in new.queries] == ["2", "3"]
     assert [each.target for each in new.judgments] == ["mail.py:21-27"]
     assert new.hidden == ("mail.py:6-6",)
     with pytest.raises(InputError, match="nothing to pin anew"):
-        repinned(truth, Checked(1))
+        repinned(truth, TruthCheck(1))
 
 
 def test_documents_and_nothing_to_look_at_give_back_what_reading_said():
     said = (Problem("set.csv:9", "broken"),)
     texts = Truth("set", (Query("1", "ask"),), (Judgment("1", "d", 1),), (Chunk("d", "x", path="d"),))
-    assert looked(Reading(texts, said), Path("nowhere")).problems == said
-    found = check(replace(reading("none.py"), problems=said), Path("set.csv"), None)
+    assert looked(TruthFile(texts, said), Path("nowhere")).problems == said
+    found = check(replace(reading("none.py"), problems=said), None)
     assert (found.problems, found.looked) == (said, False)
 
 
@@ -228,19 +228,19 @@ def test_several_checkouts_are_refused(repository):
     tags = ({"repository": "o/a", "commit": "1"}, {"repository": "o/b", "commit": "2"})
     queries = tuple(Query(str(at), "ask", tags=each) for at, each in enumerate(tags))
     with pytest.raises(InputError, match="2 checkouts: split it with assay truth convert --split"):
-        looked(Reading(Truth("set", queries, (Judgment("0", "a.py", 1),))), repository[0])
+        looked(TruthFile(Truth("set", queries, (Judgment("0", "a.py", 1),))), repository[0])
 
 
 def test_symbols_become_lines_and_take_the_hunks_inside_them(repository):
     root, pin = repository
     targets = ("mail.py:12-12", "mail.py::Server.deliver", "mail.py:20-21", "mail.py::none", "mail.py::Server")
-    found = resolved(reading(*targets[:4], pin=pin).truth, root)
+    found = resolved(reading(*targets[:4], pin=pin), root)
     assert {each.target for each in found.truth.judgments} == {"mail.py:11-14", "mail.py:20-21"}
-    assert str(found.problems[0]).startswith("1: mail.py::none: no such symbol")
-    whole = resolved(reading(targets[4], pin=pin).truth, root)
+    assert str(found.problems[0]).startswith("set.csv:5: mail.py::none: no such symbol")
+    whole = resolved(reading(targets[4], pin=pin), root)
     assert [each.target for each in whole.truth.judgments] == ["mail.py:4-18"]
     plain = reading("mail.py:1-2")
-    assert resolved(plain.truth, root).truth is plain.truth
+    assert resolved(plain, root).truth is plain.truth
 
 
 LINE = st.integers(0, 30)

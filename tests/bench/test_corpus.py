@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.corpus import corpus_of, lines_of
-from assay.bench.truth import Truth
+from assay.bench.system_corpus import corpus_of, lines_of
 from assay.errors import InputError
+from assay.truth.ground_truth import Truth
 from assay.types import Chunk
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.bench import experiment
-from assay.bench.plan import Plan, SetSpec, SystemSpec
+from assay.bench.plan import BenchPlan, SetSpec, SystemSpec
 from assay.errors import InputError
 from assay.measure.measures import parse
 
@@ -26,7 +26,7 @@ def truth(tmp_path: Path) -> Path:
 
 def measured(truth: Path, project: Path, *names: str, of: tuple[str, ...] = ("q",)):
     said: list[str] = []
-    plan = Plan(
+    plan = BenchPlan(
         tuple(SetSpec(name, truth, project) for name in of),
         tuple(SystemSpec(name, "bm25") for name in names),
         (parse("MRR"),),
@@ -48,10 +48,10 @@ def test_sets_whose_answers_would_lie_elsewhere_are_refused(truth: Path, project
 
 def test_places_that_the_corpus_does_not_have_are_told(truth: Path, project: Path):
     held, said = measured(truth, project, "x")
-    assert [each for each in held["sets"]["q"]["problems"] if "not found" in each] == [
-        "query 1: mail/gone.py:1-3: no such file in the corpus, so that it counts as not found",
-        "query 2: mail/address.py:900-950: the file ends at line 14; it counts as not found",
+    assert [each for each in held.sets["q"].problems if "not found" in each] == [
+        "queries.csv:2: mail/gone.py:1-3: no such file in the corpus, so that it counts as not found",
+        "queries.csv:3: mail/address.py:900-950: the file ends at line 14; it counts as not found",
     ]
     assert any("mail/gone.py" in each for each in said)
-    assert held["asked"] == [["q", "x"]]
-    assert len(held["sets"]["q"]["queries"]) == 2
+    assert held.asked == (("q", "x"),)
+    assert len(held.sets["q"].queries) == 2

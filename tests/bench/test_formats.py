@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.bench import files
-from assay.bench.formats import trec
-from assay.bench.formats.patch import edited
-from assay.bench.formats.swebench import by_checkout
-from assay.bench.truth import Truth
-from assay.measure.lines import Span
+from assay.measure.line_spans import Span
+from assay.truth import truth_formats
+from assay.truth.formats import trec
+from assay.truth.formats.patch import edited
+from assay.truth.formats.swebench import by_checkout
+from assay.truth.ground_truth import Truth
 from assay.types import Chunk, Judgment, Query
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1).filter(str.strip)
@@ -56,9 +56,9 @@ def collections(draw, *, grades=ANY_GRADE, tags=TAGS, language=ANY_LANGUAGE):
 
 
 def there_and_back(truth: Truth, path: Path, form: str = "") -> Truth:
-    assert files.write(truth, path, form) == []
-    assert files.form_of(path) == (form or files.form_to(path, truth))
-    reading = files.read(path)
+    assert truth_formats.write(truth, path, form) == []
+    assert truth_formats.form_of(path) == (form or truth_formats.form_to(path, truth))
+    reading = truth_formats.read(path)
     assert reading.problems == ()
     return reading.truth
 
@@ -147,7 +147,7 @@ def test_octocode_as_others_write_it(tmp_path: Path):
         b'"where, then",hard,src/a.rs:10-50:2,src/b.rs:7:1\r\n\r\nshort row,,"odd:name.rs:1-2:1"\r\n'
     )
     (tmp_path / "code.meta.json").write_text('{"repo": "a/b", "commit": "c0ffee", "files": 3}')
-    reading = files.read(tmp_path / "code.csv")
+    reading = truth_formats.read(tmp_path / "code.csv")
     assert reading.problems == ()
     assert reading.rows == (2, 2, 4)
     assert reading.truth == Truth(
@@ -165,7 +165,7 @@ def test_octocode_as_others_write_it(tmp_path: Path):
 
 def test_octocode_without_ids_has_no_column_for_them(tmp_path: Path):
     file = tmp_path / "a.csv"
-    files.write(Truth("a", (Query("1", "one"), Query("2", "two")), (Judgment("1", "a.py:3", 2),)), file)
+    truth_formats.write(Truth("a", (Query("1", "one"), Query("2", "two")), (Judgment("1", "a.py:3", 2),)), file)
     assert file.read_text() == "query,result1\none,a.py:3-3:2\ntwo,\n"
 
 
@@ -181,11 +181,11 @@ def beir(folder: Path) -> None:
 
 def test_beir_with_several_splits(tmp_path: Path):
     beir(tmp_path / "set")
-    truth = files.read(tmp_path / "set").truth
+    truth = truth_formats.read(tmp_path / "set").truth
     assert [(query.id, query.tags["split"]) for query in truth.queries] == [("q1", "train"), ("q2", "test")]
     assert truth.documents[0] == Chunk("d1", "T\nbody", path="d1", symbol="T")
     assert there_and_back(truth, tmp_path / "again") == replace(truth, name="again")
-    one = files.read(tmp_path / "set" / "qrels" / "test.tsv").truth
+    one = truth_formats.read(tmp_path / "set" / "qrels" / "test.tsv").truth
     assert (one.name, one.judgments, len(one.documents)) == ("set-test", (Judgment("q2", "d2", 2),), 2)
 
 
@@ -199,17 +199,17 @@ def test_coir_in_parquet(tmp_path: Path):
         "train": [{"query-id": "q1", "corpus-id": "d1", "score": 0}],
     }.items():
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / f"{name}-00000-of-00001.parquet")
-    truth = files.read(tmp_path).truth
+    truth = truth_formats.read(tmp_path).truth
     assert truth.documents == (Chunk("d1", "def f(): ...", "python", path="d1"),)
     assert truth.judgments == (Judgment("q1", "d1", 0), Judgment("q2", "d1", 1))
-    assert [query.id for query in files.read(tmp_path / "valid-00000-of-00001.parquet").truth.queries] == ["q2"]
+    assert [query.id for query in truth_formats.read(tmp_path / "valid-00000-of-00001.parquet").truth.queries] == ["q2"]
 
 
 def test_cosqa_pairs_without_a_corpus_beside_them(tmp_path: Path):
     rows = [("a", "ask a", "x = 1", 1), ("b", "ask b", "x = 1", 0), ("b", "ask b", "y = 2", 1)]
     pairs = [dict(zip(("idx", "doc", "code", "label"), row, strict=True)) for row in rows]
     (tmp_path / "dev.json").write_text(json.dumps(pairs, indent=1))
-    truth = files.read(tmp_path / "dev.json").truth
+    truth = truth_formats.read(tmp_path / "dev.json").truth
     assert [(each.id, each.text) for each in truth.documents] == [("a", "x = 1"), ("b", "y = 2")]
     assert truth.judgments == (Judgment("a", "a", 1), Judgment("b", "a", 0), Judgment("b", "b", 1))
 
@@ -217,7 +217,7 @@ def test_cosqa_pairs_without_a_corpus_beside_them(tmp_path: Path):
 def test_cosqa_pairs_whose_codes_would_share_an_id(tmp_path: Path):
     pairs = [{"idx": "a", "doc": "ask", "code": code, "label": 1} for code in ("x = 1", "y = 2")]
     (tmp_path / "dev.json").write_text(json.dumps(pairs))
-    reading = files.read(tmp_path / "dev.json")
+    reading = truth_formats.read(tmp_path / "dev.json")
     assert reading.problems == ()
     assert [(each.id, each.text) for each in reading.truth.documents] == [("a", "x = 1"), ("a#1", "y = 2")]
     assert [each.target for each in reading.truth.judgments] == ["a", "a#1"]
@@ -233,7 +233,7 @@ def test_cosqa_plus_by_the_names_of_its_releases(tmp_path: Path):
         "test_agent_pairs_true": [pair | {"label": 1}, pair | {"code-idx": "d", "label": 1}],
     }.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(rows))
-    reading = files.read(tmp_path)
+    reading = truth_formats.read(tmp_path)
     assert reading.truth.judgments == (Judgment("7", "c", 1), Judgment("7", "d", 0))
     assert [str(problem) for problem in reading.problems] == [
         "test_agent_pairs_true.json:1: the pair 7, d is there already with label 0: that counts"
@@ -300,14 +300,14 @@ def test_swebench_instances(tmp_path: Path):
 
     rows = [instance("a-1", "o/a"), instance("b-1", "o/b", edit_functions=["src/a.py:A.f"], created_at="2024-01-01")]
     (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    truth = files.read(tmp_path / "test.jsonl").truth
+    truth = truth_formats.read(tmp_path / "test.jsonl").truth
     assert truth.repository == ""
     assert truth.queries[0].tags == {"instance_id": "a-1", "repository": "o/a", "commit": "c1"}
     assert truth.judgments[-1] == Judgment("b-1", "src/a.py::A.f", 1, "edit_functions")
     first, second = by_checkout(truth)
     assert (first.name, first.repository, first.commit, len(first.judgments)) == ("o__a-c1", "o/a", "c1", 5)
     assert [query.id for query in second.queries] == ["b-1"]
-    assert files.read(tmp_path / "test.jsonl").rows == (1,) * 5 + (2,) * 6
+    assert truth_formats.read(tmp_path / "test.jsonl").rows == (1,) * 5 + (2,) * 6
 
 
 def test_swebench_in_parquet(tmp_path: Path):
@@ -315,7 +315,7 @@ def test_swebench_in_parquet(tmp_path: Path):
     pq = pytest.importorskip("pyarrow.parquet")
     row = {"repo": "o/a", "instance_id": "a-1", "base_commit": "c1", "patch": PATCH, "problem_statement": "it fails"}
     pq.write_table(pa.Table.from_pylist([row | {"edit_functions": ["a.py:f"]}]), tmp_path / "test-0-of-1.parquet")
-    truth = files.read(tmp_path / "test-0-of-1.parquet").truth
+    truth = truth_formats.read(tmp_path / "test-0-of-1.parquet").truth
     assert (truth.repository, truth.commit, len(truth.judgments)) == ("o/a", "c1", 6)
 
 
@@ -324,7 +324,7 @@ def test_csn_as_it_is_published(tmp_path: Path):
     (tmp_path / "annotationStore.csv").write_text(
         f"Language,Query,GitHubUrl,Relevance,Notes\nGo,ask,{url}#L7-L9,3,\nGo,ask,{url}#L7-L9,0,no\nPHP,ask,{url}#L7,1,\n"
     )
-    truth = files.read(tmp_path / "annotationStore.csv").truth
+    truth = truth_formats.read(tmp_path / "annotationStore.csv").truth
     assert [(query.id, query.tags["language"]) for query in truth.queries] == [("1", "Go"), ("2", "PHP")]
     target = "o/n/blob/c1/src/a b.go"
     assert truth.judgments == (

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.bench import files
-from assay.bench.formats import trec
 from assay.errors import AssayError, InputError
+from assay.truth import truth_formats
+from assay.truth.formats import trec
 
 GOOD = b"good,a.py:1-2:2\n"
 
@@ -49,7 +49,7 @@ GOOD = b"good,a.py:1-2:2\n"
 )
 def test_a_bad_row_of_csv_is_told_and_the_rest_counts(tmp_path: Path, rows: bytes, said: str):
     (tmp_path / "a.csv").write_bytes(b"query,result1\n" + rows + GOOD.replace(b"good", b"last"))
-    reading = files.read(tmp_path / "a.csv")
+    reading = truth_formats.read(tmp_path / "a.csv")
     assert str(reading.problems[0]).startswith(f"a.csv:{said}")
     assert reading.truth.queries[-1].text == "last"
     assert reading.truth.judgments[-1].target == "a.py:1-2"
@@ -57,7 +57,7 @@ def test_a_bad_row_of_csv_is_told_and_the_rest_counts(tmp_path: Path, rows: byte
 
 def test_one_bad_answer_leaves_the_others_and_none_left_leaves_the_query_out(tmp_path: Path):
     (tmp_path / "a.csv").write_text("query,result1,result2,result3\nq,a.py:1-2:2,b.py:5:x,a.py:1-2:1\nr,x,y,\ns,,,\n")
-    reading = files.read(tmp_path / "a.csv")
+    reading = truth_formats.read(tmp_path / "a.csv")
     assert [(query.id, query.text) for query in reading.truth.queries] == [("1", "q"), ("3", "s")]
     assert [each.target for each in reading.truth.judgments] == ["a.py:1-2"]
     assert [problem.where for problem in reading.problems] == ["a.csv:2", "a.csv:2", "a.csv:3", "a.csv:3", "a.csv:3"]
@@ -67,7 +67,7 @@ def test_one_bad_answer_leaves_the_others_and_none_left_leaves_the_query_out(tmp
 def test_columns_that_look_wrong_are_told_and_others_are_tags(tmp_path: Path):
     header = "query,knd,result1,reslt2,author,author,,results\n"
     (tmp_path / "a.csv").write_text(header + "q,hard,a.py:1-2:2,b.py:1-2:2,me,you,,c.py:1-2:1\n")
-    reading = files.read(tmp_path / "a.csv")
+    reading = truth_formats.read(tmp_path / "a.csv")
     assert [str(problem) for problem in reading.problems] == [
         "a.csv:1: unknown column 'knd'; did you mean 'kind'? It is left out",
         "a.csv:1: unknown column 'reslt2'; did you mean 'result2'? It is left out",
@@ -81,7 +81,7 @@ def test_rows_are_physical_lines(tmp_path: Path):
     (tmp_path / "a.csv").write_text(
         'query,result1\n"two\nlines",a.py:1-2:2\n\n"open,a.py:1-2:2\nq,a.py:1-2:x\nr,a.py:1-2:2\n'
     )
-    reading = files.read(tmp_path / "a.csv")
+    reading = truth_formats.read(tmp_path / "a.csv")
     assert [query.text for query in reading.truth.queries] == ["two\nlines", "r"]
     assert [problem.where for problem in reading.problems] == ["a.csv:5", "a.csv:6", "a.csv:6"]
     assert reading.rows == (2, 7)
@@ -101,8 +101,8 @@ JUDGMENT = {"type": "judgment", "query_id": "1", "target": "b.py", "grade": 1}
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ("{nope", "3: wanted a JSON object, found no JSON: Expecting property name enclosed in double quotes"),
-        ("[" * 100_000, "3: wanted a JSON object, found no JSON: "),
+        ("{nope", "3: not JSON: Expecting property name enclosed in double quotes"),
+        ("[" * 100_000, "3: not JSON: "),
         ("7", "3: wanted a JSON object, found int '7'"),
         ({"type": "qery"}, "3: unknown type 'qery'; known: truth, query, judgment, document"),
         ({"type": "query", "id": "2"}, "3: no field 'text'"),
@@ -128,7 +128,7 @@ JUDGMENT = {"type": "judgment", "query_id": "1", "target": "b.py", "grade": 1}
 )
 def test_a_bad_record_is_told_and_the_rest_counts(tmp_path: Path, record: object, said: str):
     (tmp_path / "a.jsonl").write_text(records(record, JUDGMENT | {"target": "last.py"}))
-    reading = files.read(tmp_path / "a.jsonl")
+    reading = truth_formats.read(tmp_path / "a.jsonl")
     assert str(reading.problems[0]).startswith(f"a.jsonl:{said}")
     assert len(reading.problems) == 1
     assert reading.truth.judgments[-1].target == "last.py"
@@ -137,7 +137,7 @@ def test_a_bad_record_is_told_and_the_rest_counts(tmp_path: Path, record: object
 def test_hidden_lines_outside_the_corpus_are_told(tmp_path: Path):
     head = {"type": "truth", "hidden": ["../a.py:1-2", "/etc/passwd", "b.py:2-1", "c.py::f", "a.py:1-2"]}
     (tmp_path / "a.jsonl").write_text(records(head))
-    reading = files.read(tmp_path / "a.jsonl")
+    reading = truth_formats.read(tmp_path / "a.jsonl")
     assert len(reading.problems) == 4
     assert reading.truth.hidden == ("a.py:1-2",)
 
@@ -146,7 +146,7 @@ def test_a_document_that_reads_as_lines_is_told(tmp_path: Path):
     documents = [{"type": "document", "id": name, "text": "x", "path": name} for name in ("d:7", "a::b", "", "d", "d")]
     judged = [JUDGMENT | {"target": "d"}, JUDGMENT | {"target": "e"}]
     (tmp_path / "a.jsonl").write_text(records(*documents, *judged))
-    reading = files.read(tmp_path / "a.jsonl")
+    reading = truth_formats.read(tmp_path / "a.jsonl")
     assert [problem.where for problem in reading.problems] == [f"a.jsonl:{row}" for row in (3, 4, 5, 7, 2, 9)]
     assert [each.target for each in reading.truth.judgments] == ["d"]
 
@@ -165,14 +165,14 @@ def test_a_document_that_reads_as_lines_is_told(tmp_path: Path):
 def test_a_bad_line_of_qrels_is_told_and_the_rest_counts(tmp_path: Path, line: str, said: str):
     (tmp_path / "a.qrels").write_text(f"1 0 a.py 1\n{line}\n1 Q0 last.py 3\n")
     (tmp_path / "a.topics.tsv").write_text("1\task\n")
-    reading = files.read(tmp_path / "a.qrels")
+    reading = truth_formats.read(tmp_path / "a.qrels")
     assert [str(problem) for problem in reading.problems] == [f"a.qrels:2: {said}"]
     assert reading.truth.judgments[-1].target == "last.py"
 
 
 def test_qrels_without_topics_say_so_once(tmp_path: Path):
     (tmp_path / "a.qrels").write_text("1 0 a.py 1\n2 0 a.py 1\n")
-    reading = files.read(tmp_path / "a.qrels")
+    reading = truth_formats.read(tmp_path / "a.qrels")
     assert [query.text for query in reading.truth.queries] == ["1", "2"]
     assert len(reading.problems) == 1
     assert "give a.topics.tsv" in str(reading.problems[0])
@@ -194,7 +194,7 @@ def test_a_folder_of_texts_with_bad_rows(tmp_path: Path):
     (tmp_path / "qrels" / "test.tsv").write_text(
         "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td9\t1\nq9\td1\t1\nq1\td1\t2\nq1\td1\nq1\td1\tx\n"
     )
-    reading = files.read(tmp_path)
+    reading = truth_formats.read(tmp_path)
     assert [problem.where for problem in reading.problems] == [
         "corpus.jsonl:2", "corpus.jsonl:3", "queries.jsonl:2",
         "test.tsv:3", "test.tsv:4", "test.tsv:5", "test.tsv:6", "test.tsv:7",
@@ -205,7 +205,7 @@ def test_a_folder_of_texts_with_bad_rows(tmp_path: Path):
 def test_a_list_that_breaks_off_keeps_what_stands_before(tmp_path: Path):
     good = '{"idx": "a", "doc": "ask", "code": "x", "label": 1}'
     (tmp_path / "dev.json").write_text(f'[\n{good},\n{{"idx": "b", "doc": 5, "code": "x"}},\n7,\n{{"idx": "c", "d')
-    reading = files.read(tmp_path / "dev.json")
+    reading = truth_formats.read(tmp_path / "dev.json")
     assert len(reading.truth.judgments) == 1
     assert [problem.where for problem in reading.problems] == ["dev.json:3", "dev.json:4", "dev.json:5"]
 
@@ -219,7 +219,7 @@ def test_instances_that_cannot_be_used(tmp_path: Path):
         good | {"instance_id": "d", "problem_statement": "p", "edit_functions": "no list"},
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    reading = files.read(tmp_path / "a.jsonl")
+    reading = truth_formats.read(tmp_path / "a.jsonl")
     assert [query.id for query in reading.truth.queries] == ["a", "d"]
     assert [str(problem) for problem in reading.problems] == [
         "a.jsonl:2: an instance without a text 'problem_statement'",
@@ -232,7 +232,7 @@ def test_annotations_with_bad_rows(tmp_path: Path):
     url = "https://github.com/o/n/blob/c/a.go"
     rows = [f"Go,q,{url}#L1-L2,1,", "Go,q,x,1,", f"Go,q,{url}#L9-L2,1,", f"Go,q,{url}#L1,-1,", f"Go,,{url}#L1,1,"]
     (tmp_path / "a.csv").write_text("\n".join(["Language,Query,GitHubUrl,Relevance,Notes", *rows]))
-    reading = files.read(tmp_path / "a.csv")
+    reading = truth_formats.read(tmp_path / "a.csv")
     assert [problem.where for problem in reading.problems] == ["a.csv:3", "a.csv:4", "a.csv:5", "a.csv:6"]
     assert len(reading.truth.judgments) == 1
 
@@ -250,7 +250,7 @@ def test_annotations_with_bad_rows(tmp_path: Path):
         ),
         ("a.csv", b"query,kind\nq,hard\n", "a.csv:1: no column 'result1'; found: query, kind"),
         ("a.csv", "query,result1\nq,a.py:1-2:2".encode("utf-16"), "a.csv is UTF-16, wanted UTF-8"),
-        ("a.jsonl", b'{"type": "query"\n', "holds no query that can be used: a.jsonl:1"),
+        ("a.jsonl", b'{"type": "query"\n', "cannot tell the format of '{path}' (a.jsonl:1: not JSON: "),
         ("a.txt", b"1 Q0 a.py 1 0.5 tag\n", "looks like a TREC run, which holds answers, not ground truth"),
         ("a.json", b'{"query": 1}', "cannot tell the format"),
         ("a.qrels", b"\x00\x01\x02", "cannot tell the format"),
@@ -259,8 +259,8 @@ def test_annotations_with_bad_rows(tmp_path: Path):
 def test_nothing_usable_is_an_error(tmp_path: Path, name: str, content: bytes, said: str):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError) as raised:
-        files.read(tmp_path / name)
-    assert said in str(raised.value)
+        truth_formats.read(tmp_path / name)
+    assert said.format(path=tmp_path / name) in str(raised.value)
 
 
 PIECES = [
@@ -271,13 +271,13 @@ PIECES = [
 ]  # fmt: skip
 
 
-@given(pieces=st.lists(st.sampled_from(PIECES), max_size=30), form=st.sampled_from(sorted(files.FORMATS)))
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=30), form=st.sampled_from(sorted(truth_formats.FORMATS)))
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_file_brings_a_reader_down(tmp_path: Path, pieces: list[bytes], form: str):
     file = tmp_path / "a.json"
     file.write_bytes(b"".join(pieces))
     for chosen in (form, ""):
         with suppress(AssayError):
-            reading = files.read(file, chosen)
+            reading = truth_formats.read(file, chosen)
             known = {query.id for query in reading.truth.queries}
             assert {each.query_id for each in reading.truth.judgments} <= known

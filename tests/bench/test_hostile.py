@@ -8,30 +8,29 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from socketserver import StreamRequestHandler, ThreadingTCPServer
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from assay import plugins
-from assay.bench import files, matrix, runs
-from assay.bench.corpus import Corpus, corpus_of, lines_of
-from assay.bench.systems import leash
-from assay.bench.systems.saved import SavedSystem
-from assay.bench.truth import Truth
-from assay.bench.worker import ask_all
-from assay.errors import AssayError, InputError, StorageError
-from assay.measure.lines import Span
+from assay.bench import answer_runs, matrix
+from assay.bench.ask_worker import ask_all
+from assay.bench.system_corpus import SystemCorpus, corpus_of, lines_of
+from assay.bench.systems.saved_system import SavedSystem
+from assay.errors import InputError, StorageError
+from assay.io import leash
+from assay.measure.line_spans import Span
+from assay.truth import truth_formats
+from assay.truth.ground_truth import Truth
 from assay.types import Chunk, Query
 
 Tool = Callable[..., str]
 QUERY = '{"type": "query", "id": "1", "text": "send"}\n'
 
 
-def answered(spec: str, corpus: Corpus, **options: Any) -> tuple[list[str], str]:
+def answered(spec: str, corpus: SystemCorpus, **options: Any) -> tuple[list[str], str]:
     """Return what a system found, and what it noted."""
     searcher: Any = plugins.make("system", spec).prepare(corpus, options)
     return [hit.chunk.id for hit in searcher.search([Query("1", "send")], 5)[0]], searcher.note
@@ -58,7 +57,7 @@ def test_hidden_files_are_emptied_and_odd_names_too(tmp_path: Path):
     assert lines_of(corpus, "n\\xff.py") == ["", "b"]
 
 
-def test_lines_are_read_below_the_corpus_alone(postbox: Corpus, tmp_path: Path):
+def test_lines_are_read_below_the_corpus_alone(postbox: SystemCorpus, tmp_path: Path):
     (tmp_path / "secret").write_text("s")
     (postbox.root / "link").symlink_to(tmp_path / "secret")
     (postbox.root / "round").symlink_to("round")
@@ -110,17 +109,18 @@ def test_a_corpus_that_cannot_be_written_is_an_error_of_its_set(project: Path, t
 )
 def test_numbers_and_names_beyond_all_bounds_are_told(tmp_path: Path, name: str, text: str, said: str):
     (tmp_path / name).write_text(text)
-    reading = files.read(tmp_path / name)
+    reading = truth_formats.read(tmp_path / name)
     assert said in " ".join(map(str, reading.problems))
     assert len(reading.truth.queries) == 1
 
 
-def test_a_hundred_thousand_columns_take_a_moment(tmp_path: Path):
-    names = ",".join(f"resul{n}" for n in range(100_000))
-    (tmp_path / "a.csv").write_text(f"query,result1,{names}\nq,a.py:1-2:1\n")
-    started = time.process_time()
-    assert len(files.read(tmp_path / "a.csv").truth.queries) == 1
-    assert time.process_time() - started < 5
+def test_a_hundred_thousand_columns_take_a_moment(tmp_path: Path, growth):
+    def read(count: int) -> None:
+        names = ",".join(f"resul{n}" for n in range(count))
+        (tmp_path / "a.csv").write_text(f"query,result1,{names}\nq,a.py:1-2:1\n")
+        assert len(truth_formats.read(tmp_path / "a.csv").truth.queries) == 1
+
+    assert growth(read, 12_500) < 24
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_hundred_thousand_columns_take_a_moment(tmp_path: Path):
         ('[{"path": "README.md", "line": 1, "end_line": 1' + "0" * 30 + "}", "1 of 2 results name no line"),
     ],
 )
-def test_one_misfit_does_not_cost_the_answer(postbox: Corpus, tool: Tool, printed: str, wrong: str):
+def test_one_misfit_does_not_cost_the_answer(postbox: SystemCorpus, tool: Tool, printed: str, wrong: str):
     printed += ', {"path": "mail/send.py", "line": 2}]'
     found, note = answered(f"cmd:{tool(f'print({printed!r})')}", postbox)
     assert found == ["mail/send.py:2-2"]
@@ -142,62 +142,17 @@ def test_one_misfit_does_not_cost_the_answer(postbox: Corpus, tool: Tool, printe
     assert len(note) < 500
 
 
-def test_lines_with_numbers_too_long_are_no_results(postbox: Corpus, tool: Tool):
+def test_lines_with_numbers_too_long_are_no_results(postbox: SystemCorpus, tool: Tool):
     lines = "print('mail/send.py:' + '9' * 5000); print('README.md:1')"
     found, _ = answered(f"cmd:{tool(lines)}", postbox)
     assert found == ["README.md:1-1"]
 
 
-def test_a_score_that_is_no_number_is_none(postbox: Corpus, tool: Tool):
+def test_a_score_that_is_no_number_is_none(postbox: SystemCorpus, tool: Tool):
     lines = (
         """print('[{"path": "README.md", "line": 1, "score": NaN}, {"path": "README.md", "line": 3, "score": 2}]')"""
     )
     assert answered(f"cmd:{tool(lines)}", postbox, order="score")[0] == ["README.md:3-3", "README.md:1-1"]
-
-
-def served(answers: dict[str, bytes]) -> Iterator[str]:
-    class Handler(StreamRequestHandler):
-        def handle(self) -> None:
-            path = self.rfile.readline().split()[1].decode()
-            while self.rfile.readline().strip():
-                pass
-            seen.append(path)
-            self.wfile.write(answers[path].replace(b"PORT", str(server.server_address[1]).encode()))
-            self.wfile.flush()
-            if path == "/open":
-                time.sleep(3)
-
-    seen: list[str] = []
-    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http:http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-    assert "/ok" not in seen
-
-
-@pytest.fixture
-def raw(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
-    yield from served(
-        {
-            "/other": b"HTTP/1.1 302 Found\r\nLocation: http://localhost:PORT/ok\r\nContent-Length: 0\r\n\r\n",
-            "/short": b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nREADME.md:1\n",
-            "/open": b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nREADME.md:1\n",
-            "/ok": b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nREADME.md:1\n",
-        }
-    )
-
-
-def test_secrets_do_not_follow_to_another_host(postbox: Corpus, raw: str):
-    with pytest.raises(AssayError, match=r"sends on to http://localhost:\d+/ok"):
-        answered(f"{raw}/other", postbox, headers={"Authorization": "Bearer secret"})
-
-
-def test_half_an_answer_is_none_and_a_whole_one_is_not_waited_on(postbox: Corpus, raw: str):
-    with pytest.raises(AssayError, match="broke off after 12 of 1,000 bytes"):
-        answered(f"{raw}/short", postbox)
-    assert answered(f"{raw}/open", postbox, timeout_s=1.5)[0] == ["README.md:1-1"]
 
 
 def test_a_server_on_a_leash_ends_with_whoever_started_it(tmp_path: Path):
@@ -229,11 +184,11 @@ def _soon(look: Callable[[], str]) -> str:
 
 
 def test_two_runs_do_not_write_one_file(tmp_path: Path):
-    with runs.RunFile(tmp_path / "run", "key", {}) as one:
-        one.add(runs.Answer("1", (Span("a.py"),), (1.0,), 0.1))
-        with pytest.raises(InputError, match="another run is writing"):
-            runs.RunFile(tmp_path / "run", "another key", {})
-    assert runs.RunFile(tmp_path / "run", "key", {}).answers.keys() == {"1"}
+    with answer_runs.RunFile(tmp_path / "run", "key", {}) as one:
+        one.add(answer_runs.SystemAnswer("1", (Span("a.py"),), (1.0,), 0.1))
+        with pytest.raises(InputError, match="another run writes"):
+            answer_runs.RunFile(tmp_path / "run", "another key", {})
+    assert answer_runs.RunFile(tmp_path / "run", "key", {}).answers.keys() == {"1"}
 
 
 BROKEN = (
@@ -252,19 +207,19 @@ BROKEN = (
 def test_a_file_of_answers_that_holds_something_else_says_so(tmp_path: Path, record: dict[str, Any]):
     (tmp_path / "run").write_text('{"key": "k"}\n' + json.dumps(record) + "\n")
     with pytest.raises(StorageError, match="holds what is no answer"):
-        runs.RunFile(tmp_path / "run", "k", {})
+        answer_runs.RunFile(tmp_path / "run", "k", {})
 
 
 @pytest.mark.parametrize("record", BROKEN)
 def test_a_saved_run_with_bad_rows_keeps_the_others(tmp_path: Path, record: dict[str, Any]):
     good = {"query": "2", "found": [["a.py", 1, 2, 1.0]], "seconds": 0.1}
     (tmp_path / "run").write_text("".join(json.dumps(each) + "\n" for each in ({"key": "k"}, record, good)))
-    read, problems = runs.read_any(tmp_path / "run")
+    read, problems = answer_runs.read_any(tmp_path / "run")
     assert read == {"2": [(Span("a.py", 1, 2), 1.0)]}
     assert [problem.where for problem in problems] == ["run:2"]
 
 
-def test_a_thousand_bad_rows_are_not_told_one_by_one(tmp_path: Path, postbox: Corpus):
+def test_a_thousand_bad_rows_are_not_told_one_by_one(tmp_path: Path, postbox: SystemCorpus):
     (tmp_path / "run").write_text("1 Q0 README.md:1 1 1.0 x\n" + "bad row\n" * 1000)
     system = SavedSystem(str(tmp_path / "run"))
     system.prepare(postbox, {})
@@ -283,7 +238,7 @@ def test_a_parquet_file_of_few_bytes_and_endless_text_is_refused(tmp_path: Path)
     parquet.write_table(arrow.table(pairs), tmp_path / "test.parquet")
     assert (tmp_path / "corpus.parquet").stat().st_size < 100_000
     with pytest.raises(InputError, match="more than 8 GB of text"):
-        files.read(tmp_path)
+        truth_formats.read(tmp_path)
 
 
 SET = "[sets.s]\ntruth = 'q.csv'\n[systems.a]\nspec = 'bm25'\n"
@@ -317,6 +272,6 @@ def test_the_folder_of_a_matrix_is_whole(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("limit", ["x", float("nan"), float("inf"), -1, 0, True])
-def test_a_limit_that_is_none_is_refused(postbox: Corpus, limit: object):
+def test_a_limit_that_is_none_is_refused(postbox: SystemCorpus, limit: object):
     with pytest.raises(InputError, match="timeout_s of 'bm25'"):
         ask_all("bm25", {"timeout_s": limit}, postbox, [], 5, on_answer=print)

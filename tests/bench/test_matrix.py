@@ -91,6 +91,14 @@ def test_only_keeps_what_matches(tmp_path: Path):
         plan.only(["grpah"])
 
 
+def test_a_variant_has_the_threshold_of_its_base_unless_it_names_one(tmp_path: Path):
+    text = "[systems.x]\nspec='bm25'\nthreshold=0.5\n[variants.y]\nk1=1.5\n[variants.z]\nthreshold=2\n"
+    plan = load(tmp_path, f"all_pairs = true\n{SET}{text}")
+    assert [each.threshold for each in plan.systems] == [0.5, 0.5, 2]
+    assert plan.systems[2].options == {}
+    assert plan.all_pairs
+
+
 SET = "[sets.a]\ntruth = 'a.csv'\n"
 
 
@@ -115,6 +123,13 @@ SET = "[sets.a]\ntruth = 'a.csv'\n"
         (f"{SET}[systems.x]\nspec='bm25'\n[variants.x]\n", "both a system and a variant"),
         (f"{SET}[systems.x]\nspec='bm25'\nneeds=1\n", "'needs' in .systems.x. of .* is 1; wanted text"),
         ("[sets.a]\ntruth = '$NOT_THERE/a'\n", "environment variable NOT_THERE is not set"),
+        (f"kind = 'ranking'\n{SET}", "kind in .* is 'ranking', wanted 'retrieval'; assay rank compare reads it"),
+        (f"kind = 'any'\n{SET}", "kind in .* is 'any', wanted 'retrieval'"),
+        (f"all_pairs = 1\n{SET}", "all_pairs in .* is 1; wanted true or false"),
+        (
+            f"{SET}[systems.x]\nspec='bm25'\nthreshold='a'\n",
+            "'threshold' in .systems.x. of .* is 'a'; wanted the least",
+        ),
         ("[sets", "not TOML"),
     ],
 )

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.bench.labels import COLUMNS, read_labels, write_pool
-from assay.bench.pool import Pool, pool
-from assay.bench.scores import expected
-from assay.bench.truth import Truth
 from assay.errors import InputError
-from assay.measure.lines import Span
+from assay.measure.line_spans import Span
+from assay.truth.ground_truth import Truth
+from assay.truth.judging_pool import Pool, pool
+from assay.truth.label_sheets import COLUMNS, read_labels, write_pool
+from assay.truth.qrels import qrels_of
 from assay.types import Chunk, Judgment, Query
 
 TEXTS = tuple(Chunk(name, f"text of {name}", path=name) for name in "abcdefgh")
@@ -31,7 +31,7 @@ def text_of(span: Span) -> str:
 
 
 def pooled(depth: int = 2, **options: int) -> Pool:
-    return pool(expected(GROUND), RUNS, depth, text_of, **options)
+    return pool(qrels_of(GROUND), RUNS, depth, text_of, **options)
 
 
 def test_the_first_results_that_nobody_judged_are_pooled():
@@ -50,13 +50,13 @@ def test_who_found_what_is_kept_apart():
 
 @given(st.permutations(["good", "bad"]), st.integers(0, 5))
 def test_the_order_depends_on_the_seed_alone(order: list[str], seed: int):
-    again = pool(expected(GROUND), {name: RUNS[name] for name in order}, 3, text_of, seed=seed)
+    again = pool(qrels_of(GROUND), {name: RUNS[name] for name in order}, 3, text_of, seed=seed)
     assert again.pairs == pooled(3, seed=seed).pairs
 
 
 def test_seeds_draw_different_orders_and_keep_a_query_together():
     runs = {"one": {query: [Span(name) for name in "cdefgh"] for query in "12"}}
-    orders = [pool(expected(GROUND), runs, 6, text_of, seed=seed).pairs for seed in range(8)]
+    orders = [pool(qrels_of(GROUND), runs, 6, text_of, seed=seed).pairs for seed in range(8)]
     assert len(set(orders)) == 8
     assert all(len({pair.query_id for pair in order[:6]}) == 1 for order in orders)
     assert {order[0].query_id for order in orders} == {"1", "2"}
@@ -65,7 +65,7 @@ def test_seeds_draw_different_orders_and_keep_a_query_together():
 def test_a_place_is_judged_when_it_overlaps_an_entry():
     ground = Truth("set", (Query("1", "first"),), (Judgment("1", "a.py:10-20", 1),))
     run = {"1": [Span("a.py", 20, 30), Span("a.py", 21, 30), Span("a.py"), Span("b.py", 1, 3)]}
-    found = pool(expected(ground), {"one": run}, 10, text_of)
+    found = pool(qrels_of(ground), {"one": run}, 10, text_of)
     assert {pair.target for pair in found.pairs} == {"a.py:21-30", "b.py:1-3"}
     assert found.shares == {"one": 0.5}
 
@@ -76,7 +76,7 @@ def test_places_of_nearly_the_same_lines_are_asked_once():
         "one": {"1": [Span("a.py", 1, 12)]},
         "other": {"1": [Span("a.py", 2, 10), Span("a.py", 11, 40), Span("a.py", 30, 45)]},
     }
-    found = pool(expected(ground), runs, 10, text_of)
+    found = pool(qrels_of(ground), runs, 10, text_of)
     assert {pair.target for pair in found.pairs} == {"a.py:2-10", "a.py:11-40", "a.py:30-45"}
     assert found.together == 1
     told = {(source.target, source.system, source.found) for source in found.sources}
@@ -85,12 +85,12 @@ def test_places_of_nearly_the_same_lines_are_asked_once():
 
 def test_a_repeated_result_takes_one_place():
     runs = {"one": {"1": [Span("c"), Span("c"), Span("d")]}}
-    assert {pair.target for pair in pool(expected(GROUND), runs, 2, text_of).pairs} == {"c", "d"}
+    assert {pair.target for pair in pool(qrels_of(GROUND), runs, 2, text_of).pairs} == {"c", "d"}
 
 
 def test_strangers_and_lost_texts_are_problems():
     runs = {"one": {"1": [Span("c")], "9": [Span("c")]}}
-    found = pool(expected(GROUND), runs, 2, lambda _: "")
+    found = pool(qrels_of(GROUND), runs, 2, lambda _: "")
     assert [str(problem) for problem in found.problems] == [
         "one: 1 of its 2 queries are not in the ground truth: '9'",
         "1: the corpus has no text at c, which one found",
@@ -188,7 +188,7 @@ def test_a_pool_is_json_lines_or_csv(tmp_path: Path):
 
 
 def test_no_cell_for_people_is_a_formula(tmp_path: Path):
-    found = pool(expected(GROUND), RUNS, 2, lambda _: "=cmd()")
+    found = pool(qrels_of(GROUND), RUNS, 2, lambda _: "=cmd()")
     write_pool(found, tmp_path / "pool.csv")
     with (tmp_path / "pool.csv").open(newline="") as handle:
         assert {row["text"] for row in csv.DictReader(handle)} == {"'=cmd()"}

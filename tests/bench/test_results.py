@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.bench import gates, results
 from assay.bench.caveats import caveats
-from assay.bench.markdown import markdown
+from assay.bench.comparisons import comparisons
+from assay.bench.report.bench_report import overview_of
+from assay.bench.right_answers import rank_of
 from assay.errors import InputError
+from assay.report.plain_text import as_markdown
 
 COST = {"index_s": 1.0, "cold_ms": 3.0, "warm_p50_ms": 1.0, "warm_p95_ms": 2.0, "peak_mb": 90.0, "index_bytes": None}
 
@@ -33,7 +37,7 @@ def cell(name: str, system: str, values: list[float], /, **more) -> dict:
     }
 
 
-def held(cells: list[dict], *, roles: dict[str, str] | None = None, count: int = 40) -> results.Results:
+def plain(cells: list[dict], *, roles: dict[str, str] | None = None, count: int = 40) -> dict:
     names = list(dict.fromkeys(each["set"] for each in cells))
     queries = [{"id": str(n), "text": f"question {n}", "tags": {}, "expected": []} for n in range(count)]
     told = {"truth": "a.csv", "qrels": "q", "corpus": "c", "commit": "", "queries": queries, "problems": []}
@@ -46,8 +50,10 @@ def held(cells: list[dict], *, roles: dict[str, str] | None = None, count: int =
         "command": "",
         "versions": {"assay": "0"},
     }
-    made = {
-        **results.empty(),
+    return {
+        "format": 1,
+        "unusable": {},
+        "comparisons": [],
         "manifest": about,
         "sets": {name: {**told, "role": (roles or {}).get(name, "")} for name in names},
         "systems": {
@@ -55,9 +61,16 @@ def held(cells: list[dict], *, roles: dict[str, str] | None = None, count: int =
             for name in systems
         },
         "cells": cells,
+        "asked": [[each["set"], each["system"]] for each in cells],
     }
-    made["asked"] = [[each["set"], each["system"]] for each in cells]
-    return {**made, "comparisons": list(results.comparisons(made))}
+
+
+def read(made: dict) -> results.Results:
+    return replace(results.read_results(copy.deepcopy(made), "made up"), comparisons=tuple(pairs_of(made)))
+
+
+def held(cells: list[dict], **how) -> results.Results:
+    return read(plain(cells, **how))
 
 
 GOOD, BAD = [1.0, 0.5] * 20, [0.5, 0.0] * 20
@@ -65,22 +78,62 @@ GOOD, BAD = [1.0, 0.5] * 20, [0.5, 0.0] * 20
 
 def test_results_are_read_as_they_were_written(tmp_path: Path):
     made = held([cell("a", "x", GOOD), cell("a", "y", BAD), cell("b", "x", GOOD)])
-    assert [(c["set"], c["a"], c["b"]) for c in made["comparisons"]] == [("a", "x", "y")]
+    assert [(c.set, c.a, c.b) for c in made.comparisons] == [("a", "x", "y")]
     results.save(made, tmp_path / "results.json")
     assert results.load(tmp_path / "results.json") == made
 
 
 def test_sets_of_one_role_are_compared_together_too():
     cells = [cell(name, system, values) for name in "ab" for system, values in (("x", GOOD), ("y", BAD))]
-    told = held(cells, roles={"a": "dev", "b": "dev"})["comparisons"]
-    assert [(c["set"], c["queries"]) for c in told] == [("a", 40), ("b", 40), ("all dev", 80)]
-    assert all(c["difference"] == pytest.approx(0.5) and c["holm"] < 0.01 for c in told)
+    told = held(cells, roles={"a": "dev", "b": "dev"}).comparisons
+    assert [(c.set, c.queries) for c in told] == [("a", 40), ("b", 40), ("all dev", 80)]
+    assert all(c.difference == pytest.approx(0.5) and c.holm < 0.01 for c in told)
+
+
+def pairs_of(made: dict, *, all_pairs: bool = False) -> list[results.SetComparison]:
+    found = results.read_results(copy.deepcopy(made), "made up")
+    return list(comparisons(found, all_pairs=all_pairs))
+
+
+def varied(count: int) -> dict:
+    """Return a base and so many variants, each of which loses a little on the same ten questions."""
+    made = plain([cell("a", "base", GOOD)])
+    for number in range(count):
+        made["systems"][f"v{number}"] = {**made["systems"]["base"], "base": "base"}
+        made["cells"].append(cell("a", f"v{number}", [*(value - 0.1 for value in GOOD[:10]), *GOOD[10:]]))
+    return made
+
+
+def test_variants_are_compared_with_their_base_and_corrected_for_that_alone():
+    made = varied(12)
+    told = pairs_of(made)
+    assert [(pair.a, pair.b) for pair in told] == [(f"v{number}", "base") for number in range(12)]
+    assert all(pair.holm < 0.05 for pair in told)
+    every = pairs_of(made, all_pairs=True)
+    assert len(every) == 78
+    assert not any(pair.holm < 0.05 for pair in every)
+
+
+def test_systems_that_vary_nothing_are_compared_with_one_another():
+    made = plain([cell("a", name, values) for name, values in (("x", GOOD), ("y", BAD), ("of y", GOOD), ("gone", BAD))])
+    made["systems"]["of y"]["base"] = "y"
+    made["systems"]["gone"]["base"] = "not measured"
+    told = [(pair.a, pair.b) for pair in pairs_of(made)]
+    assert told == [("x", "y"), ("x", "gone"), ("y", "gone"), ("of y", "y")]
+
+
+@pytest.mark.parametrize(
+    ("answers", "rank"),
+    [(["a.py:1-3", "a.py:7-9"], 2), (["a.py:5-7"], 1), (["b.py:8-8", "a.py:9-9"], 0), ([], 0), (["b.py"], 0)],
+)
+def test_the_rank_of_an_answer_is_that_of_the_first_that_shares_a_line(answers: list[str], rank: int):
+    assert rank_of(answers, ["a.py:7-8", "c.py:1-1"]) == rank
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99, "cells": []}'])
 def test_what_is_no_results_file_is_told(tmp_path: Path, text: str):
     (tmp_path / "r.json").write_text(text)
-    with pytest.raises(InputError, match=r"is no results\.json"):
+    with pytest.raises(InputError, match=r"is not a results\.json"):
         results.load(tmp_path / "r.json")
     with pytest.raises(InputError, match="cannot read the results"):
         results.load(tmp_path / "none.json")
@@ -109,8 +162,8 @@ def test_floors_hold_for_each_set_and_for_the_first_system():
 
 def test_a_floor_is_of_what_this_run_asked():
     """An earlier run's system is not the first one, and its sets are not to be reached again."""
-    made = held([cell("a", "old", BAD), cell("b", "old", BAD), cell("a", "x", GOOD)])
-    made["asked"] = [["a", "x"]]
+    cells = [cell("a", "old", BAD), cell("b", "old", BAD), cell("a", "x", GOOD)]
+    made = replace(held(cells), asked=(("a", "x"),))
     assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == []
     with pytest.raises(InputError, match="no system 'old' was asked"):
         list(gates.fallen(made, [gates.floor("old:Hit@5=0.1")]))
@@ -120,7 +173,8 @@ def test_a_floor_is_of_what_this_run_asked():
 def test_a_system_that_answers_nothing_reaches_no_floor():
     """The next system must not stand in for it."""
     made = held([cell("a", "x", GOOD), cell("a", "y", GOOD)])
-    made["systems"] = {"broken": {"failed": {"a": "no answer within 30 s"}}, **made["systems"]}
+    broken = replace(made.systems["x"], failed={"a": "no answer within 30 s"})
+    made = replace(made, systems={"broken": broken, **made.systems})
     assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == ["a: broken answered nothing, Hit@5=0.5 is wanted"]
 
 
@@ -132,19 +186,19 @@ def test_a_floor_of_a_system_called_by_its_spec():
 
 
 def test_equal_questions_are_paired_one_by_one():
-    before, now = held([cell("a", "x", GOOD)]), held([cell("a", "x", BAD)])
+    before, now = plain([cell("a", "x", GOOD)]), plain([cell("a", "x", BAD)])
     for made in (before, now):
         for query in made["sets"]["a"]["queries"]:
             query["text"] = "the same"
-    change = gates.changes(now, before)[0]
+    change = gates.changes(read(now), read(before))[0]
     assert (change.queries, change.before, change.now) == (40, 0.75, 0.25)
 
 
 def test_only_like_is_compared_with_a_baseline():
     before, now = held([cell("a", "x", GOOD)]), held([cell("a", "x", BAD)])
-    now["manifest"]["k"] = 5
+    fewer = replace(now, manifest=replace(now.manifest, k=5))
     with pytest.raises(InputError, match="the baseline has 20 results of a query, this run 5"):
-        gates.changes(now, before)
+        gates.changes(fewer, before)
     files = held([cell("a", "x", GOOD, values={"file": {"nDCG@10": GOOD}})])
     with pytest.raises(InputError, match="nothing can be compared"):
         gates.changes(files, before)
@@ -152,9 +206,8 @@ def test_only_like_is_compared_with_a_baseline():
 
 def test_more_to_read_is_worse():
     few, many = [20.0] * 40, [90.0] * 40
-    before, now = (held([cell("a", "x", each, values={"line": {"lines@5": each}})]) for each in (few, many))
-    for made in (before, now):
-        made["manifest"]["measures"] = ["lines@5"]
+    made = [held([cell("a", "x", each, values={"line": {"lines@5": each}})]) for each in (few, many)]
+    before, now = (replace(each, manifest=replace(each.manifest, measures=("lines@5",))) for each in made)
     assert [each.worse for each in gates.changes(now, before)] == [True]
     assert [each.worse for each in gates.changes(before, now)] == [False]
 
@@ -172,24 +225,24 @@ def test_only_a_significant_loss_is_worse():
 
 
 def test_a_baseline_is_compared_over_the_questions_that_both_have():
-    before, now = held([cell("a", "x", GOOD)]), held([cell("a", "x", BAD)])
+    before, now = plain([cell("a", "x", GOOD)]), held([cell("a", "x", BAD)])
     for query in before["sets"]["a"]["queries"][10:]:
         query["text"] += "?"
-    assert gates.changes(now, before)[0].queries == 10
+    assert gates.changes(now, read(before))[0].queries == 10
     other = copy.deepcopy(before)
     for query in other["sets"]["a"]["queries"]:
         query["text"] = "another"
     other["sets"]["a"]["queries"][0]["text"] = "unlike"
     with pytest.raises(InputError, match="nothing can be compared"):
-        gates.changes(held([cell("b", "x", BAD)]), other)
+        gates.changes(held([cell("b", "x", BAD)]), read(other))
 
 
 def test_readers_are_warned():
     cells = [cell("a", "x", GOOD, errors={"3": "no answer within 30 s"}), cell("a", "y", BAD)]
-    made = held(cells, roles={"a": "test"})
+    made = plain(cells, roles={"a": "test"})
     made["systems"]["y"] |= {"base": "x", "chosen_on": "test", "failed": {}}
     made["sets"]["a"]["problems"] = ["a.csv:7: range 9-3 ends before it starts"]
-    said = "\n".join(caveats(made))
+    said = "\n".join(caveats(read(made)))
     assert "settings of y were chosen on test sets" in said
     assert "variants are compared on test sets only" in said
     assert "x had errors on 1 query of a; what it did answer counts (no answer within 30 s)" in said
@@ -198,31 +251,31 @@ def test_readers_are_warned():
 
 
 def test_readers_are_warned_of_measures_that_look_further_than_anybody_asked():
-    made = held([cell("a", "x", GOOD)])
+    made = plain([cell("a", "x", GOOD)])
     made["manifest"] |= {"measures": ["nDCG@10", "MRR", "MRR@5", "Hit@5", "success@2000tokens"], "k": 5}
-    assert [*caveats(made)] == ["only 5 results of a query were asked for: nDCG@10, MRR would look at more (-k)"]
+    assert [*caveats(read(made))] == ["only 5 results of a query were asked for: nDCG@10, MRR would look at more (-k)"]
     made["manifest"]["k"] = 10
-    assert [*caveats(made)] == []
+    assert [*caveats(read(made))] == []
 
 
 def test_readers_are_warned_of_questions_that_nothing_answers():
-    made = held([cell("a", "x", GOOD)])
+    made = plain([cell("a", "x", GOOD)])
     for query, told in zip(made["sets"]["a"]["queries"], [[["a.py", 0]], [], *[[["a.py", 1]]] * 38], strict=True):
         query["expected"] = told
-    assert [*caveats(made)] == ["2 of 40 queries of a have no right answer: they count zero for all"]
+    assert [*caveats(read(made))] == ["2 of 40 queries of a have no right answer: they count zero for all"]
 
 
 def test_one_query_has_no_interval():
     told = {kind: {"queries": count, "line": {"nDCG@10": [1.0, 1.0, 1.0]}} for kind, count in (("one", 1), ("two", 2))}
-    text = markdown(held([cell("a", "x", GOOD, groups={"kind": told})]))
-    assert "| one | 1 | 1.000 |" in text
-    assert "| two | 2 | 1.000 [1.000, 1.000] |" in text
+    text = as_markdown(overview_of(held([cell("a", "x", GOOD, groups={"kind": told})])))
+    assert "| one | 1 | **1.000** |" in text
+    assert "| two | 2 | **1.000 [1.00-1.00]** |" in text
 
 
 def test_markdown_tells_tuned_and_unseen_apart():
     cells = [cell("a", "x", GOOD), cell("b", "x", BAD), cell("a", "y", BAD)]
-    text = markdown(held(cells, roles={"a": "dev", "b": "test"}))
-    assert "| x | 0.750 (40 queries) | 0.250 (40 queries) |" in text
-    assert "| y | 0.250 (40 queries) | not measured |" in text
-    assert "| x | 0.750 [0.000, 1.000] | 0.750 [0.000, 1.000] | 50% | 0 |" in text
-    assert "| x - y | +0.500" in text
+    text = as_markdown(overview_of(held(cells, roles={"a": "dev", "b": "test"})))
+    assert "a, tuned on (dev) \\[40 queries, by line]: nDCG@10 |" in text
+    assert "| x | **0.250 [0.00-1.00]** | **0.250 [0.00-1.00]** | **0.750 [0.00-1.00]** |" in text
+    assert "| y · 0 of 1 sets | \N{EN DASH} | \N{EN DASH} | 0.250 [0.00-1.00] |" in text
+    assert "| x | y | **+0.500 [+0.500, +0.500]** | < 0.001 | < 0.001 | < 0.001 |" in text

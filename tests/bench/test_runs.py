@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench import runs
-from assay.bench.runs import Answer, Preparation, RunFile, key_of, timings, write_trec
+from assay.bench import answer_runs
+from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, key_of, timings, write_trec
+from assay.bench.results import Timings
 from assay.errors import InputError, StorageError
-from assay.measure.lines import Span
+from assay.measure.line_spans import Span
 from assay.types import Query
 
 QUERIES = [Query("1", "send"), Query("2", "read"), Query("3", "write")]
-GOOD = Answer("1", (Span("a.py", 1, 3), Span("b c.py")), (0.5, 0.25), 0.01, cold=True)
-BAD = Answer("2", error="timed out")
-PARTLY = Answer("3", (Span("a.py:7"),), (1.0,), 0.02, "1 of 2 results name no file of the corpus: /etc/passwd")
+GOOD = SystemAnswer("1", (Span("a.py", 1, 3), Span("b c.py")), (0.5, 0.25), 0.01, cold=True)
+BAD = SystemAnswer("2", error="timed out")
+PARTLY = SystemAnswer("3", (Span("a.py:7"),), (1.0,), 0.02, "1 of 2 results name no file of the corpus: /etc/passwd")
 KEY = key_of("bm25", {}, "digest", 20, QUERIES)
 
 
@@ -53,12 +54,24 @@ def test_a_line_that_was_cut_short_is_asked_again(tmp_path: Path):
     assert [query.id for query in opened(file).missing(QUERIES)] == ["2", "3"]
 
 
-def test_another_question_starts_anew(tmp_path: Path):
+def test_answers_to_another_question_lie_aside_and_are_not_asked_for_again(tmp_path: Path):
     with opened(tmp_path / "run") as run:
         run.add(GOOD)
     with opened(tmp_path / "run", "another key") as other:
         assert other.answers == {}
-    assert opened(tmp_path / "run").answers == {}
+        other.add(PARTLY)
+    assert answer_runs.is_run(tmp_path / "run", KEY)
+    with opened(tmp_path / "run") as back:
+        assert back.answers == {"1": GOOD}
+    assert opened(tmp_path / "run", "another key").answers == {"3": PARTLY}
+    assert not answer_runs.is_run(tmp_path / "run", "a third key")
+
+
+def test_a_file_that_holds_something_else_is_left_alone(tmp_path: Path):
+    (tmp_path / "run").write_text('{"mine": 1}\n')
+    with pytest.raises(StorageError, match="holds no answers of assay bench"):
+        opened(tmp_path / "run")
+    assert (tmp_path / "run").read_text() == '{"mine": 1}\n'
 
 
 def test_a_file_that_is_damaged_says_where(tmp_path: Path):
@@ -113,23 +126,16 @@ def test_what_preparation_took_is_kept_with_the_answers(tmp_path: Path):
 
 
 def test_timings_tell_cold_from_warm_and_leave_failures_out():
-    warm = [Answer(str(n), seconds=n / 1000) for n in range(1, 101)]
-    told = timings([replace(GOOD, seconds=0.5), BAD, *warm], Preparation(1.5, 1000, 80.0))
-    assert told == {
-        "index_s": 1.5,
-        "cold_ms": 500.0,
-        "warm_p50_ms": pytest.approx(50.5),
-        "warm_p95_ms": pytest.approx(95.05),
-        "peak_mb": 80.0,
-        "index_bytes": 1000,
-    }
-    assert timings([BAD], Preparation())["warm_p50_ms"] is None
+    warm = [SystemAnswer(str(n), seconds=n / 1000) for n in range(1, 101)]
+    told = timings([replace(GOOD, seconds=0.5), BAD, *warm], Preparation(1.5, 1000, 80.0), indexed=True)
+    assert told == Timings(1.5, 500.0, pytest.approx(50.5), pytest.approx(95.05), 80.0, 1000)
+    assert timings([BAD], Preparation(1.5), indexed=False) == Timings(None, None, None, None, 0.0, None)
 
 
 def test_a_run_goes_to_trec_and_back(tmp_path: Path):
     answers = [replace(GOOD, spans=(Span("a.py", 1, 3), Span("b.py"))), replace(GOOD, query_id="9")]
     write_trec(tmp_path / "run.txt", [answers[0]], "bm25")
-    read, problems = runs.read_any(tmp_path / "run.txt")
+    read, problems = answer_runs.read_any(tmp_path / "run.txt")
     assert [span for span, _ in read["1"]] == [Span("a.py", 1, 3), Span("b.py")]
     assert problems == []
     with pytest.raises(InputError, match="space"):
@@ -140,5 +146,5 @@ def test_saved_answers_are_a_run(tmp_path: Path):
     with opened(tmp_path / "run") as run:
         run.add(GOOD)
         run.prepared(Preparation())
-    read, _ = runs.read_any(tmp_path / "run")
+    read, _ = answer_runs.read_any(tmp_path / "run")
     assert read == {"1": [(Span("a.py", 1, 3), 0.5), (Span("b c.py"), 0.25)]}

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from assay.bench.markdown import markdown, plain, verbatim
-from assay.bench.shape import checked
+from assay.bench.report.bench_report import overview_of
+from assay.bench.results import as_text, read_results
 from assay.errors import InputError
+from assay.report.plain_text import as_markdown, plain, verbatim
 
 RESULTS: dict[str, Any] = {
     "format": 1,
@@ -60,28 +62,30 @@ RESULTS: dict[str, Any] = {
 
 
 def test_results_that_are_some_pass():
-    assert checked(deepcopy(RESULTS), "r.json") == RESULTS
+    plain = json.loads(as_text(read_results(deepcopy(RESULTS), "r.json")))
+    assert plain["cells"] == [{**cell, "key": ""} for cell in RESULTS["cells"]]
+    assert plain["manifest"] == {**RESULTS["manifest"], "kind": "retrieval"}
 
 
 @pytest.mark.parametrize(
     ("place", "value", "said"),
     [
         (("format",), 2, "format 1"),
-        (("manifest",), [], "manifest is no table"),
+        (("manifest",), [], "manifest is not a table"),
         (("manifest", "k"), "20", r"manifest.k is '20', wanted a whole number"),
         (("manifest", "measures"), [], "measures is empty"),
         (("sets", "mail", "role"), "tset", "role of set 'mail'"),
-        (("sets", "mail", "queries", 0, "expected"), [["a.py"]], "expects"),
-        (("cells",), {}, "cells is no list"),
-        (("cells", 0), None, r"cells\[0\] is no table"),
+        (("sets", "mail", "queries", 0, "expected"), [["a.py"]], "place, grade"),
+        (("cells",), {}, "cells is not a list"),
+        (("cells", 0), None, r"cells\[0\] is not a table"),
         (("cells", 0, "set"), "other", "is not there"),
         (("cells", 0, "unjudged"), float("nan"), "wanted a number"),
         (("cells", 0, "values", "line", "Hit@5"), [1.0], "for each of 2"),
         (("cells", 0, "values", "line", "Hit@5", 0), 10**400, "wanted a number"),
         (("cells", 0, "values"), {}, "no values"),
         (("cells", 0, "values"), {"page": {}}, "unknown unit"),
-        (("cells", 0, "figures", "line", "Hit@5"), [1.0], "mean, low and high"),
-        (("cells", 0, "groups", "kind"), {"a": 5}, "is no table"),
+        (("cells", 0, "figures", "line", "Hit@5"), [1.0], "mean, low, high"),
+        (("cells", 0, "groups", "kind"), {"a": 5}, "is not a table"),
         (("comparisons",), [{}], r"comparisons\[0\] has no"),
     ],
 )
@@ -92,25 +96,28 @@ def test_results_that_are_none_say_where(place: tuple[Any, ...], value: object, 
         table = table[step]
     table[place[-1]] = value
     with pytest.raises(InputError, match=said):
-        checked(held, "r.json")
+        read_results(held, "r.json")
 
 
 @pytest.mark.parametrize("key", [key for key in RESULTS if key != "format"])
 def test_results_without_a_part_say_which(key: str):
     with pytest.raises(InputError, match=f"it has no '{key}'"):
-        checked({name: value for name, value in RESULTS.items() if name != key}, "r.json")
+        read_results({name: value for name, value in RESULTS.items() if name != key}, "r.json")
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 5, json.loads("[" * 900 + "]" * 900)])
 def test_what_is_no_table_is_refused(value: object):
-    with pytest.raises(InputError, match=r"r\.json is no results\.json"):
-        checked(value, "r.json")
+    with pytest.raises(InputError, match=r"r\.json is not a results\.json"):
+        read_results(value, "r.json")
 
 
 def test_no_name_breaks_out_of_its_place_in_the_markdown():
-    text = markdown(RESULTS)
-    rows = [line for line in text.split("\n") if line.startswith("|")]
-    assert {line.replace("\\|", "").count("|") for line in rows if "x\\|y" in line} <= {5, 8, 4}
+    text = as_markdown(overview_of(read_results(RESULTS, "r.json")))
+    lines = text.split("\n")
+    for above, row in pairwise(lines):
+        if above.startswith("|") and row.startswith("|"):
+            assert above.replace("\\|", "").count("|") == row.replace("\\|", "").count("|")
+    assert sum("x\\|y" in line for line in lines) > 2
     assert "| a\\|b \\`c\\` | 1 |" in text
     assert text.count("\n# ") == 0
     assert "<img" not in text.replace("\\<img", "")

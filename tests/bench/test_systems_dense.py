@@ -8,12 +8,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 transformers = pytest.importorskip("transformers", reason="the hf extra is not installed")
 
-from assay.bench.corpus import Corpus
-from assay.bench.systems.dense import DenseSystem
+from assay.bench.system_corpus import SystemCorpus
+from assay.bench.systems.dense_system import DenseSystem
 from assay.errors import InputError
 from assay.types import Query
-
-pytestmark = pytest.mark.torch
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "send", "mail", "address", "server"]
 
@@ -30,7 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_a_model_without_a_recipe_is_refused_unless_its_pooling_is_said(model: Path, postbox: Corpus):
+def test_a_model_without_a_recipe_is_refused_unless_its_pooling_is_said(model: Path, postbox: SystemCorpus):
     with pytest.raises(InputError, match="no recipe is known"):
         DenseSystem(f"hf:{model}").prepare(postbox, {})
     for pooling in ("mean", "pooler"):

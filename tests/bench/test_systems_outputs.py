@@ -7,48 +7,50 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.bench.systems.answers import ordered
-from assay.bench.systems.outputs import Keys, Printed, parse, reach
+from assay.bench.systems.tool_answers import ordered
+from assay.bench.systems.tool_outputs import Keys, PrintedResult, parse, reach
 from assay.errors import AssayError, InputError
 
 
 def test_lines_of_a_grep_and_of_a_search():
     text = "src/a.py:12:    return x\nsrc/b.py:3-9\n--\n1. src/c.py:4-5 (0.8)\n- d.py:7:2: found\n"
     assert parse(text) == [
-        Printed("src/a.py", 12, 12),
-        Printed("src/b.py", 3, 9),
-        Printed("src/c.py", 4, 5),
-        Printed("d.py", 7, 7),
+        PrintedResult("src/a.py", 12, 12),
+        PrintedResult("src/b.py", 3, 9),
+        PrintedResult("src/c.py", 4, 5),
+        PrintedResult("d.py", 7, 7),
     ]
 
 
 def test_json_by_the_usual_keys():
     flat = {"query": "x", "results": [{"file_path": "a.py", "start_line": 3, "end_line": 5, "score": 0.5}]}
-    assert parse(json.dumps(flat)) == [Printed("a.py", 3, 5, 0.5)]
-    assert parse(json.dumps(flat["results"])) == [Printed("a.py", 3, 5, 0.5)]
+    assert parse(json.dumps(flat)) == [PrintedResult("a.py", 3, 5, 0.5)]
+    assert parse(json.dumps(flat["results"])) == [PrintedResult("a.py", 3, 5, 0.5)]
     nested = {"data": {"hits": [{"score": "2", "chunk": {"path": "b.py", "startLine": 1, "endLine": 4}}]}}
-    assert parse(json.dumps(nested)) == [Printed("b.py", 1, 4, 2.0)]
-    assert parse('{"file": "c.py", "line": 7}') == [Printed("c.py", 7, 7)]
+    assert parse(json.dumps(nested)) == [PrintedResult("b.py", 1, 4, 2.0)]
+    assert parse('{"file": "c.py", "line": 7}') == [PrintedResult("c.py", 7, 7)]
 
 
 def test_json_lines():
     text = '{"path": "a.py", "line": 1}\n{"path": "b.py", "line": 2}\n'
-    assert parse(text) == parse(text, "jsonl") == [Printed("a.py", 1, 1), Printed("b.py", 2, 2)]
+    assert parse(text) == parse(text, "jsonl") == [PrintedResult("a.py", 1, 1), PrintedResult("b.py", 2, 2)]
 
 
 def test_json_by_named_keys():
     text = json.dumps({"groups": [{"hits": [{"at": {"uri": "a.py"}, "lines": [3, 8]}]}, {"hits": []}]})
     where = Keys("groups.*.hits", "at.uri", "lines.0", "lines.1")
-    assert parse(text, "json", where) == [Printed("a.py", 3, 8)]
+    assert parse(text, "json", where) == [PrintedResult("a.py", 3, 8)]
     ripgrep = '{"type":"begin"}\n{"type":"match","data":{"path":{"text":"a.py"},"line_number":3}}\n'
-    assert parse(ripgrep, "jsonl", Keys(path="data.path.text", start="data.line_number")) == [Printed("a.py", 3, 3)]
+    assert parse(ripgrep, "jsonl", Keys(path="data.path.text", start="data.line_number")) == [
+        PrintedResult("a.py", 3, 3)
+    ]
 
 
 def test_files_without_lines_need_a_named_key():
     text = json.dumps({"results": [{"doc": "a.txt", "score": 1}]})
     with pytest.raises(AssayError, match="names a file"):
         parse(text)
-    assert parse(text, "json", Keys(path="doc")) == [Printed("a.txt", 0, 0, 1.0)]
+    assert parse(text, "json", Keys(path="doc")) == [PrintedResult("a.txt", 0, 0, 1.0)]
 
 
 @pytest.mark.parametrize("text", ['{"results": []}', "[]", '{"query": "x", "answer": {"hits": []}}'])
@@ -94,7 +96,7 @@ def test_unknown_formats_are_refused():
 def test_no_json_breaks_the_reader(value: object):
     text = json.dumps(value)
     with suppress(AssayError):
-        assert all(isinstance(one, Printed) for one in parse(text, "json"))
+        assert all(isinstance(one, PrintedResult) for one in parse(text, "json"))
 
 
 @given(st.text(max_size=200))
@@ -112,20 +114,25 @@ def test_reach_takes_keys_positions_and_all():
 
 
 def test_near_matches_become_one_range_and_the_fullest_comes_first():
-    found = [Printed("b.py", 40, 40), Printed("a.py", 1, 1), Printed("a.py", 9, 9), Printed("a.py", 12, 12)]
+    found = [
+        PrintedResult("b.py", 40, 40),
+        PrintedResult("a.py", 1, 1),
+        PrintedResult("a.py", 9, 9),
+        PrintedResult("a.py", 12, 12),
+    ]
     assert ordered(found, 5, "count") == [
-        Printed("a.py", 9, 12, 2.0),
-        Printed("b.py", 40, 40, 1.0),
-        Printed("a.py", 1, 1, 1.0),
+        PrintedResult("a.py", 9, 12, 2.0),
+        PrintedResult("b.py", 40, 40, 1.0),
+        PrintedResult("a.py", 1, 1, 1.0),
     ]
     assert [one.start for one in ordered(found, 0, "printed")] == [40, 1, 9, 12]
     assert [(one.path, one.start) for one in ordered(found, 10, "printed")] == [("b.py", 40), ("a.py", 1)]
 
 
 def test_results_may_be_ordered_by_their_score():
-    found = [Printed("a.py", 1, 2, 0.1), Printed("b.py", 1, 2, 0.9)]
+    found = [PrintedResult("a.py", 1, 2, 0.1), PrintedResult("b.py", 1, 2, 0.9)]
     assert [one.path for one in ordered(found, 0, "score")] == ["b.py", "a.py"]
 
 
 def test_matches_printed_twice_are_no_trouble():
-    assert len(ordered([Printed("a.py", 1, 1), Printed("a.py", 1, 1)], 0, "printed")) == 2
+    assert len(ordered([PrintedResult("a.py", 1, 1), PrintedResult("a.py", 1, 1)], 0, "printed")) == 2

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any, ClassVar
-from urllib.parse import parse_qs, urlsplit
+from typing import Any
 
 import pytest
 
 from assay import plugins
-from assay.bench.corpus import Corpus
-from assay.bench.runs import Answer
-from assay.bench.worker import ask_all
+from assay.bench.answer_runs import SystemAnswer
+from assay.bench.ask_worker import ask_all
+from assay.bench.system_corpus import SystemCorpus
 from assay.errors import AssayError, InputError
 from assay.types import Chunk, Query
+from endpoint_server import EndpointServer, Play, serving
 
 
-def ids(spec: str, corpus: Corpus, text: str = "send mail", **options: Any) -> list[str]:
+def ids(spec: str, corpus: SystemCorpus, text: str = "send mail", **options: Any) -> list[str]:
     system = plugins.make("system", spec)
     try:
         return [hit.chunk.id for hit in system.prepare(corpus, options).search([Query("1", text)], 5)[0]]
@@ -42,7 +38,7 @@ value = 3
 """
 
 
-def test_a_python_function(postbox: Corpus, tmp_path: Path):
+def test_a_python_function(postbox: SystemCorpus, tmp_path: Path):
     (tmp_path / "maker.py").write_text(MAKER)
     spec = f"py:{tmp_path}/maker.py"
     assert ids(f"{spec}:make", postbox) == ["mail/address.py:1-2", "mail/send.py:1-2"]
@@ -54,7 +50,7 @@ def test_a_python_function(postbox: Corpus, tmp_path: Path):
             ids(f"{spec}:{target}", postbox)
 
 
-def test_a_python_module_by_name(postbox: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_python_module_by_name(postbox: SystemCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "maker_by_name.py").write_text(MAKER)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert ids("py:maker_by_name:make", postbox)
@@ -67,82 +63,47 @@ def test_a_python_module_by_name(postbox: Corpus, tmp_path: Path, monkeypatch: p
             ids(spec, postbox)
 
 
-class Service(BaseHTTPRequestHandler):
-    asked: ClassVar[list[tuple[str, dict[str, Any], str]]] = []
-
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        values = {name: found[0] for name, found in parse_qs(parts.query, keep_blank_values=True).items()}
-        self.asked.append((parts.path, values, self.headers.get("Authorization", "")))
-        if parts.path == "/moved":
-            self.send_response(302)
-            self.send_header("Location", values["to"])
-            self.end_headers()
-        elif parts.path == "/slow":
-            time.sleep(1)
-        elif parts.path == "/fails":
-            self.send_error(500, "Broken", "the index is gone")
-        else:
-            self.reply(b"x" * 50_000 if parts.path == "/flood" else b'{"hits": [{"path": "README.md", "line": 3}]}')
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append((self.path, body, self.headers.get("Authorization", "")))
-        self.reply(b'[{"file": "mail/send.py", "start": 1, "end": 3}]')
-
-    def reply(self, body: bytes) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server, pytest.MonkeyPatch.context() as environment:
+@pytest.fixture
+def service() -> Iterator[EndpointServer]:
+    pytest.importorskip("httpx")
+    with serving() as server, pytest.MonkeyPatch.context() as environment:
         environment.setenv("no_proxy", "127.0.0.1")
-        thread = Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http:http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+        yield server
 
 
-def test_a_service_by_get_gets_the_query_whole(postbox: Corpus, service: str):
+def test_a_service_by_get_gets_the_query_whole(postbox: SystemCorpus, service: EndpointServer):
     evil = "a&k=99#x /../ ü\n%41"
-    assert ids(f"{service}/search?q={{query}}&k={{k}}", postbox, evil) == ["README.md:3-3"]
-    assert Service.asked[-1][:2] == ("/search", {"q": evil, "k": "5"})
+    assert ids(f"http:{service.base}/search?q={{query}}&k={{k}}", postbox, evil) == ["README.md:3-3"]
+    assert (service.paths, service.questions) == (["/v1/search"], [{"q": evil, "k": "5"}])
 
 
-def test_a_service_by_post(postbox: Corpus, service: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_service_by_post(postbox: SystemCorpus, service: EndpointServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TOKEN", "t")
+    service.say = lambda _: Play(body=b'[{"file": "mail/send.py", "start": 1, "end": 3}]')
     body = {"text": "{query}", "top": "{k}", "filter": {"kinds": ["{query} only"]}}
-    found = ids(f"{service}/find", postbox, '"}, -x', body=body, headers={"Authorization": "Bearer $TOKEN"})
-    assert found == ["mail/send.py:1-3"]
-    wanted = {"text": '"}, -x', "top": 5, "filter": {"kinds": ['"}, -x only']}}
-    assert Service.asked[-1] == ("/find", wanted, "Bearer t")
+    spec = f"http:{service.base}/find"
+    assert ids(spec, postbox, '"}, -x', body=body, headers={"Authorization": "Bearer $TOKEN"}) == ["mail/send.py:1-3"]
+    assert service.questions == [{"text": '"}, -x', "top": 5, "filter": {"kinds": ['"}, -x only']}}]
+    assert service.keys == ["Bearer t"]
     with pytest.raises(InputError, match="NO_TOKEN is not set"):
-        ids(f"{service}/find", postbox, headers={"Authorization": "$NO_TOKEN"})
+        ids(spec, postbox, headers={"Authorization": "$NO_TOKEN"})
 
 
-def test_services_that_fail_say_how(postbox: Corpus, service: str):
-    for path, options, said in (
-        ("/fails", {}, "500 Broken"),
-        ("/slow", {"timeout_s": 0.2}, r"within 0\.2 s|cannot be asked"),
-        ("/flood", {"output_bytes": 1000}, "more than 1,000 bytes"),
-        ("/moved?to=file:///etc/passwd", {}, "302|not allowed|unknown url type"),
-        ("/moved?to=ftp://127.0.0.1/x", {}, "unknown url type|cannot be asked"),
+def test_services_that_fail_say_how(postbox: SystemCorpus, service: EndpointServer):
+    for play, options, said in (
+        (Play(status=500, body=b"the index is gone"), {}, "failed with HTTP 500: the index is gone"),
+        (Play(delay_s=0.5), {"timeout_s": 0.2}, r"no whole answer within 0\.2 s"),
+        (Play(body=b"x" * 50_000), {"output_bytes": 1000}, "more than 1,000 bytes"),
     ):
+        service.plays = [play]
         with pytest.raises(AssayError, match=said):
-            ids(f"{service}{path}", postbox, **options)
-    with pytest.raises(AssayError, match="cannot be asked"):
-        ids("http:http://127.0.0.1:9/x", postbox)
+            ids(f"http:{service.base}/search", postbox, **options)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "localhost:80", ""])
 def test_addresses_of_other_kinds_are_refused(url: str):
-    with pytest.raises(InputError, match="no address of a service"):
+    pytest.importorskip("httpx")
+    with pytest.raises(InputError, match=r"the address of the service is .* wanted http"):
         plugins.make("system", f"http:{url}")
 
 
@@ -180,7 +141,7 @@ def server(tmp_path: Path) -> str:
     return f"mcp:{sys.executable} {tmp_path / 'server.py'}"
 
 
-def test_a_tool_of_an_mcp_server(postbox: Corpus, server: str):
+def test_a_tool_of_an_mcp_server(postbox: SystemCorpus, server: str):
     system = plugins.make("system", server)
     try:
         options = {"arguments": {"query": "{query}", "limit": "{k}"}, "timeout_s": 1.5}
@@ -200,8 +161,8 @@ def test_a_tool_of_an_mcp_server(postbox: Corpus, server: str):
         system.close()
 
 
-def test_a_server_that_dies_is_started_again(postbox: Corpus, server: str):
-    answers: list[Answer] = []
+def test_a_server_that_dies_is_started_again(postbox: SystemCorpus, server: str):
+    answers: list[SystemAnswer] = []
     queries = [Query("1", "die"), Query("2", "again")]
     prepared = ask_all(server, {}, postbox, queries, 5, on_answer=answers.append)
     assert answers[0].error == f"the worker ended with 1: the MCP server '{sys.executable}' ended"
@@ -209,7 +170,7 @@ def test_a_server_that_dies_is_started_again(postbox: Corpus, server: str):
     assert prepared.restarts == 1
 
 
-def test_mcp_servers_and_tools_that_cannot_be_used(postbox: Corpus, server: str):
+def test_mcp_servers_and_tools_that_cannot_be_used(postbox: SystemCorpus, server: str):
     with pytest.raises(InputError, match="no tool 'other'; say tool = one of: semantic_search, read_file"):
         ids(server, postbox, tool="other")
     with pytest.raises(InputError, match="takes no 'text'; say arguments = a table of: query, limit"):
@@ -218,7 +179,7 @@ def test_mcp_servers_and_tools_that_cannot_be_used(postbox: Corpus, server: str)
         ids("mcp:nosuchserver", postbox)
 
 
-def test_a_saved_run(postbox: Corpus, tmp_path: Path):
+def test_a_saved_run(postbox: SystemCorpus, tmp_path: Path):
     run = tmp_path / "run.txt"
     run.write_text("1 Q0 mail/send.py:1-3 1 0.5 tool\n1 Q0 README.md 2 0.9 tool\n1 Q0 x.py:9-1 3 0.1 tool\n")
     system = plugins.make("system", f"run:{run}")
@@ -232,12 +193,12 @@ def test_a_saved_run(postbox: Corpus, tmp_path: Path):
 
 def test_a_saved_run_of_documents_names_their_files(tmp_path: Path):
     (tmp_path / "run.txt").write_text("1 Q0 doc/1 1 0.5 tool\n")
-    corpus = Corpus("c", tmp_path, (Chunk("doc/1", "text", path="h4sh.txt"),))
+    corpus = SystemCorpus("c", tmp_path, (Chunk("doc/1", "text", path="h4sh.txt"),))
     hits = plugins.make("system", f"run:{tmp_path / 'run.txt'}").prepare(corpus, {}).search([Query("1", "x")], 5)[0]
     assert [hit.chunk.path for hit in hits] == ["h4sh.txt"]
 
 
-def test_a_run_that_is_none_is_refused(postbox: Corpus, tmp_path: Path):
+def test_a_run_that_is_none_is_refused(postbox: SystemCorpus, tmp_path: Path):
     (tmp_path / "empty").write_text("")
     (tmp_path / "other").write_text('{"a": 1}\n')
     for name, said in (

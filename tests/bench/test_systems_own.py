@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from assay import plugins
-from assay.bench.corpus import Corpus
-from assay.bench.systems.lexical import words
+from assay.bench.system_corpus import SystemCorpus
+from assay.bench.systems.lexical_system import words
 from assay.bench.systems.methods import METHODS
 from assay.encode.recipes import RECIPES
 from assay.errors import InputError
@@ -25,22 +25,22 @@ TEXTS = {
 
 
 @pytest.fixture
-def documents(tmp_path: Path) -> Corpus:
+def documents(tmp_path: Path) -> SystemCorpus:
     root = tmp_path / "documents"
     root.mkdir()
     chunks = [Chunk(name, text, "python", f"{name}.py") for name, text in TEXTS.items()]
     for chunk in chunks:
         (root / chunk.path).write_text(chunk.text)
-    return Corpus("documents", root, tuple(chunks), digest="d")
+    return SystemCorpus("documents", root, tuple(chunks), digest="d")
 
 
-def found(spec: str, corpus: Corpus, query: Query, k: int = 5, **options: Any) -> list[tuple[str, int, int]]:
+def found(spec: str, corpus: SystemCorpus, query: Query, k: int = 5, **options: Any) -> list[tuple[str, int, int]]:
     searcher = plugins.make("system", spec).prepare(corpus, options)
     return [(h.chunk.path, h.chunk.start_line, h.chunk.end_line) for h in searcher.search([query], k)[0]]
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_files_are_found_by_lines_and_filters_hold(spec: str, postbox: Corpus, tmp_path: Path):
+def test_files_are_found_by_lines_and_filters_hold(spec: str, postbox: SystemCorpus, tmp_path: Path):
     where = {"location": str(tmp_path / "ix")}
     ranges = found(spec, postbox, Query("1", "deliver a message to a server", "code"), **where)
     assert ranges[0] == ("mail/send.py", 1, 3)
@@ -51,7 +51,7 @@ def test_files_are_found_by_lines_and_filters_hold(spec: str, postbox: Corpus, t
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_documents_are_found_as_whole_files_once(spec: str, documents: Corpus, tmp_path: Path):
+def test_documents_are_found_as_whole_files_once(spec: str, documents: SystemCorpus, tmp_path: Path):
     ranges = found(spec, documents, Query("1", "send a message", "code"), location=str(tmp_path / "ix"))
     assert {path for path, *_ in ranges[:2]} == {"d1.py", "d3.py"}
     assert all(lines == (0, 0) for _, *lines_ in ranges for lines in [tuple(lines_)])
@@ -59,11 +59,11 @@ def test_documents_are_found_as_whole_files_once(spec: str, documents: Corpus, t
 
 
 @pytest.mark.parametrize("spec", ["bm25", "bow", "dense:static:default"])
-def test_equal_texts_stand_in_their_order(spec: str, documents: Corpus):
+def test_equal_texts_stand_in_their_order(spec: str, documents: SystemCorpus):
     assert [path for path, *_ in found(spec, documents, Query("1", "send message server"))][:2] == ["d1.py", "d3.py"]
 
 
-def test_assay_takes_settings_and_refuses_others(postbox: Corpus, tmp_path: Path):
+def test_assay_takes_settings_and_refuses_others(postbox: SystemCorpus, tmp_path: Path):
     where = {"location": str(tmp_path / "ix")}
     assert found("assay", postbox, Query("1", "send mail"), encoder={"spec": "hash"}, **where)
     with pytest.raises(InputError, match="did you mean 'encoder'"):
@@ -72,7 +72,7 @@ def test_assay_takes_settings_and_refuses_others(postbox: Corpus, tmp_path: Path
         plugins.make("system", "assay:fast")
 
 
-def test_assay_tells_its_index_and_keeps_it_where_it_was_told(postbox: Corpus, tmp_path: Path):
+def test_assay_tells_its_index_and_keeps_it_where_it_was_told(postbox: SystemCorpus, tmp_path: Path):
     system = plugins.make("system", "assay")
     assert system.index_bytes() is None
     system.prepare(postbox, {"location": str(tmp_path / "ix"), "timeout_s": 5.0})
@@ -80,7 +80,7 @@ def test_assay_tells_its_index_and_keeps_it_where_it_was_told(postbox: Corpus, t
     assert system.index_bytes() == sum(file.stat().st_size for file in folder.iterdir())
 
 
-def test_settings_that_need_the_same_index_share_it_and_what_it_took(postbox: Corpus, tmp_path: Path):
+def test_settings_that_need_the_same_index_share_it_and_what_it_took(postbox: SystemCorpus, tmp_path: Path):
     where = str(tmp_path / "ix")
 
     def built(**options: Any) -> float:
@@ -98,7 +98,7 @@ def test_settings_that_need_the_same_index_share_it_and_what_it_took(postbox: Co
     assert built() != 12.5
 
 
-def test_vectors_are_made_once_for_equal_texts(documents: Corpus, tmp_path: Path):
+def test_vectors_are_made_once_for_equal_texts(documents: SystemCorpus, tmp_path: Path):
     where = {"location": str(tmp_path / "vectors")}
     first = found("dense:hash", documents, Query("1", "send message"), **where)
     file = next((tmp_path / "vectors").rglob("*.npy"))
@@ -111,7 +111,7 @@ def test_vectors_are_made_once_for_equal_texts(documents: Corpus, tmp_path: Path
     assert not list((tmp_path / "vectors").rglob("*.new"))
 
 
-def test_vectors_on_disk_answer_as_those_in_memory(documents: Corpus, tmp_path: Path):
+def test_vectors_on_disk_answer_as_those_in_memory(documents: SystemCorpus, tmp_path: Path):
     query = Query("1", "where is a path matched")
     mapped = found("dense:static:default", documents, query, location=str(tmp_path / "v"))
     assert mapped == found("dense:static:default", documents, query)
@@ -127,7 +127,7 @@ def test_specs_that_cannot_be_are_refused(spec: str, said: str):
 
 def test_an_empty_corpus_answers_nothing(tmp_path: Path):
     (tmp_path / "empty").mkdir()
-    empty = Corpus("empty", tmp_path / "empty")
+    empty = SystemCorpus("empty", tmp_path / "empty")
     for spec in SPECS:
         assert found(spec, empty, Query("1", "anything"), location=str(tmp_path / "ix")) == []
 
@@ -135,7 +135,7 @@ def test_an_empty_corpus_answers_nothing(tmp_path: Path):
 def test_bags_are_cosines_of_counts():
     """By hand: `a` is one letter and no word; counts are not weighted."""
     chunks = tuple(Chunk(str(n), text, path=f"{n}.txt") for n, text in enumerate(["red red blue", "blue a", "green"]))
-    searcher = plugins.make("system", "bow").prepare(Corpus("c", Path(), chunks), {})
+    searcher = plugins.make("system", "bow").prepare(SystemCorpus("c", Path(), chunks), {})
     hits = searcher.search([Query("1", "Blue red unknown")], 5)[0]
     assert [(hit.chunk.path, round(hit.score, 6)) for hit in hits] == [
         ("0.txt", round(3 / (5**0.5 * 2**0.5), 6)),
@@ -148,7 +148,7 @@ def test_a_bag_may_keep_the_most_frequent_words_only():
     chunks = tuple(
         Chunk(str(n), text, path=f"{n}.txt") for n, text in enumerate(["red red blue", "blue blue", "green"])
     )
-    searcher = plugins.make("system", "bow:2").prepare(Corpus("c", Path(), chunks), {})
+    searcher = plugins.make("system", "bow:2").prepare(SystemCorpus("c", Path(), chunks), {})
     assert [hit.chunk.path for hit in searcher.search([Query("1", "green blue")], 5)[0]] == ["1.txt", "0.txt"]
     assert searcher.search([Query("1", "green")], 5)[0] == []
 

@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from assay.bench import markdown, shape
+from assay.bench import results
+from assay.bench.answer_runs import SystemAnswer
 from assay.bench.caveats import caveats
-from assay.bench.corpus import Corpus
 from assay.bench.experiment import Setting, run
-from assay.bench.plan import Plan, SetSpec, SystemSpec, measures_of
+from assay.bench.plan import BenchPlan, SetSpec, SystemSpec, measures_of
 from assay.bench.prepare import Prepared, prepare
-from assay.bench.runs import Answer
-from assay.bench.unseen import Labels, Pairs, Unseen, seen
+from assay.bench.report.bench_report import overview_of
+from assay.bench.system_corpus import SystemCorpus
+from assay.bench.unseen import Pairs, Unseen, UnseenLabels, seen
 from assay.errors import InputError
-from assay.measure.lines import Span
+from assay.measure.line_spans import Span
+from assay.report.plain_text import as_markdown
 from assay.types import Judgment
 
 TRUTH = """query,result1
@@ -30,37 +33,37 @@ class Careful:
         self.opinions, self.stopped = opinions, stopped
         self.asked: list[tuple[str, str, str]] = []
 
-    def __call__(self, pairs: Pairs, file: Path, watch: object) -> Labels:
+    def __call__(self, pairs: Pairs, file: Path, watch: object) -> UnseenLabels:
         assert watch is None
         file.write_text("kept\n")
         self.asked += [(query.text, code.id, code.language) for query, code in pairs]
         known = [(query.id, code.id) for query, code in pairs if code.id in self.opinions]
-        return Labels([Judgment(q, c, self.opinions[c], "model x", "why") for q, c in known], self.stopped)
+        return UnseenLabels([Judgment(q, c, self.opinions[c], "model x", "why") for q, c in known], self.stopped)
 
 
 @pytest.fixture
-def ready(postbox: Corpus, tmp_path: Path) -> Prepared:
+def ready(postbox: SystemCorpus, tmp_path: Path) -> Prepared:
     (tmp_path / "set.csv").write_text(TRUTH)
     return prepare(SetSpec("set", tmp_path / "set.csv", postbox.root), tmp_path / "out", print)
 
 
-def answers(*found: tuple[str, int, int]) -> dict[str, Answer]:
+def answers(*found: tuple[str, int, int]) -> dict[str, SystemAnswer]:
     spans = tuple(Span(*place) for place in found)
-    return {name: Answer(name, spans, tuple(1.0 for _ in spans), 0.1) for name in ("1", "2")}
+    return {name: SystemAnswer(name, spans, tuple(1.0 for _ in spans), 0.1) for name in ("1", "2")}
 
 
 def test_only_what_nobody_judged_is_judged_and_once(ready: Prepared, tmp_path: Path):
     judge = Careful({"README.md": 0})
     one = answers(("mail/send.py", 1, 3), ("README.md", 0, 0))
     two = answers(("README.md", 0, 0), ("mail/address.py", 1, 3))
-    told = seen(ready, {"one": one, "two": two}, Unseen("j", judge), tmp_path).told
+    told = seen(ready, {"one": one, "two": two}, Unseen("j", judge), tmp_path).counts
     assert sorted(judge.asked) == [
         ("deliver a message", "README.md", "markdown"),
         ("deliver a message", "mail/address.py:1-3", "python"),
         ("say whether an address is valid", "README.md", "markdown"),
         ("say whether an address is valid", "mail/send.py:1-3", "python"),
     ]
-    assert (told["asked"], told["right"], told["wrong"], told["undecided"]) == (4, 0, 2, 2)
+    assert (told.asked, told.right, told.wrong, told.undecided) == (4, 0, 2, 2)
 
 
 def test_results_beyond_the_depth_are_not_judged(ready: Prepared, tmp_path: Path):
@@ -90,39 +93,37 @@ def test_labels_are_written_for_people_to_check(assay, ready: Prepared, tmp_path
 
 
 @pytest.fixture
-def plan(postbox: Corpus, tmp_path: Path) -> Plan:
+def plan(postbox: SystemCorpus, tmp_path: Path) -> BenchPlan:
     (tmp_path / "set.csv").write_text(TRUTH)
     lines = "".join(f"{query} Q0 README.md 1 2 r\n{query} Q0 mail/send.py:1-3 2 1 r\n" for query in (1, 2))
     (tmp_path / "saved.run").write_text(lines)
     sets = (SetSpec("set", tmp_path / "set.csv", postbox.root),)
-    return Plan(sets, (SystemSpec("saved", f"run:{tmp_path / 'saved.run'}"),), measures_of(("Hit@1", "MRR"), 20))
+    return BenchPlan(sets, (SystemSpec("saved", f"run:{tmp_path / 'saved.run'}"),), measures_of(("Hit@1", "MRR"), 20))
 
 
-def test_figures_stand_beside_those_of_people(plan: Plan, tmp_path: Path):
+def test_figures_stand_beside_those_of_people(plan: BenchPlan, tmp_path: Path):
     said: list[str] = []
     plain = run(plan, Setting(tmp_path / "plain", said.append))
     judge = Careful({"README.md": 1}, stopped="the budget is spent")
     held = run(plan, Setting(tmp_path / "out", said.append, unseen=Unseen("all:m", judge)))
-    cell = held["cells"][0]
-    assert {name: cell[name] for name in ("figures", "values", "unjudged")} == {
-        name: plain["cells"][0][name] for name in ("figures", "values", "unjudged")
-    }
-    assert cell["figures"]["line"]["Hit@1"][0] == 0.0
-    assert cell["judged"]["figures"]["line"]["Hit@1"][0] == 1.0
-    assert cell["judged"]["unjudged"] < cell["unjudged"]
-    assert "judged" not in plain["cells"][0]
-    assert held["sets"]["set"]["unseen"]["stopped"] == "the budget is spent"
+    (cell,), (other,) = held.cells, plain.cells
+    assert (cell.figures, cell.values, cell.unjudged) == (other.figures, other.values, other.unjudged)
+    assert cell.figures["line"]["Hit@1"].mean == 0.0
+    assert cell.judged.figures["line"]["Hit@1"].mean == 1.0
+    assert cell.judged.unjudged < cell.unjudged
+    assert other.judged is None
+    assert held.sets["set"].unseen.stopped == "the budget is spent"
     assert any("all:m stopped: the budget is spent" in line for line in said)
-    text = markdown.markdown(held)
+    text = as_markdown(overview_of(held))
     assert "With labels of all:m on what nobody judged of the first 10 of any system (3 pairs: 2 right" in text
     assert "1 undecided, stopped early" in text
-    assert "With labels" not in markdown.markdown(plain)
+    assert "With labels" not in as_markdown(overview_of(plain))
     pytest.importorskip("matplotlib")
     assert "With labels of all:m on what nobody judged" in (tmp_path / "out" / "report.html").read_text()
     assert "With labels" not in (tmp_path / "plain" / "report.html").read_text()
 
 
-def test_a_judge_of_words_is_warned_of(plan: Plan, tmp_path: Path):
+def test_a_judge_of_words_is_warned_of(plan: BenchPlan, tmp_path: Path):
     for judge, warned in (("signals", True), ("all:m", False)):
         held = run(plan, Setting(tmp_path / judge, print, unseen=Unseen(judge, Careful({}))))
         assert any("favour systems that rank by these" in line for line in caveats(held)) is warned
@@ -132,17 +133,18 @@ def test_a_judge_of_words_is_warned_of(plan: Plan, tmp_path: Path):
     ("wrong", "what"),
     [
         ({"figures": {"line": {"MRR": [1, 1, 1]}}, "unjudged": "x"}, "unjudged"),
-        ({"figures": {"line": {"MRR": [1]}}, "unjudged": 0}, "not mean, low and high|other units"),
+        ({"figures": {"line": {"MRR": [1]}}, "unjudged": 0}, r"wanted a list of mean, low, high"),
         ({"figures": {"line": {"MRR": [1, 1, 1]}}, "unjudged": 0}, "other units"),
         ({}, "judged has no"),
     ],
 )
-def test_results_of_strangers_are_checked(plan: Plan, tmp_path: Path, wrong: dict, what: str):
+def test_results_of_strangers_are_checked(plan: BenchPlan, tmp_path: Path, wrong: dict, what: str):
     held = run(plan, Setting(tmp_path / "out", print, unseen=Unseen("j", Careful({}))))
-    assert shape.checked(held, "it") is held
-    cell = {**held["cells"][0], "judged": wrong}
+    plain = json.loads(results.as_text(held))
+    assert results.read_results(plain, "it") == held
+    cell = {**plain["cells"][0], "judged": wrong}
     with pytest.raises(InputError, match=what):
-        shape.checked({**held, "cells": [cell]}, "it")
+        results.read_results({**plain, "cells": [cell]}, "it")
 
 
 def test_documents_are_judged_by_their_ids(tmp_path: Path):
@@ -152,7 +154,7 @@ def test_documents_are_judged_by_their_ids(tmp_path: Path):
     )
     ready = prepare(SetSpec("set", tmp_path / "set.json"), tmp_path / "out", print)
     judge = Careful({"b": 1})
-    found = {"a": Answer("a", (Span(ready.corpus.documents[1].path),), (1.0,), 0.1)}
+    found = {"a": SystemAnswer("a", (Span(ready.corpus.documents[1].path),), (1.0,), 0.1)}
     judged = seen(ready, {"one": found}, Unseen("j", judge), tmp_path)
     assert judge.asked == [("sort numbers", "b", "python")]
     assert [str(entry.span) for entry in judged.expected.entries["a"]] == ["a", "b"]
@@ -162,4 +164,4 @@ def test_nothing_unjudged_asks_nobody(ready: Prepared, tmp_path: Path):
     judge = Careful({})
     found = {"1": answers(("mail/send.py", 1, 3))["1"]}
     judged = seen(ready, {"one": found}, Unseen("j", judge), tmp_path)
-    assert (judge.asked, judged.told["asked"]) == ([], 0)
+    assert (judge.asked, judged.counts.asked) == ([], 0)

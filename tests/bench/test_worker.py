@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.corpus import Corpus
-from assay.bench.runs import Answer
-from assay.bench.systems.inside import Task
-from assay.bench.worker import MOST_RESTARTS, Contender, Worker, ask_all, ask_in_turn
-from assay.measure.lines import Span
+from assay.bench.answer_runs import SystemAnswer
+from assay.bench.ask_worker import MOST_RESTARTS, Contender, Worker, ask_all, ask_in_turn
+from assay.bench.system_corpus import SystemCorpus
+from assay.bench.systems.system_worker import SystemTask
+from assay.measure.line_spans import Span
 from assay.types import Chunk, Query
 
 FICKLE = """
@@ -87,9 +87,9 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ask(fickle: str, postbox: Corpus, log: Path) -> Callable[..., list[Answer]]:
-    def call(*texts: str, timeout_s: float = 0.5, **arguments: str) -> list[Answer]:
-        answers: list[Answer] = []
+def ask(fickle: str, postbox: SystemCorpus, log: Path) -> Callable[..., list[SystemAnswer]]:
+    def call(*texts: str, timeout_s: float = 0.5, **arguments: str) -> list[SystemAnswer]:
+        answers: list[SystemAnswer] = []
         options = {"arguments": {"log": str(log), **arguments}}
         call.prepared = ask_all(
             f"{fickle}:make", options, postbox, queries(*texts), 5, timeout_s=timeout_s, on_answer=answers.append
@@ -171,8 +171,8 @@ def test_too_slow_is_too_slow_even_when_it_came(ask):
     assert ask.prepared.restarts == 0
 
 
-def test_a_system_may_have_its_own_limit(fickle: str, postbox: Corpus, log: Path):
-    answers: list[Answer] = []
+def test_a_system_may_have_its_own_limit(fickle: str, postbox: SystemCorpus, log: Path):
+    answers: list[SystemAnswer] = []
     options = {"arguments": {"log": str(log)}, "timeout_s": 5.0}
     ask_all(f"{fickle}:make", options, postbox, queries("slow"), 5, timeout_s=0.1, on_answer=answers.append)
     assert answers[0].spans
@@ -200,7 +200,7 @@ def test_memory_is_the_most_that_was_held(ask):
     assert ask.prepared.peak_of == "worker"
 
 
-def test_memory_of_a_command_counts(postbox: Corpus, tool: Callable[..., str]):
+def test_memory_of_a_command_counts(postbox: SystemCorpus, tool: Callable[..., str]):
     command = tool('block = bytearray(300_000_000); print("README.md:1")')
     prepared = ask_all(f"cmd:{command}", {}, postbox, queries("a"), 5, on_answer=lambda _: None)
     assert prepared.peak_mb > 280
@@ -216,8 +216,10 @@ def test_memory_of_a_command_counts(postbox: Corpus, tool: Callable[..., str]):
         ("missing", "no function 'missing'"),
     ],
 )
-def test_a_system_that_cannot_be_prepared_says_why_for_every_query(fickle: str, postbox: Corpus, maker: str, said: str):
-    answers: list[Answer] = []
+def test_a_system_that_cannot_be_prepared_says_why_for_every_query(
+    fickle: str, postbox: SystemCorpus, maker: str, said: str
+):
+    answers: list[SystemAnswer] = []
     prepared = ask_all(
         f"{fickle}:{maker}",
         {},
@@ -231,24 +233,24 @@ def test_a_system_that_cannot_be_prepared_says_why_for_every_query(fickle: str, 
     assert [answer.error for answer in answers] == [prepared.error] * 2
 
 
-def test_an_unknown_system_is_an_error_and_not_a_crash(postbox: Corpus):
+def test_an_unknown_system_is_an_error_and_not_a_crash(postbox: SystemCorpus):
     prepared = ask_all("asay", {}, postbox, [], 5, on_answer=lambda _: None)
     assert "did you mean 'assay'" in prepared.error
 
 
-def test_a_restart_does_not_make_the_index_again(postbox: Corpus, tool: Callable[..., str], tmp_path: Path):
+def test_a_restart_does_not_make_the_index_again(postbox: SystemCorpus, tool: Callable[..., str], tmp_path: Path):
     """The worker dies with its command when the command kills its parent."""
     index = tool(f'open({str(tmp_path / "made")!r}, "a").write("i")', "")
     search = tool('os.kill(os.getppid(), 9) if sys.argv[1] == "die" else print("README.md:1")')
-    answers: list[Answer] = []
+    answers: list[SystemAnswer] = []
     prepared = ask_all(f"cmd:{search}", {"index": index}, postbox, queries("die", "a"), 5, on_answer=answers.append)
     assert [bool(each.spans) for each in answers] == [False, True]
     assert prepared.restarts == 1
     assert (tmp_path / "made").read_text() == "i"
 
 
-def test_what_was_left_out_of_an_answer_is_told_beside_it(postbox: Corpus, tool: Callable[..., str]):
-    answers: list[Answer] = []
+def test_what_was_left_out_of_an_answer_is_told_beside_it(postbox: SystemCorpus, tool: Callable[..., str]):
+    answers: list[SystemAnswer] = []
     command = tool('print("README.md:1"); print("/etc/passwd:1")')
     ask_all(f"cmd:{command}", {}, postbox, queries("a"), 5, on_answer=answers.append)
     assert answers[0].spans == (Span("README.md", 1, 1),)
@@ -256,7 +258,7 @@ def test_what_was_left_out_of_an_answer_is_told_beside_it(postbox: Corpus, tool:
     assert answers[0].seconds
 
 
-def test_systems_are_asked_in_turn(fickle: str, postbox: Corpus, log: Path):
+def test_systems_are_asked_in_turn(fickle: str, postbox: SystemCorpus, log: Path):
     def contender(name: str, *texts: str) -> Contender:
         return Contender(name, f"{fickle}:make", {"arguments": {"log": str(log)}}, postbox, queries(*texts))
 
@@ -272,15 +274,15 @@ def test_systems_are_asked_in_turn(fickle: str, postbox: Corpus, log: Path):
 
 def test_a_large_corpus_of_documents_reaches_the_worker(tmp_path: Path):
     texts = tuple(Chunk(str(n), f"word{n} text", path=f"{n}.txt") for n in range(20_000))
-    corpus = Corpus("c", tmp_path, texts)
-    answers: list[Answer] = []
+    corpus = SystemCorpus("c", tmp_path, texts)
+    answers: list[SystemAnswer] = []
     ask_all("bow", {}, corpus, queries("word777"), 5, on_answer=answers.append)
     assert answers[0].spans[0] == Span("777.txt")
 
 
-def test_all_systems_get_the_same_threads(postbox: Corpus, tool: Callable[..., str]):
+def test_all_systems_get_the_same_threads(postbox: SystemCorpus, tool: Callable[..., str]):
     lines = 'assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "3"; print("README.md:1")'
-    answers: list[Answer] = []
+    answers: list[SystemAnswer] = []
     ask_all(f"cmd:{tool(lines)}", {}, postbox, queries("a"), 5, threads=3, on_answer=answers.append)
     assert answers[0].error == ""
 
@@ -288,19 +290,19 @@ def test_all_systems_get_the_same_threads(postbox: Corpus, tool: Callable[..., s
 PARENT = """
 import sys
 from pathlib import Path
-from assay.bench.corpus import Corpus
-from assay.bench.worker import ask_all
+from assay.bench.system_corpus import SystemCorpus
+from assay.bench.ask_worker import ask_all
 from assay.types import Query
 
 spec, log, child, root = sys.argv[1:]
 options = {"arguments": {"log": log, "child": child}, "timeout_s": 50.0}
-ask_all(spec, options, Corpus("c", Path(root)), [Query("1", "hang")], 5, on_answer=print)
+ask_all(spec, options, SystemCorpus("c", Path(root)), [Query("1", "hang")], 5, on_answer=print)
 """
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_whatever_ends_us_leaves_nothing_running(
-    fickle: str, postbox: Corpus, log: Path, tmp_path: Path, number: signal.Signals
+    fickle: str, postbox: SystemCorpus, log: Path, tmp_path: Path, number: signal.Signals
 ):
     child = tmp_path / "child"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -317,8 +319,8 @@ def test_whatever_ends_us_leaves_nothing_running(
     assert all(map(ended, [*workers, int(child.read_text())]))
 
 
-def test_a_worker_ends_when_its_parent_is_gone(fickle: str, postbox: Corpus, log: Path):
-    worker = Worker(Task(f"{fickle}:make", {"arguments": {"log": str(log)}}, postbox))
+def test_a_worker_ends_when_its_parent_is_gone(fickle: str, postbox: SystemCorpus, log: Path):
+    worker = Worker(SystemTask(f"{fickle}:make", {"arguments": {"log": str(log)}}, postbox))
     worker.prepare()
     running = worker._running
     assert running is not None
@@ -338,8 +340,8 @@ def _children(pid: int) -> Iterator[int]:
                 yield int(folder.name)
 
 
-def test_options_reach_the_system_as_they_are(postbox: Corpus, fickle: str):
-    task = Task(f"{fickle}:make", {"argumnets": {}}, postbox)
+def test_options_reach_the_system_as_they_are(postbox: SystemCorpus, fickle: str):
+    task = SystemTask(f"{fickle}:make", {"argumnets": {}}, postbox)
     with Worker(task) as worker:
         assert "did you mean 'arguments'" in worker.prepare().error
     with Worker(replace(task, options={})) as worker:

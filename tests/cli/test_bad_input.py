@@ -95,9 +95,7 @@ def test_a_disk_that_is_full_leaves_the_last_index(assay, project: Path):
 def _as_nobody(script: str) -> subprocess.CompletedProcess[str]:
     """Run Python without the rights of root, who may read everything."""
     drop = "import os; os.getuid() or (os.setgroups([]), os.setgid(65534), os.setuid(65534));"
-    preload = (
-        "import click, numpy, assay.cli.main, assay.cli.search, assay.assemble, assay.cli.answer, assay.cli.workspaces;"
-    )
+    preload = "import click, numpy, assay.cli.main, assay.cli.search, assay.cli.answer, assay.cli.workspaces;"
     environment = {**os.environ, "XDG_CACHE_HOME": "/nonexistent"}
     return subprocess.run(
         [sys.executable, "-c", preload + drop + script], capture_output=True, text=True, check=False, env=environment

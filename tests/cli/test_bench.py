@@ -66,6 +66,76 @@ def test_a_second_run_asks_nothing_again_and_adds_what_is_new(bench, project: Pa
     assert marks.read_text() == "x" * 9  # other files, other answers
 
 
+SCORED = """print('[{"path": "mail/send.py", "start": 6, "end": 12, "score": 0.4}, '
+      '{"path": "mail/address.py", "start": 11, "end": 13, "score": 0.9}]')"""
+
+
+def scored(tmp_path: Path) -> str:
+    """Return a tool that answers every question with the same two results."""
+    script = tmp_path / "scored.py"
+    script.write_text(f"open({str(tmp_path / 'marks')!r}, 'a').write('x')\n{SCORED}\n")
+    return f"tool=cmd:{sys.executable} {script} {{query}}"
+
+
+def test_a_threshold_leaves_out_what_scores_below_it_and_asks_nothing_again(
+    bench, project: Path, queries: Path, tmp_path: Path
+):
+    assert bench(queries, "--corpus", project, "--system", scored(tmp_path)).status == 0
+    assert [len(each) for each in held(tmp_path)["cells"][0]["answers"]] == [2, 2, 2]
+    ran = bench(queries, "--corpus", project, "--system", scored(tmp_path), "--threshold", "0.5")
+    assert ran.status == 0, ran.err
+    assert held(tmp_path)["cells"][0]["answers"] == [["mail/address.py:11-13"]] * 3
+    assert (tmp_path / "marks").read_text() == "xxx"
+    assert "note: results of tool that score below 0.5 are left out" in ran.out
+
+
+QUIET = """
+import sys
+from assay.cli.main import run
+status = run(sys.argv[1:])
+heavy = {"matplotlib", "ast_grep_py", "assay.bench.scores"} & sys.modules.keys()
+sys.exit(f"loaded {sorted(heavy)}" if heavy else status)
+"""
+
+
+def test_a_gate_over_saved_answers_loads_nothing_that_answers_or_draws(project: Path, queries: Path, tmp_path: Path):
+    def gate(least: str) -> subprocess.CompletedProcess[str]:
+        out = ["--out", str(tmp_path / "out"), "--fail-under", f"Hit@1={least}"]
+        command = [sys.executable, "-c", QUIET, "bench", str(queries), "--corpus", str(project), *out]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert "loaded" in gate("0.9").stderr
+    report = tmp_path / "out" / "report.html"
+    drawn, first = report.stat().st_mtime_ns, held(tmp_path)
+    done = gate("0.9")
+    assert (done.returncode, "loaded" in done.stderr) == (0, False), done.stderr
+    assert report.stat().st_mtime_ns == drawn
+    assert held(tmp_path)["cells"] == first["cells"]
+    queries.write_text(CSV.replace("mail/send.py:6-12:2", "web/router.js:2-4:2"))
+    changed = gate("0.9")
+    assert "assay has Hit@1 0.667, below 0.9" in changed.stderr
+    assert report.stat().st_mtime_ns > drawn
+
+
+def test_each_question_is_told_with_its_rank_and_what_stood_before(bench, project: Path, queries: Path, tmp_path: Path):
+    quiet = bench(queries, "--corpus", project, "--system", scored(tmp_path))
+    assert "MISS" not in quiet.out
+    told = bench(queries, "--corpus", project, "--system", scored(tmp_path), "-v").out
+    assert (
+        "1: deliver a message again when the server is busy\n      wanted mail/send.py:6-12\n      tool  rank 1\n"
+        in told
+    )
+    assert "      tool  rank 2; instead mail/send.py:6-12\n" in told
+    assert "      tool  MISS; instead mail/send.py:6-12, mail/address.py:11-13\n" in told
+
+
+def test_questions_are_grouped_by_the_folder_of_their_answer(bench, project: Path, queries: Path, tmp_path: Path):
+    bench(queries, "--corpus", project, "--system", "bm25")
+    groups = held(tmp_path)["cells"][0]["groups"]["folder"]
+    assert {name: told["queries"] for name, told in groups.items()} == {"mail": 2, "web": 1}
+    assert "by folder of the answer" in (tmp_path / "out" / "RESULTS.md").read_text()
+
+
 def test_gates_decide_the_status(bench, project: Path, queries: Path, tmp_path: Path):
     assert bench(queries, "--corpus", project, "--fail-under", "Hit@5=0.9").status == 0
     ran = bench(queries, "--corpus", project, "--fail-under", "bm25:nDCG@10=1")
@@ -121,7 +191,7 @@ def test_a_matrix_with_variants_and_roles(bench, project: Path, queries: Path, t
         ("unseen", "assay"),
         ("unseen", "words"),
     ]
-    assert "## Tuned and unseen: MRR" in (tmp_path / "out" / "RESULTS.md").read_text()
+    assert "## Tuned and unseen\n" in (tmp_path / "out" / "RESULTS.md").read_text()
     assert bench(matrix, "--only", "wor*").status == 0
     assert len(held(tmp_path)["cells"]) == 4  # the other one as it answered before
     assert bench(matrix, "--only", "nothing").status == 2

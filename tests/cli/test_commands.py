@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -7,7 +8,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -85,16 +85,40 @@ def test_a_git_url_is_searched_like_a_folder(assay, project: Path):
     assert "/mail/send.py:6  function send_mail\n" in ran.out
 
 
-def test_an_interrupt_is_said_and_the_last_index_stays(assay, project: Path):
-    before = assay("search", "send_mail", project).out
-    for number in range(3000):
+def test_an_interrupt_is_said_and_the_last_index_stays(assay, project: Path, tmp_path: Path):
+    place = ("--index", str(tmp_path / "index"))
+    before = assay("search", "send_mail", project, *place).out
+    for number in range(600):
         (project / f"many{number}.py").write_text(f"def function_{number}(a):\n    return a + {number}\n" * 60)
-    running = subprocess.Popen([*COMMAND, "index", project], stderr=subprocess.PIPE, text=True)
-    time.sleep(0.8)
+    running = subprocess.Popen([*COMMAND, "index", project, *place], stderr=subprocess.PIPE, text=True)
+    while not _locked(tmp_path / "index" / "lock"):
+        assert running.poll() is None
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=30)
+    _, said = running.communicate(timeout=60)
     assert (running.returncode, said) == (130, "assay: interrupted\n")
-    assert assay("search", "send_mail", project, "--no-refresh").out == before
+    assert assay("search", "send_mail", project, "--no-refresh", *place).out == before
+
+
+def _locked(path: Path) -> bool:
+    """Say whether somebody writes."""
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_an_interrupt_while_the_command_loads_is_no_traceback(tmp_path: Path):
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "assay", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert (done.returncode, done.stderr) == (130, "assay: interrupted\n")
 
 
 def test_a_terminal_shows_progress_and_a_pipe_does_not(project: Path):

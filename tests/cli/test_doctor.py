@@ -28,7 +28,7 @@ def test_the_index_of_a_folder_is_a_finding(assay: Callable, project: Path, tmp_
     ran = assay("doctor", project, *place)
     assert ran.status == 1
     assert line(ran, "index").startswith("BAD  index     of ")
-    assert line(ran, "index").endswith(" makes it anew")
+    assert line(ran, "index").endswith(" rebuilds it")
 
 
 def test_a_folder_that_is_not_there_is_bad(assay: Callable, tmp_path: Path):

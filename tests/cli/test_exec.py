@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.alone import alone
+from assay.io.lock import alone
 
 TASKS = [
     {"id": "add", "prompt": "def add(a, b):\n", "entry_point": "add", "tests": [{"args": [1, 2], "expected": 3}]},
@@ -94,8 +94,8 @@ def test_references_run_and_a_task_without_one_is_told(execute, files):
 def test_what_is_broken_is_told_and_the_rest_runs(execute, files):
     ran = execute(*files(["{", *TASKS], ["{", {"task_id": "nobody", "code": ""}, *SAMPLES]))
     assert ran.status == 0
-    assert "tasks.jsonl:1: wanted a JSON object" in ran.err
-    assert "samples.jsonl:1: wanted a JSON object" in ran.err
+    assert "tasks.jsonl:1: not JSON" in ran.err
+    assert "samples.jsonl:1: not JSON" in ran.err
     assert "samples.jsonl:2: there is no task 'nobody'; known: add, echo" in ran.err
     assert "1 sample of tasks that are not in TASKS was not run" in ran.err
 
@@ -171,3 +171,8 @@ def test_expected_values_come_from_the_reference(execute, files):
     told = json.loads(ran.out)["classes"]
     assert (told["correct"], told["IntSmallError"]) == (1, 1)
     assert "Demo/1: 1 inputs are no tests: the reference fails: IndexError" in ran.err
+
+
+def test_tasks_that_are_not_there_are_told_before_what_else_is_missing(assay):
+    ran = assay("exec", "nope.jsonl")
+    assert (ran.status, "no such file or folder: 'nope.jsonl'" in ran.err) == (2, True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent.parent / "sandbox"))
+sys.path.append(str(Path(__file__).parent.parent / "programs"))
 
 from wheels import wheel
 

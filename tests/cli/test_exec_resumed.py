@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.sandbox.campaign import manifest_of
-from assay.sandbox.opening import strongest
-from assay.sandbox.probe import KINDS, probe
+from assay.cage.probe import probe
+from assay.cage.sandbox_kinds import NAMESPACES
+from assay.runs.record import manifest_of
 
 MEASURED = {"seconds", "cpu_s", "peak_mb"}
 QUICK, SLOW = 70, 8
@@ -43,7 +43,7 @@ def rows(out: Path) -> list[dict[str, object]]:
 
 
 def test_killed_and_begun_again_it_leaves_the_same_file_but_for_what_was_measured(files, tmp_path: Path):
-    if not strongest([probe(kind) for kind in KINDS[:1]]):
+    if not probe(NAMESPACES).holds:
         pytest.skip("no namespaces here")
     whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
     assert started(files, whole).wait(120) == 0

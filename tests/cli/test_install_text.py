@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from assay.cli.install_text import diff
+from assay.serve.agents.agent_files import read
 from assay.serve.agents.configured import installing
-from assay.serve.agents.files import read
 
 KEYS = ["mcpServers", "assay"]
 ENTRY = {"command": "assay", "args": ["mcp"]}

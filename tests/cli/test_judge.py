@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.assemble.open_judge import budget_of, rate_of
 from assay.errors import InputError
-from assay.judge.opening import budget_of, rate_of
 
 CODE = "def add(a, b):\n    return a + b\n"
 PAIRS = [
@@ -70,7 +70,7 @@ def test_undecided_pairs_are_retried_when_asked(judge, tmp_path: Path):
     ran = judge()
     assert (ran.status, "1 undecided" in ran.out, "--retry" in ran.out) == (0, True, True)
     (tmp_path / "replies.jsonl").write_text(good)
-    assert judge().out.startswith("0 match, 0 do not, 0 undecided")
+    assert judge().out.startswith("3 had a verdict before")
     assert judge("--retry").out.startswith("0 match, 1 do not, 0 undecided")
 
 
@@ -111,7 +111,7 @@ def test_examples_of_a_query_are_run_where_that_is_allowed(judge, assay, tmp_pat
     assert settings["limits"]["cpu_s"] == 5
     assert assay("judge", "replay", tmp_path / "records.jsonl").status == 0
     ran = judge(pairs="shown.jsonl", model=model[:2])
-    assert (ran.status, "another judge: limits, sandbox differ" in ran.err) == (2, True)
+    assert (ran.status, "another run: limits, sandbox differ" in ran.err) == (2, True)
 
 
 def test_evidence_screens_and_saves_calls(judge, tmp_path: Path):
@@ -131,7 +131,7 @@ def test_evidence_screens_and_saves_calls(judge, tmp_path: Path):
         (("--chat", "scripted:x", "--allow", "f"), "give both"),
         (("--judge", "signals", "--install"), "signals installs nothing"),
         (("--chat", "scripted:x", "--allow-execution"), "--allow-execution is for --judge signals"),
-        (("--judge", "signals", "--queries", "nowhere"), "no such file: 'nowhere'"),
+        (("--judge", "signals", "--queries", "nowhere"), "no such file or folder: 'nowhere'"),
         (
             ("--chat", "scripted:x", "--config", "single", "--screener", "signals"),
             "the screener 'signals' cannot be had",
@@ -182,4 +182,4 @@ def test_what_is_no_budget_is_refused(text: str):
 def test_records_that_are_none_are_named(assay, tmp_path: Path):
     assert "no such file" in assay("judge", "replay", tmp_path / "x").err
     assert "no such file" in assay("judge", "run", tmp_path / "x", "--judge", "signals").err
-    assert "no verdict in" in assay("judge", "accounts", tmp_path / "x").err
+    assert "no such file" in assay("judge", "accounts", tmp_path / "x").err

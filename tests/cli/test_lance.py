@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-INSTALLED = find_spec("lance") is not None
-with_lance = pytest.mark.skipif(not INSTALLED, reason="the extra `lance` is not installed")
+with_lance = pytest.mark.skipif(find_spec("lance") is None, reason="the extra `lance` is not installed")
 
 
 @with_lance
@@ -49,13 +48,6 @@ def test_what_looks_at_every_chunk_is_refused(assay, project: Path, tmp_path: Pa
     assert (ran.status, "use an index in a folder" in ran.err) == (2, True)
     ran = assay("search", "mail", project, "--all-matches", *place)
     assert (ran.status, "use an index in a folder" in ran.err) == (2, True)
-
-
-@pytest.mark.skipif(INSTALLED, reason="pylance is installed")
-def test_without_the_library_the_extra_is_named(assay, project: Path):
-    ran = assay("index", project, "--index", "lance:here")
-    assert ran.status == 2
-    assert "assay[lance]" in ran.err
 
 
 def test_a_place_must_be_named(assay, project: Path):

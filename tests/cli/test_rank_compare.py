@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.rank.matrix import RankerSpec, load, relative, training
+from assay.rank.comparison_report import smoothed
+from assay.rank.ranking_matrix import RankerSpec, load, relative, training
+from assay.report.document import load_report
 
 MATRIX = """
 k = [1, 2]
@@ -70,11 +72,58 @@ def test_each_ranker_is_measured_on_each_column(assay, matrix: Path, tmp_path: P
     assert {cell["ranker"] for cell in cells} == {"unranked", "default"}
     assert all(cell["values"]["pass@1"]["value"] == (0.5 if cell["ranker"] == "unranked" else 1.0) for cell in cells)
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"results.json", "RESULTS.md", "heat.svg", "curves.svg", "index.html"}
+    assert names == {
+        "results.json",
+        "report.json",
+        "RESULTS.md",
+        "heat.svg",
+        "curves.svg",
+        "index.html",
+        "report.html",
+        "runs",
+    }
     page = (tmp_path / "out/index.html").read_text()
     assert page.count("<svg") == 2
-    assert "http-equiv" not in page
+    assert page.count("http-equiv") == 1  # its policy
+    assert "default-src 'none'" in page
+    assert load_report(tmp_path / "out/report.json").title == "Rankers compared"
     assert "| valid | default | 2 |" in (tmp_path / "out/RESULTS.md").read_text()
+
+
+def test_what_was_ranked_is_not_ranked_again_and_gates_decide_the_status(assay, matrix: Path, tmp_path: Path):
+    out = tmp_path / "out"
+    command = ("rank", "compare", matrix, "--out", out)
+    ran = assay(*command, "--fail-under", "pass@1=0.9")
+    assert ran.status == 0, ran.err
+    orders = (out / "runs" / "default.jsonl").read_text()
+    assert len(orders.splitlines()) == 12  # six tasks, whole and stripped; a pool that two sets share is ranked once
+    held = json.loads((out / "results.json").read_text())
+    assert held["manifest"]["kind"] == "ranking"
+    cell = next(each for each in held["cells"] if (each["set"], each["system"]) == ("valid", "default"))
+    assert cell["values"]["task"]["pass@1"] == [1.0, 1.0]
+    assert {(pair["a"], pair["b"]) for pair in held["comparisons"]} == {("default", "unranked")}
+    seconds = json.loads(assay(*command, "--format", "json").out)["cells"][1]["seconds"]
+    assert (out / "runs" / "default.jsonl").read_text() == orders
+    assert seconds >= json.loads(orders.splitlines()[0])["seconds"]  # of the orders, not of reading them
+    ran = assay(*command, "--fail-under", "unranked:pass@1=0.9")
+    assert (ran.status, "valid: unranked has pass@1 0.500, below 0.9" in ran.err) == (1, True)
+    assert assay(*command, "--fail-under", "Hit@5=0.9").status == 2
+    assert assay(*command, "--fresh").status == 0
+    assert (out / "runs.old" / "default.jsonl").read_text() == orders
+
+
+def test_a_ranker_that_got_worse_fails_against_a_baseline(assay, matrix: Path, tmp_path: Path):
+    sources = {"correct": "def f(x):\n    return x + 1\n", "NameError": "def f(x):\n    return y + 1\n"}
+    many = [{**row, "task_id": f"{n}-{row['task_id']}"} for n in range(5) for row in rows()]
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in many))
+    out, before = tmp_path / "out", tmp_path / "before.json"
+    assert assay("rank", "compare", matrix, "--out", out).status == 0
+    before.write_bytes((out / "results.json").read_bytes())
+    swapped = [{**row, "source": sources["NameError" if row["fault"] == "correct" else "correct"]} for row in many]
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in swapped))
+    ran = assay("rank", "compare", matrix, "--out", out, "--baseline", before, "--fail-if-worse")
+    assert ran.status == 1
+    assert "significantly worse than the baseline: all / a: default pass@1 1.000 -> 0.000 over 15 tasks" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -88,12 +137,19 @@ def test_each_ranker_is_measured_on_each_column(assay, matrix: Path, tmp_path: P
         (('data = "set.jsonl"\nby', "by"), "wants samples"),
         (('log = "log.jsonl"', 'trained_on = "al"'), "did you mean 'all'"),
         (("k = [1, 2]", "k = ["), "not TOML"),
+        (("k = [1, 2]", "kind = 'retrieval'"), "did you mean|known: ranking"),
     ],
 )
 def test_a_matrix_that_cannot_be_meant_is_an_error(matrix: Path, change: tuple[str, str], why: str):
     matrix.write_text(matrix.read_text().replace(*change))
     with pytest.raises(InputError, match=why):
         load(matrix)
+
+
+def test_rankers_may_be_called_systems_as_in_every_matrix(matrix: Path):
+    before = load(matrix)
+    matrix.write_text('kind = "ranking"\n' + matrix.read_text().replace("[rankers.", "[systems."))
+    assert load(matrix) == before
 
 
 def test_columns_are_relative_to_the_ranker_of_their_set():
@@ -106,3 +162,8 @@ def test_curves_are_read_from_the_log_of_a_training(matrix: Path):
     assert training(load(matrix).rankers) == {
         "default": {"pass@1": [(10, 0.2), (20, 0.4)], "exec@1": [(10, 0.5)], "loss": [(1, 2.0)]}
     }
+
+
+def test_a_smoothed_curve_begins_where_the_curve_does():
+    assert smoothed([(1, 0.0), (2, 1.0)], 0.5) == [(1, 0.0), (2, 0.5)]
+    assert smoothed([]) == []

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
+import select
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -54,8 +58,91 @@ def test_json_is_one_object_of_the_documented_shape(assay, project: Path):
 def test_json_lines_are_the_same_hits_one_a_line(assay, project: Path):
     whole = json.loads(assay("search", "mail", project, "--format", "json").out)["hits"]
     lines = assay("search", "mail", project, "--format", "jsonl").out.splitlines()
-    assert [json.loads(line) for line in lines] == whole
+    assert [json.loads(line) for line in lines] == [{**hit, "relevant": True} for hit in whole]
     assert len(whole) > 1
+
+
+def test_json_lines_of_nonsense_are_none_unless_asked(assay, project: Path):
+    nonsense = ("search", "xylophone zebra quantum", project, "--format", "jsonl")
+    ran = assay(*nonsense)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == "assay: nothing relevant here, it seems; --nearest prints the nearest\n"
+    rows = [json.loads(line) for line in assay(*nonsense, "--nearest").out.splitlines()]
+    assert {row["relevant"] for row in rows} == {False}
+    assert [list(row)[:2] for row in rows] == [["path", "relevant"]] * len(rows)
+
+
+def test_editors_and_people_get_the_same_line(assay, project: Path):
+    words = " ".join(f"word{number}" for number in range(60))
+    body = "\n".join(f"    # line {number}\n    x{number} = {number}" for number in range(40))
+    (project / "long.py").write_text(f"def long_one():\n{body}\n    # the mailbox is full: {words}\n    return 1\n")
+    question = ("search", "mailbox is full", project, "--limit", "5")
+    shown = re.findall(r"^(\S+:\d+)  ", assay(*question).out, re.MULTILINE)
+    places = [":".join(row.split(":")[:2]) for row in assay(*question, "--format", "vimgrep").out.splitlines()]
+    assert (len(places) > 1, places) == (True, shown)
+
+
+def test_a_corrected_spelling_is_said(assay, project: Path):
+    ran = assay("search", "where is mail delivred", project)
+    assert "assay: spelling corrected: 'where is mail delivered'\n" in ran.err
+    answer = json.loads(assay("search", "where is mail delivred", project, "--format", "json").out)
+    assert (answer["query"], answer["corrected"]) == ("where is mail delivred", "where is mail delivered")
+    assert not assay("search", "where is mail delivered", project).err
+
+
+@pytest.mark.parametrize("color", [{"NO_COLOR": "1"}, {}], ids=["plain", "coloured"])
+def test_a_narrow_terminal_breaks_lines_where_words_end(project: Path, color: dict[str, str]):
+    telling = "        # the mailbox of the addressee is full and nobody knows when it will be emptied again\n"
+    (project / "full.py").write_text(f"def mailbox_is_full():\n{telling}        return {'x' * 90}\n")
+    shown = on_terminal(
+        ["search", "mailbox is full", str(project), "-k", "1", "--index", f"{project}.index"], 60, color
+    )
+    lines = re.sub(r"\x1b\[[\d;]*m", "", shown).replace("\r\n", "\n").splitlines()[1:]
+    assert max(map(len, lines)) <= 60
+    words = {word for line in lines for word in line.split()}
+    assert set(telling.split()) <= words, "no word is cut"
+    assert all(line[:6].strip().isdigit() or line.startswith(" " * 16) for line in lines if line), "below their text"
+    assert "x" * 90 in "".join(line.strip() for line in lines), "what is longer than a line is cut somewhere"
+
+
+def on_terminal(arguments: list[str], columns: int, environment: dict[str, str]) -> str:
+    """Return what a command line prints to a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    kept = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR"}}
+    command = [sys.executable, "-m", "assay", *arguments]
+    running = subprocess.Popen(command, stdout=theirs, env={**kept, "TERM": "xterm", **environment})
+    os.close(theirs)
+    seen = b""
+    while select.select([ours], [], [], 60)[0]:
+        try:
+            seen += os.read(ours, 65_536)
+        except OSError:  # the other end is closed
+            break
+    os.close(ours)
+    assert running.wait() == 0
+    return seen.decode()
+
+
+@pytest.mark.parametrize("cache", ["/dev/null/cache", "read-only"])
+def test_where_no_cache_can_be_written_the_index_is_in_memory(project: Path, tmp_path: Path, cache: str):
+    (tmp_path / "read-only").mkdir()
+    (tmp_path / "read-only").chmod(0o555)
+    if cache == "read-only" and os.access(tmp_path / "read-only", os.W_OK):
+        pytest.skip("root writes anywhere")
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / cache)}
+    command = [sys.executable, "-m", "assay"]
+    done = subprocess.run(
+        [*command, "search", "send_mail", project], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.startswith(f"{project}/mail/send.py:6  function send_mail\n")
+    assert "give another place with --index; until then each index is built in memory" in done.stderr
+    assert done.stderr.count("\n") == 1
+    command += ["index", project]
+    kept = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (kept.returncode, "give another place with --index" in kept.stderr) == (2, True), (
+        "an index in memory is none"
+    )
 
 
 def test_places_can_be_opened_from_where_one_stands(assay, project: Path):
@@ -93,20 +180,20 @@ def test_several_roots_are_searched_and_said(assay, project: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("filters", "paths"),
     [
-        (["--lang", "js"], {"web/router.js"}),
-        (["--lang", "python", "--lang", "javascript"], {"web/router.js", "mail/send.py", "mail/address.py"}),
-        (["--path", "mail/*"], {"mail/send.py", "mail/address.py"}),
-        (["--path", "!mail/*"], {"web/router.js", "README.md"}),
-        (["--kind", "class"], {"mail/address.py"}),
-        (["--mode", "docs"], {"README.md"}),
-        (["--mode", "code"], {"web/router.js", "mail/send.py", "mail/address.py"}),
+        (["--lang", "js"], ["web/router.js"]),
+        (["--lang", "python", "--lang", "javascript"], ["mail/address.py", "mail/send.py", "web/router.js"]),
+        (["--path", "mail/*"], ["mail/address.py", "mail/send.py"]),
+        (["--path", "!mail/*"], ["README.md", "web/router.js"]),
+        (["--kind", "class"], ["mail/address.py"]),
+        (["--mode", "docs"], ["README.md"]),
+        (["--mode", "code"], ["mail/address.py", "mail/send.py", "web/router.js"]),
     ],
     ids=" ".join,
 )
-def test_filters_keep_what_they_say(assay, project: Path, filters: list[str], paths: set[str]):
+def test_filters_keep_what_they_say(assay, project: Path, filters: list[str], paths: list[str]):
     query = "mail server route request address mailbox timeout"
     answer = json.loads(assay("search", query, project, "--format", "json", "-k", "50", *filters).out)
-    assert {hit["path"] for hit in answer["hits"]} == paths
+    assert sorted({hit["path"] for hit in answer["hits"]}) == paths
 
 
 def test_the_limit_is_kept_whoever_sets_it(assay, project: Path):

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.encode.hashed import HashedEncoder
-from assay.search.index import Index
+from assay.search.folder_index import FolderIndex
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 
 FLIPS = 60
@@ -72,7 +72,7 @@ def damaged(ran: object, name: str = "") -> None:
     assert (ran.status, ran.out) == (2, ""), name
     assert ran.err.startswith("assay: the index of ")
     assert ran.err.count("\n") == 1
-    assert re.search(r"; assay index \S+ --index \S+ makes it anew$", ran.err.rstrip()), ran.err
+    assert re.search(r"; assay index \S+ --index \S+ rebuilds it$", ran.err.rstrip()), ran.err
 
 
 def test_each_file_cut_off_anywhere_is_noticed(status: Callable, place: Path):
@@ -104,7 +104,7 @@ def test_each_flipped_bit_of_each_file_is_noticed(project: Path, status: Callabl
 
 
 def check(project: Path, place: Path) -> str:
-    return Index(project, place, HashedEncoder()).check()
+    return FolderIndex(project, place, HashedEncoder()).check()
 
 
 def test_a_missing_file_is_noticed(status: Callable, place: Path):
@@ -122,7 +122,7 @@ def test_a_damaged_index_is_made_anew_by_the_step_that_is_named(assay: Callable,
         data = bytearray(file.read_bytes())
         data[-2] ^= 1
         file.write_bytes(data)
-        step = status(place).err.partition("; assay ")[2].partition(" makes")[0].split()
+        step = status(place).err.partition("; assay ")[2].partition(" rebuilds")[0].split()
         ran = assay(*step)
         assert ran.status == 0
         assert "rebuilt" in ran.err
@@ -157,7 +157,7 @@ import os, sys
 sys.path.insert(0, sys.argv[1])
 if os.getuid() == 0:
     from assay.cli import main, status  # before the right to read them is gone
-    import assay.assemble, assay.search.index, assay.corpus.walk, assay.encode.static
+    import assay.cli.workspaces, assay.search.folder_index, assay.corpus.walk, assay.encode.static
     os.setgid(65534); os.setuid(65534)
 from assay.cli.main import run
 sys.exit(run(["status", sys.argv[2], "--index", sys.argv[3], "--encoder", "hash"]))
@@ -171,7 +171,7 @@ def test_an_index_that_must_not_be_read_is_2(project: Path, name: str):
         base.chmod(0o755)
         root, place = base / "root", base / "index"
         shutil.copytree(project, root)
-        Index(root, place, HashedEncoder()).refresh()
+        FolderIndex(root, place, HashedEncoder()).refresh()
         hidden = [file for file in (place, *place.iterdir()) if file.name.endswith(name)] if name else [place]
         hidden[0].chmod(0)
         source = Path(sys.modules["assay"].__file__).parents[1]
@@ -212,7 +212,7 @@ def test_what_is_stale_is_what_the_next_refresh_changes(before: dict, after: dic
         (root / "lib").mkdir(parents=True)
         for name, data in before.items():
             (root / name).write_bytes(data)
-        index = Index(root, Path(folder) / "index", HashedEncoder("16"))
+        index = FolderIndex(root, Path(folder) / "index", HashedEncoder("16"))
         index.refresh()
         for name, data in after.items():
             (root / name).unlink(missing_ok=True) if data is None else (root / name).write_bytes(data)
@@ -238,7 +238,7 @@ def test_every_file_is_in_the_index_or_left_out_with_a_reason(
     facts = json.loads(status(place, "--format", "json").out)
     left_out = {each["path"]: each["reason"] for each in facts["left_out"]}
     assert all(left_out.values())
-    index = Index(project, place, HashedEncoder())
+    index = FolderIndex(project, place, HashedEncoder())
     snapshot = index.folder.open().snapshot()
     indexed = {snapshot.path(number) for number in range(snapshot.size) if number not in snapshot.dead}
     files = {file.relative_to(project).as_posix() for file in project.rglob("*") if not file.is_dir()}
@@ -299,6 +299,6 @@ def test_a_search_that_breaks_over_garbled_contents_says_so(assay: Callable, pro
         file.write_bytes(data)
     ran = assay("search", "send mail", project, "--index", place)
     assert (ran.status, ran.out) == (2, "")
-    assert "is not whole: " in ran.err
-    assert f"assay index {project} --index {place} makes it anew" in ran.err
+    assert "is corrupt: " in ran.err
+    assert f"assay index {project} --index {place} rebuilds it" in ran.err
     assert "internal error" not in ran.err

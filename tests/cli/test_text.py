@@ -27,10 +27,11 @@ def test_a_hit_is_its_place_what_it_is_and_its_lines():
 
 
 def test_editors_get_the_place_of_the_name():
-    assert text.quickfix(HIT) == "a.py:3:5:def send(to):\n"
+    assert text.quickfix(HIT, lines(HIT.chunk)) == "a.py:3:5:def send(to):\n"
     chunk = Chunk("1", "# é\n  @é\n  é = send\n", "python", "b c.py", 7, 9, "send", "constant", signature="é = send")
-    assert text.quickfix(Hit(chunk, 1.0)) == "b c.py:9:8:  é = send\n"
-    assert text.quickfix(Hit(Chunk("1", "\tno name\n", "", "c", 2, 2), 1.0)) == "c:2:2:\tno name\n"
+    assert text.quickfix(Hit(chunk, 1.0), lines(chunk)) == "b c.py:9:8:  é = send\n"
+    plain = Chunk("1", "\tno name\n", "", "c", 2, 2)
+    assert text.quickfix(Hit(plain, 1.0), lines(plain)) == "c:2:2:\tno name\n"
 
 
 @pytest.mark.parametrize("language", ["python", "no-such-language", ""])

@@ -23,7 +23,6 @@ def test_nothing_to_learn_from_is_said(assay, tmp_path: Path):
     assert ran.err == ("assay: nothing to learn from: give --from-environment, --repository PATH or --pairs FILE\n")
 
 
-@pytest.mark.torch
 def test_an_encoder_is_trained_and_can_be_searched_with(assay, project: Path, tmp_path: Path):
     pytest.importorskip("torch", reason="the train extra is not installed")
     file, out = tmp_path / "pairs.jsonl", tmp_path / "out"
@@ -42,7 +41,68 @@ def test_an_encoder_is_trained_and_can_be_searched_with(assay, project: Path, tm
     assert found.out.startswith(f"{project}/mail/send.py:6")
 
 
-@pytest.mark.torch
 def test_a_setting_that_training_does_not_have_is_said(assay, project: Path, tmp_path: Path):
+    pytest.importorskip("torch", reason="the train extra is not installed")
     ran = assay("train", "encoder", "--repository", project, "--out", tmp_path / "out", "--set", "epoch=1")
     assert (ran.status, ran.err) == (2, "assay: unknown setting 'epoch' in --set; did you mean 'epochs'?\n")
+
+
+JUDGED = {
+    "checkouts/mail/send.py": 'def send_mail(letter):\n    """Send a letter again when busy."""\n    return letter\n',
+    "checkouts/mail/box.py": "def open_box(name):\n    return name\n",
+    "checkouts/shop/cart.py": 'def add_to_cart(item):\n    """Put an item into the cart."""\n    return item\n',
+    "checkouts/shop/price.py": "def total_price(cart):\n    return sum(cart)\n",
+    "mail.csv": "query,kind,result1\nsend a letter again,standard,send.py:1-3:2\nopen a box,hard,box.py:1-2:2\n",
+    "shop.csv": "query,kind,result1\nput an item into the cart,standard,cart.py:1-3:2\nprice,standard,price.py:1-2:2\n",
+}
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    for name, text in JUDGED.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_a_ranking_is_trained_and_can_be_searched_with(assay, judged: Path, project: Path):
+    pytest.importorskip("torch", reason="the train extra is not installed")
+    out = judged / "weights"
+    files = ("--checkouts", judged / "checkouts", "--out", out, "--set", "steps=5", "--ablate")
+    ran = assay("train", "ranking", judged / "mail.csv", judged / "shop.csv", *files)
+    assert ran.status == 0, ran.err
+    assert ran.out.startswith(
+        "code: 4 queries of 2 repositories, cross-validated\n            mean   95% interval\nHit@5 "
+    )
+    assert "\nwithout token similarity: Hit@5 " in ran.out
+    assert ran.out.endswith(f"written to {out}; use it with --set search.weights={out}\n")
+    assert ran.err == "mail: 2 chunks\nshop: 2 chunks\ncode: learning from 4 queries\n"
+    found, shipped = (
+        json.loads(assay("search", "send_mail", project, "--format", "json", *more).out)["hits"][0]
+        for more in (("--set", f"search.weights={out}"), ())
+    )
+    assert found["path"] == shipped["path"] == "mail/send.py"
+    assert found["why"] != shipped["why"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["mail.csv", "shop.csv"], "'mail.csv' speaks of the repository 'mail', and there is no folder 'nowhere/mail'"),
+        (["none.csv"], "'none.csv' speaks of the repository 'none', and there is no folder 'nowhere/none'"),
+    ],
+)
+def test_a_ranking_without_its_checkouts_is_refused(assay, judged: Path, monkeypatch, arguments, error):
+    monkeypatch.chdir(judged)
+    ran = assay("train", "ranking", *arguments, "--checkouts", "nowhere", "--out", "weights")
+    assert (ran.status, ran.err) == (2, f"assay: {error}\n")
+    assert not (judged / "weights").exists()
+
+
+def test_weights_that_are_not_there_are_refused(assay, project: Path, tmp_path: Path):
+    ran = assay("search", "send mail", project, "--set", f"search.weights={tmp_path}/none")
+    assert ran.status == 2
+    assert ran.err == f"assay: search.weights is '{tmp_path}/none', not a folder; make one with assay train ranking\n"
+    ran = assay("search", "send mail", project, "--set", f"search.weights={tmp_path}")
+    assert ran.status == 2
+    assert ran.err == f"assay: no ranking weights '{tmp_path}/code.json': train them with assay train ranking\n"

@@ -60,9 +60,31 @@ def test_twins_are_made_one(assay, twins: Path, tmp_path: Path, options: list[st
     }
 
 
+def test_targets_that_a_check_finds_are_found_by_an_audit(assay, tmp_path: Path, project: Path):
+    rows = [
+        "mail/send.py:6-12",
+        "mail/send.py::send_mail",
+        "mail/address.py::Address",
+        "mail/address.py::Address::is_valid",
+    ]
+    file = tmp_path / "symbols.jsonl"
+    file.write_text(
+        lines(
+            [
+                {"type": "query", "id": "1", "text": "deliver a message again when busy"},
+                *({"type": "judgment", "query_id": "1", "target": target, "grade": 1} for target in rows),
+            ]
+        )
+    )
+    checked = assay("truth", "check", file, "--corpus", project)
+    assert (checked.status, checked.out) == (0, "1 query, 4 targets: 0 problems\n"), checked.out
+    ran = assay("truth", "audit", file, "--corpus", project, "--format", "json")
+    assert "unknown targets" not in {finding["name"] for finding in json.loads(ran.out)["findings"]}, ran.out
+
+
 def test_nothing_found_is_success(assay, tmp_path: Path, project: Path):
     file = tmp_path / "clean.csv"
-    file.write_text("query,result1\ndeliver a message again when busy,mail/send.py:6-13:2\n")
+    file.write_text("query,result1\ndeliver a message again when busy,mail/send.py:6-12:2\n")
     for options in ([], ["--corpus", project]):
         ran = assay("truth", "audit", file, *options)
         assert (ran.status, "findings: none" in ran.out) == (0, True), ran.err
@@ -81,7 +103,7 @@ def test_nothing_found_is_success(assay, tmp_path: Path, project: Path):
 )
 def test_what_cannot_be_audited_is_said(assay, tmp_path: Path, monkeypatch, arguments: list[str], said: str):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "clean.csv").write_text("query,result1\ndeliver a message again when busy,mail/send.py:6-13:2\n")
+    (tmp_path / "clean.csv").write_text("query,result1\ndeliver a message again when busy,mail/send.py:6-12:2\n")
     ran = assay("truth", "audit", *arguments)
     assert ran.status == 2
     assert said in ran.err

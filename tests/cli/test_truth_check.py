@@ -124,6 +124,21 @@ def test_convert_refuses_a_loss_until_told(assay, truth: Path, tmp_path: Path):
     assert (ran.status, ran.err) == (0, "assay: dropped: the tags kind\n")
 
 
+def test_convert_makes_symbols_lines_of_a_checkout(assay, checkout: str, project: Path, tmp_path: Path):
+    file, out = tmp_path / "symbols.jsonl", tmp_path / "out.csv"
+    targets = ("mail/send.py::send_mail", "mail/address.py::Address.is_valid", "mail/send.py::gone")
+    rows = [{"type": "truth", "commit": checkout}, {"type": "query", "id": "1", "text": "send it"}]
+    rows += [{"type": "judgment", "query_id": "1", "target": target, "grade": 2} for target in targets]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ran = assay("truth", "convert", file, out)
+    assert ran.status == 2
+    assert "symbols (3): make symbols lines with --corpus FOLDER, drop them with --lossy" in ran.err
+    ran = assay("truth", "convert", file, out, "--corpus", project, "-v")
+    assert ran.status == 0, ran.err
+    assert "symbols.jsonl:5: mail/send.py::gone: no such symbol at" in ran.err
+    assert out.read_text() == "query,result1,result2\nsend it,mail/send.py:6-12:2,mail/address.py:11-13:2\n"
+
+
 def test_convert_shows_problems_when_asked(assay, truth: Path, tmp_path: Path):
     truth.write_text(CSV + "more,hard,mail/send.py:6-9:2,none.py:1-x:1\n")
     ran = assay("truth", "convert", truth, tmp_path / "out", "--to", "jsonl", "-v")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.files import read
+from assay.truth.truth_formats import read
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ import pytest
 from assay.encode.hashed import HashedEncoder
 from assay.encode.view import view
 from assay.protocols import Searcher
-from assay.search.dense import Dense
-from assay.search.expand import Expanded
+from assay.search.dense import VectorSearcher
+from assay.search.expand import ExpandedSearcher
 from assay.search.filters import PROSE
-from assay.search.fuse import Fused, Member
-from assay.search.hybrid import Hybrid
-from assay.search.rerank import Reranked
-from assay.search.spelling import Mended, Speller
-from assay.search.words_only import Lexical
+from assay.search.fuse import FusedSearcher, Member
+from assay.search.hybrid import LearnedSearcher
+from assay.search.keywords import KeywordSearcher
+from assay.search.rerank import RerankedSearcher
+from assay.search.spelling import SpellCorrected, Speller
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Query
@@ -62,25 +62,30 @@ class Longest:
         return [len(chunk.text) - len(query.text) for chunk in chunks]
 
 
-def fused(snapshot, encoder, fusion: str) -> Fused:
-    members = (Member("vectors", Dense(snapshot, encoder), 0.7), Member("keywords", Lexical(snapshot), 0.3))
-    return Fused(members, fusion, depth=30)
+def fused(snapshot, encoder, fusion: str) -> FusedSearcher:
+    members = (
+        Member("vectors", VectorSearcher(snapshot, encoder), 0.7),
+        Member("keywords", KeywordSearcher(snapshot), 0.3),
+    )
+    return FusedSearcher(members, fusion, depth=30)
 
 
 def pipeline(snapshot, encoder) -> Searcher:
-    return Reranked(Expanded(fused(snapshot, encoder, "rrf"), snapshot, 4, depth=8), Longest(), 12)
+    return RerankedSearcher(ExpandedSearcher(fused(snapshot, encoder, "rrf"), snapshot, 4, depth=8), Longest(), 12)
 
 
 SEARCHERS: dict[str, Callable[..., Searcher]] = {
-    "learned": Hybrid,
-    "vectors": Dense,
-    "keywords": lambda snapshot, _: Lexical(snapshot),
-    "mended": lambda snapshot, encoder: Mended(Dense(snapshot, encoder), Speller(snapshot, frozenset)),
+    "learned": LearnedSearcher,
+    "vectors": VectorSearcher,
+    "keywords": lambda snapshot, _: KeywordSearcher(snapshot),
+    "mended": lambda snapshot, encoder: SpellCorrected(VectorSearcher(snapshot, encoder), Speller(snapshot, frozenset)),
     "rrf": lambda snapshot, encoder: fused(snapshot, encoder, "rrf"),
     "linear": lambda snapshot, encoder: fused(snapshot, encoder, "linear"),
-    "expanded": lambda snapshot, _: Expanded(Lexical(snapshot), snapshot, 5, depth=3),
-    "expanded with weight": lambda snapshot, encoder: Expanded(Dense(snapshot, encoder), snapshot, 5, 0.9),
-    "reranked": lambda snapshot, _: Reranked(Lexical(snapshot), Longest(), 10),
+    "expanded": lambda snapshot, _: ExpandedSearcher(KeywordSearcher(snapshot), snapshot, 5, depth=3),
+    "expanded with weight": lambda snapshot, encoder: ExpandedSearcher(
+        VectorSearcher(snapshot, encoder), snapshot, 5, 0.9
+    ),
+    "reranked": lambda snapshot, _: RerankedSearcher(KeywordSearcher(snapshot), Longest(), 10),
     "pipeline": pipeline,
 }
 TEXTS = ("retry the request", "cache_limit", "timeout", "a server for each session", "header " * 30)

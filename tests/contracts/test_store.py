@@ -7,15 +7,15 @@ import pytest
 
 from assay.encode.hashed import HashedEncoder
 from assay.search.lexical import FieldWeights, bm25, idf
-from assay.store.catalog import Record
-from assay.store.change import Change
-from assay.store.folder import Folder
+from assay.store.catalog import FileRecord
+from assay.store.change import IndexChange
+from assay.store.folder import IndexFolder
 from assay.store.manifest import Identity
 from assay.store.segment import build
 from assay.store.segment_file import write_segment
 from assay.store.snapshot import Snapshot
+from assay.terms import terms
 from assay.types import Chunk
-from assay.words import terms
 
 ENCODER = HashedEncoder("64")
 WORDS = "retry timeout cache limit header server client token buffer stream".split()
@@ -51,14 +51,14 @@ class OnDisk:
     """Segments in a folder."""
 
     def __init__(self, location):
-        self.folder = Folder(location)
+        self.folder = IndexFolder(location)
 
     def update(self, removed, chunks):
         last = self.folder.open()
         with self.folder.writing():
             path = self.folder.new_path()
             write_segment(path, build(chunks, encoded(chunks)))
-            self.folder.save(last, Change(Identity("hash:64", 64, ""), "", 0, [], removed, [path]))
+            self.folder.save(last, IndexChange(Identity("hash:64", 64, ""), "", 0, [], removed, [path]))
 
     def candidates(self, _query):
         return self.folder.open().snapshot()
@@ -74,7 +74,9 @@ class InLance:
         self.store = LanceStore(str(location), 64)
 
     def update(self, removed, chunks):
-        self.store.update(removed, chunks, encoded(chunks), records=[Record("a", 1, 2)], about={"round": len(chunks)})
+        self.store.update(
+            removed, chunks, encoded(chunks), records=[FileRecord("a", 1, 2)], about={"round": len(chunks)}
+        )
 
     def candidates(self, query):
         return self.store.candidates(terms(query), ENCODER.encode([query], "query")[0], 30)
@@ -93,11 +95,11 @@ def nearest(store, query, k=10):
 
 def lexical(store, query):
     """Score by words with the statistics that a store gives; the best ten."""
-    from assay.search.lexical import Match
+    from assay.search.lexical import TermMatch
 
     snapshot = store.candidates(query)
     found = [(snapshot.holding(term), *snapshot.postings(term)) for term in terms(query)]
-    scores = bm25(snapshot, [Match(idf(snapshot.corpus_size, df), *rest) for df, *rest in found], FieldWeights())
+    scores = bm25(snapshot, [TermMatch(idf(snapshot.corpus_size, df), *rest) for df, *rest in found], FieldWeights())
     best = np.argsort(-scores, kind="stable")[:10]
     return sorted((round(float(scores[n]), 4) for n in best), reverse=True)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.corpus import history
-from assay.corpus.patches import Hunk, Lines, Patches
+from assay.corpus import git_history
+from assay.corpus.patches import Hunk, LineMap, Patches
 from assay.errors import InputError
 
 Repository = Path
@@ -26,7 +26,7 @@ def repository(tmp_path: Path) -> Repository:
 def test_commits_come_newest_first_with_what_they_changed(repository: Repository):
     commit(repository, "first\n\nwith a body", {"a.txt": "one\ntwo\nthree\n"})
     commit(repository, "second", {"a.txt": "one\n2\nthree\nfour\n"})
-    second, first = history.commits(repository)
+    second, first = git_history.commits(repository)
     assert (first.subject, first.body, first.parents) == ("first", "with a body", ())
     assert second.parents == (first.id,)
     assert second.author == "A <a@example.org>"
@@ -44,7 +44,7 @@ def test_a_name_of_any_bytes_and_a_renamed_file_are_followed(repository: Reposit
     commit(repository, "rename")
     repository.joinpath(odd.decode("utf-8", "surrogateescape")).write_bytes(text + b"more\n")
     commit(repository, "change")
-    change, rename, _ = history.commits(repository)
+    change, rename, _ = git_history.commits(repository)
     assert [(one.before, one.after) for one in rename.changes] == [("x", "a \\xff\t\"b'.txt")]
     assert change.changes[0].after == "a \\xff\t\"b'.txt"
 
@@ -53,7 +53,7 @@ def test_lines_that_look_like_headers_are_lines(repository: Repository):
     text = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n\\ No newline\n"
     commit(repository, "add", {"a": text})
     commit(repository, "change", {"a": text.replace("x", "y"), "b": "no line feed"})
-    change, _ = history.commits(repository)
+    change, _ = git_history.commits(repository)
     assert [one.after for one in change.changes] == ["a", "b"]
     assert change.changes[0].hunks[0].removed == ("diff --git a/x b/x", "--- a/x", "+++ b/x")
 
@@ -61,7 +61,7 @@ def test_lines_that_look_like_headers_are_lines(repository: Repository):
 def test_white_space_alone_is_no_change(repository: Repository):
     commit(repository, "add", {"a": "if x:\n    y()\n"})
     commit(repository, "indent", {"a": "if x:\n        y()\n"})
-    assert next(history.commits(repository)).changes == ()
+    assert next(git_history.commits(repository)).changes == ()
 
 
 def test_a_merge_is_compared_with_its_first_parent(repository: Repository):
@@ -71,18 +71,18 @@ def test_a_merge_is_compared_with_its_first_parent(repository: Repository):
     commit(repository, "two", {"c": "1\n"})
     git(repository, "switch", "--quiet", "main")
     git(repository, "merge", "--quiet", "--no-ff", "-m", "Merge pull request #1 from x/side\n\nA title", "side")
-    merge, base = history.commits(repository)
+    merge, base = git_history.commits(repository)
     assert [change.after for change in merge.changes] == ["b", "c"]
     assert len(merge.parents) == 2
-    assert history.length(repository) == 2
-    assert [one.id for one in history.commits(repository, since=base.id)] == [merge.id]
-    assert history.between(repository, base.id, merge.id) == merge.changes
+    assert git_history.length(repository) == 2
+    assert [one.id for one in git_history.commits(repository, since=base.id)] == [merge.id]
+    assert git_history.between(repository, base.id, merge.id) == merge.changes
 
 
 def test_a_folder_inside_a_repository_sees_what_is_below_it(repository: Repository):
     commit(repository, "both", {"in/a": "1\n", "out/b": "1\n"})
     commit(repository, "outside", {"out/b": "2\n"})
-    (only,) = history.commits(repository / "in")
+    (only,) = git_history.commits(repository / "in")
     assert [change.after for change in only.changes] == ["a"]
 
 
@@ -106,25 +106,25 @@ def test_nothing_that_a_repository_names_is_run(repository: Repository, tmp_path
         "core.hooksPath": str(tmp_path),
     }.items():
         git(repository, "config", name, value)
-    change, _ = history.commits(repository)
+    change, _ = git_history.commits(repository)
     assert change.changes[0].hunks == (Hunk(1, 1, 1, ("1",), ("2",)),)
     assert not (tmp_path / "sprung").exists()
 
 
 def test_an_empty_repository_has_no_head_and_a_lost_commit_is_an_error(repository: Repository):
-    assert history.head(repository) == ""
+    assert git_history.head(repository) == ""
     with pytest.raises(InputError, match="repository"):
-        list(history.commits(repository))
+        list(git_history.commits(repository))
     commit(repository, "add", {"a": "1\n"})
-    assert len(history.head(repository)) == 40
+    assert len(git_history.head(repository)) == 40
     with pytest.raises(InputError):
-        list(history.commits(repository, since="0" * 40))
+        list(git_history.commits(repository, since="0" * 40))
 
 
 def test_a_reader_may_leave_early(repository: Repository):
     for number in range(30):
         commit(repository, f"number {number}", {"a": f"{number}\n" * 2000})
-    assert next(iter(history.commits(repository))).subject == "number 29"
+    assert next(iter(git_history.commits(repository))).subject == "number 29"
 
 
 def test_a_shallow_clone_says_so(repository: Repository, tmp_path: Path):
@@ -132,14 +132,14 @@ def test_a_shallow_clone_says_so(repository: Repository, tmp_path: Path):
     commit(repository, "two", {"a": "2\n"})
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--depth=1", repository.as_uri(), str(clone))
-    assert history.is_shallow(clone)
-    assert not history.is_shallow(repository)
+    assert git_history.is_shallow(clone)
+    assert not git_history.is_shallow(repository)
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3), st.integers(0, 3)), max_size=4), max_size=6))
 def test_lines_are_followed_through_any_changes(rounds: list[list[tuple[int, int, int]]]):
     text = list(range(1, 41))
-    lines = Lines()
+    lines = LineMap()
     for edits in rounds:
         hunks, at, made, last = [], 0, [], 0
         for skip, removed, added in edits:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.corpus.files import FileEntry, Skipped
-from assay.corpus.reading import decoded, read
+from assay.corpus.decode import decoded, read
+from assay.corpus.walked_files import FileEntry, Skipped
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252", "latin-1"])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.corpus.files import Skipped
 from assay.corpus.walk import read, walk
+from assay.corpus.walked_files import Skipped
 from assay.errors import InputError
 
 

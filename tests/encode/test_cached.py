@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.encode.cached import CachedEncoder
+from assay.encode.cached_encoder import CachedEncoder
 from assay.encode.hashed import HashedEncoder
 from assay.errors import StorageError
 from assay.protocols import Encoder, Role, Vectors

@@ -15,8 +15,6 @@ from assay.errors import InputError
 from assay.protocols import Scorer
 from assay.types import Chunk, Query
 
-pytestmark = pytest.mark.torch
-
 QUERY = Query("1", "where are retries handled")
 CHUNKS = [Chunk(f"c{n}", text) for n, text in enumerate(["retries handled", "a", "where a passage : a a a", "query"])]
 

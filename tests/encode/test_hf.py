@@ -10,12 +10,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 transformers = pytest.importorskip("transformers", reason="the hf extra is not installed")
 
-from assay.encode.hf import HfEncoder, Pooled
+from assay.encode.hf import HfEncoder, PooledModel
 from assay.encode.recipes import Recipe
 from assay.errors import InputError
 from assay.protocols import Encoder
-
-pytestmark = pytest.mark.torch
 
 TEXTS = ["where are retries handled", "a", "handled a where", "a a a a a a a a a a"]
 
@@ -54,7 +52,7 @@ def test_prefixes_follow_the_role(tiny_bert: Path) -> None:
 
 
 def test_tokens_of_a_mode_stand_after_the_first_one(tiny_bert: Path) -> None:
-    pooled = Pooled(str(tiny_bert), Recipe("mean", opening=("query", "[SEP]")), "cpu")
+    pooled = PooledModel(str(tiny_bert), Recipe("mean", opening=("query", "[SEP]")), "cpu")
     ids = pooled._inputs(["where a", "a"])["input_ids"]
     assert [pooled.tokenizer.convert_ids_to_tokens(row) for row in ids] == [
         ["[CLS]", "query", "[SEP]", "where", "a", "[SEP]"],
@@ -63,7 +61,7 @@ def test_tokens_of_a_mode_stand_after_the_first_one(tiny_bert: Path) -> None:
 
 
 def test_long_texts_are_cut_to_what_the_recipe_allows(tiny_bert: Path) -> None:
-    pooled = Pooled(str(tiny_bert), Recipe("mean", max_tokens=6, opening=("query",)), "cpu")
+    pooled = PooledModel(str(tiny_bert), Recipe("mean", max_tokens=6, opening=("query",)), "cpu")
     assert pooled._inputs(["a " * 50])["input_ids"].shape == (1, 6)
 
 

@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode.pairs import Pair, read_pairs, write_pairs
+from assay.encode.training_pairs import TrainingPair, read_pairs, write_pairs
 from assay.errors import InputError
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    pairs = [Pair("où?", 'a "quoted"\nline', "package", "doc"), Pair("q", "c", "other", "rest")]
+    pairs = [TrainingPair("où?", 'a "quoted"\nline', "package", "doc"), TrainingPair("q", "c", "other", "rest")]
     write_pairs(tmp_path / "pairs.jsonl", pairs)
     assert list(read_pairs(tmp_path / "pairs.jsonl")) == pairs
 
 
 def test_source_and_kind_may_be_missing_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text('{"query": "q", "code": "c"}\n\n')
-    assert list(read_pairs(tmp_path / "mine.jsonl")) == [Pair("q", "c", "mine", "given")]
+    assert list(read_pairs(tmp_path / "mine.jsonl")) == [TrainingPair("q", "c", "mine", "given")]
 
 
 @pytest.mark.parametrize("line", ['{"query": "q"}', "[1]", "{", "null"])

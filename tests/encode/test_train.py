@@ -9,26 +9,26 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the train extra is not installed")
 
-from assay.encode.bags import Bags, without_shared
+from assay.encode.bags import TokenBags, without_shared
 from assay.encode.card import card
 from assay.encode.examine import bm25, reciprocal_ranks
 from assay.encode.hashed import HashedEncoder
-from assay.encode.pairs import Pair
 from assay.encode.stages import Questions, Texts, contrast, fit
 from assay.encode.static import load_static
-from assay.encode.train import Teacher, choose_entries, is_held_out, train, usable_pieces
 from assay.encode.train_settings import TrainSettings
+from assay.encode.train_static import Teacher, choose_entries, is_held_out, train, usable_pieces
+from assay.encode.training_pairs import TrainingPair
 from assay.encode.vectors import unit
 from assay.errors import InputError
-
-pytestmark = pytest.mark.torch
 
 torch.set_num_threads(1)  # tables of a few rows are not worth a second one
 
 VERBS = "open close read write send parse check sort merge split".split()
 THINGS = "file socket header message table token queue image record folder".split()
 PAIRS = [
-    Pair(f"{verb} the {thing} of the caller", f"function {thing} {verb} handle{number}", f"package{number % 23}", "doc")
+    TrainingPair(
+        f"{verb} the {thing} of the caller", f"function {thing} {verb} handle{number}", f"package{number % 23}", "doc"
+    )
     for number, (verb, thing) in enumerate((verb, thing) for verb in VERBS for thing in THINGS)
 ]
 TEACHER = Teacher(
@@ -76,7 +76,7 @@ def test_held_out_sources_are_named_ones_and_one_in_twelve() -> None:
 
 def test_fitting_brings_sums_to_where_the_teacher_put_the_texts() -> None:
     random = np.random.default_rng(0)
-    bags = Bags([random.integers(0, 30, 4).tolist() for _ in range(64)])
+    bags = TokenBags([random.integers(0, 30, 4).tolist() for _ in range(64)])
     table, hidden = random.standard_normal((2, 30, 8)).astype(np.float32)
     targets = unit(np.stack([hidden[bags.take(np.array([text]))[0]].sum(0) for text in range(64)]))
     said: list[str] = []
@@ -90,7 +90,9 @@ def test_searching_is_learned_without_the_words_that_both_sides_share() -> None:
     """Rows 0-9 ask, 10-19 answer, and row 20 is in all texts."""
     random = np.random.default_rng(0)
     table = random.standard_normal((21, 8)).astype(np.float32)
-    questions = Questions(Bags([[n % 10, 20] for n in range(40)]), Bags([[10 + n % 10, 20] for n in range(40)]))
+    questions = Questions(
+        TokenBags([[n % 10, 20] for n in range(40)]), TokenBags([[10 + n % 10, 20] for n in range(40)])
+    )
     texts = Texts(questions.queries, torch.zeros(40, 8))
     settings = TrainSettings(epochs=40, batch=10, rate=5e-2, hide=1.0)
     trained = contrast(table, questions, texts, settings, lambda _: None)
@@ -105,9 +107,9 @@ def test_too_few_pairs_are_refused(tmp_path: Path) -> None:
 
 def test_the_words_that_most_texts_use_enter_the_vocabulary() -> None:
     pairs = [
-        Pair("alpha beta", "gamma", "one", "doc"),
-        Pair("alpha", "gamma", "two", "doc"),
-        Pair("alpha", "x", "two", "doc"),
+        TrainingPair("alpha beta", "gamma", "one", "doc"),
+        TrainingPair("alpha", "gamma", "two", "doc"),
+        TrainingPair("alpha", "x", "two", "doc"),
     ]
     assert choose_entries(["the", "##s"], pairs, TrainSettings(entries=4)) == ["##s", "alpha", "gamma", "the"]
     assert choose_entries(["the", "##s"], pairs, TrainSettings(entries=3)) == ["##s", "alpha", "the"]
@@ -118,13 +120,13 @@ def test_pieces_are_latin_words_continuations_and_numbers() -> None:
 
 
 def test_hidden_pairs_lose_their_shared_rows_only() -> None:
-    rows, owners = Bags([[1, 2, 3], [1, 2]]).take(np.array([0, 1]))
-    others = Bags([[2, 9], [2]]).take(np.array([0, 1]))
+    rows, owners = TokenBags([[1, 2, 3], [1, 2]]).take(np.array([0, 1]))
+    others = TokenBags([[2, 9], [2]]).take(np.array([0, 1]))
     assert rows[without_shared((rows, owners), others, np.array([True, False]))].tolist() == [1, 3, 1, 2]
 
 
 def test_bags_are_taken_in_any_order() -> None:
-    rows, owners = Bags([[1], [], [2, 3]]).take(np.array([2, 1, 0]))
+    rows, owners = TokenBags([[1], [], [2, 3]]).take(np.array([2, 1, 0]))
     assert (rows.tolist(), owners.tolist()) == ([2, 3, 1], [0, 0, 2])
 
 

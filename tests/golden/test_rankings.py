@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from assay.assemble import Workspace, open_workspace, queries_of
+from assay.assemble.queries import queries_of
+from assay.assemble.workspace import Workspace, open_workspace
 from assay.settings import load
 
 GOLDEN = Path(__file__).parent / "rankings.txt"

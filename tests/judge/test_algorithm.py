@@ -10,26 +10,26 @@ from acting import Actor, pair
 from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
 from assay.judge.algorithm import CONFIGURATIONS, RUNNING, Agents, Parts, configured
 from assay.judge.checks import TestProgram
-from assay.judge.execute import Broken, Case, Report
 from assay.judge.fix import Fix
-from assay.judge.verdict import Verdict
-from assay.judge.votes import Agreed, Voted
+from assay.judge.pair_verdict import Verdict
+from assay.judge.run_tests import Case, CaseReport, SandboxFailed
+from assay.judge.votes import MajorityJudge, ThirdDecides
 
-GOOD = Report((Case(1, "passed", 1),))
-BAD = Report((Case(1, "error", detail="NameError: x"),), "case 1: NameError: x")
+GOOD = CaseReport((Case(1, "passed", 1),))
+BAD = CaseReport((Case(1, "error", detail="NameError: x"),), "case 1: NameError: x")
 
 
 class Always:
     """Reports that come one after the other, and a fixer that counts."""
 
-    def __init__(self, *reports: Report) -> None:
+    def __init__(self, *reports: CaseReport) -> None:
         self.reports = list(reports)
         self.fixed = 0
 
-    def execute(self, _session, _program: TestProgram) -> Report:
+    def execute(self, _session, _program: TestProgram) -> CaseReport:
         return self.reports.pop(0) if len(self.reports) > 1 else self.reports[0]
 
-    def fix(self, _session, program: TestProgram, _report: Report, notes) -> Fix:
+    def fix(self, _session, program: TestProgram, _report: CaseReport, notes) -> Fix:
         self.fixed += 1
         return Fix(program, "model", (*notes, "tried"))
 
@@ -120,7 +120,7 @@ def test_a_model_that_fails_leaves_the_pair_undecided(error: Exception, problem:
 
 def test_a_sandbox_that_breaks_leaves_the_pair_undecided():
     def execute(*_):
-        raise Broken("the sandbox broke")
+        raise SandboxFailed("the sandbox broke")
 
     verdict, _ = judged(configured("all", execute, Always(GOOD).fix))
     assert (verdict.grade, verdict.problem) == (None, "sandbox")
@@ -149,7 +149,7 @@ class Says:
 )
 def test_most_opinions_win_and_no_needless_one_is_asked(grades, grade, asked):
     judges = [Says(each) for each in grades]
-    verdict = Voted(judges).judge(pair("match", 1))
+    verdict = MajorityJudge(judges).judge(pair("match", 1))
     assert (verdict.grade, sum(judge.asked for judge in judges)) == (grade, asked)
 
 
@@ -159,12 +159,12 @@ def test_most_opinions_win_and_no_needless_one_is_asked(grades, grade, asked):
      (None, 1, None, None, "chat")],
 )  # fmt: skip
 def test_two_models_agree_or_a_third_decides_or_nobody(first, second, third, grade, problem):
-    verdict = Agreed(Says(first), Says(second), third).judge(pair("match", 1))
+    verdict = ThirdDecides(Says(first), Says(second), third).judge(pair("match", 1))
     assert (verdict.grade, verdict.problem) == (grade, problem)
 
 
 def test_opinions_of_one_model_are_different_prompts():
     actor = Actor()
     first = Agents(actor, configured("single"))
-    Voted([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
+    MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
     assert len({prompt.text for prompt in actor.prompts}) == len(actor.prompts) == 2

@@ -12,15 +12,16 @@ from acting import GRADES, KINDS, Actor, pair
 from assay.errors import BudgetSpent, EndpointFailed, InputError, StorageError
 from assay.judge import campaign
 from assay.judge.algorithm import Agents, Parts, configured
-from assay.judge.campaign import Settings
-from assay.judge.execute import Case, Report
+from assay.judge.campaign import CampaignSettings
 from assay.judge.fix import Fix
-from assay.judge.past import cut, judgments, past, verdicts
+from assay.judge.past_records import cut, judgments, past, verdicts
 from assay.judge.replay import replay
-from assay.judge.votes import Agreed
+from assay.judge.run_tests import Case, CaseReport
+from assay.judge.votes import ThirdDecides
+from assay.runs.record import manifest_of
 from assay.types import Problem
 
-SETTINGS = Settings("agents", ("actor",))
+SETTINGS = CampaignSettings("agents", ("actor",))
 
 
 def execute(session, program):
@@ -31,7 +32,7 @@ def execute(session, program):
                            "line": -1}], "error": "", "missing": [], "seconds": 0.25, "final": False}  # fmt: skip
 
     step = session.once("run", (program.text(),), run)
-    return Report(tuple(Case(**case) for case in step["cases"]), seconds=step["seconds"])
+    return CaseReport(tuple(Case(**case) for case in step["cases"]), seconds=step["seconds"])
 
 
 PARTS = configured("all", execute, lambda *_: Fix(None, "model"))
@@ -82,7 +83,7 @@ def test_a_file_cut_anywhere_leads_to_the_same_verdicts_and_pays_only_for_what_i
     first, second = Actor(), Actor()
     run(whole, first)
     part.write_bytes(whole.read_bytes()[: int(whole.stat().st_size * share)])
-    campaign.manifest_of(part).write_bytes(campaign.manifest_of(whole).read_bytes())
+    manifest_of(part).write_bytes(manifest_of(whole).read_bytes())
     kept = past(part).calls
     run(part, second)
     assert lines(part) == lines(whole)
@@ -107,12 +108,12 @@ def test_a_line_that_is_no_record_is_named(out: Path):
 def test_verdicts_of_another_judge_are_never_mixed_in(out: Path):
     run(out, pairs=PAIRS[:3])
     with pytest.raises(InputError, match="max_tries differ"):
-        run(out, settings=Settings("agents", ("actor",), max_tries=9))
+        run(out, settings=CampaignSettings("agents", ("actor",), max_tries=9))
 
 
 def test_two_campaigns_do_not_write_at_once(out: Path):
     def inner(_):
-        with pytest.raises(InputError, match="another campaign writes"):
+        with pytest.raises(InputError, match="another run writes"):
             run(out)
 
     run(out, pairs=PAIRS[:1], report=inner)
@@ -214,11 +215,11 @@ class Contrary(Actor):
 
 def test_opinions_that_differ_are_asked_anew_when_retried_and_once(out: Path):
     single = configured("single")
-    settings = Settings("agents", ("actor", "contrary"), "single")
+    settings = CampaignSettings("agents", ("actor", "contrary"), "single")
 
     def together(first: Actor, second: Actor, **more):
         def judge(steps):
-            return Agreed(Agents(first, single, steps), Agents(second, single, steps))
+            return ThirdDecides(Agents(first, single, steps), Agents(second, single, steps))
 
         return campaign.run(PAIRS[:4], judge, out, settings=settings, workers=1, **more)
 

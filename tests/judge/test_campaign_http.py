@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 from acting import GRADES, KINDS, answer, pair, row, without_reading
-from server import Play, serving
 from wheels import wheel
 
+from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
-from assay.judge.past import verdicts
-from assay.sandbox.opening import open_sandbox
+from assay.judge.past_records import verdicts
+from endpoint_server import Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
@@ -94,7 +94,7 @@ def started(home: Path, base: str, out: str, *more: str) -> subprocess.Popen:
     command += ["--chat", "openai:actor?usd_in=1&usd_out=2", "--workers", "8", *more]
     return subprocess.Popen(
         command,
-        env={**os.environ, **index, **offline, "ASSAY_CHAT_URL": base, "ASSAY_CHAT_KEY": "sk-test"},
+        env={**os.environ, **index, **offline, "ASSAY_API_BASE": base, "ASSAY_API_KEY": "sk-test"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

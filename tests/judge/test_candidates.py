@@ -10,10 +10,11 @@ import pytest
 
 from assay.encode.hashed import HashedEncoder
 from assay.errors import InputError, StorageError
-from assay.judge.candidates import Sources, candidates, progress_of
+from assay.judge.choose_candidates import Sources, candidates
 from assay.judge.depths import depths, sparkline
 from assay.judge.pairs import Pair, read
 from assay.protocols import Role, Vectors
+from assay.runs.record import progress_of
 from assay.search.dense import exhaustive
 from assay.types import Chunk, Judgment, Query
 
@@ -108,9 +109,12 @@ def test_blocks_decide_nothing(tmp_path: Path, sources: Sources):
 def test_other_candidates_are_not_gone_on_with(tmp_path: Path, sources: Sources):
     out = tmp_path / "out.jsonl"
     candidates(sources, out)
-    for other in (replace(sources, k=4), replace(sources, codes=sources.codes[1:]), replace(sources, queries=[])):
-        with pytest.raises(InputError, match=r"another --out|no query"):
+    others = {"k": replace(sources, k=4), "codes": replace(sources, codes=sources.codes[1:])}
+    for what, other in others.items():
+        with pytest.raises(InputError, match=rf"candidates of another run: {what} differ; give another --out"):
             candidates(other, out)
+    with pytest.raises(InputError, match="no query"):
+        candidates(replace(sources, queries=[]), out)
     out.write_text("")
     with pytest.raises(StorageError, match="has lost lines"):
         candidates(sources, out)

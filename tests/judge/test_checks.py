@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.judge.checks import TestProgram, defined, refused
-from assay.judge.execute import code_in, source_of
+from assay.judge.run_tests import code_in, source_of
 
 CODE = """import os
 

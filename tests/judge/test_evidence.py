@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.encode.static import default_static
+from assay.judge.code_facts import LONGEST, read
 from assay.judge.evidence import COLUMNS, GROUPS, asked, evidence
-from assay.judge.reading import LONGEST, read
 from assay.types import Chunk, Query
 
 SUM = Chunk("sum", 'def sum_list(values):\n    """Return the sum of a list of numbers."""\n    return sum(values)')

@@ -13,31 +13,31 @@ import pytest
 from acting import Actor, pair
 from wheels import wheel
 
+from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.judge.algorithm import Agents, configured
 from assay.judge.checks import TestProgram
-from assay.judge.execute import Executor, Report
 from assay.judge.fix import Fixer
 from assay.judge.installs import Installs, named
 from assay.judge.pairs import Pair
-from assay.judge.runner import Runner
-from assay.judge.steps import Forgotten, Session
-from assay.sandbox.distributions import known
-from assay.sandbox.installer import Pip, Uv
-from assay.sandbox.opening import open_sandbox
-from assay.sandbox.overlay import overlay
+from assay.judge.run_tests import CaseReport, Executor
+from assay.judge.steps import NoSteps, PairSession
+from assay.programs.modules.distributions import known
+from assay.programs.modules.installer import Pip, Uv
+from assay.programs.modules.overlay import overlay
+from assay.runs.local import SharedRunner
 from assay.types import Chunk, Query
 
 CODE = "def mean(values):\n    return sum(values) / len(values)\n"
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
+def runner() -> Iterator[SharedRunner]:
     try:
         open_sandbox(workers=1).close()
     except InputError as error:
         pytest.skip(str(error))
-    with Runner(lambda paths: open_sandbox(workers=1, paths=paths), 1) as made:
+    with SharedRunner(lambda paths: open_sandbox(workers=1, paths=paths), 1) as made:
         yield made
 
 
@@ -57,12 +57,12 @@ def installs(tmp_path: Path) -> Installs:
 NOTHING = Installs(known(), None)
 
 
-def run(runner: Runner, code: str, *cases: str, setup: str = "", helpers: str = "") -> Report:
-    session = Session(Pair(Query("q", "?"), Chunk("c", code)), Actor(), Forgotten())
-    return Executor(runner.run, NOTHING)(session, TestProgram("", setup, helpers, cases))
+def run(runner: SharedRunner, code: str, *cases: str, setup: str = "", helpers: str = "") -> CaseReport:
+    session = PairSession(Pair(Query("q", "?"), Chunk("c", code)), Actor(), NoSteps())
+    return Executor(runner.importing, NOTHING)(session, TestProgram("", setup, helpers, cases))
 
 
-def test_each_case_is_reported_by_itself(runner: Runner):
+def test_each_case_is_reported_by_itself(runner: SharedRunner):
     report = run(
         runner,
         CODE,
@@ -82,34 +82,36 @@ def test_each_case_is_reported_by_itself(runner: Runner):
     assert "4 cases: 1 passed, 1 failed, 2 error" in report.text()
 
 
-def test_a_failing_assert_is_a_result_and_no_error(runner: Runner):
+def test_a_failing_assert_is_a_result_and_no_error(runner: SharedRunner):
     report = run(runner, CODE, "assert mean([1]) == 2", helpers="from solution import mean")
     assert report.executable
     assert report.count("failed") == 1
 
 
-def test_the_setup_gives_what_the_code_lacks(runner: Runner):
+def test_the_setup_gives_what_the_code_lacks(runner: SharedRunner):
     code = "def area(radius):\n    return round(math.pi * radius ** 2)\n"
     assert run(runner, code, "assert area(1) == 3", helpers="from solution import area", setup="import math").executable
     assert "math" in run(runner, code, "assert area(1) == 3", helpers="from solution import area").error
 
 
-def test_code_that_is_indented_and_methods_run_with_stand_ins(runner: Runner):
+def test_code_that_is_indented_and_methods_run_with_stand_ins(runner: SharedRunner):
     code = "    def name(self):\n        return self.first + self.last\n"
     helpers = "from solution import name\nclass Fake:\n    first, last = 'a', 'b'"
     assert run(runner, code, "assert name(Fake()) == 'ab'", helpers=helpers).executable
 
 
-def test_code_that_is_no_python_is_not_run_and_not_repaired(runner: Runner):
+def test_code_that_is_no_python_is_not_run_and_not_repaired(runner: SharedRunner):
     report = run(runner, "print 'old'", "assert 1")
     assert (report.cases, report.final) == ((), True)
     assert (
-        Fixer(NOTHING)(Session(pair("match", 1), Actor(), Forgotten()), TestProgram("", "", "", ()), report, ()).program
+        Fixer(NOTHING)(
+            PairSession(pair("match", 1), Actor(), NoSteps()), TestProgram("", "", "", ()), report, ()
+        ).program
         is None
     )
 
 
-def test_programs_of_a_model_reach_no_key_no_file_and_no_network(runner: Runner, tmp_path: Path, monkeypatch):
+def test_programs_of_a_model_reach_no_key_no_file_and_no_network(runner: SharedRunner, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
@@ -132,7 +134,7 @@ def test_tests_that_bring_a_code_of_their_own_are_not_run():
     def runs(*_):
         raise AssertionError
 
-    session = Session(Pair(Query("q", "?"), Chunk("c", CODE)), Actor(), Forgotten())
+    session = PairSession(Pair(Query("q", "?"), Chunk("c", CODE)), Actor(), NoSteps())
     for made in (
         TestProgram("", "", "def mean(values):\n    return 2", ("assert mean([1, 3]) == 2",)),
         TestProgram("", "mean = max", "from solution import mean", ("assert mean([1, 3]) == 3",)),
@@ -167,32 +169,32 @@ def test_of_commands_only_names_are_taken(command: str, names: list[str] | None)
     assert told == names if names else isinstance(told, str)
 
 
-def judged(runner: Runner, installs: Installs, kind: str):
+def judged(runner: SharedRunner, installs: Installs, kind: str):
     actor = Actor()
-    parts = configured("all", Executor(runner.run, installs), Fixer(installs))
+    parts = configured("all", Executor(runner.importing, installs), Fixer(installs))
     return Agents(actor, parts).judge(pair(kind, 7)), actor
 
 
-def test_a_missing_module_is_installed_without_a_model(runner: Runner, installs: Installs):
+def test_a_missing_module_is_installed_without_a_model(runner: SharedRunner, installs: Installs):
     verdict, actor = judged(runner, installs, "lacks")
     assert (verdict.grade, verdict.told["executable"], verdict.told["fixes"]) == (1, True, ["install"])
     assert verdict.told["distributions"] == ["tinything"]
     assert actor.asked["fix"] == 0
 
 
-def test_what_may_not_be_installed_is_told_to_the_model_and_nothing_else_is_done(runner: Runner):
+def test_what_may_not_be_installed_is_told_to_the_model_and_nothing_else_is_done(runner: SharedRunner):
     verdict, actor = judged(runner, NOTHING, "lacks")
     assert verdict.told["distributions"] == []
     assert "no known distribution brings the module tinything" in actor.prompts[-2].text
 
 
-def test_a_model_repairs_the_test_program_and_only_that(runner: Runner, installs: Installs):
+def test_a_model_repairs_the_test_program_and_only_that(runner: SharedRunner, installs: Installs):
     verdict, actor = judged(runner, installs, "breaks")
     assert (verdict.grade, verdict.told["executable"], verdict.told["fixes"]) == (1, True, ["model"])
     assert all(pair("breaks", 7).code.text in prompt.text for prompt in actor.prompts)
 
 
-def test_commands_that_are_refused_are_told_and_what_is_hopeless_ends(runner: Runner, installs: Installs):
+def test_commands_that_are_refused_are_told_and_what_is_hopeless_ends(runner: SharedRunner, installs: Installs):
     verdict, actor = judged(runner, installs, "hopeless")
     assert (verdict.grade, verdict.told["executable"]) == (0, False)
     assert verdict.told["fixes"] == ["model", "irreparable"]

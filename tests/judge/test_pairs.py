@@ -31,7 +31,7 @@ def test_ids_with_texts_in_files_beside(tmp_path: Path, names: tuple[str, str]):
     corpus = written(tmp_path / "c.jsonl", {"id": "2", "code": "x = 1", "language": "ruby"})
     pair, unknown = read(pairs, queries=queries, corpus=corpus)
     assert (pair.query.text, pair.code.text, pair.code.language) == ("add", "x = 1", "ruby")
-    assert str(unknown) == f"{pairs}:2: unknown code id '9': no text beside it, and none in the corpus"
+    assert str(unknown) == "p.jsonl:2: unknown code id '9': no text beside it, and none in the corpus"
 
 
 def test_the_list_of_cosqa(tmp_path: Path):
@@ -41,7 +41,7 @@ def test_the_list_of_cosqa(tmp_path: Path):
     )
     pair, *problems = read(file)
     assert (pair.query.id, pair.code.id, pair.query.text) == ("dev-0", "dev-0", "add")
-    assert [problem.where for problem in problems] == [f"{file}:8", f"{file}:11"]
+    assert [problem.where for problem in problems] == ["cosqa.json:8", "cosqa.json:11"]
 
 
 def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
@@ -53,15 +53,15 @@ def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
         ({"code_id": "c"}, "wanted query_id and code_id"),
         ({"query_id": "x", "code_id": "c", "code": "x"}, "unknown query id 'x'"),
         ({**GOOD, "code_id": "a\tb"}, "no id may"),
-        ("{", "no JSON"),
-        ("7", "wanted an object"),
+        ("{", "not JSON"),
+        ("7", "wanted a JSON object"),
         (GOOD, "was there before"),
     ]
     file = written(tmp_path / "p.jsonl", GOOD, *(row for row, _ in bad), {**GOOD, "code_id": "last"})
     first, *problems, last = read(file)
     assert isinstance(first, Pair)
     assert isinstance(last, Pair)
-    assert [problem.where for problem in problems] == [f"{file}:{number}" for number in range(2, 2 + len(bad))]
+    assert [problem.where for problem in problems] == [f"p.jsonl:{number}" for number in range(2, 2 + len(bad))]
     for problem, (_, why) in zip(problems, bad, strict=True):
         assert why in problem.what
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from fcntl import LOCK_EX, flock
 from pathlib import Path
 from threading import Thread
 
@@ -9,8 +8,9 @@ import pytest
 
 from assay.errors import InputError, StorageError
 from assay.judge.pairs import Pair
-from assay.judge.prefer import Ballot, Study, codes_of, paired, read_votes
-from assay.judge.preference import preference
+from assay.judge.preference_ballot import Ballot, PreferenceStudy, codes_of, paired, read_votes
+from assay.judge.preference_votes import preference
+from assay.runs.record import among_writers
 from assay.types import Chunk, Problem, Query
 
 
@@ -18,7 +18,7 @@ def pair(query: str, code: str, text: str = "") -> Pair:
     return Pair(Query(query, f"how to {query}"), Chunk(code, text or f"def {code}(): ..."))
 
 
-def study(count: int = 40) -> Study:
+def study(count: int = 40) -> PreferenceStudy:
     return paired([pair(f"q{at}", f"a{at}") for at in range(count)], [pair(f"q{at}", f"b{at}") for at in range(count)])
 
 
@@ -127,7 +127,7 @@ def test_votes_on_other_codes_are_not_mixed(tmp_path: Path):
     file = tmp_path / "votes.jsonl"
     vote_all(Ballot(study(3), file))
     for other in ((study(4), 0), (study(3), 1)):
-        with pytest.raises(InputError, match="other codes or of another seed"):
+        with pytest.raises(InputError, match=r"of another run: (the codes|seed) differ; give another --votes"):
             Ballot(other[0], file, seed=other[1])
     (tmp_path / "notes.jsonl").write_text('{"kind": "reply"}\n')
     with pytest.raises(InputError, match="holds no votes"):
@@ -165,13 +165,12 @@ def test_several_voters_at_once_lose_nothing(tmp_path: Path):
 def test_a_vote_waits_while_another_program_writes(tmp_path: Path):
     file = tmp_path / "votes.jsonl"
     ballot = Ballot(study(1), file)
-    with file.open("ab") as other:
-        flock(other, LOCK_EX)
+    with among_writers(file):
         voting = Thread(target=vote_all, args=(ballot,))
         voting.start()
         voting.join(0.3)
         assert voting.is_alive()
-        assert not file.stat().st_size
+        assert not file.exists()
     voting.join(10)
     assert len(read_votes(file)[1]) == 1
 

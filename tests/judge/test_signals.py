@@ -9,9 +9,9 @@ import pytest
 
 from assay.errors import InputError
 from assay.judge.evidence import COLUMNS
-from assay.judge.learn import AGAINST, FREE, Labelled, apart, learn, read_labelled, thresholds
 from assay.judge.pairs import Pair
 from assay.judge.signals import FAILED, PASSED, SignalsJudge
+from assay.judge.train_signals import AGAINST, FREE, LabeledPair, apart, learn, read_labelled, thresholds
 from assay.judge.trials import State, Trial
 from assay.types import Chunk, Query
 
@@ -112,7 +112,7 @@ def test_weights_of_ones_own(tmp_path: Path):
         f"def reverse_{name}(text):\n    return text[::-1]" for name in ("string", "text", "words", "line", "letters")
     ]
     pairs = [
-        Labelled(f"{word} a string", code, int(word == "reverse")) for code in codes for word in ("reverse", "mail")
+        LabeledPair(f"{word} a string", code, int(word == "reverse")) for code in codes for word in ("reverse", "mail")
     ]
     file = tmp_path / "weights.json"
     file.write_text(json.dumps(learn(pairs)), "utf-8")
@@ -125,7 +125,7 @@ def test_weights_of_ones_own(tmp_path: Path):
 def test_evidence_counts_only_for_what_it_is_evidence_of():
     rng = np.random.default_rng(0)
     codes = (REVERSE.text, SOCKET.text)
-    pairs = [Labelled(f"reverse string {i}", codes[i % 2], int(rng.integers(2))) for i in range(60)]
+    pairs = [LabeledPair(f"reverse string {i}", codes[i % 2], int(rng.integers(2))) for i in range(60)]
     linear = learn(pairs)["linear"]
     assert all(linear[column] >= 0 for column in COLUMNS if column not in FREE | AGAINST)
     assert all(linear[column] <= 0 for column in AGAINST)
@@ -143,8 +143,8 @@ def test_labels_that_agree_give_both_thresholds():
 
 
 def test_queries_to_report_on_are_not_learned_from():
-    pairs = [Labelled('"Sum  a list"', "x", 1), Labelled("sort", "x", 0)]
-    assert apart(pairs, [Labelled("sum a list", "y", 0)]) == pairs[1:]
+    pairs = [LabeledPair('"Sum  a list"', "x", 1), LabeledPair("sort", "x", 0)]
+    assert apart(pairs, [LabeledPair("sum a list", "y", 0)]) == pairs[1:]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_queries_to_report_on_are_not_learned_from():
 def test_both_forms_of_labels_are_read(tmp_path: Path, text: str):
     file = tmp_path / "labels"
     file.write_text(text, "utf-8")
-    assert read_labelled(file) == [Labelled("a", "b", 1)]
+    assert read_labelled(file) == [LabeledPair("a", "b", 1)]
 
 
 @pytest.mark.parametrize("text", ['{"query": "a"}', "no json", "[1]"])
@@ -166,7 +166,7 @@ def test_labels_that_are_none_are_named(tmp_path: Path, text: str):
 
 def test_one_label_alone_teaches_nothing():
     with pytest.raises(InputError, match="both labels"):
-        learn([Labelled("a", "b", 1)])
+        learn([LabeledPair("a", "b", 1)])
 
 
 def test_missing_weights_are_named(tmp_path: Path):

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from assay.cage.limits import Limits
+from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.judge import campaign
-from assay.judge.campaign import Settings
-from assay.judge.execute import Broken
-from assay.judge.making import made
+from assay.judge.build_judge import made
+from assay.judge.campaign import CampaignSettings
 from assay.judge.pairs import Pair
-from assay.judge.past import verdicts
+from assay.judge.past_records import verdicts
 from assay.judge.replay import replay
-from assay.judge.runner import Runner
+from assay.judge.run_tests import SandboxFailed
 from assay.judge.signals import SignalsJudge
-from assay.judge.steps import Forgotten
+from assay.judge.steps import NoSteps
 from assay.judge.trials import Trial, Trials, pose
-from assay.sandbox.limits import Limits
-from assay.sandbox.opening import open_sandbox
+from assay.runs.local import SharedRunner
 from assay.types import Chunk, Query
 
 HEAD = '''import math
@@ -45,7 +45,7 @@ RIGHT = "def halves(values):\n    return [value // 2 for value in values]\n"
 WRONG = "def halves(values):\n    return [value / 2 for value in values]\n"
 OTHER_NAME = "def half_of_all(values):\n    return [value // 2 for value in values]\n"
 LIMITS = Limits(cpu_s=0.5, wall_s=5)
-SETTINGS = Settings("signals", config="", sandbox="some")
+SETTINGS = CampaignSettings("signals", config="", sandbox="some")
 
 
 def pair(query: str, code: str, name: str = "c", language: str = "") -> Pair:
@@ -53,18 +53,18 @@ def pair(query: str, code: str, name: str = "c", language: str = "") -> Pair:
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
+def runner() -> Iterator[SharedRunner]:
     try:
         open_sandbox(workers=1).close()
     except InputError as error:
         pytest.skip(str(error))
-    with Runner(lambda paths: open_sandbox("", LIMITS, 1, paths=paths), 1) as opened:
+    with SharedRunner(lambda paths: open_sandbox("", LIMITS, 1, paths=paths), 1) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def trials(runner: Runner) -> Trials:
-    return Trials(runner.run, Forgotten())
+def trials(runner: SharedRunner) -> Trials:
+    return Trials(runner.importing, NoSteps())
 
 
 @pytest.mark.parametrize("query", [HEAD, CALLED, PROSE])
@@ -122,7 +122,7 @@ def test_nothing_that_a_code_prints_or_raises_makes_it_right(trials: Trials):
 
 def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):
     def breaks(*_: object) -> list[object]:
-        raise Broken("no cage")
+        raise SandboxFailed("no cage")
 
     out = tmp_path / "records.jsonl"
     tally = campaign.run([pair(HEAD, RIGHT)], lambda steps: made(SETTINGS, (), steps, breaks), out, settings=SETTINGS)
@@ -133,28 +133,35 @@ def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):
 
 def test_a_judge_that_should_run_needs_what_runs():
     with pytest.raises(InputError, match="needs what runs programs"):
-        made(SETTINGS, (), Forgotten())
+        made(SETTINGS, (), NoSteps())
 
 
 class Counted:
     """Runs in a sandbox, and counts."""
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: SharedRunner) -> None:
         self.runner, self.sizes = runner, list[int]()
 
-    def run(self, jobs, paths):
-        self.sizes.append(len(jobs))
-        return self.runner.run(jobs, paths)
+    name, guarantees = "counted", ()
+
+    def importing(self, folders):
+        assert folders == ()
+        return self
+
+    def run(self, jobs):
+        jobs = list(jobs)
+        self.sizes += [len(jobs)] if jobs else []
+        return self.runner.run(jobs)
 
 
-def test_a_campaign_runs_many_at_once_and_none_twice(runner: Runner, tmp_path: Path):
+def test_a_campaign_runs_many_at_once_and_none_twice(runner: SharedRunner, tmp_path: Path):
     out = tmp_path / "records.jsonl"
     codes = [RIGHT, WRONG, OTHER_NAME, "x = 1"]
     pairs = [pair(HEAD, codes[number % 4] + f"# {number}", str(number)) for number in range(80)]
 
     def go(counted: Counted):
         return campaign.run(
-            iter(pairs), lambda steps: made(SETTINGS, (), steps, counted.run), out, settings=SETTINGS, workers=2
+            iter(pairs), lambda steps: made(SETTINGS, (), steps, counted.importing), out, settings=SETTINGS, workers=2
         )
 
     first, second, third = (Counted(runner) for _ in range(3))
@@ -169,7 +176,7 @@ def test_a_campaign_runs_many_at_once_and_none_twice(runner: Runner, tmp_path: P
     assert second.sizes == []
     assert go(third).before == 80
 
-    again = list(replay(out, lambda steps: made(SETTINGS, (), steps, third.run)))
+    again = list(replay(out, lambda steps: made(SETTINGS, (), steps, third.importing)))
     assert [one.same for one in again] == [True] * 80
     assert len(list(verdicts(out))) == 80
 

@@ -9,20 +9,21 @@ import pytest
 
 from assay.errors import ChatError
 from assay.llm.budget import Budget, BudgetedChat
-from assay.llm.cached import CachedChat
+from assay.llm.cached_chat import CachedChat
 from assay.llm.pace import Pace, PacedChat
 from assay.plugins import make, names
 from assay.protocols import Chat
+from endpoint_server import Play
 
 GOOD = {"grade": 1, "reason": "it adds"}
 ENDPOINTS = [name for name in names("chat") if name != "scripted"]
 
 
 @pytest.fixture(params=[*names("chat"), "cached", "budgeted", "paced", "all"])
-def chat(request, server, openai_server, tmp_path):
+def chat(request, server, tmp_path):
     def say(question):
         bad = "nonsense" in question["messages"][1]["content"]
-        return openai_server.Play(refusal="no") if bad else openai_server.Play(GOOD)
+        return Play(refusal="no") if bad else Play(GOOD)
 
     server.say = say
     if request.param in ENDPOINTS:

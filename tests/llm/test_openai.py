@@ -3,21 +3,20 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
-from email.utils import formatdate
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from endpoint_server import Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.errors import AssayError, EndpointFailed, EndpointRefused, InputError, NoAnswer
 from assay.llm.openai import OpenAiChat
 from assay.llm.providers import endpoint
-from assay.llm.wire import MOST_BYTES, TRIES
 from assay.plugins import make
 
 GOOD = {"grade": 1, "reason": "it adds"}
@@ -27,8 +26,8 @@ def chat(argument: str = "gpt-x", provider: str = "openai") -> OpenAiChat:
     return OpenAiChat(endpoint(provider, argument), pause_s=0.001)
 
 
-def plays(server, openai_server, *told):
-    server.plays = [openai_server.Play(**each) for each in told]
+def plays(server, *told):
+    server.plays = [Play(**each) for each in told]
 
 
 def test_a_reply_is_what_the_model_said_with_what_it_took(server, prompt):
@@ -63,88 +62,27 @@ def test_each_provider_is_a_plugin_and_told_the_schema(server, prompt, provider)
 
 
 @pytest.mark.parametrize(("form", "told"), [("object", {"type": "json_object"}), ("prompt", None)])
-def test_json_may_be_asked_for_in_words(server, openai_server, prompt, form, told):
-    plays(server, openai_server, {"text": f"<think>{{0}}</think>Sure:\n```json\n{json.dumps(GOOD)}\n```"})
+def test_json_may_be_asked_for_in_words(server, prompt, form, told):
+    plays(server, {"text": f"<think>{{0}}</think>Sure:\n```json\n{json.dumps(GOOD)}\n```"})
     assert chat(f"gpt-x?format={form}").reply(prompt()).value == GOOD
     assert server.questions[0].get("response_format") == told
     assert '"additionalProperties": false' in server.questions[0]["messages"][0]["content"]
 
 
 PASSING = [
-    {"status": 429, "headers": {"retry-after": "0"}},
-    {"status": 500},
-    {"status": 503, "body": b"\xff\xfe <html>"},
-    {"cut": 40, "value": GOOD},
-    {"cut": 0},
-    {"body": b'{"choices": ['},
     {"body": b"[]"},
     {"body": b'{"choices": []}'},
     {"body": b'{"error": {"message": "upstream is gone"}}'},
-    {"body": b"[" * 100_000},
-    {"headers": {"content-encoding": "gzip"}, "body": b"\x1f\x8b"},
 ]
 
 
 @pytest.mark.parametrize("play", PASSING, ids=lambda play: str(play)[:30])
-def test_what_may_pass_is_asked_again(server, openai_server, prompt, play):
-    plays(server, openai_server, play)
+def test_an_answer_without_a_message_may_pass(server, prompt, play):
+    plays(server, play)
     reply = chat().reply(prompt())
     assert reply.value == GOOD
     assert reply.tokens_in == 100
     assert len(server.questions) == 2
-
-
-def test_the_server_says_when(server, openai_server, prompt):
-    date = formatdate(time.time() + 1.5, usegmt=True)
-    plays(
-        server,
-        openai_server,
-        {"status": 429, "headers": {"retry-after": "0.3"}},
-        {"status": 503, "headers": {"retry-after": date}},
-    )
-    assert chat().reply(prompt()).value == GOOD
-    first, second, third = server.times
-    assert 0.29 < second - first < 5
-    assert third - second < 10
-
-
-def test_a_server_that_wants_an_hour_is_not_waited_for(server, openai_server, prompt):
-    plays(server, openai_server, {"status": 429, "headers": {"retry-after": "3600"}})
-    with pytest.raises(EndpointFailed, match=r"alone for 3600 s.*HTTP 429"):
-        chat().reply(prompt())
-    assert len(server.questions) == 1
-
-
-def test_what_does_not_pass_is_given_up_and_named(server, openai_server, prompt):
-    plays(server, openai_server, *[{"status": 500, "body": b"out of \x1b[31mmemory"}] * 100)
-    with pytest.raises(EndpointFailed, match=rf"failed {TRIES} times, last with HTTP 500: out of \\x1b\[31mmemory"):
-        chat().reply(prompt())
-    assert len(server.questions) == TRIES
-
-
-def test_nobody_there_is_said(prompt):
-    with pytest.raises(EndpointFailed, match="ConnectError"):
-        chat("gpt-x@http://127.0.0.1:1/v1").reply(prompt())
-
-
-@pytest.mark.parametrize("play", [{"delay_s": 1.0}, {"pause_s": 0.01}], ids=["late", "slow"])
-def test_late_and_slow_answers_are_cut_off(server, openai_server, prompt, play):
-    plays(server, openai_server, {"value": GOOD, **play})
-    start = time.monotonic()
-    assert chat("gpt-x?timeout_s=0.3").reply(prompt()).value == GOOD
-    assert time.monotonic() - start < 10
-    assert len(server.questions) == 2
-
-
-def test_a_huge_answer_is_cut_off_before_it_is_kept(server, openai_server, prompt):
-    import resource
-
-    plays(server, openai_server, {"value": GOOD, "padding_mb": 200})
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert chat().reply(prompt()).value == GOOD
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 60
-    assert len(server.questions) == 2
-    assert MOST_BYTES < 10e6
 
 
 WRONG = [
@@ -158,8 +96,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_an_answer_that_does_not_fit_goes_back_with_what_is_wrong(server, openai_server, prompt, text):
-    plays(server, openai_server, {"text": text})
+def test_an_answer_that_does_not_fit_goes_back_with_what_is_wrong(server, prompt, text):
+    plays(server, {"text": text})
     reply = chat("gpt-x?usd_in=1&usd_out=1").reply(prompt())
     assert reply.value == GOOD
     assert (reply.tokens_in, reply.tokens_out, reply.cost) == (200, 20, pytest.approx(220e-6))
@@ -169,8 +107,8 @@ def test_an_answer_that_does_not_fit_goes_back_with_what_is_wrong(server, openai
     assert "cannot be used" in second["messages"][3]["content"]
 
 
-def test_no_valid_answer_is_an_error_with_the_last_one_and_the_cost(server, openai_server, prompt):
-    plays(server, openai_server, *[{"text": f"maybe {place}"} for place in range(9)])
+def test_no_valid_answer_is_an_error_with_the_last_one_and_the_cost(server, prompt):
+    plays(server, *[{"text": f"maybe {place}"} for place in range(9)])
     with pytest.raises(NoAnswer, match="no valid answer in 3; the last: it holds no JSON object") as caught:
         chat("gpt-x?usd_in=1&usd_out=1").reply(prompt())
     assert caught.value.raw == "maybe 2"
@@ -178,8 +116,8 @@ def test_no_valid_answer_is_an_error_with_the_last_one_and_the_cost(server, open
     assert len(server.questions) == 3
 
 
-def test_what_was_paid_before_a_failure_is_told(server, openai_server, prompt):
-    plays(server, openai_server, {"text": "maybe"}, {"status": 401})
+def test_what_was_paid_before_a_failure_is_told(server, prompt):
+    plays(server, {"text": "maybe"}, {"status": 401})
     with pytest.raises(EndpointRefused) as caught:
         chat("gpt-x?usd_in=1&usd_out=1").reply(prompt())
     assert caught.value.tokens_in == 100
@@ -200,8 +138,8 @@ def test_what_was_paid_before_a_failure_is_told(server, openai_server, prompt):
         ({"status": 400, "body": b"unknown response_format"}, r"\?format=prompt"),
     ],
 )
-def test_a_model_that_declines_is_not_asked_again(server, openai_server, prompt, play, said):
-    plays(server, openai_server, play)
+def test_a_model_that_declines_is_not_asked_again(server, prompt, play, said):
+    plays(server, play)
     with pytest.raises(NoAnswer, match=said):
         chat().reply(prompt())
     assert len(server.questions) == 1
@@ -210,7 +148,7 @@ def test_a_model_that_declines_is_not_asked_again(server, openai_server, prompt,
 @pytest.mark.parametrize(
     ("play", "said"),
     [
-        ({"status": 401, "body": b"bad key"}, "check the key in ASSAY_CHAT_KEY"),
+        ({"status": 401, "body": b"bad key"}, "check the key in ASSAY_API_KEY"),
         ({"status": 403, "body": b""}, "check the key"),
         ({"status": 402, "body": b""}, "check the account"),
         ({"status": 404, "body": b"no such model"}, "no such model; check the model's name and the address"),
@@ -218,15 +156,15 @@ def test_a_model_that_declines_is_not_asked_again(server, openai_server, prompt,
         ({"status": 302, "body": b""}, "check the address"),
     ],
 )
-def test_refusals_are_final_and_say_what_to_check(server, openai_server, prompt, play, said):
-    plays(server, openai_server, play)
+def test_refusals_are_final_and_say_what_to_check(server, prompt, play, said):
+    plays(server, play)
     with pytest.raises(EndpointRefused, match=said):
         chat().reply(prompt())
     assert len(server.questions) == 1
 
 
-def test_missing_usage_is_unknown_and_free_is_free(server, openai_server, prompt):
-    plays(server, openai_server, *[{"value": GOOD, "usage": None}] * 2)
+def test_missing_usage_is_unknown_and_free_is_free(server, prompt):
+    plays(server, *[{"value": GOOD, "usage": None}] * 2)
     unknown = chat("gpt-x?usd_in=1&usd_out=1").reply(prompt())
     assert math.isnan(unknown.cost)
     assert (unknown.tokens_in, unknown.tokens_out) == (0, 0)
@@ -248,11 +186,10 @@ def test_a_provider_without_its_key_is_told_before_anything_is_asked(monkeypatch
     OpenAiChat(endpoint("ollama", "m"))
 
 
-def test_the_key_is_in_no_error_no_reply_and_no_representation(server, openai_server, prompt):
+def test_the_key_is_in_no_error_no_reply_and_no_representation(server, prompt):
     secret = "sk-very-secret"
     plays(
         server,
-        openai_server,
         {"status": 401, "body": f"you sent {secret}".encode()},
         {"value": {"grade": 0, "reason": f"your key is {secret}"}},
         *[{"text": f"{secret}"}] * 3,
@@ -276,23 +213,21 @@ def test_a_key_that_no_header_can_hold_is_not_shown(monkeypatch):
     assert "sk-ab" not in traceback.format_exception(caught.value).__repr__()
 
 
-def test_a_spec_cannot_send_a_key_to_its_own_address(openai_server, prompt, monkeypatch):
+def test_a_spec_cannot_send_a_key_to_its_own_address(prompt, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
-    monkeypatch.setenv("ASSAY_CHAT_KEY", "sk-mine-too")
-    with openai_server.serving(plays=[openai_server.Play(status=401)]) as stranger:
+    monkeypatch.setenv("ASSAY_API_KEY", "sk-mine-too")
+    with serving(plays=[Play(status=401)]) as stranger:
         with pytest.raises(EndpointRefused, match="none was sent, for the address stands in the spec"):
             chat(f"gpt-x@{stranger.base}").reply(prompt())
         assert stranger.keys == [None]
-        monkeypatch.setenv("ASSAY_CHAT_URL", stranger.base + "/")
-        stranger.say = lambda _: openai_server.Play(GOOD)
+        monkeypatch.setenv("ASSAY_API_BASE", stranger.base + "/")
+        stranger.say = lambda _: Play(GOOD)
         assert chat(f"gpt-x@{stranger.base}").reply(prompt()).value == GOOD
         assert stranger.keys[1] == "Bearer sk-mine-too"
 
 
-def test_many_threads_share_a_chat(server, openai_server, prompt):
-    server.say = lambda question: openai_server.Play(
-        {"grade": 1, "reason": question["messages"][1]["content"]}, delay_s=0.02
-    )
+def test_many_threads_share_a_chat(server, prompt):
+    server.say = lambda question: Play({"grade": 1, "reason": question["messages"][1]["content"]}, delay_s=0.02)
     shared = chat()
     with ThreadPoolExecutor(16) as pool:
         replies = list(pool.map(lambda place: shared.reply(prompt(f"code {place}")), range(200)))
@@ -305,13 +240,13 @@ def test_odd_texts_arrive(server, prompt):
     assert server.questions[0]["messages"][1]["content"] == "naïve \x00 ? 漢字 🎉"
 
 
-def test_the_most_that_a_reply_takes_is_more_than_it_took(server, openai_server, prompt):
+def test_the_most_that_a_reply_takes_is_more_than_it_took(server, prompt):
     """Every token is taken to be one byte here, and all answers but the last are sent back as they were."""
 
     def say(question):
         asked = len(json.dumps(question["messages"], ensure_ascii=False).encode())
         text = "x" * 50 if len(server.questions) < 3 else json.dumps(GOOD)
-        return openai_server.Play(text=text, usage=(asked, len(text)))
+        return Play(text=text, usage=(asked, len(text)))
 
     server.say = say
     asked = chat("gpt-x?max_tokens=60&usd_in=1&usd_out=2&format=prompt")
@@ -329,7 +264,7 @@ def test_a_schema_that_would_not_be_checked_is_refused_before_it_is_paid_for(ser
 
 def test_an_address_that_is_none_is_refused():
     for host in ("ex ample", "a\x00b", "\ud800", "xn--\u2764\u2764.."):
-        with pytest.raises(InputError, match=r"no URL|wanted http"):
+        with pytest.raises(InputError, match=r"not a URL|wanted http"):
             chat(f"gpt-x@http://{host}/v1")
 
 
@@ -351,8 +286,8 @@ BODIES = st.fixed_dictionaries(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=BODIES | JSON)
-def test_whatever_a_server_sends_is_a_reply_or_a_chat_error(server, openai_server, prompt, body):
-    server.say = lambda _: openai_server.Play(body=json.dumps(body).encode())
+def test_whatever_a_server_sends_is_a_reply_or_a_chat_error(server, prompt, body):
+    server.say = lambda _: Play(body=json.dumps(body).encode())
     asked = OpenAiChat(endpoint("openai", "gpt-x"), pause_s=0)
     try:
         assert asked.reply(prompt()).value

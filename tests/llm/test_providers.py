@@ -22,7 +22,7 @@ def test_the_environment_and_then_the_spec_say_where(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://one/v1/")
     assert endpoint("openai", "m").url == "http://one/v1"
     assert endpoint("deepseek", "m").url == "https://api.deepseek.com/v1"
-    monkeypatch.setenv("ASSAY_CHAT_URL", "http://two/v1")
+    monkeypatch.setenv("ASSAY_API_BASE", "http://two/v1")
     assert endpoint("openai", "m").name == "openai:m@http://two/v1"
     assert endpoint("deepseek", "m").key_variable == "DEEPSEEK_API_KEY"
     there = endpoint("deepseek", "m@https://three/v1")
@@ -42,7 +42,7 @@ def test_prices_are_listed_told_free_or_unknown(monkeypatch):
     assert endpoint("ollama", "qwen3:8b").price == FREE
     assert endpoint("openai", "gpt-4o?usd_in=1&usd_out=2").price.of(10**6, 10**6) == 3
     assert math.isnan(endpoint("openai", "x?usd_in=1").price.of(1, 1))
-    monkeypatch.setenv("ASSAY_CHAT_URL", "http://proxy/v1")
+    monkeypatch.setenv("ASSAY_API_BASE", "http://proxy/v1")
     assert endpoint("openai", "gpt-4o").price == UNKNOWN
 
 
@@ -59,8 +59,8 @@ def test_prices_are_listed_told_free_or_unknown(monkeypatch):
         ("m?timeout_s=0", "wanted 0.001 or more"),
         ("m?format=xml", "'xml'; wanted one of schema, object, prompt"),
         ("m@http://", "wanted http://HOST:PORT/v1"),
-        ("m@https://[::1/v1", "no URL"),
-        ("m@http://host:port/v1", "no URL"),
+        ("m@https://[::1/v1", "is not a URL"),
+        ("m@http://host:port/v1", "is not a URL"),
     ],
 )
 def test_a_spec_that_says_nothing_sensible_is_refused(argument, said):

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.agreement import Figure, against, alpha, kappa, majority
+from assay.measure.agreement import Estimate, against, alpha, kappa, majority
 from assay.measure.compare import interval, interval_of
-from assay.measure.shares import wilson
+from assay.measure.proportions import wilson
 
 LABELS = st.sampled_from([0, 1, 2, None])
 TWO = st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=30)
@@ -191,4 +191,4 @@ def test_drawing_together_does_not_change_the_values():
 def test_the_same_seed_gives_the_same_interval():
     units = columns(FOUR)
     assert alpha(units, seed=1) == alpha(units, seed=1) != alpha(units, seed=2)
-    assert isinstance(alpha(units), Figure)
+    assert isinstance(alpha(units), Estimate)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.lines import Span, span_of
+from assay.measure.line_spans import Span, span_of
 
 PATHS = st.text("ab/.:_ é\n", min_size=1).filter(lambda path: "::" not in path)
 SPANS = st.one_of(

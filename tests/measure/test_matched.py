@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.lines import Entry, Span, span_of
+from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import UNITS, match
 from assay.measure.measures import parse
 from assay.measure.ranges import MODULE

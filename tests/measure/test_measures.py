@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.lines import Entry, Span
+from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import NAMES, Measure, parse
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.measure.passk import at_k
-from assay.measure.ranked import Judged, Measure, at, gain, mean, measures, unranked, values
+from assay.measure.ranked import Judged, RankMeasure, at, gain, mean, measures, unranked, values
 
 PROGRAMS = st.builds(
     Judged,
@@ -24,7 +24,7 @@ PROGRAMS = st.builds(
 POOLS = st.lists(PROGRAMS, min_size=1, max_size=4)
 
 
-def all_orders(pool: list[Judged], measure: Measure) -> float:
+def all_orders(pool: list[Judged], measure: RankMeasure) -> float:
     """Return the mean over every order of single samples in which no worse score stands before a better one."""
     if measure.unique:
         best: dict[object, Judged] = {}
@@ -45,7 +45,7 @@ def all_orders(pool: list[Judged], measure: Measure) -> float:
 
 @given(pool=POOLS, k=st.integers(1, 5), good=st.sampled_from(["pass", "exec"]), unique=st.booleans())
 def test_ties_are_averaged_over_all_their_orders(pool: list[Judged], k: int, good: str, *, unique: bool):
-    measure = Measure(k, good, unique)
+    measure = RankMeasure(k, good, unique)
     if sum(each.n for each in pool) < k:
         assert isnan(at(pool, measure))
     else:
@@ -56,26 +56,26 @@ def test_ties_are_averaged_over_all_their_orders(pool: list[Judged], k: int, goo
 def test_unranked_is_pass_at_k(pool: list[Judged], k: int):
     samples, right = sum(each.n for each in pool), sum(each.n for each in pool if each.right)
     if samples >= k:
-        assert at(unranked(pool), Measure(k)) == pytest.approx(at_k(samples, right, k))
+        assert at(unranked(pool), RankMeasure(k)) == pytest.approx(at_k(samples, right, k))
 
 
 def test_copies_of_one_program_do_not_fill_the_first_places_once_duplicates_are_removed():
     pool = [Judged(1.0, right=False, ran=True, n=5, text="a"), Judged(0.5, right=True, ran=True, text="b")]
-    assert at(pool, Measure(5)) == 0.0
-    assert at(pool, Measure(2, unique=True)) == 1.0
+    assert at(pool, RankMeasure(5)) == 0.0
+    assert at(pool, RankMeasure(2, unique=True)) == 1.0
 
 
 def test_without_duplicates_a_list_may_be_shorter_than_k():
     pool = [Judged(1.0, right=True, ran=True, n=9, text="a")]
-    assert at(pool, Measure(5, unique=True)) == 1.0
-    assert isnan(at(pool, Measure(10, unique=True)))
+    assert at(pool, RankMeasure(5, unique=True)) == 1.0
+    assert isnan(at(pool, RankMeasure(10, unique=True)))
 
 
 def test_a_score_that_is_no_number_is_an_error():
     with pytest.raises(InputError, match="nan"):
-        at([Judged(nan, right=True, ran=True)], Measure(1))
+        at([Judged(nan, right=True, ran=True)], RankMeasure(1))
     with pytest.raises(InputError, match="k is 0"):
-        at([Judged(1.0, right=True, ran=True)], Measure(0))
+        at([Judged(1.0, right=True, ran=True)], RankMeasure(0))
 
 
 def test_exec_never_stands_without_pass():
@@ -103,6 +103,6 @@ def test_a_constant_gain_has_no_width_whatever_the_tasks_are_like():
 
 def test_means_count_the_tasks_that_have_a_value():
     pools = {"a": [Judged(0, right=True, ran=True)], "b": [Judged(0, right=False, ran=True, n=2)]}
-    two = mean(values(pools, Measure(2)))
+    two = mean(values(pools, RankMeasure(2)))
     assert (two.tasks, two.value) == (1, 0.0)
     assert isnan(mean({"a": nan}).value)

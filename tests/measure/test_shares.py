@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from assay.errors import InputError
-from assay.measure.shares import sign_test, wilson
+from assay.measure.proportions import sign_test, wilson
 
 COUNTS = st.integers(0, 3_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

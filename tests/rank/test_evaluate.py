@@ -8,9 +8,9 @@ import pytest
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.measure.ranked import Measure
-from assay.rank.evaluate import UNRANKED, Plan, drawn, evaluate
-from assay.rank.rows.data import Example
+from assay.measure.ranked import RankMeasure
+from assay.rank.dataset.examples import Example
+from assay.rank.evaluate_rankers import UNRANKED, EvaluationOptions, drawn, evaluate
 from assay.types import Program, Ranked, Task
 
 FAULTS = (Fault.CORRECT, Fault.INT_SMALL_ERROR, Fault.NAME_ERROR, Fault.NAME_ERROR)
@@ -46,9 +46,9 @@ NONE = ByText("none", {})
 
 
 def test_orders_are_worth_what_they_put_first():
-    found = evaluate(TASKS, EXAMPLES, [GOOD, BAD, NONE], Plan((1, 2)))
+    found = evaluate(TASKS, EXAMPLES, [GOOD, BAD, NONE], EvaluationOptions((1, 2)))
     cells = {cell.ranker: cell for cell in found.cells}
-    one, runs, two = Measure(1), Measure(1, "exec"), Measure(2)
+    one, runs, two = RankMeasure(1), RankMeasure(1, "exec"), RankMeasure(2)
     assert cells[UNRANKED].values[one].value == pytest.approx(1 / 10)
     assert cells["none"].values[one].value == pytest.approx(1 / 10)
     assert (cells["good"].values[one].value, cells["bad"].values[one].value) == (1.0, 0.0)
@@ -63,7 +63,7 @@ def test_orders_are_worth_what_they_put_first():
 
 
 def test_only_rankers_that_say_how_programs_fail_are_judged_for_it():
-    found = evaluate(TASKS, EXAMPLES, [GOOD, NONE], Plan())
+    found = evaluate(TASKS, EXAMPLES, [GOOD, NONE], EvaluationOptions())
     (good,) = found.predicted
     assert (good.ranker, good.opinions, good.samples) == ("good", 48, 60)
     assert good.labels["binary"].accuracy == 1.0
@@ -73,7 +73,7 @@ def test_only_rankers_that_say_how_programs_fail_are_judged_for_it():
 
 def test_smaller_pools_are_the_same_for_all_rankers_and_every_time():
     good, other = ByText("good", {"0": 1}), ByText("other", {"0": 1})
-    plan = Plan((1,), sizes=(3, 50), draws=4, seed=7)
+    plan = EvaluationOptions((1,), sizes=(3, 50), draws=4, seed=7)
     found = evaluate(TASKS, EXAMPLES, [good, other], plan)
     cells = [cell for cell in found.cells if cell.size == 3]
     assert cells[1].values == cells[2].values
@@ -101,6 +101,6 @@ def test_a_ranker_that_loses_programs_is_an_error_and_so_is_nothing_to_measure()
             return super().rank(task, programs)[1:]
 
     with pytest.raises(InputError, match="3 scores for 4 programs"):
-        evaluate(TASKS, EXAMPLES, [Short("short", {})], Plan())
+        evaluate(TASKS, EXAMPLES, [Short("short", {})], EvaluationOptions())
     with pytest.raises(InputError, match="nothing can be measured"):
-        evaluate(TASKS, [], [GOOD], Plan())
+        evaluate(TASKS, [], [GOOD], EvaluationOptions())

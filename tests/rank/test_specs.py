@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from assay import plugins
-from assay.assemble import ranker
 from assay.errors import InputError
 from assay.protocols import Ranker, Scorer
 from assay.rank.scorer import RankerScorer
-from assay.rank.specs import executes, parts_of
+from assay.rank.specs import executes, parts_of, ranker_of
 from assay.types import Chunk, Program, Query, Ranked, Task
 
 
@@ -26,19 +25,19 @@ def test_specs_are_taken_apart_where_a_ranker_follows():
 @pytest.mark.parametrize(("spec", "why"), [("consensu", "did you mean 'consensus'"), ("", "names no ranker")])
 def test_unknown_specs_are_errors(spec: str, why: str):
     with pytest.raises(InputError, match=why):
-        ranker(spec)
+        ranker_of(spec)
 
 
 def test_rankers_that_run_programs_are_not_made_without_a_sandbox():
     with pytest.raises(InputError, match="allow it with --allow-execution"):
-        ranker("examples+consensus")
+        ranker_of("examples+consensus")
 
 
 def test_the_default_is_a_ranker_and_can_be_joined_to_itself():
-    made = ranker()
+    made = ranker_of()
     assert isinstance(made, Ranker)
     assert made.name == "consensus"
-    assert ranker("consensus+consensus").name == "consensus+consensus"
+    assert ranker_of("consensus+consensus").name == "consensus+consensus"
 
 
 class Longest:

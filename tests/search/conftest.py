@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,3 +33,34 @@ def snapshot_of(encoder: HashedEncoder) -> Callable[..., Snapshot]:
         return Snapshot(parts)
 
     return make
+
+
+FILES = {
+    "mail/send.py": 'def send_mail(letter):\n    """Send a letter again when it is busy."""\n    return letter\n',
+    "mail/box.py": "def open_box(name):\n    return name\n",
+    "mail/README.md": "# Mail\n\nHow letters are sent through a busy server, and sent again.\n",
+    "shop/cart.py": 'def add_to_cart(item):\n    """Put an item into the cart."""\n    return item\n',
+    "shop/price.py": "def total_price(cart):\n    return sum(cart)\n",
+    "shop/README.md": "# Shop\n\nHow the price of a cart is computed.\n",
+    "zoo/lion.py": 'class Lion:\n    """A lion roars when it is hungry."""\n',
+    "zoo/animals.py": "def feed(animal):\n    return animal\n",
+    "zoo/count.py": "def count_animals(zoo):\n    return len(zoo)\n",
+}
+TRUTHS = {
+    "mail.csv": "query,kind,result1\nsend a letter again,standard,send.py:1-3:2\nopen a box,standard,box.py:1-2:2\n",
+    "mail_docs.csv": "query,kind,result1\nhow are letters sent,standard,README.md:1-3:2\n",
+    "shop.csv": "query,kind,result1\nput an item into the cart,standard,cart.py:1-3:2\nsum it,hard,price.py:1-2:1\n",
+    "shop_docs.csv": "query,kind,result1\nhow is the price computed,standard,README.md:1-3:2\n",
+    "zoo.csv": "query,kind,result1\nhungry lion,standard,lion.py:1-2:2\nfeed an animal,standard,animals.py:1-2:2\n",
+}
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> tuple[list[Path], Path]:
+    """Return the ground truths of three small repositories, and the folder of their checkouts."""
+    for folder, texts in (("checkouts", FILES), ("truths", TRUTHS)):
+        for name, text in texts.items():
+            file = tmp_path / folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    return [tmp_path / "truths" / name for name in TRUTHS], tmp_path / "checkouts"

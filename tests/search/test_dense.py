@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.search.dense import Dense, exhaustive
+from assay.search.dense import VectorSearcher, exhaustive
 from assay.types import Chunk, Query
 
 
@@ -51,7 +51,7 @@ def test_nothing_to_find_has_a_shape(queries, codes, k):
 
 def test_the_score_is_the_cosine_and_the_only_reason(encoder, snapshot_of):
     snapshot = snapshot_of([Chunk("a", "retry the request"), Chunk("b", "paint a house"), Chunk("c", "a request")])
-    (hits,) = Dense(snapshot, encoder).search([Query("1", "request")], 5)
+    (hits,) = VectorSearcher(snapshot, encoder).search([Query("1", "request")], 5)
     cosines = snapshot.similarities(encoder.encode(["request"], "query"))[0]
     assert {hit.chunk.id: hit.score for hit in hits} == {
         name: pytest.approx(float(cosine)) for name, cosine in zip("abc", cosines, strict=True) if cosine > 0
@@ -60,4 +60,4 @@ def test_the_score_is_the_cosine_and_the_only_reason(encoder, snapshot_of):
 
 
 def test_a_query_without_a_known_word_finds_nothing(encoder, snapshot_of):
-    assert Dense(snapshot_of([Chunk("a", "retry")]), encoder).search([Query("1", "?!")], 5) == [[]]
+    assert VectorSearcher(snapshot_of([Chunk("a", "retry")]), encoder).search([Query("1", "?!")], 5) == [[]]

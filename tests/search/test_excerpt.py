@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.search.excerpt import asked, declared, excerpt, fit, lines, places
+from assay.terms import tokens
 from assay.types import Chunk, Hit
-from assay.words import tokens
 
 TEXTS = st.lists(st.sampled_from(["", "x = 1", "retry the request", "def send(self):", "    return retry"]), min_size=1)
 

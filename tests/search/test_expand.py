@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.search.expand import Expanded
-from assay.search.words_only import Lexical
+from assay.search.expand import ExpandedSearcher
+from assay.search.keywords import KeywordSearcher
 from assay.types import Chunk, Query
 
 
@@ -24,8 +24,10 @@ LINKED = {"callee": "is called", "caller": "calls", "before": "beside", "after":
 
 
 def expanded(snapshot, number=10, weight=0.0, depth=50, k=20, **kept):
-    inner = Lexical(snapshot)
-    (hits,) = Expanded(inner, snapshot, number, weight, depth).search([Query("1", "amount of taxes", **kept)], k)
+    inner = KeywordSearcher(snapshot)
+    (hits,) = ExpandedSearcher(inner, snapshot, number, weight, depth).search(
+        [Query("1", "amount of taxes", **kept)], k
+    )
     return hits
 
 
@@ -63,7 +65,7 @@ def test_what_the_better_hit_is_linked_to_comes_first(snapshot_of):
 
 def test_within_the_depth_nothing_moves(snapshot_of):
     snapshot = snapshot_of(CHUNKS)
-    (inner,) = Lexical(snapshot).search([Query("1", "amount of taxes")], 2)
+    (inner,) = KeywordSearcher(snapshot).search([Query("1", "amount of taxes")], 2)
     assert expanded(snapshot, depth=2, k=2) == inner
     assert [hit.chunk.id for hit in expanded(snapshot, number=1, depth=1, k=2)] == ["seed", "before"]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.search.features import COLUMNS, _file_mean, _place, evidence, traits_of
-from assay.search.hybrid import Hybrid
+from assay.search.features import FEATURES, _file_mean, _place, candidates_of
+from assay.search.hybrid import LearnedSearcher
 from assay.types import KINDS, Chunk, Query
 
 WORDS = st.sampled_from("retry retries parseArgs parse args server test example class the 42".split())
@@ -26,22 +26,22 @@ CHUNKS = st.builds(
 UNBOUNDED = {"dense_share", "meaning_known", "log_lines"}  # by the spread of the corpus, by the length of a chunk
 
 
-def columns_of(snapshot, encoder, text):
-    """Return the evidence of every living chunk, by column."""
+def features_of(snapshot, encoder, text):
+    """Return the features of every living chunk by name."""
     query = Query("1", text)
-    hybrid = Hybrid(snapshot, encoder)
-    sought = hybrid.sought(query, encoder.encode([text], "query")[0])
+    hybrid = LearnedSearcher(snapshot, encoder)
+    found = hybrid.look_up(query, encoder.encode([text], "query")[0])
     numbers = np.setdiff1d(np.arange(snapshot.size), snapshot.dead)
-    found = evidence(numbers, sought, hybrid.weights)
-    assert found.rows.shape == (len(numbers), len(COLUMNS))
-    return dict(zip(COLUMNS, found.rows.T, strict=True))
+    candidates = candidates_of(numbers, found)
+    assert candidates.rows.shape == (len(numbers), len(FEATURES))
+    return dict(zip(FEATURES, candidates.rows.T, strict=True))
 
 
 @settings(max_examples=60, deadline=None)
 @given(parts=st.lists(st.lists(CHUNKS, max_size=5), min_size=1, max_size=3), text=TEXTS)
-def test_all_columns_are_bounded(snapshot_of, encoder, parts, text):
+def test_all_features_are_bounded(snapshot_of, encoder, parts, text):
     snapshot = snapshot_of(*parts)
-    for name, values in columns_of(snapshot, encoder, text).items():
+    for name, values in features_of(snapshot, encoder, text).items():
         assert np.isfinite(values).all(), name
         if name not in UNBOUNDED:
             least = -1 if name in ("dense", "file_dense") else 0
@@ -58,42 +58,35 @@ CORPUS = (
 )
 
 
-def test_columns_stand_in_their_order_and_say_where_words_stand(snapshot_of, encoder):
-    found = columns_of(snapshot_of(CORPUS), encoder, "retry request")
+def test_features_say_where_words_stand(snapshot_of, encoder):
+    found = features_of(snapshot_of(CORPUS), encoder, "retry request")
     assert found["covered"][:3] == pytest.approx(1)
     assert 0 < found["covered"][3] < 1
     assert found["covered"][5] == 0
-    for column, only in (("covered_name", [0]), ("covered_doc", [1]), ("covered_body", [2, 3, 4])):
-        assert np.flatnonzero(found[column]).tolist() == only, column
+    for feature, only in (("covered_name", [0]), ("covered_body", [2, 3, 4])):
+        assert np.flatnonzero(found[feature]).tolist() == only, feature
     assert found["name_whole"].tolist() == [1, 0, 0, 0, 0, 0]
-    assert found["body_whole"].tolist() == [0, 0, 0, 0, 1, 0]
     assert found["rare_missing"].tolist() == [0, 0, 0, 1, 0, 1]
     assert found["has_doc"].tolist() == [1, 1, 0, 0, 0, 0]
     assert found["callable"].tolist() == [1, 1, 0, 0, 0, 0]
-    assert found["type"].tolist() == [0, 0, 1, 0, 0, 0]
     assert found["block"].tolist() == [0, 0, 0, 1, 0, 0]
-    assert found["prose"].tolist() == [0, 0, 0, 0, 0, 1]
     assert found["lexical_share"].max() == 1
-    assert set(found["question_length"]) == {np.float32(2 / 12)}
+    assert len(set(found["meaning_known"])) == 1
     assert found["log_lines"][3] > found["log_lines"][0]
 
 
 def test_a_question_about_tests_asks_for_them(snapshot_of, encoder):
     snapshot = snapshot_of(CORPUS)
-    plain, asked = (columns_of(snapshot, encoder, text) for text in ("retry request", "tests of retry"))
-    assert (plain["test"].tolist(), plain["test_asked"].tolist()) == ([0, 0, 0, 0, 1, 0], [0] * 6)
-    assert (asked["test"].tolist(), asked["test_asked"].tolist()) == ([0] * 6, [0, 0, 0, 0, 1, 0])
-
-
-def test_a_question_may_name_a_kind(snapshot_of, encoder):
-    assert columns_of(snapshot_of(CORPUS), encoder, "class that sends")["asked_kind"].tolist() == [0, 0, 1, 0, 0, 0]
+    plain, asked = (features_of(snapshot, encoder, text) for text in ("retry request", "tests of retry"))
+    assert plain["test"].tolist() == [0, 0, 0, 0, 1, 0]
+    assert asked["test"].tolist() == [0] * 6
 
 
 def test_what_is_said_of_chunks_does_not_hang_on_their_segments(snapshot_of, encoder):
-    whole = columns_of(snapshot_of(CORPUS), encoder, "retry request")
+    whole = features_of(snapshot_of(CORPUS), encoder, "retry request")
     gone = Chunk("gone", "retry retry request", "python", "c.py", 1, 1, "retry", "function")
-    parts = columns_of(snapshot_of(CORPUS[:2], [gone], CORPUS[2:], dead={"gone"}), encoder, "retry request")
-    for name in COLUMNS:
+    parts = features_of(snapshot_of(CORPUS[:2], [gone], CORPUS[2:], dead={"gone"}), encoder, "retry request")
+    for name in FEATURES:
         assert parts[name] == pytest.approx(whole[name], abs=1e-4), name
 
 
@@ -101,7 +94,7 @@ def test_what_is_said_of_chunks_does_not_hang_on_their_segments(snapshot_of, enc
 def test_chunks_without_a_path_are_files_of_their_own(snapshot_of, encoder, cut):
     """A corpus of loose functions is not one file."""
     chunks = [Chunk(str(n), text) for n, text in enumerate(("retry request", "retry", "paint it red"))]
-    found = columns_of(snapshot_of(chunks[:cut], chunks[cut:]), encoder, "retry request")
+    found = features_of(snapshot_of(chunks[:cut], chunks[cut:]), encoder, "retry request")
     assert found["file_lexical"].tolist() == found["lexical"].tolist()
     assert found["file_dense"].tolist() == found["dense"].tolist()
     assert len(set(found["file_lexical"])) == 3
@@ -110,7 +103,7 @@ def test_chunks_without_a_path_are_files_of_their_own(snapshot_of, encoder, cut)
 def test_chunks_with_a_path_share_their_file(snapshot_of, encoder):
     chunks = [Chunk(str(n), text, path="a.py") for n, text in enumerate(("retry request", "retry", "paint it red"))]
     loose = [Chunk("loose", "retry request")]
-    found = columns_of(snapshot_of([*chunks, *loose]), encoder, "retry request")
+    found = features_of(snapshot_of([*chunks, *loose]), encoder, "retry request")
     assert len(set(found["file_lexical"][:3])) == 1
     assert found["file_lexical"][3] == found["lexical"][3]
     assert not found["test"][3]
@@ -130,42 +123,3 @@ def test_a_place_falls_from_one():
     assert places[1] == 1
     assert places[0] == pytest.approx(10 / 11)
     assert places[-1] == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("path", "test", "example", "aside"),
-    [
-        ("src/app/run.py", False, False, False),
-        ("", False, False, False),
-        ("tests/test_run.py", True, False, False),
-        ("test/run.c", True, False, False),
-        ("src/run_test.go", True, False, False),
-        ("src/run.spec.ts", True, False, False),
-        ("src/__tests__/run.tsx", True, False, False),
-        ("conftest.py", True, False, False),
-        ("src/main/RunTest.java", True, False, False),
-        ("src/main/RunIT.java", True, False, False),
-        ("benches/run.rs", True, False, False),
-        ("src/fixtures/run.json", True, False, False),
-        ("test-utils/run.js", True, False, False),
-        ("src/latest.py", False, False, False),
-        ("src/contest/attest.py", False, False, False),
-        ("src/edit.py", False, False, False),
-        ("examples/run.py", False, True, False),
-        ("docs_src/run.py", False, True, False),
-        ("config.example.toml", False, True, False),
-        ("src/example.py", False, False, False),
-        ("examples/tests/run.py", True, True, False),
-        ("CHANGELOG.md", False, False, True),
-        ("docs/release-notes.rst", False, False, True),
-        ("CONTRIBUTING.md", False, False, True),
-        ("src/license.py", False, False, False),
-        ("docs/fr/intro.md", False, False, True),
-        ("docs/pt-BR/intro.md", False, False, True),
-        ("docs/en/intro.md", False, False, False),
-        ("docs/api/intro.md", False, False, False),
-        ("locales/de.po", False, False, True),
-    ],
-)
-def test_a_path_says_what_sort_of_file_it_is(path, test, example, aside):
-    assert traits_of(path) == (test, example, aside)

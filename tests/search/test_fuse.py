@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from assay.search.fuse import Fused, Member, by_rank, by_score
+from assay.search.fuse import FusedSearcher, Member, by_rank, by_score
 from assay.types import Chunk, Hit, Query
 
 QUERY = [Query("1", "anything")]
@@ -24,7 +24,7 @@ class Scripted:
 
 def fused(fusion, *members, k=10, depth=10):
     parts = tuple(Member(f"m{n}", Scripted(scores), weight) for n, (scores, weight) in enumerate(members))
-    (hits,) = Fused(parts, fusion, depth).search(QUERY, k)
+    (hits,) = FusedSearcher(parts, fusion, depth).search(QUERY, k)
     return {hit.chunk.id: hit for hit in hits}
 
 

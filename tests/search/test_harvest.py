@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.search.harvest import LEFT_OUT, Source, environment, harvest, packages_in, pairs_of, repository
+from assay.search.harvest import LEFT_OUT, PackageSource, environment, harvest, packages_in, pairs_of, repository
 from assay.types import Chunk
 
 MODULE = '''"""Mail."""
@@ -33,7 +33,7 @@ def write(root: Path, path: str, text: str = MODULE) -> None:
 
 def test_documentation_asks_for_the_code_that_no_longer_says_it(tmp_path: Path) -> None:
     write(tmp_path, "mail.py")
-    pairs = [pair for pair in harvest([Source("postbox", tmp_path)]) if pair.kind == "doc"]
+    pairs = [pair for pair in harvest([PackageSource("postbox", tmp_path)]) if pair.kind == "doc"]
     assert [pair.query for pair in pairs] == ["Deliver a message to the server, trying again."]
     assert "send mail" in pairs[0].code
     assert "wait a little" in pairs[0].code
@@ -70,27 +70,27 @@ def test_headings_ask_for_their_sections() -> None:
 def test_repositories_of_ground_truths_are_left_out_wherever_they_turn_up(tmp_path: Path) -> None:
     for path in ("click/core.py", "vendor/httpx/api.py", "typer/_click/core.py", "gson.py", "tools/mine.py"):
         write(tmp_path, path, MODULE.replace("send_mail", "send_" + path.split("/")[0].removesuffix(".py")))
-    codes = " ".join(pair.code for pair in harvest([Source("all", tmp_path)]) if pair.kind == "doc")
+    codes = " ".join(pair.code for pair in harvest([PackageSource("all", tmp_path)]) if pair.kind == "doc")
     assert "send tools" in codes
     assert not any(f"send {name}" in codes for name in ("click", "vendor", "typer", "gson"))
-    assert not list(harvest([Source("Click", tmp_path / "tools")]))
+    assert not list(harvest([PackageSource("Click", tmp_path / "tools")]))
 
 
 def test_more_names_can_be_left_out(tmp_path: Path) -> None:
     write(tmp_path, "mail.py")
-    assert not list(harvest([Source("postbox", tmp_path)], left_out=LEFT_OUT | {"postbox"}))
+    assert not list(harvest([PackageSource("postbox", tmp_path)], left_out=LEFT_OUT | {"postbox"}))
 
 
 def test_a_pair_is_taken_once(tmp_path: Path) -> None:
     write(tmp_path, "a/mail.py")
-    once = list(harvest([Source("one", tmp_path), Source("two", tmp_path)]))
+    once = list(harvest([PackageSource("one", tmp_path), PackageSource("two", tmp_path)]))
     assert {pair.source for pair in once} == {"one"}
 
 
 def test_packages_are_folders_with_an_init(tmp_path: Path) -> None:
     write(tmp_path, "postbox/__init__.py")
     write(tmp_path, "postbox-1.0.dist-info/RECORD")
-    assert packages_in(tmp_path) == [Source("postbox", tmp_path / "postbox")]
+    assert packages_in(tmp_path) == [PackageSource("postbox", tmp_path / "postbox")]
 
 
 def test_the_environment_has_the_standard_library_and_this_test_runner() -> None:

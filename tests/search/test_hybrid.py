@@ -7,10 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from assay.assemble import dictionary, open_workspace
+from assay.assemble.pipeline import dictionary
+from assay.assemble.workspace import open_workspace
 from assay.encode.static import default_static
 from assay.encode.view import view
-from assay.search.hybrid import Hybrid, _top, relevant
+from assay.search.hybrid import LearnedSearcher, _top, is_relevant
 from assay.search.spelling import Speller
 from assay.settings import load
 from assay.store.snapshot import Snapshot
@@ -42,7 +43,7 @@ def random_corpus(seed):
 
 def answers(snapshot, encoder, k=100, mode="all"):
     queries = [Query(str(n), text, mode) for n, text in enumerate(QUESTIONS)]
-    return Hybrid(snapshot, encoder).search(queries, k)
+    return LearnedSearcher(snapshot, encoder).search(queries, k)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -65,7 +66,7 @@ def test_the_same_question_has_the_same_answer(snapshot_of, encoder):
     assert answers(snapshot, encoder) == answers(snapshot, encoder)
     together = answers(snapshot, encoder)
     for text, hits in zip(QUESTIONS, together, strict=True):
-        assert Hybrid(snapshot, encoder).search([Query("x", text)], 100) == [hits]
+        assert LearnedSearcher(snapshot, encoder).search([Query("x", text)], 100) == [hits]
 
 
 def test_hits_are_best_first_each_once_and_equal_ones_in_the_order_of_files(snapshot_of, encoder):
@@ -86,7 +87,7 @@ def test_fewer_hits_are_the_first_of_more(snapshot_of, encoder, k):
 
 def test_more_hits_than_chunks_are_all_that_have_to_do_with_it(snapshot_of, encoder):
     snapshot = snapshot_of([Chunk("1", "retry request"), Chunk("2", "retry"), Chunk("3", "paint")])
-    (hits,) = Hybrid(snapshot, encoder).search([Query("1", "retry request")], 1000)
+    (hits,) = LearnedSearcher(snapshot, encoder).search([Query("1", "retry request")], 1000)
     assert [hit.chunk.id for hit in hits][:2] == ["1", "2"]
     assert len(hits) <= 3
 
@@ -94,9 +95,9 @@ def test_more_hits_than_chunks_are_all_that_have_to_do_with_it(snapshot_of, enco
 @pytest.mark.parametrize("text", ["retry", "", "the", "?!"])
 def test_an_empty_corpus_and_an_empty_question_have_no_hits(snapshot_of, encoder, text):
     for snapshot in (Snapshot([]), snapshot_of([]), snapshot_of([Chunk("1", "retry")], dead={"1"})):
-        assert Hybrid(snapshot, encoder).search([Query("1", text)], 10) == [[]]
-    assert Hybrid(snapshot_of([Chunk("1", "paint it")]), encoder).search([Query("1", "")], 10) == [[]]
-    assert Hybrid(snapshot_of([]), encoder).search([], 10) == []
+        assert LearnedSearcher(snapshot, encoder).search([Query("1", text)], 10) == [[]]
+    assert LearnedSearcher(snapshot_of([Chunk("1", "paint it")]), encoder).search([Query("1", "")], 10) == [[]]
+    assert LearnedSearcher(snapshot_of([]), encoder).search([], 10) == []
 
 
 def test_a_mode_keeps_its_side_and_all_is_both(snapshot_of, encoder):
@@ -111,16 +112,16 @@ def test_a_mode_keeps_its_side_and_all_is_both(snapshot_of, encoder):
 def test_a_typo_is_mended_and_found(snapshot_of, encoder):
     chunks = [Chunk("1", "receive a message", symbol="receive"), Chunk("2", "recite a poem", symbol="recite")]
     snapshot = snapshot_of(chunks)
-    mending = Hybrid(snapshot, encoder, Speller(snapshot, dictionary))
-    assert mending.meant(Query("7", "recieve it", "code")) == Query("7", "receive it", "code")
-    assert Hybrid(snapshot, encoder).search([Query("1", "recieve")], 1) == [[]]
+    mending = LearnedSearcher(snapshot, encoder, Speller(snapshot, dictionary))
+    assert mending.corrected(Query("7", "recieve it", "code")) == Query("7", "receive it", "code")
+    assert LearnedSearcher(snapshot, encoder).search([Query("1", "recieve")], 1) == [[]]
     assert mending.search([Query("1", "recieve")], 1)[0][0].chunk.id == "1"
 
 
 def test_a_filter_holds(snapshot_of, encoder):
     snapshot = snapshot_of(random_corpus(5))
     query = Query("1", "kant lork", paths=("tests",), kinds=("function",))
-    (hits,) = Hybrid(snapshot, encoder).search([query], 100)
+    (hits,) = LearnedSearcher(snapshot, encoder).search([query], 100)
     assert hits
     assert all(hit.chunk.path.startswith("tests/") and hit.chunk.kind == "function" for hit in hits)
 
@@ -128,7 +129,7 @@ def test_a_filter_holds(snapshot_of, encoder):
 def test_a_filter_holds_for_what_is_asked_for_by_name_too(snapshot_of, encoder):
     there = Chunk("1", "def retry_request(): ...", "python", "src/a.py", 1, 1, "retry_request", "function")
     snapshot = snapshot_of([there, Chunk("2", "retry", "python", "lib/b.py", 1, 1, "paint", "function")])
-    (hits,) = Hybrid(snapshot, encoder).search([Query("1", "retry_request", paths=("lib",))], 10)
+    (hits,) = LearnedSearcher(snapshot, encoder).search([Query("1", "retry_request", paths=("lib",))], 10)
     assert [hit.chunk.id for hit in hits] == ["2"]
 
 
@@ -138,9 +139,9 @@ def test_a_project_answers_and_knows_when_it_does_not(project):
         [Query("1", "send mail again when the server is busy", "code"), Query("2", "quantum gluons", "code")], 3
     )
     assert good[0].chunk.symbol == "send_mail"
-    assert relevant(good, "static:default")
-    assert not relevant(vain, "static:default")
-    assert not relevant([], "static:default")
+    assert is_relevant(good, "static:default")
+    assert not is_relevant(vain, "static:default")
+    assert not is_relevant([], "static:default")
 
 
 def test_loose_chunks_are_found_by_meaning():
@@ -151,7 +152,7 @@ def test_loose_chunks_are_found_by_meaning():
     ]
     encoder = default_static()
     snapshot = Snapshot.of(chunks, encoder.encode([view(chunk) for chunk in chunks], "code"))
-    (hits,) = Hybrid(snapshot, encoder).search([Query("1", "delete documents", "code")], 3)
+    (hits,) = LearnedSearcher(snapshot, encoder).search([Query("1", "delete documents", "code")], 3)
     assert hits[0].chunk.id == "remove"
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from assay.encode.hashed import HashedEncoder
 from assay.errors import StorageError
-from assay.search.index import Index
+from assay.search.folder_index import FolderIndex
 from assay.search.index_identity import Build
 from assay.store.compact import MOST_DEAD, MOST_SEGMENTS
 
@@ -83,7 +83,7 @@ def tree(tmp_path):
 
 @pytest.fixture
 def index(tree, tmp_path):
-    return Index(tree.root, tmp_path / "index", ENCODER)
+    return FolderIndex(tree.root, tmp_path / "index", ENCODER)
 
 
 def content(snapshot):
@@ -114,7 +114,7 @@ def similarities(snapshot, query):
 
 def assert_equal_to_fresh(index):
     with tempfile.TemporaryDirectory() as folder:
-        fresh = Index(index.root, Path(folder), ENCODER)
+        fresh = FolderIndex(index.root, Path(folder), ENCODER)
         report = fresh.refresh()
         one, other = index.snapshot(), fresh.snapshot()
         assert content(one) == content(other)
@@ -133,7 +133,7 @@ def test_any_edits_end_equal_to_a_fresh_index(scripts):
     with tempfile.TemporaryDirectory() as folder:
         tree = Tree(Path(folder) / "root")
         tree.root.mkdir()
-        index = Index(tree.root, Path(folder) / "index", ENCODER)
+        index = FolderIndex(tree.root, Path(folder) / "index", ENCODER)
         for script in scripts:
             for name, *arguments in script:
                 getattr(tree, name)(*arguments)
@@ -210,7 +210,7 @@ def test_segments_stay_few_and_mostly_alive(tree, index):
 def test_many_batches_on_several_cores_are_equal_to_one(tree, tmp_path):
     for number in range(60):
         tree.write(f"file{number}.py", f"def function{number}(argument):\n    return {number}\n\n\n" * 150)
-    many = Index(tree.root, tmp_path / "many", ENCODER, Build(batch_bytes=20_000))
+    many = FolderIndex(tree.root, tmp_path / "many", ENCODER, Build(batch_bytes=20_000))
     calls = []
     many.refresh(lambda *call: calls.append(call))
     assert len(calls) > 1
@@ -220,8 +220,8 @@ def test_many_batches_on_several_cores_are_equal_to_one(tree, tmp_path):
 
 def test_another_encoder_is_another_index(tree, tmp_path):
     tree.write("a.py", "one = 1\n")
-    Index(tree.root, tmp_path / "index", ENCODER).refresh()
-    report = Index(tree.root, tmp_path / "index", HashedEncoder("64")).refresh()
+    FolderIndex(tree.root, tmp_path / "index", ENCODER).refresh()
+    report = FolderIndex(tree.root, tmp_path / "index", HashedEncoder("64")).refresh()
     assert "hash:32" in report.rebuilt_because
     assert len(report.changed.added) == 1
 
@@ -245,22 +245,22 @@ def whole(index):
 def test_another_way_of_building_is_another_index(tree, tmp_path, name):
     tree.write("a.py", "def f():\n" + "    g()\n" * 90)
     tree.write("a.md", "# Top\n" + "text\n" * 90)
-    usual = Index(tree.root, tmp_path / "index", ENCODER)
+    usual = FolderIndex(tree.root, tmp_path / "index", ENCODER)
     usual.refresh()
     before = whole(usual)
-    changed = Index(tree.root, tmp_path / "index", ENCODER, Build(**{name: CHANGED[name]}))
+    changed = FolderIndex(tree.root, tmp_path / "index", ENCODER, Build(**{name: CHANGED[name]}))
     report = changed.refresh()
     assert report.rebuilt_because.endswith(f", {name} {CHANGED[name]}")
     assert whole(changed) != before
     assert changed.refresh().rebuilt_because == ""
-    back = Index(tree.root, tmp_path / "index", ENCODER).refresh()
+    back = FolderIndex(tree.root, tmp_path / "index", ENCODER).refresh()
     assert f"{name} {CHANGED[name]}, and this is" in back.rebuilt_because
 
 
 def test_memory_while_building_is_no_part_of_an_index(tree, tmp_path):
     tree.write("a.py", "one = 1\n")
-    Index(tree.root, tmp_path / "index", ENCODER).refresh()
-    assert Index(tree.root, tmp_path / "index", ENCODER, Build(batch_bytes=9)).refresh().rebuilt_because == ""
+    FolderIndex(tree.root, tmp_path / "index", ENCODER).refresh()
+    assert FolderIndex(tree.root, tmp_path / "index", ENCODER, Build(batch_bytes=9)).refresh().rebuilt_because == ""
 
 
 def test_quantised_vectors_take_less_room_and_follow_changes(tree, tmp_path):
@@ -268,7 +268,7 @@ def test_quantised_vectors_take_less_room_and_follow_changes(tree, tmp_path):
         tree.write(f"f{number}.py", f"def name{number}():\n    return {number}\n")
     sizes = {}
     for how in ("none", "int8", "binary"):
-        index = Index(tree.root, tmp_path / how, HashedEncoder("512"), Build(quantisation=how))
+        index = FolderIndex(tree.root, tmp_path / how, HashedEncoder("512"), Build(quantisation=how))
         index.refresh()
         sizes[how] = index.size_bytes()
         tree.write("f0.py", "def changed():\n    return how\n")
@@ -283,7 +283,7 @@ def test_quantised_vectors_take_less_room_and_follow_changes(tree, tmp_path):
 
 def test_an_index_in_its_own_root_does_not_index_itself(tree):
     tree.write("a.py", "one = 1\n")
-    index = Index(tree.root, tree.root / "kept" / "index", ENCODER)
+    index = FolderIndex(tree.root, tree.root / "kept" / "index", ENCODER)
     index.refresh()
     tree.write("b.py", "two = 2\n")
     assert index.refresh().files == 2
@@ -316,5 +316,5 @@ def test_a_snapshot_stays_as_it_was(tree, index):
 
 def test_an_index_inside_its_root_is_no_part_of_any_index(tmp_path):
     (tmp_path / "a.py").write_text("def send():\n    return 1\n")
-    Index(tmp_path, tmp_path / "one", HashedEncoder()).refresh()
-    assert Index(tmp_path, tmp_path / "two", HashedEncoder()).refresh().files == 1
+    FolderIndex(tmp_path, tmp_path / "one", HashedEncoder()).refresh()
+    assert FolderIndex(tmp_path, tmp_path / "two", HashedEncoder()).refresh().files == 1

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from assay.assemble import open_workspace
+from assay.assemble.workspace import open_workspace
 from assay.encode.hashed import HashedEncoder
 from assay.errors import InputError
-from assay.search.hybrid import Hybrid
-from assay.search.index import Index
+from assay.search.folder_index import FolderIndex
+from assay.search.hybrid import LearnedSearcher
 from assay.search.index_identity import Build
 from assay.settings import load
+from assay.terms import terms
 from assay.types import Query
-from assay.words import terms
 
 pytest.importorskip("lance", reason="the extra `lance` is not installed")
 
@@ -31,7 +31,7 @@ def test_refreshes_end_equal_to_an_index_in_a_folder(tmp_path):
     root = tmp_path / "root"
     root.mkdir()
     lance = LanceIndex(root, str(tmp_path / "lance"), ENCODER)
-    folder = Index(root, tmp_path / "folder", ENCODER)
+    folder = FolderIndex(root, tmp_path / "folder", ENCODER)
     texts = {"a.py": "def retry(): pass\n", "b.py": "def cache(): pass\n", "c.md": "# Retries\n\nAre handled.\n"}
     edits = [texts, {"a.py": "def again(): pass\n"}, {"b.py": None, "d.py": "class Cache: pass\n"}, {}]
     for edit in edits:
@@ -112,12 +112,12 @@ def test_filters_keep_the_same_chunks_as_in_a_folder(tmp_path):
     for name in ("lib/a.py", "lib/b.py", "top.py", "it's a.py"):
         (root / name).write_text(f"class Retry:\n    value = {len(name)}\n\n\ndef retry_{name[-4]}():\n    pass\n" * 3)
     (root / "notes.md").write_text("# Retries\n\nAre handled.\n")
-    folder = Index(root, tmp_path / "folder", ENCODER)
+    folder = FolderIndex(root, tmp_path / "folder", ENCODER)
     lance = LanceIndex(root, str(tmp_path / "lance"), ENCODER)
     folder.refresh()
     lance.refresh()
     for kept in FILTERED:
         query = Query("", "retry handled", **({"mode": "all"} | kept))
-        mine, theirs = (Hybrid(index.corpus(), ENCODER).search([query], 50)[0] for index in (lance, folder))
+        mine, theirs = (LearnedSearcher(index.corpus(), ENCODER).search([query], 50)[0] for index in (lance, folder))
         assert [hit.chunk.id for hit in mine] == [hit.chunk.id for hit in theirs] != []
         assert [hit.score for hit in mine] == pytest.approx([hit.score for hit in theirs], abs=1e-3)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
-from assay.store.fields import FIELDS, field_words
+from assay.store.lexical_fields import FIELDS, field_words
+from assay.terms import terms_of
 from assay.types import Chunk
-from assay.words import terms_of
 
 WORDS = st.sampled_from("retry retries parseArgs parse args HTTPServer server naïve the x 42".split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.search.literal import Place, literal_matches
+from assay.search.literal import LiteralMatch, literal_matches
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Query
 
@@ -25,21 +25,21 @@ def snapshot() -> Snapshot:
         (
             "load",
             [
-                Place("a.py", 3, 5),
-                Place("a.py", 4, 12),
-                Place("a.py", 4, 23),
-                Place("b.md", 1, 1),
-                Place("b.md", 1, 15),
+                LiteralMatch("a.py", 3, 5),
+                LiteralMatch("a.py", 4, 12),
+                LiteralMatch("a.py", 4, 23),
+                LiteralMatch("b.md", 1, 1),
+                LiteralMatch("b.md", 1, 15),
             ],
         ),
-        ("Load", [Place("a.py", 4, 12)]),
-        ('"load it"', [Place("b.md", 1, 1)]),
-        ("a.*b", [Place("c.txt", 7, 1)]),
-        (":\n    return", [Place("a.py", 3, 15)]),
+        ("Load", [LiteralMatch("a.py", 4, 12)]),
+        ('"load it"', [LiteralMatch("b.md", 1, 1)]),
+        ("a.*b", [LiteralMatch("c.txt", 7, 1)]),
+        (":\n    return", [LiteralMatch("a.py", 3, 15)]),
         ("nowhere", []),
     ],
 )
-def test_every_place_is_found_letter_by_letter(snapshot: Snapshot, text: str, places: list[Place]):
+def test_every_place_is_found_letter_by_letter(snapshot: Snapshot, text: str, places: list[LiteralMatch]):
     assert literal_matches(snapshot, Query("q", text)) == places
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.search.question import understand
-from assay.words import STOP_WORDS, stem
+from assay.terms import STOP_WORDS, stem
 
 
 def test_a_question_is_its_telling_words_once_and_stemmed():
@@ -40,20 +40,6 @@ def test_neighbouring_words_are_tried_as_one_name():
 def test_what_stands_in_quotes_is_a_phrase():
     assert understand('raise "no such file" from `open()` "').phrases == ("no such file", "open()")
     assert understand("don't do that").phrases == ()
-
-
-@pytest.mark.parametrize(
-    "text", ["parseArgs", "parse_args", "std::vector", "self->next", "os.path", "open(", "call a.b c"]
-)
-def test_a_name_looks_like_code(text):
-    assert understand(text).code_like
-
-
-@pytest.mark.parametrize(
-    "text", ["parse args", "Parse", "open a file. then close", "what does os.path.join do", "a :: b"]
-)
-def test_a_sentence_does_not(text):
-    assert not understand(text).code_like
 
 
 @pytest.mark.parametrize(

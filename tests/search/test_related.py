@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import InputError
-from assay.search.related import chunk_at, related
+from assay.search.related_chunks import chunk_at, related
 from assay.types import Chunk
 
 ORDER = "def place_order(cart):\n    total = sum_prices(cart)\n    return charge(total)\n"

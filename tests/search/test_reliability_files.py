@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from assay.corpus.files import shown
+from assay.corpus.walked_files import shown
 from assay.encode.hashed import HashedEncoder
-from assay.search.index import Index
+from assay.search.folder_index import FolderIndex
 
 ENCODER = HashedEncoder("16")
 
@@ -17,7 +17,7 @@ ENCODER = HashedEncoder("16")
 @pytest.fixture
 def index(tmp_path):
     (tmp_path / "root").mkdir()
-    return Index(tmp_path / "root", tmp_path / "index", ENCODER)
+    return FolderIndex(tmp_path / "root", tmp_path / "index", ENCODER)
 
 
 def paths(snapshot):
@@ -69,7 +69,7 @@ def test_names_in_every_encoding(index, name):
     (path,) = paths(index.snapshot())
     assert path == shown(os.fsdecode(name))
     assert len(index.refresh().changed.added) == 0
-    assert paths(Index(index.root, index.folder.location, ENCODER).snapshot()) == {path}
+    assert paths(FolderIndex(index.root, index.folder.location, ENCODER).snapshot()) == {path}
     os.unlink(os.path.join(folder, name))  # noqa: PTH108, PTH118
     index.refresh()
     assert len(index.snapshot()) == 0

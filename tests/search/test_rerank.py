@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from assay.search.rerank import Reranked
+from assay.search.rerank import RerankedSearcher
 from assay.types import Chunk, Hit, Query
 
 
@@ -37,13 +37,13 @@ class Scripted:
 )
 def test_the_scorer_orders_what_it_reads_and_reads_enough(k, depth, wanted):
     scorer = Scripted({"2": 1.5, "3": 2.5})
-    (hits,) = Reranked(Ranked(9), scorer, depth).search([Query("1", "q")], k)
+    (hits,) = RerankedSearcher(Ranked(9), scorer, depth).search([Query("1", "q")], k)
     assert [hit.chunk.id for hit in hits] == wanted
     assert scorer.read == [str(n) for n in range(max(k, depth))]
 
 
 def test_the_score_is_the_scorers_alone():
-    (hits,) = Reranked(Ranked(2), Scripted({"1": -0.5, "0": -2.0})).search([Query("1", "q")], 5)
+    (hits,) = RerankedSearcher(Ranked(2), Scripted({"1": -0.5, "0": -2.0})).search([Query("1", "q")], 5)
     assert [(hit.chunk.id, hit.score, hit.why) for hit in hits] == [
         ("1", -0.5, {"reranker": -0.5}),
         ("0", -2.0, {"reranker": -2.0}),
@@ -52,5 +52,5 @@ def test_the_score_is_the_scorers_alone():
 
 def test_a_scorer_is_not_asked_about_nothing():
     scorer = Scripted({})
-    assert Reranked(Ranked(0), scorer).search([Query("1", "q"), Query("2", "q")], 5) == [[], []]
+    assert RerankedSearcher(Ranked(0), scorer).search([Query("1", "q"), Query("2", "q")], 5) == [[], []]
     assert scorer.read == []

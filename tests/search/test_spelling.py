@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.assemble import dictionary
+from assay.assemble.pipeline import dictionary
 from assay.search.spelling import Speller
 from assay.types import Chunk
 
@@ -18,7 +18,7 @@ def mended(snapshot_of):
         snapshot_of([Chunk("1", TEXT)], [Chunk("2", "parseArgs"), Chunk("3", "gone"), Chunk("4", "xylem")], dead={"4"}),
         dictionary,
     )
-    return speller.mended
+    return speller.corrected
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_what_only_the_dead_hold_is_no_correction(mended):
 
 def test_of_two_as_near_the_commoner_is_meant(snapshot_of):
     chunks = [Chunk("1", "zorbal"), *[Chunk(str(n), "zorbat") for n in range(2, 5)]]
-    assert Speller(snapshot_of(chunks), frozenset).mended("zorbax") == "zorbat"
-    assert Speller(snapshot_of([*chunks[:2], Chunk("9", "zorbal")]), frozenset).mended("zorbax") == "zorbal"
+    assert Speller(snapshot_of(chunks), frozenset).corrected("zorbax") == "zorbat"
+    assert Speller(snapshot_of([*chunks[:2], Chunk("9", "zorbal")]), frozenset).corrected("zorbax") == "zorbal"
 
 
 def test_a_corpus_without_a_word_mends_nothing(snapshot_of):
-    assert Speller(snapshot_of([]), dictionary).mended("recieve teh mesage") == "recieve teh mesage"
+    assert Speller(snapshot_of([]), dictionary).corrected("recieve teh mesage") == "recieve teh mesage"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay.search.keywords import KeywordSearcher
 from assay.search.lexical import FieldWeights, bm25, match
-from assay.search.words_only import Lexical
 from assay.types import Chunk, Query
 
 CHUNKS = [
@@ -15,7 +15,7 @@ CHUNKS = [
 
 def test_it_ranks_by_bm25_over_fields(snapshot_of):
     snapshot = snapshot_of(CHUNKS)
-    (hits,) = Lexical(snapshot).search([Query("1", "where are retries waiting")], 5)
+    (hits,) = KeywordSearcher(snapshot).search([Query("1", "where are retries waiting")], 5)
     scores = bm25(snapshot, match(snapshot, ("retri", "wait")), FieldWeights())
     assert [hit.chunk.id for hit in hits] == ["a", "b"]
     assert [hit.score for hit in hits] == pytest.approx(scores[:2].tolist())
@@ -24,5 +24,5 @@ def test_it_ranks_by_bm25_over_fields(snapshot_of):
 
 def test_fields_weigh_as_they_are_told(snapshot_of):
     body = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
-    (hits,) = Lexical(snapshot_of(CHUNKS), body).search([Query("1", "retry")], 5)
+    (hits,) = KeywordSearcher(snapshot_of(CHUNKS), body).search([Query("1", "retry")], 5)
     assert [hit.chunk.id for hit in hits] == ["b", "a"]

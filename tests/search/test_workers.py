@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 from assay.errors import AssayError, StorageError
-from assay.search.workers import Workers
+from assay.search.workers import ChunkWorkers
 
 
 def test_every_task_is_done_once_and_by_other_processes():
-    with Workers(lambda number: (number, os.getpid()), 2) as workers:
+    with ChunkWorkers(lambda number: (number, os.getpid()), 2) as workers:
         done = list(workers.map(range(50)))
     assert sorted(number for number, _ in done) == list(range(50))
     assert os.getpid() not in {process for _, process in done}
 
 
 def test_large_tasks_and_results_pass():
-    with Workers(lambda text: text * 2, 2) as workers:
+    with ChunkWorkers(lambda text: text * 2, 2) as workers:
         assert [len(text) for text in workers.map(["x" * 3_000_000] * 5)] == [6_000_000] * 5
 
 
@@ -33,7 +33,7 @@ def test_the_error_of_a_worker_is_raised_here_with_its_place():
             raise StorageError("no room")
         return number
 
-    with pytest.raises(StorageError, match="no room") as caught, Workers(work, 2) as workers:
+    with pytest.raises(StorageError, match="no room") as caught, ChunkWorkers(work, 2) as workers:
         list(workers.map(range(6)))
     assert "in work" in caught.value.__notes__[0]
 
@@ -41,20 +41,20 @@ def test_the_error_of_a_worker_is_raised_here_with_its_place():
 def test_a_worker_that_is_killed_is_one_clear_line():
     with (
         pytest.raises(AssayError, match="ended from outside"),
-        Workers(lambda _: os.kill(os.getpid(), signal.SIGKILL), 2) as workers,
+        ChunkWorkers(lambda _: os.kill(os.getpid(), signal.SIGKILL), 2) as workers,
     ):
         list(workers.map(range(4)))
 
 
 PARENT = """
 import os, time
-from assay.search.workers import Workers
+from assay.search.workers import ChunkWorkers
 
 def work(_):
     print(os.getpid(), flush=True)
     time.sleep(60)
 
-with Workers(work, 1) as workers:
+with ChunkWorkers(work, 1) as workers:
     list(workers.map([1]))
 """
 

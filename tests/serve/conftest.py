@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from assay.judge.pairs import Pair
-from assay.judge.prefer import Ballot, paired
-from assay.serve.prefer import PreferServer
+from assay.judge.preference_ballot import Ballot, paired
+from assay.serve.preference_page import PreferServer
 from assay.types import Chunk, Query
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> & $token"

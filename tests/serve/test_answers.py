@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.serve import asking, reading
-from assay.serve.asking import Keep, Page
+from assay.serve import read_tools, search_tools
+from assay.serve.as_text import as_text
 from assay.serve.cursor import cursor, offset_of
 from assay.serve.engine import Waits
+from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import Session
-from assay.serve.told import told
 from assay.settings import Settings
 
-ALL = Keep()
+ALL = SearchFilter()
 LONG = "\n".join(
     [
         "def retry_delivery(mail, attempts):",
@@ -48,8 +48,10 @@ def session(project: Path) -> Session:
     return Session({project: Settings()}, waits=Waits(fresh_s=60.0))
 
 
-def search(session: Session, text: str = "deliver mail again", path: str = "", keep: Keep = ALL, **page: object):
-    return asking.search(session, [text], path, keep=keep, page=Page(**page))
+def search(
+    session: Session, text: str = "deliver mail again", path: str = "", keep: SearchFilter = ALL, **page: object
+):
+    return search_tools.search(session, [text], path, keep=keep, page=Page(**page))
 
 
 def lines_of(root: Path, path: str, first: int, last: int) -> str:
@@ -95,6 +97,13 @@ def tokenizer() -> Callable[[str], int]:
     return lambda text: len(made.encode(text).ids)
 
 
+def test_an_explained_answer_keeps_to_its_budget(session: Session, tokenizer: Callable[[str], int]):
+    for budget in range(2734, 2754):
+        page = Page(8, budget, explain=True)
+        answer = search_tools.search(session, ["mailbox"], "", keep=SearchFilter(mode="all"), page=page)
+        assert tokenizer(json.dumps(asdict(answer), ensure_ascii=False)) <= budget
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     budget=st.integers(500, 5000),
@@ -105,20 +114,20 @@ def test_every_answer_keeps_to_its_budget_by_a_real_tokenizer(
     session: Session, tokenizer: Callable[[str], int], budget: int, k: int, text: str
 ):
     page = Page(k, budget, explain=k % 2 == 0)
-    keep = Keep(mode="all")
+    keep = SearchFilter(mode="all")
     answers = [
-        asking.search(session, [text], "", keep=keep, page=page),
-        asking.related(session, "mail/retry.py", 5, page=page),
-        reading.outlines(session, "", [], page=page),
-        reading.patterns(session, ("mail.$F($$$)", "python"), "", [], page=page),
+        search_tools.search(session, [text], "", keep=keep, page=page),
+        search_tools.related(session, "mail/retry.py", 5, page=page),
+        read_tools.outlines(session, "", [], page=page),
+        read_tools.patterns(session, ("mail.$F($$$)", "python"), "", [], page=page),
     ]
     for answer in answers:
         assert tokenizer(json.dumps(asdict(answer), ensure_ascii=False)) <= budget
-        assert tokenizer(told(answer)) <= budget
+        assert tokenizer(as_text(answer)) <= budget
 
 
 def test_pages_follow_one_another_without_a_gap(session: Session):
-    keep = Keep(mode="all")
+    keep = SearchFilter(mode="all")
     whole = search(session, "mail", keep=keep, k=50, budget=100_000)
     assert not whole.cursor
     spans = {(hit.path, line) for hit in whole.hits for line in range(hit.start_line, hit.end_line + 1)}
@@ -135,8 +144,8 @@ def test_pages_follow_one_another_without_a_gap(session: Session):
 
 def test_matches_and_outlines_are_paged(session: Session):
     for read in (
-        lambda **page: reading.patterns(session, ("mail.mark($N)", "py"), "", [], page=Page(**page)),
-        lambda **page: reading.outlines(session, "", [], page=Page(**page)),
+        lambda **page: read_tools.patterns(session, ("mail.mark($N)", "py"), "", [], page=Page(**page)),
+        lambda **page: read_tools.outlines(session, "", [], page=Page(**page)),
     ):
         entries, after = [], ""
         while True:
@@ -167,25 +176,27 @@ def test_any_text_that_is_no_cursor_is_refused(text: str):
 
 
 def test_a_place_keeps_to_itself(session: Session):
-    keep = Keep(mode="all")
+    keep = SearchFilter(mode="all")
     assert {hit.path for hit in search(session, "mail", "mail/send.py", keep, k=20).hits} == {"mail/send.py"}
     assert {hit.path.partition("/")[0] for hit in search(session, "mail", "web", keep, k=20).hits} == {"web"}
-    kept = search(session, "mail", "mail", Keep(globs=("*.py", "!send.py")), k=20).hits
+    kept = search(session, "mail", "mail", SearchFilter(globs=("*.py", "!send.py")), k=20).hits
     assert {hit.path for hit in kept} == {"mail/address.py", "mail/retry.py"}
-    assert [file.path for file in reading.outlines(session, "mail", ["s*.py"], page=Page()).files] == ["mail/send.py"]
+    assert [file.path for file in read_tools.outlines(session, "mail", ["s*.py"], page=Page()).files] == [
+        "mail/send.py"
+    ]
 
 
 def test_a_pattern_that_matches_nothing_is_doubted_only_where_it_does_not_parse(session: Session):
-    doubted = reading.patterns(session, ("def (", "python"), "", [], page=Page())
+    doubted = read_tools.patterns(session, ("def (", "python"), "", [], page=Page())
     assert doubted.note.startswith("the pattern is no python")
-    assert not reading.patterns(session, ("nothing_of_this($A)", "python"), "", [], page=Page()).note
+    assert not read_tools.patterns(session, ("nothing_of_this($A)", "python"), "", [], page=Page()).note
 
 
 def test_status_says_what_is_held_and_left_out(session: Session, project: Path):
-    assert not asking.status(session, "").indexed
+    assert not search_tools.status(session, "").indexed
     (project / "photo.py").write_bytes(b"\0\1")
     search(session)
-    found = asking.status(session, "mail")
+    found = search_tools.status(session, "mail")
     assert (found.indexed, found.files, found.root) == (True, 5, str(project))
     assert found.left_out == {"binary": 1}
     assert found.examples == ["photo.py: binary"]
@@ -193,17 +204,17 @@ def test_status_says_what_is_held_and_left_out(session: Session, project: Path):
 
 def test_programs_are_ordered():
     right, wrong = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    retrn a\n"
-    order = asking.rank([wrong, right], "Add two numbers.", "add")
+    order = search_tools.rank([wrong, right], "Add two numbers.", "add")
     assert [each.index for each in order.programs] == [1, 0]
     assert order.programs[0].score > order.programs[1].score
     with pytest.raises(InputError, match="0 programs"):
-        asking.rank([])
+        search_tools.rank([])
 
 
 def test_too_many_queries_and_an_unknown_mode_are_refused(session: Session):
     with pytest.raises(InputError, match="at most 10"):
-        asking.search(session, ["a"] * 11, "", keep=Keep(), page=Page())
+        search_tools.search(session, ["a"] * 11, "", keep=SearchFilter(), page=Page())
     with pytest.raises(InputError, match="unknown mode 'cod'; did you mean 'code'"):
-        search(session, keep=Keep(mode="cod"))
+        search(session, keep=SearchFilter(mode="cod"))
     with pytest.raises(InputError, match="give a file"):
-        asking.related(session, "mail", 1, page=Page())
+        search_tools.related(session, "mail", 1, page=Page())

@@ -11,10 +11,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from assay.bench.page.study import Study
-from assay.bench.page.verdict import title
+from assay.bench.report.bench_verdict import title
+from assay.bench.results import read_results
+from assay.bench.study import Experiment
 from assay.errors import InputError
-from assay.serve.benched import DamagedReport, Reports, Source, StillDrawing, _making
+from assay.serve.report_data import DamagedReport, Reports, ReportSource, StillDrawing, _drawing, _drawn
 from assay.serve.session import NotServed
 
 _SPEC = spec_from_file_location("made", Path(__file__).parents[1] / "bench" / "page" / "conftest.py")
@@ -38,13 +39,13 @@ def put(folder: Path, **how: Any) -> Path:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     """Return a report that nobody changes, drawn once."""
     root = tmp_path_factory.mktemp("kept") / "click"
-    return Reports([Source("click", put(root / "assay-bench"), root)])
+    return Reports([ReportSource("click", put(root / "assay-bench"), root)])
 
 
 @pytest.fixture
 def reports(tmp_path: Path) -> Reports:
     root = tmp_path / "click"
-    return Reports([Source("click", put(root / "assay-bench"), root)])
+    return Reports([ReportSource("click", put(root / "assay-bench"), root)])
 
 
 def test_the_newest_comes_first_and_each_has_a_name(tmp_path: Path):
@@ -52,33 +53,33 @@ def test_the_newest_comes_first_and_each_has_a_name(tmp_path: Path):
     (tmp_path / "b" / "assay-bench" / "results.json").write_text("{")
     for at, folder in enumerate(folders):
         os.utime(folder / "results.json", (at, at))
-    sources = [Source("same name", folder, folder) for folder in (*folders, tmp_path / "none")]
+    sources = [ReportSource("same name", folder, folder) for folder in (*folders, tmp_path / "none")]
     listed = Reports(sources).listed().reports
     assert [each.name for each in listed] == ["same_name-3", "same_name-2", "same_name"]
     assert listed[0].systems == [*FEW]
     assert listed[0].sets == [*_MADE.SETS]
     assert listed[0].written == "1970-01-01T00:00:02+00:00"
-    assert "no results.json" in listed[1].error
+    assert "is not a results.json" in listed[1].error
     assert not listed[1].systems
 
 
 def test_a_report_says_what_the_page_says(kept: Reports):
     report = kept.report("click")
     results = json.loads((kept.sources[0].folder / "results.json").read_text())
-    assert report.verdict[0] == title(Study(results))
+    assert report.verdict[0] == title(Experiment(read_results(results, "it")))
     assert any("95% interval" in line for line in report.verdict)
     assert any("chosen on test" in line for line in report.verdict)
     titles = [table.title for table in report.tables]
-    assert titles[0] == "Quality: mean [95% interval]"
+    assert titles[0] == "Quality: mean and 95% interval"
     assert any(title.startswith("Cost, over 4 sets") for title in titles)
-    assert any(title.endswith("Pairs of systems by nDCG@10") for title in titles)
+    assert any("Pairs of systems by nDCG@10" in title for title in titles)
     quality = report.tables[0]
     assert quality.columns[0] == "System"
     assert quality.columns[1].endswith("nDCG@10")
     for table in report.tables:
         assert all(len(row) == len(table.columns) for row in table.rows), table.title
     mean, low, high = results["cells"][0]["figures"]["line"]["nDCG@10"]
-    held = f"{mean:.3f} [{low:.2f}\N{EN DASH}{high:.2f}]"
+    held = f"{mean:.3f} [{low:.2f}-{high:.2f}]"
     assert any(held in cell for table in report.tables for row in table.rows for cell in row)
 
 
@@ -116,7 +117,7 @@ def test_what_is_no_report_is_refused(reports: Reports):
     with pytest.raises(NotServed, match="no report 'other'"):
         reports.report("other")
     (reports.sources[0].folder / "results.json").write_text('{"format": 1}')
-    with pytest.raises(DamagedReport, match=r"no results\.json"):
+    with pytest.raises(DamagedReport, match=r"is not a results\.json"):
         reports.report("click")
     assert issubclass(DamagedReport, InputError)
 
@@ -131,12 +132,12 @@ def test_a_link_out_of_the_root_is_no_report(tmp_path: Path, linked: str):
     else:
         folder.mkdir(parents=True)
         (folder / "results.json").symlink_to(other / "results.json")
-    assert Reports([Source("root", folder, root)]).listed().reports == []
+    assert Reports([ReportSource("root", folder, root)]).listed().reports == []
 
 
 def test_nothing_measured_is_a_report_too(tmp_path: Path):
     put(tmp_path / "empty", sets={}, systems={})
-    source = Source("empty", tmp_path / "empty", tmp_path)
+    source = ReportSource("empty", tmp_path / "empty", tmp_path)
     report = Reports([source]).report("empty")
     assert report.verdict == ["Nothing was measured"]
     assert (report.tables, report.plots) == ([], [])
@@ -152,8 +153,10 @@ def test_what_would_take_minutes_is_not_shown(reports: Reports):
     assert "100 MB" in reports.listed().reports[0].error
 
 
-def test_a_report_does_not_wait_long_for_another(kept: Reports):
-    kept.report("click")
-    with _making, pytest.raises(StillDrawing, match="ask again"):
-        kept.report("click")
+def test_a_plot_does_not_wait_long_for_another(kept: Reports):
+    pytest.importorskip("matplotlib")
+    _drawn.cache_clear()
+    with _drawing, pytest.raises(StillDrawing, match="ask again"):
+        kept.plot("click", 0)
     assert kept.report("click").tables
+    assert kept.plot("click", 0)

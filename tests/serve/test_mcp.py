@@ -21,10 +21,10 @@ from mcp import Client, StdioServerParameters  # noqa: TID253
 
 import assay
 from assay.serve.engine import Waits
-from assay.serve.mcp import server_of
+from assay.serve.mcp_server import server_of
 from assay.serve.session import Session
 from assay.settings import IndexSettings, Settings
-from assay.store.folder import Folder
+from assay.store.folder import IndexFolder
 
 TOOLS = {"search", "related", "outline", "pattern", "status", "rank"}
 ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
@@ -234,7 +234,7 @@ def test_a_change_is_found_by_the_next_question(root: Path):
 def test_who_waits_for_a_first_index_hears_of_it(root: Path, tmp_path: Path):
     place = tmp_path / "index"
     told: list[str | None] = []
-    other = Folder(place).writing()
+    other = IndexFolder(place).writing()
 
     async def hear(_done: float, _total: float | None, message: str | None) -> None:
         told.append(message)

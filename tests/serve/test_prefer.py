@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.judge.prefer import Ballot, read_votes
-from assay.serve.prefer import PreferServer
+from assay.judge.preference_ballot import Ballot, read_votes
+from assay.serve.preference_page import PreferServer
 
 
 def ask(server: PreferServer, method: str, path: str, body: object = None, **headers: str) -> tuple[int, dict, bytes]:
@@ -126,7 +126,7 @@ def test_a_file_that_cannot_be_written_is_told(ballot: Ballot, server: PreferSer
     given = {"item": ballot.shown()["item"]["id"], "side": "left"}
     status, _, told = ask(server, "POST", f"/{server.key}/vote", given, X_Assay_Token=server.token)
     assert status == 500
-    assert "cannot write" in json.loads(told)["error"]
+    assert f"{tmp_path / 'votes.jsonl'}: Is a directory" in json.loads(told)["error"]
     assert ballot.voted == 0
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.judge.prefer import read_votes
-from assay.serve.prefer import PreferServer
+from assay.judge.preference_ballot import read_votes
+from assay.serve.preference_page import PreferServer
 
 
 @pytest.fixture

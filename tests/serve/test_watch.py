@@ -20,15 +20,15 @@ pytest.importorskip("watchfiles")
 
 from assay.corpus.walk import walk
 from assay.encode.hashed import HashedEncoder
-from assay.search.index import Index
+from assay.search.folder_index import FolderIndex
 from assay.serve.engine import Waits
 from assay.serve.session import Session
-from assay.serve.upkeep import Pace, Upkeep
-from assay.serve.watch import NoWatch, Watcher
+from assay.serve.upkeep import Upkeep, UpkeepPace
+from assay.serve.watcher import NoWatch, Watcher
 from assay.settings import load
 
 ENCODER = HashedEncoder("16")
-QUICK = Pace(again_s=0.2)
+QUICK = UpkeepPace(again_s=0.2)
 PATIENCE_S = 20.0  # before all files are looked at whatever was told
 SETTLES_S = 3.0  # after an update all files are looked at once more, which would find what nobody told
 
@@ -42,22 +42,22 @@ class Kept:
         self.said: list[str] = []
         self.stop = threading.Event()
 
-    def run(self, pace: Pace, watch: Callable = Upkeep) -> None:
-        index = Index(self.root, self.location, ENCODER)
+    def run(self, pace: UpkeepPace, watch: Callable = Upkeep) -> None:
+        index = FolderIndex(self.root, self.location, ENCODER)
         watch([index], lambda _, report: self.reports.append(report), self.said.append, pace=pace).run(self.stop)
 
     def files(self) -> dict[str, list[str]]:
-        return content(Index(self.root, self.location, ENCODER))
+        return content(FolderIndex(self.root, self.location, ENCODER))
 
     def fresh(self) -> dict[str, list[str]]:
         place = self.location.with_name("fresh")
         shutil.rmtree(place, ignore_errors=True)
-        index = Index(self.root, place, ENCODER)
+        index = FolderIndex(self.root, place, ENCODER)
         index.refresh()
         return content(index)
 
     def _up_to_date(self) -> bool:
-        standing = Index(self.root, self.location, ENCODER).standing() if self.root.is_dir() else None
+        standing = FolderIndex(self.root, self.location, ENCODER).standing() if self.root.is_dir() else None
         return standing is not None and not standing.stale
 
     def ends_equal(self) -> None:
@@ -66,7 +66,7 @@ class Kept:
         assert self.files() == self.fresh()
 
 
-def content(index: Index) -> dict[str, object]:
+def content(index: FolderIndex) -> dict[str, object]:
     """Return all that search can see: chunks, their words in each field, and how often each word stands where."""
     snapshot = index.snapshot()
     living = sorted(set(range(snapshot.size)) - set(snapshot.dead.tolist()))
@@ -95,7 +95,7 @@ def eventually(holds: Callable[[], object]) -> None:
 
 
 @contextmanager
-def watched(root: Path, pace: Pace = QUICK, watch: Callable = Upkeep) -> Iterator[Kept]:
+def watched(root: Path, pace: UpkeepPace = QUICK, watch: Callable = Upkeep) -> Iterator[Kept]:
     kept = Kept(root, root.parent / "index")
     thread = threading.Thread(target=kept.run, args=(pace, watch))
     thread.start()
@@ -256,7 +256,7 @@ def test_where_the_system_watches_no_more_all_files_are_looked_at(project: Path)
     def refuse(*_: object) -> None:
         raise NoWatch("OS file watch limit reached")
 
-    with watched(project, Pace(poll_s=0.1), partial(Upkeep, watch=refuse)) as kept:
+    with watched(project, UpkeepPace(poll_s=0.1), partial(Upkeep, watch=refuse)) as kept:
         assert "looking at all files instead" in kept.said[0]
         assert "fs.inotify.max_user_watches" in kept.said[0]
         write(project, "new/one.py", "def one():\n    return 1\n")
@@ -298,7 +298,7 @@ def symbols(session: Session) -> set[str]:
 
 
 def test_a_server_survives_a_damaged_index_and_says_so(project: Path, tmp_path: Path):
-    from assay.serve.asking import status
+    from assay.serve.search_tools import status
 
     settings = load(options={"index.location": str(tmp_path / "index"), "encoder.spec": "hash:16"})
     session = Session({project: settings}, waits=Waits(fresh_s=0.0, refresh_s=30.0))
@@ -312,10 +312,10 @@ def test_a_server_survives_a_damaged_index_and_says_so(project: Path, tmp_path: 
 
 
 def test_a_server_reads_every_byte_of_what_it_is_to_serve(project: Path, tmp_path: Path):
-    from assay.serve.asking import status
+    from assay.serve.search_tools import status
 
     settings = load(options={"index.location": str(tmp_path / "index"), "encoder.spec": "hash:16"})
-    Index(project, tmp_path / "index", ENCODER).refresh()
+    FolderIndex(project, tmp_path / "index", ENCODER).refresh()
     segment = next((tmp_path / "index").glob("*.segment"))
     data = bytearray(segment.read_bytes())
     data[-100] ^= 255
@@ -330,7 +330,7 @@ def test_a_server_reads_every_byte_of_what_it_is_to_serve(project: Path, tmp_pat
 
 
 def test_the_status_of_a_server_counts_stale_files(project: Path):
-    from assay.serve.asking import status
+    from assay.serve.search_tools import status
 
     session = Session({project: load()})
     session.place().engine.view()

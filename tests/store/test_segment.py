@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.errors import DamagedIndex
 from assay.store.arrays import read_arrays, write_arrays
-from assay.store.catalog import Catalog, Record
+from assay.store.catalog import Catalog, FileRecord
 from assay.store.merge import merge
 from assay.store.segment import build
 from assay.store.segment_file import read_segment, write_segment
@@ -141,9 +141,9 @@ def test_a_cut_off_file_is_found_out(tmp_path, cut):
 
 def test_a_catalog_keeps_its_records(tmp_path):
     records = [
-        Record("z.py", 5, 1, b"d" * 16, 3, note="a line is too long"),
-        Record("a\nb.py", 0, 2**62, skipped="binary"),
-        Record("ü.py", 7, 3, b"e" * 16, 1),
+        FileRecord("z.py", 5, 1, b"d" * 16, 3, note="a line is too long"),
+        FileRecord("a\nb.py", 0, 2**62, skipped="binary"),
+        FileRecord("ü.py", 7, 3, b"e" * 16, 1),
     ]
     write_arrays(tmp_path / "catalog", Catalog.of(records).arrays)
     catalog = Catalog(read_arrays(tmp_path / "catalog"))

@@ -10,22 +10,28 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 
-from assay import records
-from assay.bench import cells, markdown, results
-from assay.bench.page.report import write_report
-from assay.bench.plan import Plan, SystemSpec
+from assay.bench import cells, results
+from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, is_run, key_of
+from assay.bench.ask_worker import Contender, ask_in_turn
+from assay.bench.comparisons import comparisons
+from assay.bench.plan import BenchPlan, SystemSpec
 from assay.bench.prepare import Prepared, prepare
-from assay.bench.runs import Answer, Preparation, RunFile, is_run, key_of
-from assay.bench.unseen import Seen, Unseen, seen
-from assay.bench.worker import Contender, ask_in_turn
+from assay.bench.report.bench_report import overview_of, report_of
+from assay.bench.results import MeasuredCell, MeasuredSet, Results
+from assay.bench.unseen import JudgedSet, Unseen, seen
 from assay.errors import AssayError, InputError, MissingExtra
+from assay.io.values import as_json
 from assay.protocols import Progress, Say
+from assay.report.plain_text import as_markdown
+from assay.report.web_page import write_page
+from assay.runs.run_manifest import digest
 
+RESULTS = "results.json"
 _TOLD = 3
 """Problems of a set that are told one by one."""
 
@@ -43,51 +49,98 @@ class Setting:
     """Who judges what systems found and nobody judged."""
 
 
-def run(plan: Plan, setting: Setting, *, fresh: bool = False) -> results.Results:
-    """Measure everything that a plan names and return what was written; `fresh` forgets earlier answers."""
+def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
+    """Measure everything that a plan names and return what was written; `fresh` moves earlier answers aside."""
     _check_names(plan)
     if fresh:
-        rmtree(setting.out / "runs", ignore_errors=True)
+        move_aside(setting.out / "runs")
     asked = frozenset(system.name for system in plan.systems if _is_asked(system, plan, setting.say))
-    held = cells.described(plan, setting.command)
+    found = _Findings(failed={system.name: {} for system in plan.systems})
+    earlier = earlier_in(setting.out / RESULTS)
+    before = {cell.key: cell for cell in earlier.cells} if earlier else {}
     with TemporaryDirectory(prefix="assay-bench-") as work:
-        for ready in _prepared(plan, setting, held["unusable"]):
-            held["sets"][ready.spec.name] = cells.told(ready)
+        for ready in _prepared(plan, setting, found.unusable):
             answered = _Asking(ready, plan, setting, Path(work)).ask(asked)
             judged = _judged(ready, {name: answers for name, (answers, _) in answered.items()}, setting)
-            held["sets"][ready.spec.name] |= {"unseen": dict(judged.told)} if judged else {}
+            found.sets[ready.spec.name] = cells.set_of(ready, judged.counts if judged else None)
             for name, (answers, preparation) in answered.items():
                 if why := _useless(answers, preparation):
-                    held["systems"][name]["failed"][ready.spec.name] = why
+                    found.failed[name][ready.spec.name] = why
                 else:
-                    held["cells"].append(cells.cell(ready, name, answers, preparation, plan, judged))
-                    held["asked"] += [[ready.spec.name, name]] if name in asked else []
-    if not held["cells"]:
-        why = "; ".join(f"{name}: {why}" for name, told in held["systems"].items() for why in told["failed"].values())
+                    found.cells.append(
+                        cells.cell_of(cells.CellSource(ready, name, answers, preparation, plan, judged), before)
+                    )
+    if not found.cells:
+        why = "; ".join(f"{name}: {why}" for name, sets in found.failed.items() for why in sets.values())
         raise InputError(f"nothing could be measured: {why or 'no set could be used, as told above'}")
-    held["comparisons"] = list(results.comparisons(held))
-    write(held, setting.out, setting.say)
-    return held
+    measured = found.results(plan, setting.command, asked)
+    write(measured, setting.out, setting.say, earlier)
+    return measured
 
 
-def _useless(answers: Mapping[str, Answer], preparation: Preparation) -> str:
+def earlier_in(file: Path) -> Results | None:
+    """Return what an earlier run found there, None where there is nothing of use."""
+    try:
+        return results.load(file)
+    except InputError:
+        return None
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What an experiment has come to so far."""
+
+    failed: dict[str, dict[str, str]]
+    sets: dict[str, MeasuredSet] = field(default_factory=dict)
+    unusable: dict[str, str] = field(default_factory=dict)
+    cells: list[MeasuredCell] = field(default_factory=list)
+
+    def results(self, plan: BenchPlan, command: str, asked: Collection[str]) -> Results:
+        return concluded(
+            Results(
+                format=results.FORMAT,
+                manifest=cells.manifest_of(plan, command),
+                sets=self.sets,
+                unusable=self.unusable,
+                systems={each.name: cells.system_of(each, self.failed[each.name]) for each in plan.systems},
+                cells=tuple(self.cells),
+                comparisons=(),
+                asked=tuple((each.set, each.system) for each in self.cells if each.system in asked),
+            ),
+            all_pairs=plan.all_pairs,
+        )
+
+
+def concluded(found: Results, *, all_pairs: bool = False) -> Results:
+    """Return what any experiment measured with the comparisons that are made of it."""
+    return replace(found, comparisons=tuple(comparisons(found, all_pairs=all_pairs)))
+
+
+def move_aside(folder: Path) -> None:
+    """Move a folder to `FOLDER.old`; what was there gives way."""
+    if folder.is_dir():
+        rmtree(folder.with_name(f"{folder.name}.old"), ignore_errors=True)
+        folder.rename(folder.with_name(f"{folder.name}.old"))
+
+
+def _useless(answers: Mapping[str, SystemAnswer], preparation: Preparation) -> str:
     """Return why a system said nothing at all, empty when it answered something."""
     if not answers or all(answer.error and not answer.spans for answer in answers.values()):
         return preparation.error or next((answer.error for answer in answers.values()), "it was not asked")
     return ""
 
 
-def _judged(ready: Prepared, answered: Mapping[str, Mapping[str, Answer]], setting: Setting) -> Seen | None:
+def _judged(ready: Prepared, answered: Mapping[str, Mapping[str, SystemAnswer]], setting: Setting) -> JudgedSet | None:
     """Have judged what nobody did, if that is wanted, and say what came of it where that is not all."""
     if setting.unseen is None:
         return None
     judged = seen(ready, answered, setting.unseen, setting.out, setting.watch)
-    if judged.told["stopped"]:
-        setting.say(f"{ready.spec.name}: {setting.unseen.judge} stopped: {judged.told['stopped']}")
+    if judged.counts.stopped:
+        setting.say(f"{ready.spec.name}: {setting.unseen.judge} stopped: {judged.counts.stopped}")
     return judged
 
 
-def _check_names(plan: Plan) -> None:
+def _check_names(plan: BenchPlan) -> None:
     """Refuse names that would share a file or a row: those of sets are folders, too."""
     for kind, names in (("sets", [each.name for each in plan.sets]), ("systems", [each.name for each in plan.systems])):
         known: dict[str, str] = {}
@@ -101,20 +154,31 @@ def _check_names(plan: Plan) -> None:
             raise InputError(f"a set cannot be called '{each.name}': its answers go to a folder of that name")
 
 
-def write(held: results.Results, out: Path, say: Say) -> None:
+def write(held: Results, out: Path, say: Say, earlier: Results | None = None) -> None:
     """Write results.json, RESULTS.md and, where matplotlib is installed, report.html; git is to pass all of it over."""
     out.mkdir(parents=True, exist_ok=True)
     (out / ".gitignore").write_text("*\n", "utf-8")
-    results.save(held, out / "results.json")
-    (out / "RESULTS.md").write_text(markdown.markdown(held), "utf-8", errors="backslashreplace")
+    results.save(held, out / RESULTS)
+    (out / "RESULTS.md").write_text(as_markdown(overview_of(held)), "utf-8", errors="backslashreplace")
+    write_report(held, out, say, earlier)
+
+
+def write_report(held: Results, out: Path, say: Say, earlier: Results | None = None) -> None:
+    """Write report.html, unless the one that is there shows the same; without matplotlib that is said."""
+    if earlier and _shown(held) == _shown(earlier) and (out / "report.html").exists():
+        return
     (out / "report.html").unlink(missing_ok=True)  # what cannot be made anew would be old
     try:
-        write_report(held, out / "report.html")
+        write_page(report_of(held), out / "report.html")
     except MissingExtra as missing:
         say(str(missing))
 
 
-def _is_asked(system: SystemSpec, plan: Plan, say: Say) -> bool:
+def _shown(held: Results) -> object:
+    return as_json(replace(held, manifest=replace(held.manifest, when="", command="")))
+
+
+def _is_asked(system: SystemSpec, plan: BenchPlan, say: Say) -> bool:
     """Say whether a system is to be asked, and may be: one that is paid for needs its key."""
     if plan.asked and system.name not in plan.asked:
         return False
@@ -124,7 +188,7 @@ def _is_asked(system: SystemSpec, plan: Plan, say: Say) -> bool:
     return False
 
 
-def _prepared(plan: Plan, setting: Setting, unusable: dict[str, str]) -> Iterator[Prepared]:
+def _prepared(plan: BenchPlan, setting: Setting, unusable: dict[str, str]) -> Iterator[Prepared]:
     """Yield each set that can be used; why one cannot is told and noted, and the others still count."""
     for spec in plan.sets:
         try:
@@ -144,13 +208,13 @@ def _prepared(plan: Plan, setting: Setting, unusable: dict[str, str]) -> Iterato
 class _Asking:
     """One set and the systems that are asked about it."""
 
-    def __init__(self, ready: Prepared, plan: Plan, setting: Setting, work: Path) -> None:
+    def __init__(self, ready: Prepared, plan: BenchPlan, setting: Setting, work: Path) -> None:
         self.ready, self.plan, self.setting = ready, plan, setting
         self.location = work / ready.spec.name
         self.saved: dict[str, RunFile] = {}
         self.done, self.total = 0, 0
 
-    def ask(self, asked: Collection[str]) -> dict[str, tuple[Mapping[str, Answer], Preparation]]:
+    def ask(self, asked: Collection[str]) -> dict[str, tuple[Mapping[str, SystemAnswer], Preparation]]:
         """Return the answers of each system, asking for what is missing; of one that is not asked, what it said."""
         with ExitStack() as held:
             contenders = list(self._contenders(asked, held))
@@ -166,13 +230,20 @@ class _Asking:
             )
             for name, preparation in prepared.items():
                 self.saved[name].prepared(preparation)
-            return {name: (file.answers, file.preparation or Preparation()) for name, file in self.saved.items()}
+            least = {system.name: system.threshold for system in self.plan.systems}
+            return {
+                name: (
+                    {query: answer.from_score(least[name]) for query, answer in file.answers.items()},
+                    file.preparation or Preparation(),
+                )
+                for name, file in self.saved.items()
+            }
 
     def _contenders(self, asked: Collection[str], held: ExitStack) -> Iterator[Contender]:
         name, queries, corpus = self.ready.spec.name, self.ready.expected.queries, self.ready.corpus
         for system in self.plan.systems:
             key = key_of(system.spec, system.options, corpus.digest, self.plan.k, queries)
-            place = self.setting.out / "runs" / name / f"{_file_name(system.name)}.jsonl"
+            place = self.setting.out / "runs" / name / f"{file_name(system.name)}.jsonl"
             if system.name not in asked and not is_run(place, key):
                 continue
             file = held.enter_context(RunFile(place, key, {"set": name, "system": system.name}))
@@ -185,7 +256,7 @@ class _Asking:
             elif all(query.id in file.answers for query in queries):
                 self.saved[system.name] = file
 
-    def _answered(self, name: str, answer: Answer) -> None:
+    def _answered(self, name: str, answer: SystemAnswer) -> None:
         self.saved[name].add(answer)
         self.done += 1
         if self.setting.watch:
@@ -197,7 +268,7 @@ class _Asking:
                 self.setting.say(f"{name} on {self.ready.spec.name}: {problem}")
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """Return the name of a system as a file may have it; other names of other systems stay apart."""
     safe = "".join(letter if letter.isalnum() or letter in "._-+" else "_" for letter in name)
-    return safe if safe == name else f"{safe[:60]}-{records.digest([name])[:8]}"
+    return safe if safe == name else f"{safe[:60]}-{digest([name])[:8]}"

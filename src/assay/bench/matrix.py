@@ -24,14 +24,15 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from assay.bench.plan import DEPTH, ROLES, Plan, SetSpec, SystemSpec, measures_of
+from assay.bench.plan import DEPTH, ROLES, BenchPlan, SetSpec, SystemSpec, measures_of
 from assay.errors import InputError, nearest
 
 
-def load(file: Path) -> Plan:
+def load(file: Path) -> BenchPlan:
     """Read a matrix file."""
     try:
         table = tomllib.loads(file.read_text("utf-8"))
@@ -39,14 +40,19 @@ def load(file: Path) -> Plan:
         raise InputError(f"{file}: not TOML: {error}") from error
     except OSError as error:
         raise InputError(f"cannot read the matrix {file}: {error.strerror}") from error
-    _known(table, ("sets", "systems", "variants", *_NUMBERS, "measures"), f"in {file}")
+    if (kind := table.get("kind", "retrieval")) != "retrieval":
+        other = "; assay rank compare reads it" if kind == "ranking" else ""
+        raise InputError(f"kind in {file} is {kind!r}, wanted 'retrieval'{other}")
+    _known(table, ("kind", "sets", "systems", "variants", *_NUMBERS, "measures", "all_pairs"), f"in {file}")
+    if type(table.get("all_pairs", False)) is not bool:
+        raise InputError(f"all_pairs in {file} is {table['all_pairs']!r}; wanted true or false")
     sets = tuple(_set(name, _table(each, f"sets.{name}"), file) for name, each in _tables(table, "sets", file))
     if not sets:
         raise InputError(f"{file} names no set of queries: add [sets.NAME] with truth = 'FILE' or mine = 'FOLDER'")
     systems = tuple(_systems(table, file)) or (SystemSpec("assay", "assay"),)
     numbers = {key: _number(key, table[key], file) for key in _NUMBERS if key in table}
     measures = measures_of(_measures(table["measures"], file) if "measures" in table else (), numbers.get("k", DEPTH))
-    return Plan(sets, systems, measures, **numbers)
+    return BenchPlan(sets, systems, measures, **numbers, all_pairs=table.get("all_pairs", False))
 
 
 _NUMBERS = {"k": int, "seed": int, "timeout_s": float, "index_timeout_s": float, "threads": int}
@@ -55,7 +61,7 @@ _MOST = 1_000_000_000
 _SET_KEYS = ("truth", "corpus", "role", "format", "mine")
 _OWN = ("headers", "body")
 """What a system fills in itself, when it asks: secrets are no part of results."""
-_SYSTEM_KEYS = ("spec", "base", "needs", "chosen_on")
+_SYSTEM_KEYS = ("spec", "base", "needs", "chosen_on", "threshold")
 
 
 def _set(name: str, table: Mapping[str, Any], file: Path) -> SetSpec:
@@ -85,7 +91,7 @@ def _systems(table: Mapping[str, Any], file: Path) -> Iterator[SystemSpec]:
             raise InputError(f"[systems.{name}] of {file} has no spec: give one, such as spec = 'assay'")
         words = _words(each, f"systems.{name}", file)
         spec, options = _filled(each["spec"], _options(each), words, file)
-        made[name] = SystemSpec(name, spec, options, **words)
+        made[name] = SystemSpec(name, spec, options, **words, threshold=_threshold(each, f"systems.{name}", file))
     variants = list(_tables(table, "variants", file))
     if variants and not made:
         made["assay"] = SystemSpec("assay", "assay")
@@ -103,7 +109,8 @@ def _systems(table: Mapping[str, Any], file: Path) -> Iterator[SystemSpec]:
         words = {"needs": base.needs, "chosen_on": base.chosen_on, **_words(each, f"variants.{name}", file)}
         changed = merged(base.options, _options(each))
         spec, options = _filled(each.get("spec", base.spec), changed, words, file)
-        made[name] = SystemSpec(name, spec, options, base=base.name, **words)
+        least = _threshold({"threshold": base.threshold, **each}, f"variants.{name}", file)
+        made[name] = SystemSpec(name, spec, options, base=base.name, **words, threshold=least)
     yield from made.values()
 
 
@@ -142,6 +149,13 @@ def _words(table: Mapping[str, Any], where: str, file: Path) -> dict[str, str]:
         if not isinstance(value, str):
             raise InputError(f"'{key}' in [{where}] of {file} is {value!r}; wanted text")
     return found
+
+
+def _threshold(table: Mapping[str, Any], where: str, file: Path) -> float | None:
+    value = table.get("threshold")
+    if value is not None and (type(value) not in {int, float} or not isfinite(value)):
+        raise InputError(f"'threshold' in [{where}] of {file} is {value!r}; wanted the least score, a number")
+    return value
 
 
 def _measures(names: Any, file: Path) -> list[str]:

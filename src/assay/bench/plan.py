@@ -55,10 +55,12 @@ class SystemSpec:
     """An environment variable without which it is left out: a key that is paid for."""
     chosen_on: str = ""
     """The role of the sets that its settings were chosen on."""
+    threshold: float | None = None
+    """Results that score below this are left out before they are measured."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BenchPlan:
     """All of an experiment that is known before it runs."""
 
     sets: tuple[SetSpec, ...]
@@ -71,10 +73,12 @@ class Plan:
     threads: int = 1
     """What numeric libraries of every system may use; more helps a transformer index."""
 
+    all_pairs: bool = False
+    """Compare every two systems, not only variants with their base and systems that vary nothing."""
     asked: frozenset[str] = frozenset()
     """The systems to ask; of the others the answers of earlier runs are shown. Empty is all of them."""
 
-    def only(self, patterns: Sequence[str]) -> Plan:
+    def only(self, patterns: Sequence[str]) -> BenchPlan:
         """Ask the systems whose name holds or matches one of some patterns."""
         if not patterns:
             return self

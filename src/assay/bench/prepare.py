@@ -8,20 +8,23 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from assay.bench import files
-from assay.bench.corpus import Corpus, cached, checkout_of, corpus_of, lines_of
-from assay.bench.formats.found import about_file
-from assay.bench.mine.mine import Options, mine
-from assay.bench.places import resolved
 from assay.bench.plan import SetSpec
-from assay.bench.scores import Expected, expected
-from assay.bench.truth import Truth
+from assay.bench.system_corpus import SystemCorpus, cached, checkout_of, corpus_of, lines_of
 from assay.corpus.builtin import OWN_REPORTS, OWN_TRUTH
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.errors import InputError
-from assay.measure.lines import Span
+from assay.measure.line_spans import Span
 from assay.protocols import Progress, Say
+from assay.truth import truth_formats
+from assay.truth.formats.gathered import about_file
+from assay.truth.formats.truth_rows import place_of
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.truth.qrels import Qrels, qrels_of
+from assay.truth.target_places import resolved
 from assay.types import Mode, Problem, Query
+
+_FOLDERS = 3
+"""Folders of a path, from the root, by which questions are grouped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +33,8 @@ class Prepared:
 
     spec: SetSpec
     truth: Truth
-    corpus: Corpus
-    expected: Expected
+    corpus: SystemCorpus
+    expected: Qrels
     problems: tuple[Problem, ...]
     """What the ground truth holds that is no use."""
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -44,27 +47,29 @@ class Prepared:
 
 def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -> Prepared:
     """Read or mine a ground truth and pin its corpus; what is mined is written below `out`, to be looked at."""
-    truth, problems = _truth(spec, out, say, watch)
-    truth = replace(truth, name=spec.name, queries=tuple(_completed(truth)))
+    reading = _truth(spec, out, say, watch)
+    truth = replace(reading.truth, name=spec.name, queries=tuple(_completed(reading.truth)))
     corpus = corpus_of(truth, checkout_of(truth, spec.corpus), cached(), without=_told_in(spec, out))
-    lines = resolved(replace(truth, commit=""), corpus.root)  # which is at that commit
-    right = expected(lines.truth)
+    lines = resolved(replace(reading, truth=replace(truth, commit="")), corpus.root)  # which is at that commit
+    right = qrels_of(lines.truth, lines.where)
     ids = {document.path: document.id for document in corpus.documents}
-    told = (*problems, *lines.problems, *right.problems, *_missing(right, corpus))
+    told = (*lines.problems, *right.problems, *_missing(lines, corpus))
     return Prepared(spec, truth, corpus, right, told, ids)
 
 
-def _missing(right: Expected, corpus: Corpus) -> Iterator[Problem]:
+def _missing(reading: TruthFile, corpus: SystemCorpus) -> Iterator[Problem]:
     """Yield the answers that no system can find, for the corpus has no such place; they count as not found."""
     known = {document.id for document in corpus.documents}
     length = cache(lambda path: len(lines_of(corpus, path)))
-    for query, entries in right.entries.items():
-        for span in (entry.span for entry in entries if entry.grade and entry.span.path not in known):
-            size = length(span.path)
-            if not size:
-                yield Problem(f"query {query}", f"{span}: no such file in the corpus, so that it counts as not found")
-            elif span.start > size:
-                yield Problem(f"query {query}", f"{span}: the file ends at line {size:,}; it counts as not found")
+    for at, judgment in enumerate(reading.truth.judgments):
+        span = place_of(judgment.target)
+        if not judgment.grade or judgment.target in known or isinstance(span, str):
+            continue
+        size = length(span.path)
+        if not size:
+            yield Problem(reading.where(at), f"{span}: no such file in the corpus, so that it counts as not found")
+        elif span.start > size:
+            yield Problem(reading.where(at), f"{span}: the file ends at line {size:,}; it counts as not found")
 
 
 def _told_in(spec: SetSpec, out: Path) -> tuple[Path, ...]:
@@ -74,12 +79,13 @@ def _told_in(spec: SetSpec, out: Path) -> tuple[Path, ...]:
     return (out, *filter(Path.exists, own), *told)
 
 
-def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> tuple[Truth, tuple[Problem, ...]]:
+def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> TruthFile:
     if spec.truth is not None:
-        reading = files.read(spec.truth, spec.form)
-        return reading.truth, reading.problems
+        return truth_formats.read(spec.truth, spec.form)
+    from assay.truth.mine.mine import MineOptions, mine
+
     assert spec.corpus is not None
-    mined = mine(spec.corpus, Options(), watch)
+    mined = mine(spec.corpus, MineOptions(), watch)
     if not mined.truth.queries:
         why = "; ".join(mined.notes) or "its history, documentation and tests hold no question with an answer"
         raise InputError(f"nothing to ask of '{spec.corpus}': {why}")
@@ -87,9 +93,9 @@ def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> tuple[
         say(f"{spec.name}: {note}")
     (out / "truth").mkdir(parents=True, exist_ok=True)
     place = out / "truth" / f"{spec.name}.jsonl"
-    files.write(mined.truth, place)
+    truth_formats.write(mined.truth, place)
     say(f"{spec.name}: {_told(mined.truth)}; read a sample before you trust it: {place}")
-    return mined.truth, ()
+    return TruthFile(mined.truth)
 
 
 def _told(truth: Truth) -> str:
@@ -101,19 +107,23 @@ def _told(truth: Truth) -> str:
 
 
 def _completed(truth: Truth) -> Iterator[Query]:
-    """Yield the queries, each with the language of its best answer and the mode that a person would ask them in.
+    """Yield the queries, each with language and folder of its best answer, and the mode a person would ask them in.
 
     Where a ground truth does not tell: all of a set whose answers are code ask for code, all of one whose answers are
     prose for prose. Nothing is read off a single answer but its language, which no system sees.
     """
     known = {document.id: document.language for document in truth.documents}
     best: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for judgment in sorted((each for each in truth.judgments if each.grade), key=lambda judgment: -judgment.grade):
         path = judgment.target.partition(":")[0]
+        if not known:
+            folders.setdefault(judgment.query_id, "/".join(path.split("/")[:-1][:_FOLDERS]) or ".")
         best.setdefault(judgment.query_id, known.get(judgment.target) or BY_EXTENSION.get(path.rpartition(".")[2], ""))
     prose = {language in PROSE for language in best.values() if language}
     mode: Mode = "all" if len(prose) != 1 else "docs" if prose.pop() else "code"
     for query in truth.queries:
         language = query.tags.get("language") or best.get(query.id, "")
-        tags = {**query.tags, "language": language} if language else query.tags
+        found = {"language": language, "folder": query.tags.get("folder") or folders.get(query.id, "")}
+        tags = {**query.tags, **{name: value for name, value in found.items() if value}}
         yield replace(query, tags=tags, mode=mode if query.mode == "all" else query.mode)

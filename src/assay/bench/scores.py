@@ -15,61 +15,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.bench.corpus import Corpus, lines_of
-from assay.bench.truth import Truth
+from assay.bench.results import Figures, GroupFigures
+from assay.bench.system_corpus import SystemCorpus, lines_of
 from assay.corpus.functions import functions
-from assay.errors import InputError
 from assay.measure.compare import interval
-from assay.measure.lines import Entry, Span, span_of
+from assay.measure.line_spans import Span
 from assay.measure.matched import Matched, Unit, match
 from assay.measure.measures import Measure
-from assay.types import Problem, Query
-from assay.words import tokens
+from assay.report.table import Mean
+from assay.terms import tokens
+from assay.truth.qrels import Qrels
 
 Values = NDArray[np.float64]
 
 Units = Sequence[tuple[int, int, str]]
 """First line, last line and name of what a file declares."""
 
-_GROUPS = ("kind", "language", "source", "split")
+_GROUPS = ("kind", "folder", "language", "source", "split")
 """Tags that measures are told by."""
 _DEPTH = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What is right for the queries of one set, ready to be compared with answers."""
-
-    queries: tuple[Query, ...]
-    entries: Mapping[str, Sequence[Entry]]
-    units: tuple[Unit, ...]
-    """The first is the one that a table shows when it shows one."""
-    problems: tuple[Problem, ...] = ()
-    """Judgments that are no use."""
-
-
-def expected(truth: Truth) -> Expected:
-    """Return the entries of each query; of several judges the highest grade counts. Symbols are to be lines by now."""
-    grades: dict[str, dict[Span, int]] = {query.id: {} for query in truth.queries}
-    problems = []
-    documents = {document.id for document in truth.documents}
-    for judgment in truth.judgments:
-        if judgment.query_id not in grades:
-            problems.append(
-                Problem(f"query {judgment.query_id}", f"judged for '{judgment.target}', but nobody asks it")
-            )
-            continue
-        found = grades[judgment.query_id]
-        try:
-            span = Span(judgment.target) if judgment.target in documents else span_of(judgment.target)
-        except InputError as error:
-            problems.append(Problem(f"query {judgment.query_id}", str(error)))
-            continue
-        found[span] = max(judgment.grade, found.get(span, 0))
-    entries = {key: [Entry(span, grade) for span, grade in found.items()] for key, found in grades.items()}
-    has_lines = any(entry.span.start for found in entries.values() for entry in found)
-    levels: tuple[Unit, ...] = ("line", "function", "file", "line published") if has_lines else ("file",)
-    return Expected(truth.queries, entries, levels, tuple(problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +49,31 @@ class Scored:
     seed: int = 0
     """Of the intervals."""
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> Figures:
         """Return mean and 95% interval by unit and measure."""
-        return {unit: self._told(values, slice(None)) for unit, values in self.values.items()}
+        return {unit: self._means(values, slice(None)) for unit, values in self.values.items()}
 
-    def groups(self) -> dict[str, Any]:
+    def groups(self) -> dict[str, dict[str, GroupFigures]]:
         """Return the figures of each group of queries, by tag and its value; a tag with one value says nothing."""
         return {tag: dict(self._grouped(values)) for tag, values in self.tags.items() if len(set(values)) > 1}
 
-    def _grouped(self, told: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _grouped(self, told: Sequence[str]) -> Iterator[tuple[str, GroupFigures]]:
         members: dict[str, list[int]] = defaultdict(list)
         for place, value in enumerate(told):
             members[value or "(none)"].append(place)
         for value, places in sorted(members.items()):
-            about: dict[str, Any] = {"queries": len(places)}
-            yield value, about | {unit: self._told(values, np.array(places)) for unit, values in self.values.items()}
+            figures: Figures = {unit: self._means(values, np.array(places)) for unit, values in self.values.items()}
+            yield value, GroupFigures(len(places), figures)
 
-    def _told(self, values: Mapping[str, Values], members: Any) -> dict[str, list[float]]:
+    def _means(self, values: Mapping[str, Values], members: Any) -> dict[str, Mean]:
         chosen = {name: every[members] for name, every in values.items()}
-        return {name: [_mean(some), *interval(some, seed=self.seed)] for name, some in chosen.items() if len(some)}
+        return {name: Mean(_mean(some), *interval(some, seed=self.seed)) for name, some in chosen.items() if len(some)}
 
 
 def score(
-    truth: Expected,
+    truth: Qrels,
     answers: Mapping[str, Sequence[Span]],
-    corpus: Corpus,
+    corpus: SystemCorpus,
     measures: Sequence[Measure],
     *,
     seed: int = 0,
@@ -142,7 +106,7 @@ def _mean(values: Values) -> float:
 class _Reader:
     """What measuring has to know of a corpus; each file is read and cut once."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: SystemCorpus) -> None:
         self._corpus = corpus
         self._files = {document.id: document.path for document in corpus.documents}
         self.lines = cache(self._lines)

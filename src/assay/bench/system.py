@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from assay.bench.corpus import Corpus
+from assay.bench.system_corpus import SystemCorpus
 from assay.protocols import Searcher
 
 
@@ -19,7 +19,7 @@ class System(Protocol):
     could not use), `built_s` (how long the index took that it shares) and `close()`.
     """
 
-    def prepare(self, corpus: Corpus, options: Mapping[str, Any]) -> Searcher:
+    def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Index a corpus, at most once for equal corpora and options, and return what answers."""
 
     def index_bytes(self) -> int | None:

@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from assay.bench.corpus import text_of
-from assay.bench.formats.writing import write_records
-from assay.bench.pool import Pool, pool
+from assay.bench.answer_runs import SystemAnswer
 from assay.bench.prepare import Prepared
-from assay.bench.runs import Answer
-from assay.bench.scores import Expected
+from assay.bench.results import UnseenCounts
+from assay.bench.system_corpus import text_of
 from assay.corpus.languages import BY_EXTENSION
-from assay.measure.lines import Entry, Span, span_of
+from assay.io.files import write_rows
+from assay.measure.line_spans import Entry, Span, span_of
 from assay.protocols import Progress
+from assay.truth.judging_pool import Pool, pool
+from assay.truth.qrels import Qrels
 from assay.types import Chunk, Judgment, Query
 
 DEPTH = 10
@@ -29,7 +29,7 @@ Pairs = Sequence[tuple[Query, Chunk]]
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class UnseenLabels:
     """What a judge said, and why it said no more, should that be so."""
 
     judgments: Sequence[Judgment]
@@ -42,27 +42,27 @@ class Unseen:
 
     judge: str
     """Its spec, by which labels and figures are marked."""
-    label: Callable[[Pairs, Path, Progress | None], Labels]
+    label: Callable[[Pairs, Path, Progress | None], UnseenLabels]
     """Judges pairs; what it does is kept in a file, where it goes on. What it cannot decide has no label."""
     depth: int = DEPTH
     """Results of a query that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class JudgedSet:
     """What is right, a judge's labels among it, and what results say about these."""
 
-    expected: Expected
-    told: Mapping[str, Any]
+    expected: Qrels
+    counts: UnseenCounts
 
 
 def seen(
     ready: Prepared,
-    answered: Mapping[str, Mapping[str, Answer]],
+    answered: Mapping[str, Mapping[str, SystemAnswer]],
     unseen: Unseen,
     out: Path,
     watch: Progress | None = None,
-) -> Seen:
+) -> JudgedSet:
     """Have judged what systems found; records and labels of the set are written below `out`."""
     runs = {
         name: {answer.query_id: [ready.named(span) for span in answer.spans] for answer in answers.values()}
@@ -76,7 +76,7 @@ def seen(
     labels = unseen.label(_pairs(ready, pooled), file, watch)
     said = {(each.query_id, each.target): replace(each, judge=unseen.judge) for each in labels.judgments}
     _write(pooled, said, file.with_suffix(".labels.jsonl"))
-    return Seen(_with(ready, said), _told(unseen, pooled, said, labels.stopped))
+    return JudgedSet(_with(ready, said), _counts(unseen, pooled, said, labels.stopped))
 
 
 def _pairs(ready: Prepared, pooled: Pool) -> list[tuple[Query, Chunk]]:
@@ -92,7 +92,7 @@ def _language(target: str) -> str:
     return BY_EXTENSION.get(target.partition(":")[0].rpartition(".")[2], "")
 
 
-def _with(ready: Prepared, said: Mapping[tuple[str, str], Judgment]) -> Expected:
+def _with(ready: Prepared, said: Mapping[tuple[str, str], Judgment]) -> Qrels:
     """Return what is right with what a judge called right; a place that stands for its like stands for them here."""
     documents = {document.id for document in ready.corpus.documents}
     entries = {name: list(held) for name, held in ready.expected.entries.items()}
@@ -105,7 +105,7 @@ def _with(ready: Prepared, said: Mapping[tuple[str, str], Judgment]) -> Expected
 def _write(pooled: Pool, said: Mapping[tuple[str, str], Judgment], file: Path) -> None:
     """Write the labels as a pool that was filled in."""
     rows = ((pair, said.get((pair.query_id, pair.target))) for pair in pooled.pairs)
-    write_records(
+    write_rows(
         file,
         (
             {
@@ -122,17 +122,17 @@ def _write(pooled: Pool, said: Mapping[tuple[str, str], Judgment], file: Path) -
     )
 
 
-def _told(unseen: Unseen, pooled: Pool, said: Mapping[tuple[str, str], Judgment], stopped: str) -> dict[str, Any]:
+def _counts(unseen: Unseen, pooled: Pool, said: Mapping[tuple[str, str], Judgment], stopped: str) -> UnseenCounts:
     grades = Counter(judgment.grade > 0 for judgment in said.values())
-    return {
-        "judge": unseen.judge,
-        "depth": unseen.depth,
-        "asked": len(pooled.pairs),
-        "right": grades[True],
-        "wrong": grades[False],
-        "undecided": len(pooled.pairs) - len(said),
-        "stopped": stopped,
-    }
+    return UnseenCounts(
+        judge=unseen.judge,
+        depth=unseen.depth,
+        asked=len(pooled.pairs),
+        right=grades[True],
+        wrong=grades[False],
+        undecided=len(pooled.pairs) - len(said),
+        stopped=stopped,
+    )
 
 
 def _safe(spec: str) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import options
-from assay.errors import InputError
+from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.options import GateOptions, UnseenOptions
 
 if TYPE_CHECKING:
     from assay.bench.unseen import Unseen
@@ -19,61 +19,64 @@ if TYPE_CHECKING:
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
 
-@click.command(short_help="Measure code search, with statistics.")
-@click.argument("what", default=".")
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="FOLDER", help="The checkout that WHAT speaks of.")
-@click.option("--system", "systems", multiple=True, metavar="[NAME=]SPEC", help="A system to ask. Repeatable.")
-@click.option("--set", "changes", multiple=True, metavar="NAME.KEY=VALUE", help="An option of a system. Repeatable.")
-@click.option("--measure", "measures", multiple=True, metavar="NAME", help="A measure; the first decides. Repeatable.")
-@click.option("-k", "--limit", "k", type=click.IntRange(min=1), metavar="N", help="Results of a query.  [default: 20]")
-@click.option(
-    "--timeout", "timeout_s", type=click.FloatRange(min=0.1), metavar="S", help="Seconds that a query may take."
+@dataclass(frozen=True, slots=True)
+class BenchCommandOptions:
+    """Options of `assay bench`."""
+
+    what: str = argument(default=".")
+    corpus: Path | None = option("--corpus", type=PATH, metavar="FOLDER", help="The checkout that WHAT is about.")
+    systems: tuple[str, ...] = option(
+        "--system", multiple=True, metavar="[NAME=]SPEC", help="A system to measure. Repeatable."
+    )
+    changes: tuple[str, ...] = option(
+        "--set", multiple=True, metavar="NAME.KEY=VALUE", help="Set an option of a system. Repeatable."
+    )
+    measures: tuple[str, ...] = option(
+        "--measure",
+        multiple=True,
+        metavar="NAME",
+        help="A measure, such as MRR or Hit@5; the first one decides. Repeatable.",
+    )
+    k: int | None = option("-k", "--limit", type=COUNT, metavar="N", help="Results per query.  [default: 20]")
+    timeout_s: float | None = option(
+        "--timeout", type=click.FloatRange(min=0.1), metavar="S", help="Most seconds of a query.  [default: 30]"
+    )
+    threshold: float | None = option(
+        "--threshold", type=float, metavar="SCORE", help="Leave out results that score below this.  [default: keep all]"
+    )
+    all_pairs: bool = flag(
+        "--all-pairs",
+        help="Test every two systems, not only variants against their base and other systems against one another.",
+    )
+    form_of: str = option(
+        "--from", default="", metavar="FORM", help="The format of WHAT.  [default: found by its contents]"
+    )
+    only: tuple[str, ...] = option(
+        "--only", multiple=True, metavar="GLOB", help="Run only systems whose name matches GLOB. Repeatable."
+    )
+    out: Path = option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=Path("assay-bench"),
+        metavar="FOLDER",
+        help="Where answers and results go; answers that are there are used again.",
+    )
+    judging: UnseenOptions = shared(UnseenOptions)
+    fresh: bool = flag("--fresh", help="Ask everything again; earlier answers are moved to FOLDER/runs.old.")
+    gating: GateOptions = shared(GateOptions)
+    form: str = form("text", "json")
+    verbose: bool = verbose("Show each question; show the traceback of an error.")
+
+
+@command(
+    BenchCommandOptions,
+    example="assay bench matrix.toml --fail-under Hit@5=0.70",
 )
-@click.option(
-    "--from", "form_of", default="", metavar="FORM", help="How WHAT is written.  [default: what it looks like]"
-)
-@click.option("--only", multiple=True, metavar="GLOB", help="Ask only systems called like this. Repeatable.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("assay-bench"),
-    show_default=True,
-    metavar="FOLDER",
-    help="Where answers and results go; what is there is not asked again.",
-)
-@options.unseen
-@click.option("--fresh", is_flag=True, help="Ask everything again; earlier answers are not used.")
-@click.option("--fail-under", "floors", multiple=True, metavar="MEASURE=N", help="Leave with 1 below this. Repeatable.")
-@click.option(
-    "--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Compare with an earlier results.json."
-)
-@click.option("--fail-if-worse", is_flag=True, help="Leave with 1 on a significant loss against the baseline.")
-@options.form("text", "json")
-@click.option("-v", "--verbose", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-@click.pass_context
-def bench(
-    context: click.Context,
-    what: str,
-    corpus: Path | None,
-    systems: tuple[str, ...],
-    changes: tuple[str, ...],
-    measures: tuple[str, ...],
-    k: int | None,
-    timeout_s: float | None,
-    form_of: str,
-    only: tuple[str, ...],
-    out: Path,
-    fresh: bool,
-    floors: tuple[str, ...],
-    baseline: Path | None,
-    fail_if_worse: bool,
-    form: str,
-    judging: options.Judging,
-) -> None:
+def bench(given: BenchCommandOptions) -> int:
     """Measure how well code search answers, with intervals, tests, latency and memory.
 
     WHAT is a repository, whose own history then is the ground truth (the default: the current folder), a file of
-    ground truth, or a matrix file (.toml) that names sets of queries, systems and variants. Without --system it
+    ground truth, or a matrix file (.toml) that names query sets, systems and variants. Without --system it
     asks Assay itself and BM25; other tools are asked by command:
 
     \b
@@ -81,39 +84,40 @@ def bench(
             --system 'rg=cmd:rg --sort path -n -i -w -e {regex} {corpus}' \\
             --set rg.merge=10 --set rg.order=count
 
-    With --judge-unseen a judge labels unjudged answers, too; figures with its labels stand beside those of people.
+    With --judge-unseen a judge also labels unjudged answers; figures with its labels are shown beside the others.
 
-    Leaves with 0 when all gates hold, 1 when one does not, 2 when nothing could be measured.
+    Exits 0 if all gates hold, 1 if one does not, 2 if nothing could be measured.
     """  # noqa: D301  what click reads
-    from assay.bench import experiment, gates, results
-    from assay.cli.bench_plan import Asked, plan_of
+    from assay.bench import experiment, gates
+    from assay.bench.results import as_text
+    from assay.cli.bench_plan import BenchOptions, plan_of
     from assay.cli.bench_text import text
     from assay.cli.progress import progress
     from assay.cli.workspaces import say
 
-    least = [gates.floor(each) for each in floors]
-    if fail_if_worse and baseline is None:
-        raise InputError("--fail-if-worse needs --baseline FILE: the results.json of an earlier run")
-    before = results.load(baseline) if baseline else None
-    asked = Asked(corpus, form_of, systems, changes, measures, k, timeout_s)
-    plan = plan_of(Path(what), asked, [each.measure for each in least]).only(only)
+    gate = gates.gates_of(given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse)
+    asked = BenchOptions(
+        given.corpus,
+        given.form_of,
+        given.systems,
+        given.changes,
+        given.measures,
+        given.k,
+        given.timeout_s,
+        given.threshold,
+        given.all_pairs,
+    )
+    plan = plan_of(Path(given.what), asked, [each.measure for each in gate.floors]).only(given.only)
     with progress() as watch:
-        setting = experiment.Setting(out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen(judging))
-        held = experiment.run(plan, setting, fresh=fresh)
-    click.echo(json.dumps(held, ensure_ascii=False) if form == "json" else text(held), nl=form == "json")
-    failed = list(gates.fallen(held, least))
-    for change in gates.changes(held, before) if before else ():
-        say(str(change))
-        failed += [f"significantly worse than the baseline: {change}"] if change.worse and fail_if_worse else []
-    if least or fail_if_worse:
-        failed += gates.unmeasured(held)
-    for line in failed:
-        say(line)
-    say(f"written to {out}: {', '.join(name for name in WRITTEN if (out / name).exists())}")
-    context.exit(1 if failed else 0)
+        setting = experiment.Setting(given.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen(given.judging))
+        held = experiment.run(plan, setting, fresh=given.fresh)
+    click.echo(as_text(held) if given.form == "json" else text(held, questions=given.verbose), nl=given.form == "json")
+    failed = gates.failures(held, gate, say)
+    say(f"written to {given.out}: {', '.join(name for name in WRITTEN if (given.out / name).exists())}")
+    return 1 if failed else 0
 
 
-def _unseen(judging: options.Judging) -> Unseen | None:
+def _unseen(judging: UnseenOptions) -> Unseen | None:
     """Return who judges what nobody did; what that takes is loaded where it is wanted."""
     if not judging.spec and not judging.budget:
         return None

@@ -10,13 +10,13 @@ from typing import Any
 
 from assay import plugins
 from assay.bench import matrix
-from assay.bench.files import form_of
-from assay.bench.plan import Plan, SetSpec, SystemSpec, measures_of
+from assay.bench.plan import BenchPlan, SetSpec, SystemSpec, measures_of
 from assay.errors import InputError, nearest
+from assay.truth.truth_formats import form_of
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BenchOptions:
     """The options that say what to measure."""
 
     corpus: Path | None
@@ -26,9 +26,11 @@ class Asked:
     measures: tuple[str, ...]
     k: int | None
     timeout_s: float | None
+    threshold: float | None
+    all_pairs: bool
 
 
-def plan_of(what: Path, asked: Asked, gated: Sequence[str]) -> Plan:
+def plan_of(what: Path, asked: BenchOptions, gated: Sequence[str]) -> BenchPlan:
     """Return the plan; measures that a gate looks at are measured, too."""
     plan = _started(what, asked)
     if asked.systems:
@@ -38,13 +40,16 @@ def plan_of(what: Path, asked: Asked, gated: Sequence[str]) -> Plan:
     plan = replace(plan, systems=tuple(_changed(plan.systems, asked.changes)), k=asked.k or plan.k)
     if asked.timeout_s:
         plan = replace(plan, timeout_s=asked.timeout_s)
+    if asked.threshold is not None:
+        plan = replace(plan, systems=tuple(replace(each, threshold=asked.threshold) for each in plan.systems))
+    plan = replace(plan, all_pairs=asked.all_pairs or plan.all_pairs)
     names = asked.measures or (() if asked.k else tuple(map(str, plan.measures)))
     return replace(plan, measures=tuple(dict.fromkeys((*measures_of(names, plan.k), *measures_of(gated, plan.k)))))
 
 
-def _started(what: Path, asked: Asked) -> Plan:
+def _started(what: Path, asked: BenchOptions) -> BenchPlan:
     if what.suffix != ".toml":
-        return Plan((_set(what, asked),), (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25")))
+        return BenchPlan((_set(what, asked),), (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25")))
     if asked.corpus or asked.form:
         raise InputError(
             "--corpus and --from go with a file of ground truth; a matrix names corpus and format of each set"
@@ -52,7 +57,7 @@ def _started(what: Path, asked: Asked) -> Plan:
     return matrix.load(what)
 
 
-def _set(path: Path, asked: Asked) -> SetSpec:
+def _set(path: Path, asked: BenchOptions) -> SetSpec:
     if not path.exists():
         raise InputError(f"no such file or folder: '{path}'; give a repository, a file of ground truth or a matrix")
     name = path.resolve().stem if path.is_file() else path.resolve().name

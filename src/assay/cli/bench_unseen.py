@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.bench.unseen import Labels, Pairs, Unseen
-from assay.cli.options import Judging
+from assay.assemble.open_judge import JudgeOptions, open_judge
+from assay.bench.unseen import Pairs, Unseen, UnseenLabels
+from assay.cli.options import UnseenOptions
 from assay.cli.workspaces import say
 from assay.errors import InputError
 from assay.judge import campaign
 from assay.judge.algorithm import CONFIGURATIONS
-from assay.judge.opening import Asked, opened
 from assay.judge.pairs import LONGEST, Pair
-from assay.judge.past import verdicts
+from assay.judge.past_records import verdicts
 from assay.judge.tally import Tally
 from assay.protocols import Progress
 from assay.types import Judgment, Problem
@@ -21,7 +21,7 @@ from assay.types import Judgment, Problem
 _EXAMPLES = "signals, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
 
 
-def unseen_of(wanted: Judging) -> Unseen:
+def unseen_of(wanted: UnseenOptions) -> Unseen:
     """Return who judges; a spec is `signals`, or a configuration of agents and a model."""
     if not wanted.spec:
         raise InputError("--judge-budget says what --judge-unseen may spend: give both")
@@ -29,18 +29,18 @@ def unseen_of(wanted: Judging) -> Unseen:
     return Unseen(wanted.spec, lambda *given: _labels(asked, *given), wanted.depth)
 
 
-def _asked(wanted: Judging) -> Asked:
+def _asked(wanted: UnseenOptions) -> JudgeOptions:
     if wanted.spec == "signals":
         if wanted.budget:
             raise InputError("the judge 'signals' asks no model and costs nothing: leave --judge-budget out")
-        return Asked("signals")
+        return JudgeOptions("signals")
     config, _, chat = wanted.spec.partition(":")
     if config not in CONFIGURATIONS or not chat:
         raise InputError(f"no judge '{wanted.spec}'; wanted {_EXAMPLES}; configurations: {', '.join(CONFIGURATIONS)}")
-    return Asked(chats=(chat,), config=config, budget=wanted.budget)
+    return JudgeOptions(chats=(chat,), config=config, budget=wanted.budget)
 
 
-def _labels(asked: Asked, pairs: Pairs, file: Path, watch: Progress | None) -> Labels:
+def _labels(asked: JudgeOptions, pairs: Pairs, file: Path, watch: Progress | None) -> UnseenLabels:
     """Judge pairs as a campaign that goes on in its file, and return what it holds about them."""
     wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
 
@@ -48,7 +48,7 @@ def _labels(asked: Asked, pairs: Pairs, file: Path, watch: Progress | None) -> L
         if watch:
             watch("judging", tally.before + tally.judged + tally.problems, len(pairs))
 
-    with opened(asked, file, say) as made:
+    with open_judge(asked, file, say) as made:
         tally = campaign.run(
             _all(pairs),
             made.judge_of,
@@ -62,7 +62,7 @@ def _labels(asked: Asked, pairs: Pairs, file: Path, watch: Progress | None) -> L
         for each in verdicts(file)
         if each["pair"] in wanted and each["grade"] is not None
     ]
-    return Labels(said, tally.stopped)
+    return UnseenLabels(said, tally.stopped)
 
 
 def _all(pairs: Pairs) -> Iterator[Pair | Problem]:

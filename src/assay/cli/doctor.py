@@ -7,12 +7,13 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from assay.cli import options
-from assay.cli.options import Chosen
+from assay.cli.command import argument, command, shared
+from assay.cli.options import SettingsOptions
 
 _NOT_PARTS = ("all", "dev")
 
@@ -20,28 +21,33 @@ Finding = tuple[bool, str]
 """Whether all is well, and what was found."""
 
 
-@click.command(short_help="Check that everything works here.")
-@click.argument("path", default=".", metavar="[PATH]")
-@options.with_settings
-@click.pass_context
-def doctor(context: click.Context, path: str, chosen: Chosen) -> None:
+@dataclass(frozen=True, slots=True)
+class DoctorOptions:
+    """Options of `assay doctor`."""
+
+    path: str = argument("[PATH]", default=".")
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(DoctorOptions, example="assay doctor")
+def doctor(given: DoctorOptions) -> int:
     """Check that everything works here.
 
     Tries each part on its own, then a search in a folder made for it, and reads all of the index of PATH, where there
-    is one. Leaves with 0 when all is well, 1 otherwise.
+    is one. Exits 0 if all is well, 1 otherwise.
     """
     well = True
-    for name, check in _checks(path, chosen):
+    for name, check in _checks(given.path, given.chosen):
         try:
             good, found = check()
         except Exception as error:  # noqa: BLE001  whatever is wrong is the finding
             good, found = False, f"{type(error).__name__}: {error}"
         well = well and good
         click.echo(f"{'ok ' if good else 'BAD'}  {name:<10}{found}")
-    context.exit(0 if well else 1)
+    return 0 if well else 1
 
 
-def _checks(path: str, chosen: Chosen) -> Iterator[tuple[str, Callable[[], Finding]]]:
+def _checks(path: str, chosen: SettingsOptions) -> Iterator[tuple[str, Callable[[], Finding]]]:
     yield "assay", _assay
     yield "machine", _machine
     yield "git", _git
@@ -82,9 +88,9 @@ def _cache() -> Finding:
     return free_gb > 1, f"{folder}, {free_gb:.0f} GB free"
 
 
-def _encoder(chosen: Chosen) -> Finding:
+def _encoder(chosen: SettingsOptions) -> Finding:
     """Encode a word."""
-    from assay.assemble import encoder_of
+    from assay.assemble.indexes import encoder_of
 
     encoder = encoder_of(chosen.settings(Path.cwd()))
     vectors = encoder.encode(["parse the arguments"], "query")
@@ -95,7 +101,8 @@ def _search() -> Finding:
     """Find the one right function of a folder."""
     from tempfile import TemporaryDirectory
 
-    from assay.assemble import open_workspace, queries_of
+    from assay.assemble.queries import queries_of
+    from assay.assemble.workspace import open_workspace
     from assay.settings import load
 
     with TemporaryDirectory() as folder:
@@ -110,12 +117,12 @@ def _search() -> Finding:
     return found == "send_mail", f"asked for send_mail, found {found}"
 
 
-def _index(path: str, chosen: Chosen) -> Finding:
+def _index(path: str, chosen: SettingsOptions) -> Finding:
     """Read the index of a folder and compare it with the files."""
-    from assay.assemble import index_of, root_of
+    from assay.assemble.indexes import index_of, root_of
     from assay.cli.workspaces import counted
     from assay.errors import DamagedIndex
-    from assay.search.checked import anew
+    from assay.search.checked_searcher import rebuild_command
 
     root = root_of(path)
     index = index_of(root, chosen.settings(root))
@@ -125,7 +132,7 @@ def _index(path: str, chosen: Chosen) -> Finding:
     except DamagedIndex as error:
         standing, damage = None, str(error)
     if damage:
-        return False, f"of {root} is not whole: {damage}; {anew(path, chosen.location)} makes it anew"
+        return False, f"of {root} is corrupt: {damage}; {rebuild_command(path, chosen.location)} rebuilds it"
     if standing is None:
         return True, f"none of {root} yet; the first search makes it"
     behind = f"{counted(len(standing.stale), 'file')} stale, which the next search sees to"
@@ -135,14 +142,14 @@ def _index(path: str, chosen: Chosen) -> Finding:
 
 def _sandbox() -> Finding:
     """Attack each kind of sandbox; say which one programs get, what it guarantees, and why no stronger one."""
-    from assay.sandbox.opening import GUARANTEES
-    from assay.sandbox.probe import KINDS, probe
+    from assay.cage.probe import probe
+    from assay.cage.sandbox_kinds import ISOLATING
 
     refused: list[str] = []
-    for kind in KINDS:
+    for kind in ISOLATING:
         finding = probe(kind, fresh=True)
         if finding.holds:
-            lines = [str(finding), *(f"  {guarantee}" for guarantee in GUARANTEES[kind]), *refused]
+            lines = [str(finding), *(f"  {guarantee}" for guarantee in kind.guarantees), *refused]
             return True, f"\n{'':<15}".join(lines)
         refused.append(f"not {finding}")
     return True, f"none holds here, so no program is run: {'; '.join(refused)}"

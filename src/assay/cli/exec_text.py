@@ -11,7 +11,7 @@ from typing import Any
 from assay.cli.workspaces import counted as things
 from assay.faults import Fault
 from assay.measure.passk import AtK, counted, over_tasks
-from assay.sandbox.campaign import Row
+from assay.programs.outcome_file import OutcomeRow
 
 _FEW = 5
 """Reasons that are told of one kind."""
@@ -34,7 +34,7 @@ class Figures:
     ran: tuple[AtK, ...]
 
 
-def figures_of(rows: Sequence[Row], ks: Sequence[int], *, seed: int = 0) -> Figures:
+def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) -> Figures:
     """Count outcomes; undecided ones are in no class and in no measure."""
     classes, undecided = Counter[Fault](), Counter[str]()
     decided: list[tuple[str, int, Fault]] = []
@@ -109,7 +109,7 @@ def _notes(figures: Figures) -> Iterator[str]:
         yield f"note: {shared} ran in one interpreter with the tests (shared), where a program can lie"
 
 
-def _lacking(rows: Sequence[Row]) -> Counter[str]:
+def _lacking(rows: Sequence[OutcomeRow]) -> Counter[str]:
     found = Counter[str]()
     for row in rows:
         if row.outcome.missing:
@@ -117,7 +117,7 @@ def _lacking(rows: Sequence[Row]) -> Counter[str]:
     return found
 
 
-def _reason(row: Row) -> str:
+def _reason(row: OutcomeRow) -> str:
     return row.outcome.detail or "the sandbox failed"
 
 

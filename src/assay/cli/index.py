@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
-from assay.cli import options
-from assay.cli.options import Chosen
+from assay.cli.command import argument, command, form, shared
+from assay.cli.options import SettingsOptions
 
 
-@click.command(short_help="Make an index, or bring it up to date.")
-@click.argument("roots", nargs=-1, metavar="[PATH]...")
-@options.form("text", "json")
-@options.with_settings
-@click.pass_context
-def index(context: click.Context, roots: tuple[str, ...], form: str, chosen: Chosen) -> None:
-    """Make an index, or bring it up to date.
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """Options of `assay index`."""
 
-    A search does this by itself; this does it beforehand, and reads all of an index to make it anew where it is
-    damaged. Each PATH is a folder or the URL of a git repository; without one it is the current folder.
+    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    form: str = form("text", "json")
+    chosen: SettingsOptions = shared(SettingsOptions)
 
-    Leaves with 0 when there is something to search, 1 when there is nothing, 2 on an error.
+
+@command(IndexOptions, example="assay index .")
+def index(given: IndexOptions) -> int:
+    """Build or update an index.
+
+    A search does this by itself. This command does it beforehand, reads all of an index, and rebuilds it if it is
+    corrupt. Each PATH is a folder or the URL of a git repository, by default the current folder.
+
+    Exits 0 if there is something to search, 1 if there is nothing, 2 on an error.
     """
     from assay.cli.answer import dumps
     from assay.cli.workspaces import about, open_roots, summary
 
-    opened = open_roots(roots or (".",), chosen, check=True)
-    if form == "json":
+    opened = open_roots(given.roots or (".",), given.chosen, check_all=True)
+    if given.form == "json":
         click.echo(dumps(about(opened)))
     else:
         for one in opened:
-            click.echo(f"{one.typed}: {summary(one.workspace.report)}")
-    context.exit(0 if all(one.workspace.report.files for one in opened) else 1)
+            click.echo(f"{one.name}: {summary(one.report)}")
+    return 0 if all(one.report.files for one in opened) else 1

@@ -2,61 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from assay.cli.command import argument, command, flag, option, verbose
 
-@click.command(short_help="Let coding agents use `assay mcp`.")
-@click.argument("path", required=False, metavar="[PATH]")
-@click.option("--agent", "names", multiple=True, metavar="NAME", help="Which agent; without it all are listed.")
-@click.option("--scope", type=click.Choice(["project", "user"]), help="Which of its files; else the project's, if any.")
-@click.option("--undo", is_flag=True, help="Take back what was written.")
-@click.option("--print", "printed", is_flag=True, help="Only print the block; without --agent for one not listed.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("-v", "--verbose", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-@click.pass_context
-def install(
-    context: click.Context,
-    path: str | None,
-    names: tuple[str, ...],
-    scope: str | None,
-    undo: bool,
-    printed: bool,
-    yes: bool,
-) -> None:
+
+@dataclass(frozen=True, slots=True)
+class InstallCommandOptions:
+    """Options of `assay install`."""
+
+    path: str | None = argument("[PATH]", required=False)
+    names: tuple[str, ...] = option(
+        "--agent", multiple=True, metavar="NAME", help="The agent to configure; without it, all are listed. Repeatable."
+    )
+    scope: str | None = option(
+        "--scope",
+        type=click.Choice(["project", "user"]),
+        help="Which settings file.  [default: the project's if it has one, else the user's]",
+    )
+    undo: bool = flag("--undo", help="Undo an earlier change.")
+    printed: bool = flag("--print", help="Only print the block to paste; without --agent, for an agent not listed.")
+    yes: bool = flag("-y", "--yes", help="Write without asking.")
+    verbose: bool = verbose("Show the traceback of an error.")
+
+
+@command(InstallCommandOptions, example="assay install --agent claude-code")
+def install(given: InstallCommandOptions) -> int:
     """Let coding agents use `assay mcp`, by an entry in their settings.
 
-    PATH is the project, without it the git checkout around the current folder. What would change is shown as a diff
-    before anything is written, and --undo takes it back. Everything else in the file stays as it is: other servers,
+    PATH is the project, by default the git checkout around the current folder. The change is shown as a diff before
+    anything is written, and --undo takes it back. Everything else in the file stays as it is: other servers,
     comments, order, indentation.
 
-    Leaves with 0 when all is written or was so already, 1 when nothing was written, 2 on an error. Needs the extra mcp.
+    Exits 0 if everything was written or was there already, 1 if nothing was written, 2 on an error. Needs the extra
+    mcp.
     """
-    from assay.cli.install_change import Asked, change_all
+    from assay.cli.install_change import InstallOptions, change_all
     from assay.cli.install_text import block, table
     from assay.errors import InputError
-    from assay.serve.agents.table import OTHER, agent_named
+    from assay.serve.agents.agents_table import OTHER, agent_named
 
-    agents = [agent_named(name) for name in dict.fromkeys(names)]
-    if undo and (printed or not agents):
+    agents = [agent_named(name) for name in dict.fromkeys(given.names)]
+    if given.undo and (given.printed or not agents):
         raise InputError("--undo takes back what was written for an agent: add --agent NAME, without --print")
-    asked = Asked(_project(path), scope, fixed=path is not None, undo=undo)
-    if not agents and not printed:
+    asked = InstallOptions(_project(given.path), given.scope, fixed=given.path is not None, undo=given.undo)
+    if not agents and not given.printed:
         click.echo(table(asked.project))
-        return
-    if not undo:
+        return 0
+    if not given.undo:
         _needs_mcp()
-    if not printed:
-        context.exit(change_all(agents, asked, yes=yes))
+    if not given.printed:
+        return change_all(agents, asked, yes=given.yes)
     asked.explain(agents or [OTHER])
     for agent in agents or [OTHER]:
         click.echo(block(agent, asked.entry(agent)))
+    return 0
 
 
 def _project(path: str | None) -> Path:
     """Return the folder PATH, else the git checkout around the current folder, else the current folder."""
-    from assay.assemble import root_of
+    from assay.assemble.indexes import root_of
     from assay.corpus.clone import is_url
     from assay.errors import InputError
 

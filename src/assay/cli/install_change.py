@@ -13,13 +13,13 @@ import click
 from assay.cli.install_text import block, show
 from assay.cli.workspaces import say
 from assay.errors import AssayError, InputError
-from assay.serve.agents.agent import ANYWHERE, NAME, Agent, Entry, Machine, Place
-from assay.serve.agents.configured import Change, installing, undoing, write
-from assay.serve.agents.started import Started, by_path, entry_of, started
+from assay.serve.agents.agent import ANYWHERE, NAME, Agent, AgentFiles, Entry, SettingsPlaces
+from assay.serve.agents.configured import SettingsEdit, installing, undoing, write
+from assay.serve.agents.started import StartCommand, by_path, entry_of, started
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class InstallOptions:
     """What the command line says about the entry."""
 
     project: Path
@@ -55,7 +55,7 @@ class Asked:
         for step in steps:
             say(f"{agent.title}: others who clone this cannot use the entry: {step}")
 
-    def change(self, agent: Agent) -> Change:
+    def change(self, agent: Agent) -> SettingsEdit:
         """Return the change that is wanted; one is undone in the first file that has something of ours."""
         keys = [*agent.keys, NAME]
         if not self.undo:
@@ -64,13 +64,13 @@ class Asked:
         changes = [undoing(self._file(place), keys) for place in places]
         return next((change for change in changes if change.real), changes[0])
 
-    def _file(self, place: Place) -> Path:
-        return Machine.here().file(place, self.project)
+    def _file(self, place: AgentFiles) -> Path:
+        return SettingsPlaces.here().file(place, self.project)
 
 
-def change_all(agents: Sequence[Agent], asked: Asked, *, yes: bool) -> int:
+def change_all(agents: Sequence[Agent], asked: InstallOptions, *, yes: bool) -> int:
     """Show all changes, ask once, write them, and return the exit status."""
-    plans: list[tuple[Agent, Change]] = []
+    plans: list[tuple[Agent, SettingsEdit]] = []
     status = 0
     for agent in agents:
         try:
@@ -94,12 +94,12 @@ def change_all(agents: Sequence[Agent], asked: Asked, *, yes: bool) -> int:
     return status
 
 
-def _how(agent: Agent) -> Started:
+def _how(agent: Agent) -> StartCommand:
     search = os.environ.get("PATH", "")
     return by_path(agent, started(sys.argv[0], sys.executable, search), search)
 
 
-def _tell(agent: Agent, change: Change, scope: str | None) -> None:
+def _tell(agent: Agent, change: SettingsEdit, scope: str | None) -> None:
     """Say what was done, and what follows from it."""
     if change.undoes:
         say(f"{'removed' if change.after is None else 'wrote'} {change.file}")
@@ -109,7 +109,7 @@ def _tell(agent: Agent, change: Change, scope: str | None) -> None:
         say(f"{agent.title}: {remark}")
 
 
-def _refused(error: Exception, agent: Agent, asked: Asked) -> None:
+def _refused(error: Exception, agent: Agent, asked: InstallOptions) -> None:
     """Say why a file was left alone, and print what may be pasted into it."""
     say(f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error))
     if asked.undo:

@@ -11,11 +11,11 @@ import click
 from assay.cli.text import wants_color
 from assay.cli.workspaces import say
 from assay.errors import InputError, MissingExtra
-from assay.serve.agents import kept
-from assay.serve.agents.agent import NAME, Agent, Entry, Machine
-from assay.serve.agents.configured import Change, entry_in, format_of
-from assay.serve.agents.files import resolved
-from assay.serve.agents.table import AGENTS
+from assay.serve.agents import edit_journal
+from assay.serve.agents.agent import NAME, Agent, Entry, SettingsPlaces
+from assay.serve.agents.agent_files import resolved
+from assay.serve.agents.agents_table import AGENTS
+from assay.serve.agents.configured import SettingsEdit, entry_in, format_of
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -46,7 +46,7 @@ def block(agent: Agent, entry: Entry) -> str:
     return written.rstrip("\n")
 
 
-def show(change: Change) -> None:
+def show(change: SettingsEdit) -> None:
     """Print the diff of a change, and say what is odd about it."""
     if change.real and change.file.is_symlink():
         say(f"{change.file} leads to {resolved(change.file)}")
@@ -58,7 +58,7 @@ def show(change: Change) -> None:
         click.echo(styled, color=wants_color())
 
 
-def diff(change: Change) -> list[str]:
+def diff(change: SettingsEdit) -> list[str]:
     """Return the lines of a change, as `diff -u` has them."""
     before, after = change.before or "", change.after or ""
     old, new = _lines(before), _lines(after)
@@ -69,7 +69,7 @@ def diff(change: Change) -> list[str]:
     rows = [row.rstrip("\n") for row in unified_diff(old, new, names[0], names[1])]
     if all(len(row) <= _LONG for row in rows):
         return rows
-    piece = kept.step(before, after)
+    piece = edit_journal.step(before, after)
     parts = (("-", piece.removed), ("+", piece.added))
     head = [f"--- {names[0]}", f"+++ {names[1]}", f"@@ character {piece.at:,} of a long line @@"]
     return head + [f"{sign}{line[:_LONG]}" for sign, text in parts for line in text.splitlines()]
@@ -86,7 +86,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _rows(project: Path) -> Iterator[tuple[str, str, str, str]]:
-    machine = Machine.here()
+    machine = SettingsPlaces.here()
     for agent in AGENTS:
         files = {scope: machine.file(place, project) for scope, place in agent.places().items()}
         named = {scope: f"{_short(file, project)}{_mark(agent, file)}" for scope, file in files.items()}

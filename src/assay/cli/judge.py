@@ -6,9 +6,16 @@ import click
 
 from assay.cli.lazy import Lazy
 
-COMMANDS = ("run", "agreement", "prefer", "accounts", "replay", "export")
+COMMANDS = {
+    "run": "Label pairs; continue an interrupted run.",
+    "agreement": "Compare labels with the truth and with one another.",
+    "prefer": "Vote blindly between two sets of answers.",
+    "accounts": "Print what records cost, and what more pairs would.",
+    "replay": "Compute verdicts again from their records.",
+    "export": "Write records as a benchmark.",
+}
 
 
-@click.command(cls=Lazy, names=COMMANDS, modules="assay.cli.judge_", short_help="Label pairs of a query and a code.")
+@click.command(cls=Lazy, names=COMMANDS, modules="assay.cli.judge_")
 def judge() -> None:
     """Label pairs of a query and a code: by test-driven agents, or by evidence without a model."""

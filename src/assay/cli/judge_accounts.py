@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import options
+from assay.cli.command import COUNT, PATH, argument, command, form, option, verbose
+from assay.report.plain_text import table_lines
+from assay.report.table import Column, Count, Number, Phrase, Rows, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.judge.accounts import Plan
+    from assay.judge.accounts import CostForecast
 
 
-@click.command(short_help="What records cost, and what more pairs would.")
-@click.argument("records", type=click.Path(path_type=Path))
-@click.option("--pairs", type=click.IntRange(min=1), metavar="N", help="Plan N pairs.  [default: 412,080, CoSQA+'s]")
-@click.option("--workers", type=click.IntRange(min=1), default=8, show_default=True, help="Pairs at a time, planned.")
-@click.option("--cores", type=click.IntRange(min=1), metavar="N", help="Programs at a time, planned.  [default: all]")
-@options.form("text", "json")
-@click.option("-v", "--verbose", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-def accounts(records: Path, pairs: int | None, workers: int, cores: int | None, form: str) -> None:
-    """Say what the verdicts in RECORDS cost by the way they took, what test programs did, and how labels spread.
+@dataclass(frozen=True, slots=True)
+class JudgeAccountsOptions:
+    """Options of `assay judge accounts`."""
 
-    Beside each figure stands what CoSQA+ says of its own, where it says something.
+    records: Path = argument(type=PATH)
+    pairs: int | None = option(
+        "--pairs", type=COUNT, metavar="N", help="Plan for N pairs.  [default: 412,080, those of CoSQA+]"
+    )
+    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Plan for N pairs at a time.")
+    cores: int | None = option(
+        "--cores", type=COUNT, metavar="N", help="Plan for N programs at a time.  [default: the cores]"
+    )
+    form: str = form("text", "json")
+    verbose: bool = verbose("Show the traceback of an error.")
+
+
+@command(
+    JudgeAccountsOptions,
+    example="assay judge accounts records.jsonl --pairs 10000",
+)
+def accounts(given: JudgeAccountsOptions) -> None:
+    """Print what the verdicts in RECORDS cost, by how they were reached, and how tests and labels came out.
+
+    Beside each figure stands the one that the authors of CoSQA+ report, if they report one.
     """
     import os
     from dataclasses import asdict
@@ -33,17 +49,18 @@ def accounts(records: Path, pairs: int | None, workers: int, cores: int | None, 
     from assay.cli.answer import dumps
     from assay.errors import InputError
     from assay.judge import accounts as made
-    from assay.judge.past import verdicts
+    from assay.judge.past_records import verdicts
 
-    added = made.accounts(verdicts(records))
+    added = made.accounts(verdicts(given.records))
     if not added.pairs:
-        raise InputError(f"no verdict in {records}; `assay judge run` writes some")
+        raise InputError(f"no verdict in {given.records}; `assay judge run` writes some")
     told = made.told(added)
-    plan = made.planned(added, pairs or made.PUBLISHED["pairs"], workers=workers, cores=cores or os.cpu_count() or 1)  # type: ignore[arg-type]
-    if form == "json":
+    pairs = given.pairs or int(made.PUBLISHED["pairs"])
+    plan = made.planned(added, pairs, workers=given.workers, cores=given.cores or os.cpu_count() or 1)
+    if given.form == "json":
         click.echo(dumps({**told, "plan": {**asdict(plan), "seconds": plan.seconds}}))
     else:
-        click.echo("\n".join((*_text(told), *_planned(plan, workers))))
+        click.echo("\n".join((*_text(told), *_planned(plan, given.workers))))
 
 
 def _text(told: Mapping[str, Any]) -> Iterator[str]:
@@ -55,13 +72,7 @@ def _text(told: Mapping[str, Any]) -> Iterator[str]:
     if told["undecided"]:
         yield f"undecided: {', '.join(f'{why} {count:,}' for why, count in told['undecided'].items())}"
     yield f"unclear: {told['unclear_share']:.1%} (CoSQA+ {published['unclear_share']:.0%})"
-    yield f"{'path':<12}{'pairs':>9}{'calls':>8}{'tokens':>9}{'$ a pair':>12}{'model s':>10}{'sandbox s':>11}"
-    for name, path in told["paths"].items():
-        tokens = path["tokens_in"] + path["tokens_out"]
-        yield (
-            f"{name:<12}{path['pairs']:>9,}{path['calls']:>8.2f}{tokens:>9,.0f}{path['cost']:>12.6f}"
-            f"{path['model_s']:>10.2f}{path['sandbox_s']:>11.2f}"
-        )
+    yield from table_lines(_routes(told["paths"]), indent="")
     if told["programs"]:
         yield f"test cases a program: {told['cases_a_program']:.2f} (CoSQA+ {published['cases_a_program']})"
         yield (
@@ -74,11 +85,28 @@ def _text(told: Mapping[str, Any]) -> Iterator[str]:
     yield f"codes that match two queries or more, of those that match any: {two}"
 
 
+def _routes(paths: Mapping[str, Mapping[str, Any]]) -> Table:
+    heads = ("pairs", "calls", "tokens", "$ a pair", "model s", "sandbox s")
+    rows: Rows = tuple(
+        (
+            Phrase(name),
+            Count(path["pairs"]),
+            Number(path["calls"], digits=2),
+            Number(path["tokens_in"] + path["tokens_out"], digits=0),
+            Number(path["cost"], digits=6),
+            Number(path["model_s"], digits=2),
+            Number(path["sandbox_s"], digits=2),
+        )
+        for name, path in paths.items()
+    )
+    return Table("", (Column("path", words=True), *map(Column, heads)), rows)
+
+
 def _spread(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{often:,} with {count}" for count, often in counts.items()) or "none"
 
 
-def _planned(plan: Plan, workers: int) -> Iterator[str]:
+def _planned(plan: CostForecast, workers: int) -> Iterator[str]:
     from assay.judge.tally import lasting
 
     yield ""

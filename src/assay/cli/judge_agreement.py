@@ -2,83 +2,121 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import options
+from assay.cli.command import COUNT, FILE, argument, command, form, option, shared, verbose
+from assay.cli.options import GateOptions
 
 if TYPE_CHECKING:
-    from assay.judge.labels import Annotator, Key
+    from assay.bench.results import Results
+    from assay.judge.annotators import Annotator, Key
+    from assay.judge.label_agreement import LabelAgreement, Labels
+    from assay.protocols import Say
     from assay.types import Problem
 
 
-@click.command(short_help="How far labels agree with the truth and one another.")
-@click.argument("labels", nargs=-1, required=True, metavar="LABELS...")
-@click.option(
-    "--gold", multiple=True, metavar="FILE", help="The truth; several are several annotators whose majority it is."
+@dataclass(frozen=True, slots=True)
+class JudgeAgreementOptions:
+    """Options of `assay judge agreement`."""
+
+    labels: tuple[str, ...] = argument("LABELS...", nargs=-1, required=True)
+    gold: tuple[str, ...] = option(
+        "--gold",
+        multiple=True,
+        metavar="FILE",
+        help="The true labels. Repeatable: the majority of several annotators is the truth.",
+    )
+    match: int = option(
+        "--match", type=COUNT, default=1, metavar="GRADE", help="The lowest grade that counts as a match."
+    )
+    show: int = option(
+        "--show", type=click.IntRange(min=0), default=10, metavar="N", help="Print at most N disagreements."
+    )
+    out: Path | None = option("--out", type=FILE, metavar="FILE.html", help="Also write the disagreements as a page.")
+    results: Path | None = option(
+        "--results",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help="Write results.json, RESULTS.md and report.html there; needs --gold.",
+    )
+    gating: GateOptions = shared(GateOptions)
+    form: str = form("text", "json")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
+
+
+@command(
+    JudgeAgreementOptions,
+    example="assay judge agreement anna=a.jsonl ben=b.jsonl --gold gold.jsonl",
 )
-@click.option(
-    "--match",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="The least of the graded labels that is a match.",
-)
-@click.option("--show", type=click.IntRange(min=0), default=10, show_default=True, help="Disagreements in the text.")
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html", help="Disagreements as a page."
-)
-@options.form("text", "json")
-@click.option("-v", "--verbose", is_flag=True, help="Name every problem; show the traceback of an error.")
-def agreement(
-    labels: tuple[str, ...],
-    gold: tuple[str, ...],
-    match: int,
-    show: int,
-    out: Path | None,
-    form: str,
-    verbose: bool,
-) -> None:
+def agreement(given: JudgeAgreementOptions) -> int:
     """Compare the LABELS of several annotators: records of `assay judge run`, JSON, CSV, TSV or TREC's qrels.
 
-    NAME=FILE gives an annotator a name. Printed are accuracy, precision, recall, F1 and Cohen's kappa against the
-    truth, kappa of each two, Krippendorff's nominal alpha of all, and pairs labelled in two ways with who said what
-    and why. Brackets are 95% bootstrap intervals over queries, of shares at least as wide as Wilson's. Pairs that
-    somebody left undecided are counted.
+    NAME=FILE gives an annotator a name. Prints accuracy, precision, recall, F1 and Cohen's kappa against the truth,
+    kappa of every two annotators, Krippendorff's nominal alpha of all, and pairs with two labels: who gave which
+    label and why. Brackets hold 95% bootstrap intervals over queries; those of fractions are at least as wide as
+    Wilson's. Pairs that somebody left undecided are counted.
 
-    Leaves with 0, or 2 on an error, such as labels of other pairs.
+    With --gold, --fail-under takes of_all, accuracy, precision, recall, f1 or kappa, of the first annotator or as
+    NAME:kappa=0.6; --baseline compares which of all pairs are right, query by query, with an earlier results.json.
+
+    Exits 0 if all gates hold, 1 if one does not, 2 on an error, such as labels of other pairs.
     """
+    from assay.bench import gates
+    from assay.bench.labelling import MEASURES
     from assay.cli.answer import dumps
     from assay.cli.judge_agreement_text import as_dict, as_text
     from assay.cli.workspaces import say
-    from assay.judge.agreement import compare
+    from assay.judge.label_agreement import compare, labels_of
 
+    gate = gates.gates_of(
+        given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse, names=MEASURES
+    )
     texts: dict[Key, tuple[str, str]] = {}
     problems: list[Problem] = []
-    truth = [annotator for spec in gold for annotator in _read(spec, texts, problems)]
-    annotators = [annotator for spec in labels for annotator in _read(spec, texts, problems)]
-    for problem in problems if verbose else problems[:10]:
+    truth = [annotator for spec in given.gold for annotator in _read(spec, texts, problems)]
+    annotators = [annotator for spec in given.labels for annotator in _read(spec, texts, problems)]
+    for problem in problems if given.verbose else problems[:10]:
         say(str(problem))
-    if len(problems) > 10 and not verbose:
+    if len(problems) > 10 and not given.verbose:
         say(f"{len(problems) - 10:,} more rows could not be used; -v names them")
-    found = compare(annotators, truth, match=match)
+    found = compare(annotators, truth, match=given.match)
     reasons = {each.name: each.reasons for each in (*truth, *annotators)}
-    if form == "json":
+    if given.form == "json":
         click.echo(dumps({**as_dict(found, reasons, texts), "problems": [str(problem) for problem in problems]}))
     else:
-        click.echo("\n".join(as_text(found, reasons, texts, show=show, problems=len(problems))))
-    if out:
+        click.echo("\n".join(as_text(found, reasons, texts, show=given.show, problems=len(problems))))
+    if given.out:
         from assay.cli.judge_agreement_page import write
 
-        write(found, reasons, texts, out)
+        write(found, reasons, texts, given.out)
+        say(f"written to {given.out}")
+    if given.results or given.gating.floors or given.gating.baseline:
+        measured = _measured(found, labels_of(annotators, truth, match=given.match), given.results, say)
+        return 1 if gates.failures(measured, gate, say) else 0
+    return 0
+
+
+def _measured(found: LabelAgreement, labels: Labels, out: Path | None, say: Say) -> Results:
+    """Return agreement with the truth as any experiment has it, written to a folder where one is wanted."""
+    from assay.bench import experiment
+    from assay.bench.labelling import results_of
+
+    held = results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}")
+    if out:
+        experiment.write(held, out, say, experiment.earlier_in(out / experiment.RESULTS))
         say(f"written to {out}")
+    return held
 
 
 def _read(spec: str, texts: dict[Key, tuple[str, str]], problems: list[Problem]) -> list[Annotator]:
     """Read a file given as FILE or NAME=FILE."""
-    from assay.judge.labels import read
+    from assay.judge.annotators import read
 
     name, equals, file = spec.partition("=")
     found = read(Path(file), name) if equals and not Path(spec).exists() else read(Path(spec))

@@ -1,88 +1,62 @@
-"""Pairs that were labelled in two ways in, one page that shows them side by side out.
-
-It needs nothing else, loads nothing and runs no script; what strangers wrote is text. How many are left out is said.
-"""
+"""Pairs that were labelled in two ways in, a page with each of them out. How many are left out is said."""
 
 from __future__ import annotations
 
-from importlib import resources
+from collections.abc import Iterator
 from pathlib import Path
 
-from assay.bench.page.html import Html, join, said, tag
-from assay.cli.judge_agreement_text import MARKS, Reasons, Texts, figure
-from assay.errors import StorageError
-from assay.judge.agreement import Agreement, Difference
+from assay.cli.judge_agreement_text import MARKS, Reasons, Texts, estimate, tables
+from assay.judge.label_agreement import LabelAgreement, LabelDifference
+from assay.report.document import Choice, Detail, Entries, ListEntry, Report, Section, words
+from assay.report.plain_text import cell_text
+from assay.report.table import Mark, Phrase
+from assay.report.web_page import write_page
 
 _MOST = 1_000
-_CODE, _REASON = 6_000, 2_000
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-_OWN = """
-.pair { margin-top: 2.4rem; padding-top: 1.2rem; border-top: 1px solid var(--rule); }
-.pair h2 { font-size: 1.1rem; } .pair pre { max-height: 32rem; overflow: auto; }
-.pair td { white-space: normal; } .yes { color: var(--c2); } .no { color: var(--c1); }
-"""
+_COLORS: dict[int | None, Mark] = {1: "good", 0: "bad", None: ""}
 
 
-def write(found: Agreement, reasons: Reasons, texts: Texts, path: Path) -> None:
+def write(found: LabelAgreement, reasons: Reasons, texts: Texts, path: Path) -> None:
     """Write the page; one that is there is replaced at once or not at all."""
-    beside = path.with_name(path.name + ".new")
-    try:
-        beside.write_text(page(found, reasons, texts), "utf-8", "backslashreplace")
-        beside.replace(path)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}; give another place for the page") from error
+    write_page(report_of(found, reasons, texts), path)
 
 
-def page(found: Agreement, reasons: Reasons, texts: Texts) -> str:
-    """Return the page."""
-    style = Html(resources.files("assay.bench.page").joinpath("style.css").read_text("utf-8") + _OWN)
+def report_of(found: LabelAgreement, reasons: Reasons, texts: Texts) -> Report:
+    """Return how far labels agree, and each pair that they divide."""
     total, shown = len(found.differences), found.differences[:_MOST]
+    names = list(dict.fromkeys(name for each in shown for name in each.said))
+    by = Choice("missing", "Undecided by", {"": "anybody", **{str(at): name for at, name in enumerate(names)}})
+    entries = tuple(_entry(each, reasons, texts, names) for each in shown)
+    cut = [words(f"The {_MOST:,} most divided are shown; JSON has all.", "note")] if total > _MOST else []
+    pairs = Section("pairs", "Pairs", (*cut, Entries("pair", "pair", (by,), entries)))
+    agreement = Section("agreement", "Agreement", tuple(tables(found)))
     title = f"{total:,} pairs labelled in two ways"
-    cut = [tag("p", f"The {_MOST:,} most divided are shown; JSON has all.", class_="note")] if total > _MOST else []
-    return "<!doctype html>\n" + tag(
-        "html",
-        tag(
-            "head",
-            Html('<meta charset="utf-8">'),
-            Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
-            Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-            Html('<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'),
-            tag("title", title),
-            tag("style", style),
-        ),
-        tag(
-            "body",
-            tag("header", tag("p", "Assay judge", class_="eyebrow"), tag("h1", title), _facts(found), *cut),
-            tag("main", *(_pair(each, reasons, texts) for each in shown)),
-        ),
-        lang="en",
-    )
+    return Report(title, "Assay judge", tuple(_facts(found)), (agreement, pairs), "Written by Assay.")
 
 
-def _facts(found: Agreement) -> Html:
-    parts = [f"{found.pairs:,} pairs of {found.queries:,} queries"]
+def _facts(found: LabelAgreement) -> Iterator[str]:
+    yield f"{found.pairs:,} pairs of {found.queries:,} queries"
     if len(found.counts) > 1:
-        parts.append(f"alpha {figure(found.alpha)}")
-    parts += [f"{name}: accuracy {figure(one.accuracy)}" for name, one in found.against.items()]
-    return tag("p", *(tag("span", part) for part in parts), class_="facts")
+        yield f"alpha {cell_text(estimate(found.alpha))}"
+    for name, one in found.against.items():
+        yield f"{name}: accuracy {cell_text(estimate(one.accuracy))}"
 
 
-def _pair(difference: Difference, reasons: Reasons, texts: Texts) -> Html:
+def _entry(difference: LabelDifference, reasons: Reasons, texts: Texts, names: list[str]) -> ListEntry:
     query, code = texts.get(difference.key, ("(the files do not hold the texts of this pair)", ""))
-    rows = [
-        tag(
-            "tr",
-            tag("th", said(name), scope="row"),
-            tag("td", MARKS[label], class_={1: "words yes", 0: "words no", None: "words none"}[label]),
-            tag("td", said(reasons[name].get(difference.key, ""), longest=_REASON), class_="words"),
-        )
-        for name, label in difference.said.items()
-    ]
-    return tag(
-        "article",
-        tag("h2", said(query, longest=_REASON)),
-        tag("p", said(", ".join(difference.key)), class_="note"),
-        tag("div", tag("table", tag("tbody", join(rows))), class_="scroll"),
-        *([tag("pre", said(code, "code", longest=_CODE))] if code else []),
-        class_="pair",
+    return ListEntry(
+        title=query,
+        about=", ".join(difference.key),
+        badges=(),
+        status=", ".join(f"{name}: {MARKS[label]}" for name, label in difference.said.items()),
+        dots=(),
+        state={"missing": tuple(str(names.index(name)) for name, label in difference.said.items() if label is None)},
+        details=tuple(
+            Detail(
+                Phrase(name),
+                (Phrase(MARKS[label], mark=_COLORS[label]), Phrase(reasons[name].get(difference.key, ""))),
+            )
+            for name, label in difference.said.items()
+        ),
+        text=code,
     )

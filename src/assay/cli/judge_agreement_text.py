@@ -7,11 +7,12 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from assay.cli.workspaces import counted
 from assay.errors import printable
-from assay.judge.agreement import Agreement, Difference
-from assay.judge.labels import Key
-from assay.measure.agreement import Figure
+from assay.judge.annotators import Key
+from assay.judge.label_agreement import LabelAgreement, LabelDifference
+from assay.measure.agreement import Estimate
+from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
+from assay.report.table import Column, Count, Number, Phrase, Rows, Table, counted, fraction
 
 Reasons = Mapping[str, Mapping[Key, str]]
 Texts = Mapping[Key, tuple[str, str]]
@@ -20,7 +21,7 @@ _LINES, _WIDEST = 8, 110
 _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")
 
 
-def as_dict(found: Agreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
+def as_dict(found: LabelAgreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
     """Return all of it as JSON has it; what is not defined is null."""
     plain = nulled(asdict(found))
     for told, difference in zip(plain["differences"], found.differences, strict=True):
@@ -31,54 +32,71 @@ def as_dict(found: Agreement, reasons: Reasons, texts: Texts) -> dict[str, Any]:
     return dict(plain)
 
 
-def as_text(found: Agreement, reasons: Reasons, texts: Texts, *, show: int, problems: int) -> Iterator[str]:
+def as_text(found: LabelAgreement, reasons: Reasons, texts: Texts, *, show: int, problems: int) -> Iterator[str]:
     """Yield lines for people."""
     yield f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query')}" + (
         f"; {problems:,} rows cannot be used" if problems else ""
     )
-    width = max(len(printable(name)) for name in (*found.counts, "(the truth)")) + 2
-    yield ""
-    yield f"{'annotator':<{width}}{'match':>9}{'no match':>10}{'undecided':>11}{'absent':>8}"
-    for name, counts in (("(the truth)", found.true), *found.counts.items()):
-        if counts:
-            numbers = f"{counts.match:>9,}{counts.non_match:>10,}{counts.undecided:>11,}{counts.absent:>8,}"
-            yield f"{printable(name):<{width}}{numbers}"
-    if found.true:
-        yield ""
-        yield from _against(found, width)
+    for table in tables(found):
+        yield from ("", *([one_line(table.title)] if table.title else []), *table_lines(table, indent=""))
     if found.kappas:
-        yield ""
-        yield from _together(found)
+        alpha = cell_text(estimate(found.alpha))
+        yield f"alpha of all  {alpha}  over {found.labelled_twice:,} pairs with two labels or more"
     yield ""
     yield from _differences(found, reasons, texts, show)
 
 
-def figure(one: Figure) -> str:
-    """Return a value with its interval."""
-    return "\N{EN DASH}" if isnan(one.value) else f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
+def tables(found: LabelAgreement) -> Iterator[Table]:
+    """Yield how labels spread, how far they agree with the truth, and with one another."""
+    columns = (Column("annotator", words=True), *map(Column, ("match", "no match", "undecided", "absent")))
+    named = (("(the truth)", found.true), *found.counts.items())
+    yield Table(
+        "Labels",
+        columns,
+        tuple(
+            (Phrase(name), *map(Count, (counts.match, counts.non_match, counts.undecided, counts.absent)))
+            for name, counts in named
+            if counts
+        ),
+    )
+    if found.true:
+        yield _against(found)
+    if found.kappas:
+        yield _together(found)
 
 
-def _against(found: Agreement, width: int) -> Iterator[str]:
-    of = " and ".join(map(printable, found.truth)) if len(found.truth) < 3 else f"{len(found.truth)} annotators"
-    yield f"against {'the majority of ' if len(found.truth) > 1 else ''}{of}"
-    if found.truth_alpha:
-        yield f"alpha of those: {figure(found.truth_alpha)}"
-    heads = ("accuracy", "of all pairs", "precision", "recall", "F1", "kappa")
-    yield f"{'':<{width}}{'decided':>9}  " + "".join(f"{head:<23}" for head in heads).rstrip()
-    for name, one in found.against.items():
-        cells = "".join(f"{figure(getattr(one, each)):<23}" for each in _FIGURES).rstrip()
-        yield f"{printable(name):<{width}}{one.decided:>9,}  {cells}"
+def estimate(one: Estimate) -> Number:
+    """Return the cell of a value with its interval; what is not defined has none."""
+    return Number(None) if isnan(one.value) else Number(one.value, one.low, one.high)
 
 
-def _together(found: Agreement) -> Iterator[str]:
-    names = max(len(f"{printable(two.a)}, {printable(two.b)}") for two in found.kappas)
-    for two in found.kappas:
-        same = f"{two.same / two.pairs:.1%} of {two.pairs:,} pairs the same" if two.pairs else "no pair in common"
-        yield f"kappa  {f'{printable(two.a)}, {printable(two.b)}':<{names}}  {figure(two.kappa)}  {same}"
-    yield f"alpha of all  {figure(found.alpha)}  over {found.labelled_twice:,} pairs with two labels or more"
+def _against(found: LabelAgreement) -> Table:
+    of = " and ".join(found.truth) if len(found.truth) < 3 else f"{len(found.truth)} annotators"
+    alpha = f" (alpha of those: {cell_text(estimate(found.truth_alpha))})" if found.truth_alpha else ""
+    heads = ("decided", "accuracy", "of all pairs", "precision", "recall", "F1", "kappa")
+    rows: Rows = tuple(
+        (Phrase(name), Count(one.decided), *(estimate(getattr(one, each)) for each in _FIGURES))
+        for name, one in found.against.items()
+    )
+    title = f"against {'the majority of ' if len(found.truth) > 1 else ''}{of}{alpha}"
+    return Table(title, (Column("annotator", words=True), *map(Column, heads)), rows)
 
 
-def _differences(found: Agreement, reasons: Reasons, texts: Texts, show: int) -> Iterator[str]:
+def _together(found: LabelAgreement) -> Table:
+    columns = (Column("annotators", words=True), Column("kappa"), Column("the same"), Column("pairs in common"))
+    rows: Rows = tuple(
+        (
+            Phrase(f"{two.a}, {two.b}"),
+            estimate(two.kappa),
+            fraction(two.same / two.pairs if two.pairs else None, digits=1),
+            Count(two.pairs),
+        )
+        for two in found.kappas
+    )
+    return Table("Two at a time", columns, rows)
+
+
+def _differences(found: LabelAgreement, reasons: Reasons, texts: Texts, show: int) -> Iterator[str]:
     total = len(found.differences)
     yield f"{total:,} pairs are labelled in two ways" + (f"; the first {show:,}:" if total > show > 0 else "")
     for difference in found.differences[:show]:
@@ -86,14 +104,14 @@ def _differences(found: Agreement, reasons: Reasons, texts: Texts, show: int) ->
         yield from _side_by_side(difference, reasons, texts)
 
 
-def _side_by_side(difference: Difference, reasons: Reasons, texts: Texts) -> Iterator[str]:
+def _side_by_side(difference: LabelDifference, reasons: Reasons, texts: Texts) -> Iterator[str]:
     query, code = texts.get(difference.key, ("", ""))
     yield f"{', '.join(map(printable, difference.key))}  {_cut(query)}".rstrip()
     for name, label in difference.said.items():
         yield _cut(f"    {MARKS[label]:<10}{printable(name)}  {printable(reasons[name].get(difference.key, ''))}")
     lines = [line for line in code.splitlines() if line.strip()]
     for line in lines[:_LINES]:
-        yield _cut(f"    | {_shown(line)}")
+        yield _cut(f"    | {shown_line(line)}")
     if len(lines) > _LINES:
         yield f"    | … {len(lines) - _LINES:,} more lines"
 
@@ -101,11 +119,6 @@ def _side_by_side(difference: Difference, reasons: Reasons, texts: Texts) -> Ite
 def _cut(text: str) -> str:
     text = text if text.startswith("    ") else printable(text)
     return (text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…").rstrip()
-
-
-def _shown(line: str) -> str:
-    """Return a line of code in which nothing moves a cursor."""
-    return "".join(letter if letter.isprintable() else "·" for letter in line.expandtabs(4))
 
 
 def nulled(value: Any) -> Any:

@@ -2,64 +2,81 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli.command import PATH, argument, command, option, verbose
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.bench.truth import Truth
-    from assay.judge.export import Benchmark
+    from assay.judge.export_benchmark import Benchmark
+    from assay.truth.ground_truth import Truth
     from assay.types import Chunk
 
 FORMS = {"own": "jsonl", "beir": "beir", "trec": "trec", "cosqa+": "cosqaplus"}
 _EXTENSIONS = {"python": ".py", "": ".txt"}
 
 
-@click.command(short_help="Make a benchmark of records.")
-@click.argument("records", type=click.Path(path_type=Path))
-@click.option(
-    "--to", "folder", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR", help="A folder."
-)
-@click.option(
-    "--format", "layout", type=click.Choice([*FORMS]), default="own", show_default=True, help="How to lay it out."
-)
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="CORPUS", help="More codes that are searched.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What draws the splits.")
-@click.option("-v", "--verbose", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-def export(records: Path, folder: Path, layout: str, corpus: Path | None, seed: int) -> None:
-    """Make a benchmark of the verdicts in RECORDS: labels, splits 8:1:1 by query, statistics.
+@dataclass(frozen=True, slots=True)
+class JudgeExportOptions:
+    """Options of `assay judge export`."""
 
-    own: all.jsonl and one file a split. beir: one folder with a table a split. trec: qrels and topics a split, and the
-    codes as files in corpus/, named by the targets. cosqa+: a folder of JSON lists a split. pairs.jsonl holds the
-    labels with their texts, judge and reason, statistics.json and README.md the figures.
+    records: Path = argument(type=PATH)
+    folder: Path = option(
+        "--to",
+        type=click.Path(path_type=Path, file_okay=False),
+        required=True,
+        metavar="DIR",
+        help="The folder to write to.",
+    )
+    layout: str = option("--format", type=click.Choice([*FORMS]), default="own", help="The format of the benchmark.")
+    corpus: Path | None = option(
+        "--corpus", type=PATH, metavar="CORPUS", help="More code to search, beside the candidates."
+    )
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed of the splits.")
+    verbose: bool = verbose("Show the traceback of an error.")
 
-    CORPUS is any that assay candidates reads: what was never a candidate is searched, too.
+
+@command(
+    JudgeExportOptions,
+    example="assay judge export records.jsonl --to benchmark",
+)
+def export(given: JudgeExportOptions) -> None:
+    """Write the verdicts in RECORDS as a benchmark: labels, splits 8:1:1 by query, statistics.
+
+    own: all.jsonl and one file for each split. beir: one folder with a table for each split. trec: qrels and topics
+    for each split, and the code snippets as files in corpus/, named by the targets. cosqa+: a folder of JSON lists
+    for each split. pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md
+    hold the figures.
+
+    CORPUS is any that assay candidates reads: code that was never a candidate is then searched too.
     """
     from assay.cli.answer import dumps
     from assay.cli.workspaces import say
     from assay.errors import InputError
-    from assay.judge import export as made
-    from assay.judge.past import verdicts
+    from assay.judge import export_benchmark as made
+    from assay.judge.past_records import verdicts
 
-    if not records.is_file():
-        raise InputError(f"no such file: '{records}'; `assay judge run` writes some")
-    whole = made.benchmark(verdicts(records), seed=seed, more=_more(corpus))
+    if not given.records.is_file():
+        raise InputError(f"no such file: '{given.records}'; `assay judge run` writes some")
+    whole = made.benchmark(verdicts(given.records), seed=given.seed, more=_more(given.corpus))
     if not whole.judgments:
-        raise InputError(f"no label in {records}: `assay judge run` writes some")
-    figures = made.statistics(whole, verdicts(records))
-    for loss in dict.fromkeys(_write(whole, folder, layout)):
-        say(f"{layout} does not hold {loss}")
-    _beside(whole, folder, dumps(figures), made.table(figures))
+        raise InputError(f"no label in {given.records}: `assay judge run` writes some")
+    figures = made.statistics(whole, verdicts(given.records))
+    for loss in dict.fromkeys(_write(whole, given.folder, given.layout)):
+        say(f"{given.layout} does not hold {loss}")
+    _beside(whole, given.folder, dumps(figures), made.table(figures))
     click.echo(made.table(figures), nl=False)
-    say(f"written to {folder}")
+    say(f"written to {given.folder}")
 
 
 def _more(corpus: Path | None) -> list[Chunk]:
-    from assay.cli.candidates_read import codes_of
     from assay.cli.workspaces import say
+    from assay.judge.candidate_files import codes_of
 
     if corpus is None:
         return []
@@ -72,8 +89,8 @@ def _more(corpus: Path | None) -> list[Chunk]:
 
 def _write(whole: Benchmark, folder: Path, layout: str) -> Iterator[str]:
     """Write the ground truth in a layout and yield what it cannot hold."""
-    from assay.bench.files import write
-    from assay.judge.export import SPLITS
+    from assay.judge.export_benchmark import SPLITS
+    from assay.truth.truth_formats import write
 
     whole = _as_files(whole, folder / "corpus") if layout == "trec" else _as_documents(whole)
     truth = _truth(folder.name, whole, documents=layout != "trec")
@@ -90,7 +107,7 @@ def _write(whole: Benchmark, folder: Path, layout: str) -> Iterator[str]:
 
 
 def _truth(name: str, part: Benchmark, *, documents: bool) -> Truth:
-    from assay.bench.truth import Truth
+    from assay.truth.ground_truth import Truth
 
     return Truth(name, part.queries, part.judgments, part.codes if documents else ())
 
@@ -99,11 +116,11 @@ def _as_files(whole: Benchmark, folder: Path) -> Benchmark:
     """Write each code to a file, and return the benchmark with the files' names where the codes' ids stood."""
     from dataclasses import replace
 
-    from assay.bench.formats.writing import write_lines
+    from assay.io import files
 
     names = {code.id: name for code, name in zip(whole.codes, _names(whole.codes), strict=True)}
     for code in whole.codes:
-        write_lines(folder / names[code.id], [code.text])
+        files.write(folder / names[code.id], code.text, errors="strict", durable=False)
     judgments = tuple(replace(each, target=names[each.target]) for each in whole.judgments)
     return replace(whole, judgments=judgments)
 
@@ -112,7 +129,7 @@ def _as_documents(whole: Benchmark) -> Benchmark:
     """Return the benchmark with `a.py#1-9` for `a.py:1-9`: what reads as a place in a checkout names no document."""
     from dataclasses import replace
 
-    from assay.bench.formats.gather import fault_of_id
+    from assay.truth.formats.truth_rows import fault_of_id
 
     taken = {code.id for code in whole.codes}
     names: dict[str, str] = {}
@@ -145,7 +162,7 @@ def _names(codes: tuple[Chunk, ...]) -> Iterator[str]:
 
 def _beside(whole: Benchmark, folder: Path, figures: str, table: str) -> None:
     """Write the pairs with all that is known of them, and the figures."""
-    from assay.bench.formats.writing import write_lines, write_records
+    from assay.io import files
 
     queries = {query.id: query for query in whole.queries}
     codes = {code.id: code for code in whole.codes}
@@ -163,6 +180,6 @@ def _beside(whole: Benchmark, folder: Path, figures: str, table: str) -> None:
         }
         for each in whole.judgments
     )
-    write_records(folder / "pairs.jsonl", rows)
-    write_lines(folder / "statistics.json", [figures, "\n"])
-    write_lines(folder / "README.md", [f"# {folder.name}\n\n", table])
+    files.write_rows(folder / "pairs.jsonl", rows)
+    files.write(folder / "statistics.json", [figures, "\n"])
+    files.write(folder / "README.md", [f"# {folder.name}\n\n", table])

@@ -2,84 +2,103 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
+from assay.cli.command import FILE, PATH, argument, command, flag, form, option, verbose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.judge.prefer import Ballot, Study
-    from assay.judge.preference import Preference
+    from assay.judge.preference_ballot import Ballot, PreferenceStudy
+    from assay.judge.preference_votes import Preference
 
 
-@click.command(short_help="Vote blindly between two sets of codes.")
-@click.argument("a", type=click.Path(path_type=Path), metavar="A")
-@click.argument("b", type=click.Path(path_type=Path), metavar="B")
-@click.option(
-    "--votes",
-    type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    metavar="FILE",
-    help="Where votes go; a study that was interrupted goes on there.",
+@dataclass(frozen=True, slots=True)
+class JudgePreferOptions:
+    """Options of `assay judge prefer`."""
+
+    a: Path = argument("A", type=PATH)
+    b: Path = argument("B", type=PATH)
+    votes: Path = option(
+        "--votes",
+        type=FILE,
+        required=True,
+        metavar="FILE",
+        help="Where votes go; an interrupted study continues there.",
+    )
+    fresh: bool = options.fresh()
+    voter: str = option("--voter", default="", metavar="NAME", help="The name of the voter, if several people vote.")
+    seed: int = option(
+        "--seed", default=0, metavar="N", help="The random seed: which code is drawn, and on which side."
+    )
+    queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of query ids.")
+    corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of code ids.")
+    port: int = option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=0,
+        metavar="PORT",
+        show_default=False,
+        help="Port of the page.  [default: any free port]",
+    )
+    summary: bool = flag("--summary", help="Only print the result so far.")
+    form: str = form("text", "json")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
+
+
+@command(
+    JudgePreferOptions,
+    example="assay judge prefer a.jsonl b.jsonl --votes votes.jsonl",
 )
-@click.option("--voter", default="", metavar="NAME", help="Who votes, where several do.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which codes are drawn, and where they stand.")
-@click.option("--queries", type=click.Path(path_type=Path), metavar="FILE", help="The texts of query ids.")
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="FILE", help="The texts of code ids.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of the page.  [default: any that is free]")
-@click.option("--summary", is_flag=True, help="Sum the votes up; nobody votes.")
-@options.form("text", "json")
-@click.option("-v", "--verbose", is_flag=True, help="Name every problem; show the traceback of an error.")
-def prefer(
-    a: Path,
-    b: Path,
-    votes: Path,
-    voter: str,
-    seed: int,
-    queries: Path | None,
-    corpus: Path | None,
-    port: int,
-    summary: bool,
-    form: str,
-    verbose: bool,
-) -> None:
-    """Ask which code answers a query better, one of file A or one of file B, on a page on this machine.
+def prefer(given: JudgePreferOptions) -> int:
+    """Ask which code answers a query better, one from A or one from B, on a page on this machine.
 
-    A and B are pairs, pairs with labels, of which the matches are taken, or records of `assay judge run`. Which side a
-    code stands on is drawn anew for each voter and item. Keys: 1 left, 2 right, 0 neither, Backspace goes back.
+    A and B are pairs, pairs with labels, of which the matches are taken, or records of `assay judge run`. For each
+    voter and item it is drawn at random which code is on which side. Keys: 1 left, 2 right, 0 neither, Backspace
+    goes back.
 
-    Prints the share that A wins with its 95% Wilson interval, and the exact sign test. Leaves with 0, or 1 while there
-    is no vote, or 2 on an error.
+    Prints the fraction of items that A wins with its 95% Wilson interval, and the exact sign test.
+
+    Exits 0 if there are votes, 1 if there are none yet, 2 on an error.
     """
     from assay.cli.answer import dumps
     from assay.cli.judge_agreement_text import nulled
     from assay.cli.workspaces import say
-    from assay.judge.prefer import Ballot, codes_of, paired, read_votes
-    from assay.judge.preference import preference
+    from assay.judge.preference_ballot import Ballot, codes_of, paired, read_votes
+    from assay.judge.preference_votes import preference
+    from assay.runs.record import start_fresh
 
-    study = paired(codes_of(a, queries=queries, corpus=corpus), codes_of(b, queries=queries, corpus=corpus), seed=seed)
-    _tell(study, verbose=verbose)
-    ballot = Ballot(study, votes, voter=voter, seed=seed)
-    if not summary:
-        _vote(ballot, port)
-    given = read_votes(votes)[1] if votes.exists() else []
-    found = preference(given)
-    if form == "json":
+    study = paired(
+        codes_of(given.a, queries=given.queries, corpus=given.corpus),
+        codes_of(given.b, queries=given.queries, corpus=given.corpus),
+        seed=given.seed,
+    )
+    _tell(study, verbose=given.verbose)
+    if given.fresh:
+        start_fresh(given.votes, "--votes")
+    ballot = Ballot(study, given.votes, voter=given.voter, seed=given.seed)
+    if not given.summary:
+        _vote(ballot, given.port)
+    votes = read_votes(given.votes)[1] if given.votes.exists() else []
+    found = preference(votes)
+    if given.form == "json":
         from dataclasses import asdict
 
-        click.echo(dumps({**nulled(asdict(found)), "asked": len(study.items), "out": str(votes)}))
+        click.echo(dumps({**nulled(asdict(found)), "asked": len(study.items), "out": str(given.votes)}))
     else:
-        click.echo("\n".join(_text(found, len(study.items), a.name, b.name)))
-    if not given:
-        say(f"no vote in {votes}")
-        click.get_current_context().exit(1)
+        click.echo("\n".join(_text(found, len(study.items), given.a.name, given.b.name)))
+    if not votes:
+        say(f"no vote in {given.votes}")
+        return 1
+    return 0
 
 
-def _tell(study: Study, *, verbose: bool) -> None:
+def _tell(study: PreferenceStudy, *, verbose: bool) -> None:
     """Say what is not asked."""
     from assay.cli.workspaces import say
 
@@ -98,7 +117,7 @@ def _vote(ballot: Ballot, port: int) -> None:
     from threading import Thread
 
     from assay.cli.workspaces import say
-    from assay.serve.prefer import PreferServer
+    from assay.serve.preference_page import PreferServer
 
     with PreferServer(ballot, port) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -112,15 +131,16 @@ def _vote(ballot: Ballot, port: int) -> None:
 
 
 def _text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:
-    from assay.cli.judge_agreement_text import figure
+    from assay.cli.judge_agreement_text import estimate
     from assay.errors import printable
+    from assay.report.plain_text import cell_text
 
     voters = "1 voter" if found.voters == 1 else f"{found.voters:,} voters"
     yield f"{found.votes:,} votes of {voters} on {found.items:,} of {asked:,} queries"
     yield f"A  {printable(a)}  wins {found.a:,}"
     yield f"B  {printable(b)}  wins {found.b:,}"
     yield f"neither  {found.draws:,}"
-    yield f"share of A {figure(found.rate)}, sign test p {found.p:.4g}"
-    yield f"chosen on the left {figure(found.left)}, {found.seconds:.1f} s a vote"
+    yield f"share of A {cell_text(estimate(found.rate))}, sign test p {found.p:.4g}"
+    yield f"chosen on the left {cell_text(estimate(found.left))}, {found.seconds:.1f} s a vote"
     if found.alpha:
-        yield f"alpha of the voters {figure(found.alpha)}"
+        yield f"alpha of the voters {cell_text(estimate(found.alpha))}"

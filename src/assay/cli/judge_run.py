@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
+from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, verbose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,114 +19,153 @@ if TYPE_CHECKING:
     from assay.types import Problem
 
 
-@click.command(short_help="Label pairs; go on where a run was cut off.")
-@click.argument("pairs", type=click.Path(path_type=Path))
-@click.option("--queries", type=click.Path(path_type=Path), metavar="FILE", help="The texts of PAIRS' query ids.")
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="FILE", help="The texts of PAIRS' code ids.")
-@click.option(
-    "--judge",
-    "kind",
-    type=click.Choice(["agents", "signals"]),
-    default="agents",
-    show_default=True,
-    help="Who judges: agents with a model, or evidence without.",
-)
-@click.option(
-    "--chat", "chats", multiple=True, metavar="SPEC", help="The model; a second has to agree, a third decides."
-)
-@click.option(
-    "--config",
-    default="all",
-    show_default=True,
-    metavar="NAME",
-    help="Which agents: all, single, ps+fa, ps+tpg+fa, ps+tpg+te+fa, ps+tpg+sim+fa.",
-)
-@click.option("--screener", default="", metavar="NAME", help="signals: screen by evidence, and save those calls.")
-@click.option("--votes", type=click.IntRange(min=1), default=1, show_default=True, help="Opinions a pair; most win.")
-@click.option("--max-tries", type=click.IntRange(min=0), default=3, show_default=True, help="Repairs of a program.")
-@click.option("--budget", default="", metavar="AMOUNT", help="Stop before more is spent: 5usd, 2Mtok, or both.")
-@click.option("--rate", default="", metavar="AMOUNT", help="Ask each model no faster, a minute: 500req, 200ktok.")
-@click.option(
-    "--allow-execution", "allowed", is_flag=True, help="Let signals run code on the examples of its query, sandboxed."
-)
-@click.option("--workers", type=click.IntRange(min=1), default=8, show_default=True, help="Pairs at a time.")
-@click.option("--sandbox", default="", metavar="KIND", help="A sandbox by name.  [default: the strongest]")
-@click.option("--timeout", type=click.FloatRange(min=0.1), metavar="S", help="Processor time of a case.  [default: 5]")
-@click.option("--install", is_flag=True, help="Install missing modules, as far as their distributions are allowed.")
-@click.option("--allow", type=click.Path(path_type=Path), metavar="FILE", help="More distributions for --install.")
-@click.option("--no-cache", is_flag=True, help="Ask what was asked in another campaign again, and pay again.")
-@click.option("--prompts", type=click.Path(path_type=Path), metavar="FOLDER", help="Prompt files of your own.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("records.jsonl"),
-    show_default=True,
-    metavar="FILE",
-    help="Where records go; a run that was interrupted goes on there.",
-)
-@click.option("--retry", is_flag=True, help="Judge undecided pairs again.")
-@options.form("text", "json")
-@click.option("-v", "--verbose", is_flag=True, help="Name every problem; show the traceback of an error.")
-@click.pass_context
-def run(
-    context: click.Context,
-    /,
-    pairs: Path,
-    queries: Path | None,
-    corpus: Path | None,
-    workers: int,
-    out: Path,
-    retry: bool,
-    form: str,
-    verbose: bool,
-    **asked: Any,
-) -> None:
-    """Label each of PAIRS with 1 where the code answers the query and 0 where not, and write down why.
+@dataclass(frozen=True, slots=True)
+class JudgeRunOptions:
+    """Options of `assay judge run`."""
 
-    PAIRS is JSON lines with query_id, query, code_id and code; JSON lines of ids with --queries and --corpus; or the
-    JSON list of CoSQA. FILE gets what was asked and answered as it comes, and a verdict a pair.
+    pairs: Path = argument(type=PATH)
+    queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of the query ids in PAIRS.")
+    corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of the code ids in PAIRS.")
+    kind: str = option(
+        "--judge",
+        type=click.Choice(["agents", "signals"]),
+        default="agents",
+        help="Who judges: agents with a language model, or signals without one.",
+    )
+    chats: tuple[str, ...] = option(
+        "--chat",
+        multiple=True,
+        metavar="SPEC",
+        help="The model, PROVIDER:MODEL. Repeatable: a second one has to agree, a third decides.",
+    )
+    config: str = option(
+        "--config",
+        default="all",
+        metavar="NAME",
+        help="Which agents: all, single, ps+fa, ps+tpg+fa, ps+tpg+te+fa, ps+tpg+sim+fa.",
+    )
+    screener: str = option(
+        "--screener",
+        default="",
+        metavar="NAME",
+        help="signals: screen without a model, which saves these calls.  [default: the model]",
+    )
+    votes: int = option("--votes", type=COUNT, default=1, metavar="N", help="Votes per pair; the majority wins.")
+    max_tries: int = option(
+        "--max-tries", type=click.IntRange(min=0), default=3, metavar="N", help="Repairs of a test program."
+    )
+    budget: str = option(
+        "--budget",
+        default="",
+        metavar="AMOUNT",
+        help="The most to spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
+    )
+    rate: str = option(
+        "--rate",
+        default="",
+        metavar="AMOUNT",
+        help="The most per minute and model: 500req, 200ktok or both, with a comma.  [default: no limit]",
+    )
+    allowed: bool = flag("--allow-execution", help="Let signals run code on the examples in its query, in a sandbox.")
+    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Pairs judged at a time.")
+    sandbox: str = option(
+        "--sandbox",
+        default="",
+        metavar="KIND",
+        help="The kind of sandbox; assay doctor lists them.  [default: the strongest that works]",
+    )
+    timeout: float | None = option(
+        "--timeout",
+        type=click.FloatRange(min=0.1),
+        metavar="S",
+        help="Seconds of processor time for a test case.  [default: 5]",
+    )
+    install: bool = flag("--install", help="Install missing modules of allowed distributions.")
+    allow: Path | None = option(
+        "--allow", type=PATH, metavar="FILE", help="More distributions that --install may install, one a line."
+    )
+    no_cache: bool = flag("--no-cache", help="Do not use replies of other campaigns: ask, and pay, again.")
+    prompts: Path | None = option(
+        "--prompts", type=PATH, metavar="FOLDER", help="Use the prompt files in FOLDER.  [default: those that ship]"
+    )
+    out: Path = option(
+        "--out",
+        type=FILE,
+        default=Path("records.jsonl"),
+        metavar="FILE",
+        help="Where records go; an interrupted run continues there.",
+    )
+    fresh: bool = options.fresh()
+    retry: bool = flag("--retry", help="Judge undecided pairs again.")
+    form: str = form("text", "json")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
-    Leaves with 0 when done, 1 when it stopped before the end or nothing could be decided, 2 on an error.
+
+@command(
+    JudgeRunOptions,
+    example="assay judge run pairs.jsonl --judge signals --out records.jsonl",
+)
+def run(given: JudgeRunOptions) -> int:
+    """Label each of PAIRS with 1 if the code answers the query and 0 if not, with the reason.
+
+    PAIRS is JSON lines with query_id, query, code_id and code; JSON lines of ids with --queries and --corpus; or
+    the JSON list of CoSQA. Every question and answer is written to FILE as it comes, then one verdict per pair.
+
+    Exits 0 if done, 1 if it stopped before the end or nothing could be decided, 2 on an error.
     """
+    from assay.assemble.open_judge import JudgeOptions, open_judge
     from assay.cli.answer import dumps
+    from assay.cli.progress import lines_of
     from assay.cli.workspaces import say
     from assay.judge import campaign
-    from assay.judge.opening import Asked, opened
     from assay.judge.pairs import count, read
-    from assay.judge.past import cut
+    from assay.judge.past_records import cut
+    from assay.runs.record import start_fresh
 
-    rows = read(pairs, queries=queries, corpus=corpus)
-    total = count(pairs)
-    if cut(out):
-        say(f"the last line of {out} was cut: what it said is done again")
-    teller = _Teller(total, verbose=verbose)
-    with opened(Asked(**asked), out, say) as made:
+    rows = read(given.pairs, queries=given.queries, corpus=given.corpus)
+    total = count(given.pairs)
+    if given.fresh:
+        start_fresh(given.out)
+    if cut(given.out):
+        say(f"the last line of {given.out} was cut: what it said is done again")
+    teller = _Teller(total, verbose=given.verbose)
+    with (
+        open_judge(
+            JudgeOptions(**{name: getattr(given, name) for name in JudgeOptions.__slots__}), given.out, say
+        ) as made,
+        lines_of(teller.line),
+    ):
         tally = campaign.run(
             teller.noted(rows),
             made.judge_of,
-            out,
+            given.out,
             settings=made.settings,
-            workers=workers,
-            retry=retry,
+            workers=given.workers,
+            retry=given.retry,
             report=teller.heard,
             told=teller.problem,
         )
     teller.close()
-    click.echo(dumps({**_told(tally), "out": str(out)}) if form == "json" else "\n".join(_text(tally, total)))
-    say(f"written to {out}")
-    context.exit(1 if tally.stopped or (tally.judged and tally.judged == tally.undecided) else 0)
+    click.echo(
+        dumps({**_told(tally), "out": str(given.out)})
+        if given.form == "json"
+        else "\n".join(_text(tally, total, teller.first))
+    )
+    if given.out.exists():
+        say(f"written to {given.out}")
+    is_open = tally.judged == tally.undecided and (tally.judged or not tally.before)
+    return 1 if tally.stopped or is_open else 0
 
 
 class _Teller:
-    """Says where a campaign stands now and then, and what is odd about its pairs."""
+    """Says where a campaign stands, and what is odd about its pairs."""
 
     def __init__(self, total: int, *, verbose: bool) -> None:
-        import sys
-
         self._total, self._most = total, 10**9 if verbose else 10
-        self._said = self._every = 0.0
         self._problems = 0
-        self._every = 5.0 if sys.stderr.isatty() else 30.0
+        self.first = ""
+        """What was wrong first."""
+        self._tally: Tally | None = None
 
     def noted(self, pairs: Iterator[Pair | Problem]) -> Iterator[Pair | Problem]:
         """Pass pairs on, and name what is odd about them."""
@@ -140,19 +181,17 @@ class _Teller:
         from assay.cli.workspaces import say
 
         self._problems += 1
+        self.first = self.first or str(problem)
         if self._problems <= self._most:
             say(str(problem))
 
     def heard(self, tally: Tally) -> None:
-        """Say where it stands, if that was long ago."""
-        import time
+        """Hear of a verdict."""
+        self._tally = tally
 
-        from assay.cli.workspaces import say
-
-        now = time.monotonic()
-        if now - max(self._said, tally.began) >= self._every:
-            self._said = now
-            say(tally.line(self._total))
+    def line(self) -> str:
+        """Return where it stands."""
+        return self._tally.line(self._total) if self._tally else f"judging {self._total:,} pairs: no verdict yet"
 
     def close(self) -> None:
         """Count what was not named."""
@@ -177,11 +216,14 @@ def _told(tally: Tally) -> dict[str, object]:
     }
 
 
-def _text(tally: Tally, total: int) -> Iterator[str]:
+def _text(tally: Tally, total: int, problem: str) -> Iterator[str]:
     from assay.judge.tally import lasting
 
-    yield f"{tally.grades[1]:,} match, {tally.grades[0]:,} do not, {tally.undecided:,} undecided"
-    yield f"by {', '.join(f'{name} {count:,}' for name, count in tally.paths.most_common()) or 'nobody'}"
+    if tally.judged:
+        yield f"{tally.grades[1]:,} match, {tally.grades[0]:,} do not, {tally.undecided:,} undecided"
+        yield f"by {', '.join(f'{name} {count:,}' for name, count in tally.paths.most_common())}"
+    elif not tally.before:
+        yield f"no pair could be judged: {problem or tally.stopped}"
     if tally.before:
         yield f"{tally.before:,} had a verdict before"
     if tally.problems:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -12,11 +12,11 @@ from assay.errors import nearest
 
 
 class Lazy(click.Group):
-    """Commands in the order of their names; each is the attribute of its name in a module with it at the end."""
+    """Commands by name, each with one line about it; each is the attribute of its name in a module that ends in it."""
 
-    def __init__(self, *args: Any, names: Sequence[str], modules: str, **settings: Any) -> None:
+    def __init__(self, *args: Any, names: Mapping[str, str], modules: str, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self._names = tuple(names)
+        self._names = names
         self._modules = modules
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -28,12 +28,18 @@ class Lazy(click.Group):
         if cmd_name not in self._names:
             return None
         command: click.Command = getattr(import_module(f"{self._modules}{cmd_name}"), cmd_name)
+        command.short_help = self._names[cmd_name]
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._names.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of the arguments, or say which one may have been meant."""
         if args[0] not in self._names and not args[0].startswith("-"):
-            ctx.fail(f"unknown command '{args[0]}'; {nearest(args[0], self._names)}")
+            ctx.fail(f"unknown command '{args[0]}'; {nearest(args[0], list(self._names))}")
         return super().resolve_command(ctx, args)

@@ -9,34 +9,36 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from assay import __version__
+from assay.cli.command import VERBOSE
 from assay.cli.lazy import Lazy
-from assay.cli.options import VERBOSE
-from assay.errors import AssayError, printable
+from assay.errors import AssayError, OldName, printable
 
-COMMANDS = (
-    "search",
-    "index",
-    "related",
-    "status",
-    "watch",
-    "mcp",
-    "serve",
-    "install",
-    "truth",
-    "bench",
-    "exec",
-    "candidates",
-    "judge",
-    "rank",
-    "train",
-    "doctor",
-)
+COMMANDS = {
+    "search": "Find code by meaning.",
+    "index": "Build or update an index.",
+    "related": "Find code related to a place.",
+    "status": "Show what an index holds, what it leaves out, and what changed.",
+    "watch": "Keep indexes up to date while files change.",
+    "mcp": "Serve search to agents (MCP).",
+    "serve": "Serve a search page and an HTTP API.",
+    "install": "Let coding agents use `assay mcp`.",
+    "truth": "Extract, check and convert ground truth.",
+    "bench": "Measure code search, with statistics.",
+    "exec": "Run programs safely and say how each one failed.",
+    "candidates": "Choose the pairs of query and code worth judging.",
+    "judge": "Label pairs of a query and a code.",
+    "rank": "Order candidate programs by how likely each is right.",
+    "train": "Train a part on data of your own.",
+    "doctor": "Check that everything works here.",
+}
 
 
 @click.command(
@@ -52,9 +54,9 @@ def assay() -> None:
 
 def main() -> None:
     """Run the command line and leave with its status."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: idle threads spin for longer than they help
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # None: closed by the caller
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of any bytes can be printed
+    warnings.showwarning = _say_warning
     sys.exit(run(sys.argv[1:]))
 
 
@@ -96,6 +98,16 @@ def _say(message: str, *, status: int = 2, traceback: bool = False) -> int:
         print_exc()
     click.echo(f"assay: {printable(message)}", err=True)
     return status
+
+
+def _say_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
+) -> None:
+    """Write what an old name is replaced by on one line; other warnings are for who writes programs."""
+    if issubclass(category, OldName):
+        click.echo(f"assay: {printable(str(message))}", err=True)
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
 def _refused(error: click.ClickException) -> int:

@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
-from assay.cli import options
-from assay.cli.options import Chosen
+from assay.cli.command import argument, command, flag, option, shared
+from assay.cli.options import SettingsOptions
 
 
-@click.command(short_help="Serve search to agents (MCP).")
-@click.argument("roots", nargs=-1, metavar="[PATH]...")
-@click.option(
-    "--http",
-    "port",
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
-    help="Serve http://127.0.0.1:PORT/mcp; 0 is any free one.",
-)
-@click.option("--no-clone", is_flag=True, help="Refuse URLs of repositories; search the folders only.")
-@options.with_settings
-def mcp(roots: tuple[str, ...], port: int | None, no_clone: bool, chosen: Chosen) -> None:
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    """Options of `assay mcp`."""
+
+    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    port: int | None = option(
+        "--http",
+        type=click.IntRange(0, 65535),
+        metavar="PORT",
+        help="Serve http://127.0.0.1:PORT/mcp; 0: any free port.",
+    )
+    no_clone: bool = flag("--no-clone", help="Refuse URLs of repositories; search the folders only.")
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(McpOptions, example="assay mcp .")
+def mcp(given: McpOptions) -> None:
     """Serve search to agents over MCP.
 
-    Without --http the one client is whoever started this, on standard input and output. With it any number of
-    clients of this machine may ask. Only what lies in the folders PATH is searched, without one in the current
-    folder, and repositories by https URL. Indexes are made and refreshed when they are needed.
+    Without --http, the only client is the process that started this, on standard input and output. With it, any
+    number of clients on this machine can connect. What is searched is only the folders PATH, by default the current
+    folder, and repositories by https URL. Indexes are built and updated when they are needed.
 
     Tools: search, related, outline, pattern, status, rank. Needs the extra mcp.
     """
-    from assay.assemble import root_of
-    from assay.cli.workspaces import say
-    from assay.errors import InputError, MissingExtra
+    from assay.cli.workspaces import folders_of, say
+    from assay.errors import MissingExtra
     from assay.serve.listen import listening
     from assay.serve.session import Session
 
     try:
-        from assay.serve.mcp import LOOPBACK, serve_http, serve_stdio
+        from assay.serve.mcp_server import LOOPBACK, serve_http, serve_stdio
     except ModuleNotFoundError as error:
         raise MissingExtra("assay mcp", "mcp", "mcp") from error
-    folders = {root_of(path): None for path in roots or (".",)}
-    if chosen.location and len(folders) > 1:
-        raise InputError("--index names one index, and several paths were given: serve them one by one")
-    session = Session({root: chosen.settings(root) for root in folders}, schemes=() if no_clone else ("https",))
-    if port is None:
+    folders = folders_of(given.roots, given.chosen, "serve")
+    session = Session(
+        {root: given.chosen.settings(root) for root in folders}, schemes=() if given.no_clone else ("https",)
+    )
+    if given.port is None:
         serve_stdio(session)
         return
-    made = listening(LOOPBACK, port, "--http")
-    say(f"serving {', '.join(map(str, folders))} at http://{LOOPBACK}:{made.getsockname()[1]}/mcp")
-    serve_http(session, made)
+    listener = listening(LOOPBACK, given.port, "--http")
+    say(f"serving {', '.join(map(str, folders))} at http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
+    serve_http(session, listener)

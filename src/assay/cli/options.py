@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli.command import COUNT, PATH, flag, option, verbose
+
 if TYPE_CHECKING:
     from assay.settings import Settings
     from assay.types import Mode, Query
 
-VERBOSE = frozenset({"-v", "--verbose"})
-
-Command = Callable[..., None]
-
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SettingsOptions:
     """What the options say about settings."""
 
-    location: str | None
-    encoder: str | None
-    config: Path | None
-    changes: tuple[str, ...]
-    verbose: bool
+    location: str | None = option(
+        "--index", metavar="PLACE", help="Where the index is: a folder, or lance:URI.  [default: in the user's cache]"
+    )
+    encoder: str | None = option(
+        "--encoder", metavar="SPEC", help="The encoder, such as hf:NAME.  [default: static:default]"
+    )
+    config: Path | None = option(
+        "--config", type=PATH, metavar="FILE", help="The settings file.  [default: assay.toml in the searched folder]"
+    )
+    changes: tuple[str, ...] = option(
+        "--set", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in search.limit=5. Repeatable."
+    )
+    verbose: bool = verbose()
 
     def settings(self, root: Path, *, limit: int | None = None) -> Settings:
         """Return the settings of a root: its file, then `--set`, then the options that have a name of their own."""
@@ -44,121 +49,119 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class FilterOptions:
     """What the options say about the corpus to keep."""
 
-    mode: Mode | None
-    languages: tuple[str, ...]
-    paths: tuple[str, ...]
-    kinds: tuple[str, ...]
+    languages: tuple[str, ...] = option(
+        "--lang",
+        multiple=True,
+        metavar="NAME",
+        help="Search only a language, by name or file extension: python, py. Repeatable.",
+    )
+    paths: tuple[str, ...] = option(
+        "--path", multiple=True, metavar="GLOB", help="Search only files that match; !GLOB excludes. Repeatable."
+    )
+    kinds: tuple[str, ...] = option(
+        "--kind",
+        multiple=True,
+        metavar="NAME",
+        help="Search only a kind of unit: function, method, class, section, … Repeatable.",
+    )
+    mode: Mode | None = option(
+        "--mode",
+        type=click.Choice(["all", "code", "docs"]),
+        help="Search code, prose, or both.  [default: code; with other filters, all]",
+    )
 
     def queries(self, texts: Sequence[str]) -> list[Query]:
         """Return checked queries that keep this."""
-        from assay.assemble import queries_of
+        from assay.assemble.queries import queries_of
 
         return queries_of(texts, mode=self.mode, languages=self.languages, paths=self.paths, kinds=self.kinds)
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class GateOptions:
+    """What the options say about what a run has to reach."""
+
+    floors: tuple[str, ...] = option(
+        "--fail-under",
+        multiple=True,
+        metavar="MEASURE=N",
+        help="Exit 1 if a figure is below N, as in MRR=0.5. Repeatable.",
+    )
+    baseline: Path | None = option(
+        "--baseline", type=PATH, metavar="FILE", help="Compare with FILE, an earlier results.json."
+    )
+    fail_if_worse: bool = flag("--fail-if-worse", help="Exit 1 on a significant loss against the baseline.")
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenOptions:
     """What the options say about who judges what nobody judged."""
 
-    spec: str
-    depth: int
-    budget: str
-
-
-def form(*forms: str) -> Callable[[Command], Command]:
-    """Return the option that chooses between output formats; the first is the default."""
-    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help="How to print.")
-
-
-def corpus(command: Command) -> Command:
-    """Add the option that says where the checkout of a ground truth lies."""
-    text = "The checkout that FILE speaks of."
-    return click.option("--corpus", type=click.Path(path_type=Path), metavar="FOLDER", help=text)(command)
-
-
-def source(command: Command) -> Command:
-    """Add the option that says how a ground truth is written, handed over as `source`."""
-    text = "The format of FILE.  [default: what it looks like]"
-    return click.option("--from", "source", default="", metavar="FORM", help=text)(command)
-
-
-def limit(command: Command) -> Command:
-    """Add the option that says how many hits are wanted."""
-    text = "Print at most N hits.  [default: 10]"
-    return click.option("-k", "--limit", type=click.IntRange(min=1), metavar="N", help=text)(command)
-
-
-def no_refresh(command: Command) -> Command:
-    """Add the option that takes an index as it is."""
-    return click.option("--no-refresh", is_flag=True, help="Search the index as it is; changed files are not read.")(
-        command
+    spec: str = option(
+        "--judge-unseen",
+        default="",
+        metavar="SPEC",
+        help="Label unjudged answers with a judge (signals or CONFIG:CHAT), and also measure with these labels.",
+    )
+    depth: int = option(
+        "--judge-depth", type=COUNT, default=10, metavar="N", help="Answers per query that the judge labels."
+    )
+    budget: str = option(
+        "--judge-budget",
+        default="",
+        metavar="AMOUNT",
+        help="The most that the judge may spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
     )
 
 
-def with_settings(command: Command) -> Command:
-    """Add the options that decide what a command runs with, handed over as `chosen`."""
+def corpus_of(text: str) -> Any:
+    """Declare the option that says where the checkout of a ground truth lies, with a help of its own."""
+    return option("--corpus", type=PATH, metavar="FOLDER", help=text)
 
-    @wraps(command)
-    def bundled(*args: Any, **given: Any) -> None:
-        chosen = Chosen(**{name: given.pop(name) for name in Chosen.__slots__})
-        command(*args, chosen=chosen, **given)
 
-    return _all(
-        bundled,
-        click.option("--index", "location", metavar="PLACE", help="A folder, or lance:URI; else the user's cache."),
-        click.option("--encoder", metavar="SPEC", help="What turns text into vectors.  [default: static:default]"),
-        click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Read FILE, not assay.toml."),
-        click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."),
-        click.option("-v", "--verbose", is_flag=True, help="Say more; show the traceback of an error."),
+def corpus() -> Any:
+    """Declare the option that says where the checkout of FILE lies."""
+    return corpus_of("The checkout that FILE is about.")
+
+
+def source() -> Any:
+    """Declare the option that says how a ground truth is written."""
+    return option("--from", default="", metavar="FORM", help="The format of FILE.  [default: found by its contents]")
+
+
+def fresh() -> Any:
+    """Declare the option that begins a run again instead of going on with it."""
+    return flag("--fresh", help="Start again; earlier results are moved to FILE.old.")
+
+
+def limit() -> Any:
+    """Declare the option that says how many hits are wanted."""
+    return option("-k", "--limit", type=COUNT, metavar="N", help="Print at most N hits.  [default: 10]")
+
+
+def no_refresh() -> Any:
+    """Declare the option that takes an index as it is."""
+    return flag("--no-refresh", help="Search the index as it is, without updating it.")
+
+
+def tasks() -> Any:
+    """Declare the option that says what samples are for."""
+    return option("--tasks", type=PATH, metavar="TASKS", help="Tasks of the samples, in any format of assay exec.")
+
+
+def allow_execution() -> Any:
+    """Declare the option that lets a ranker run programs."""
+    return flag("--allow-execution", help="Let rankers that run programs do so, each program in a sandbox.")
+
+
+def stop() -> Any:
+    """Declare the option that says where completions end."""
+    return option(
+        "--stop",
+        default="",
+        metavar="RULE",
+        help="Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]",
     )
-
-
-def with_filters(command: Command) -> Command:
-    """Add the options that say what to keep of a corpus, handed over as `filters`."""
-
-    @wraps(command)
-    def bundled(*args: Any, **given: Any) -> None:
-        filters = Filters(**{name: given.pop(name) for name in Filters.__slots__})
-        command(*args, filters=filters, **given)
-
-    return _all(
-        bundled,
-        click.option("--lang", "languages", multiple=True, metavar="NAME", help="Keep a language. Repeatable."),
-        click.option(
-            "--path", "paths", multiple=True, metavar="GLOB", help="Keep paths; !GLOB leaves out. Repeatable."
-        ),
-        click.option("--kind", "kinds", multiple=True, metavar="NAME", help="Keep a kind of chunk. Repeatable."),
-        click.option(
-            "--mode",
-            type=click.Choice(["all", "code", "docs"]),
-            help="Find code (the default), prose, or both (the default with other filters).",
-        ),
-    )
-
-
-def unseen(command: Command) -> Command:
-    """Add the options that have unjudged answers judged, handed over as `judging`."""
-
-    @wraps(command)
-    def bundled(*args: Any, **given: Any) -> None:
-        names = {"spec": "judge_unseen", "depth": "judge_depth", "budget": "judge_budget"}
-        judging = Judging(**{name: given.pop(option) for name, option in names.items()})
-        command(*args, judging=judging, **given)
-
-    depth = click.IntRange(min=1)
-    text = "Have unjudged answers judged, and measure with these labels, too: signals, or CONFIG:CHAT."
-    return _all(
-        bundled,
-        click.option("--judge-unseen", default="", metavar="SPEC", help=text),
-        click.option("--judge-depth", type=depth, default=10, show_default=True, metavar="N", help="Of each query."),
-        click.option("--judge-budget", default="", metavar="AMOUNT", help="Stop before more is spent: 5usd, 2Mtok."),
-    )
-
-
-def _all(command: Command, *options: Callable[[Command], Command]) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command

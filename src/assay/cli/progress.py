@@ -1,12 +1,21 @@
-"""What a long step has done, to a bar on standard error; on a terminal only, and only when it takes a while."""
+"""What a long step has done, to standard error: a bar on a terminal, elsewhere a line every ten seconds.
+
+Both appear only when the work takes a while. The lines are also written while nothing is reported (a model that loads,
+a question that waits): by a timer of the system, for a thread of its own would keep the work from forking.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
+
+from assay.errors import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Drawn
@@ -16,19 +25,97 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 0.4
 _REDRAW_S = 0.1
+FIRST_LINE_S = 3.0
+"""So much passes before the first line: what is done sooner is not reported."""
+LINE_S = 10.0
 
 
 @contextmanager
-def progress() -> Iterator[Progress | None]:
-    """Give what to report to, or None where nobody watches."""
-    if not sys.stderr.isatty():
-        yield None
+def progress() -> Iterator[Progress]:
+    """Give what to report to: a bar where somebody watches, lines where standard error goes elsewhere."""
+    if sys.stderr.isatty():
+        bar = _Bar()
+        try:
+            yield bar
+        finally:
+            bar.close()
         return
-    bar = _Bar()
+    stage = StageLine()
+    with lines_of(lambda: str(stage)) as lines:
+
+        def report(name: str, done: int, total: int) -> None:
+            stage(name, done, total)
+            lines.look()
+
+        yield report
+
+
+@contextmanager
+def lines_of(line: Callable[[], str]) -> Iterator[Lines]:
+    """Write a line now and then for as long as the block lasts, whether or not anybody looks."""
+    lines = Lines(line, _write)
+    with _timer(lines.look):
+        yield lines
+
+
+class Lines:
+    """When a line is due: the first after a little while, then one every ten seconds."""
+
+    def __init__(
+        self, line: Callable[[], str], write: Callable[[str], object], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._line, self._write, self._clock = line, write, clock
+        self._due = clock() + FIRST_LINE_S
+
+    def look(self) -> None:
+        """Write a line where one is due."""
+        if (now := self._clock()) >= self._due:
+            self._due = now + LINE_S
+            self._write(self._line())
+
+
+class StageLine:
+    """What goes on: how much of how much is done, and how fast."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._began, self._before = clock, clock(), 0
+        self._stage, self._done, self._total = "", 0, 0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Hear of progress; the rate is that of this stage since it was first heard of."""
+        if stage != self._stage:
+            self._stage, self._began, self._before = stage, self._clock(), done
+        self._done, self._total = done, total
+
+    def __str__(self) -> str:
+        seconds = self._clock() - self._began
+        if not self._stage:
+            return f"working, {seconds:.0f} s"
+        rate = (self._done - self._before) / max(seconds, 1e-9)
+        at = f", {rate:,.1f} a second" if rate else f", {seconds:.0f} s"
+        return f"{self._stage}: {self._done:,} of {self._total:,}{at}"
+
+
+def _write(line: str) -> None:
+    """Write past the buffers of standard error, which may be in use at this moment."""
+    with suppress(OSError):
+        os.write(2, f"assay: {printable(line)}\n".encode("utf-8", "backslashreplace"))
+
+
+@contextmanager
+def _timer(look: Callable[[], None]) -> Iterator[None]:
+    """Look every second, where the alarm is nobody else's; children inherit no timer."""
+    free = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    if not free:
+        yield
+        return
+    signal.signal(signal.SIGALRM, lambda *_: look())
+    signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
     try:
-        yield bar
+        yield
     finally:
-        bar.close()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 class _Bar:

@@ -9,8 +9,17 @@ import click
 from assay.cli.lazy import Lazy
 from assay.errors import nearest
 
-COMMANDS = ("order", "eval", "data", "mix", "mutate", "sample", "train", "compare")
-DEFAULT = COMMANDS[0]
+COMMANDS = {
+    "order": "Order candidate programs: best first.",
+    "eval": "Measure orders: ranked pass@k beside unranked.",
+    "data": "Make a dataset from samples.",
+    "mix": "Mix datasets into one, or convert one.",
+    "mutate": "Make wrong programs from right ones.",
+    "sample": "Let a model write programs for tasks.",
+    "train": "Train a neural ranker.",
+    "compare": "Compare rankers over sets, models and prompts.",
+}
+DEFAULT = "order"
 
 
 class _Ranking(Lazy):
@@ -29,16 +38,12 @@ class _Ranking(Lazy):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command of the arguments, or say that they name neither samples nor a command."""
         if args[0] not in COMMANDS:
-            ctx.fail(f"no file or folder '{args[0]}', and no command of that name; {nearest(args[0], COMMANDS)}")
+            ctx.fail(f"no file or folder '{args[0]}', and no command of that name; {nearest(args[0], list(COMMANDS))}")
         return super().resolve_command(ctx, args)
 
 
 @click.command(
-    cls=_Ranking,
-    names=COMMANDS,
-    modules="assay.cli.rank_",
-    subcommand_metavar="SAMPLES | COMMAND [ARGS]...",
-    short_help="Order candidate programs by how likely each is right.",
+    cls=_Ranking, names=COMMANDS, modules="assay.cli.rank_", subcommand_metavar="SAMPLES | COMMAND [ARGS]..."
 )
 def rank() -> None:
     """Order candidate programs by how likely each is right, without running them.

@@ -3,81 +3,142 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
-from html import escape
-from math import isnan, nan
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.rank_parts import allow_option, labelled, rankers, tasks_of, tell, verbose_option
+from assay.cli.command import PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.options import GateOptions
+from assay.cli.rank_parts import labelled, rankers, tasks_of, tell
+from assay.report.document import Report, as_json_text
+from assay.report.figure import Figure
+from assay.report.picture import write_picture
+from assay.report.plain_text import as_markdown, as_text
+from assay.report.web_page import write_page
 
 if TYPE_CHECKING:
-    from assay.measure.ranked import Measure
-    from assay.rank.evaluate import Cell
-    from assay.rank.matrix import Column, Matrix, SetSpec
-
-_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Rankers compared</title>
-<style>body{{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem}}
-table{{border-collapse:collapse;font-size:.85rem}}
-td,th{{padding:.25rem .6rem;border-bottom:1px solid #ddd;text-align:left}}
-svg{{max-width:100%;height:auto}}</style><h1>Rankers compared</h1>{body}</html>
-"""
+    from assay.bench.program_ranking import RankedColumn
+    from assay.rank.ranking_matrix import Matrix, RankingColumn, RankingSetSpec
 
 
-@click.command(short_help="Compare rankers over sets, models and prompts.")
-@click.argument("matrix", type=click.Path(path_type=Path))
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("assay-rank"),
-    show_default=True,
-    metavar="FOLDER",
-    help="Where results go.",
+@dataclass(frozen=True, slots=True)
+class RankCompareOptions:
+    """Options of `assay rank compare`."""
+
+    matrix: Path = argument(type=PATH)
+    out: Path = option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=Path("assay-rank"),
+        metavar="FOLDER",
+        help="Where orders and results go.",
+    )
+    fresh: bool = flag("--fresh", help="Rank everything again; earlier orders are moved to FOLDER/runs.old.")
+    all_pairs: bool = flag("--all-pairs", help="Test every two rankers, not only each against the unranked order.")
+    gating: GateOptions = shared(GateOptions)
+    allow_execution: bool = options.allow_execution()
+    form: str = form("text", "json")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
+
+
+@command(
+    RankCompareOptions,
+    example="assay rank compare matrix.toml --out runs/compare",
 )
-@allow_option
-@options.form("text", "json")
-@verbose_option
-def compare(matrix: Path, out: Path, allowed: bool, form: str, verbose: bool) -> None:
+def compare(given: RankCompareOptions) -> int:
     """Measure every ranker on every set of samples that MATRIX names, as one table.
 
     MATRIX is a TOML file with sets, taken apart by model, configuration or prompt where asked for, and rankers.
-    FOLDER gets results.json, RESULTS.md, and with matplotlib a heat map of pass@1 (each column relative to the ranker
-    trained on its set, else to the best), training curves of rankers that have a log, and index.html with all of it.
+    FOLDER gets results.json, RESULTS.md, report.json, and with matplotlib a heat map of pass@1 (each column relative to
+    the ranker trained on its set, else to the best), training curves of rankers that have a log, index.html with all
+    of it, and report.html with what differs and how surely. Orders are kept in FOLDER/runs: what is there is not
+    ranked again.
+
+    Exits 0 if all gates hold, 1 if one does not, 2 on an error.
     """
-    from assay.cli.progress import progress
+    from assay.bench import experiment, gates, results
+    from assay.bench.program_ranking import results_of
     from assay.cli.workspaces import say
-    from assay.errors import InputError
-    from assay.rank.evaluate import Plan, evaluate
-    from assay.rank.matrix import load
+    from assay.measure.ranked import measures
+    from assay.rank.comparison_report import ComparedCell, as_rows, report_of
+    from assay.rank.ranking_matrix import load
 
-    plan = load(matrix)
-    specs = [each.spec for each in plan.rankers]
+    plan = load(given.matrix)
+    names = [str(measure) for measure in measures(plan.ks)]
+    gate = gates.gates_of(
+        given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse, names=names
+    )
+    if given.fresh:
+        experiment.move_aside(given.out / "runs")
+    columns = _ranked(plan, given.out, allowed=given.allow_execution, verbose=given.verbose)
+    cells = [ComparedCell(column, cell) for column, done in columns for cell in done.cells]
+    rows, report = as_rows(cells), report_of(plan, cells)
+    earlier = experiment.earlier_in(given.out / experiment.RESULTS)
+    held = results_of(
+        [done for _, done in columns], plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=given.all_pairs
+    )
+    results.save(held, given.out / experiment.RESULTS)
+    experiment.write_report(held, given.out, say, earlier)
+    drawn = _write(report, given.out)
+    click.echo(
+        json.dumps({"cells": rows}, ensure_ascii=False) if given.form == "json" else as_text(report),
+        nl=given.form == "json",
+    )
+    failed = gates.failures(held, gate, say)
+    written = ("results.json", "report.json", "RESULTS.md", *drawn, "index.html", "report.html")
+    say(f"written to {given.out}: {', '.join(name for name in written if (given.out / name).exists())}")
+    return 1 if failed else 0
+
+
+def _ranked(plan: Matrix, out: Path, *, allowed: bool, verbose: bool) -> list[tuple[RankingColumn, RankedColumn]]:
+    """Return what each ranker came to on each column, ranking what was not ranked before."""
+    from assay.bench.program_ranking import RankedColumn, recorded, with_spared
+    from assay.cli.progress import progress
+    from assay.errors import InputError
+    from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
+
+    specs, names = [each.spec for each in plan.rankers], [each.name for each in plan.rankers]
     if len(set(specs)) != len(specs):
-        raise InputError(f"two rankers of {matrix} have the same spec: name each once")
-    named = {each.spec: each.name for each in plan.rankers}
-    rows: list[dict[str, Any]] = []
-    with rankers(specs, allowed=allowed) as made, progress() as watch:
-        called = {ranker.name: named[spec] for ranker, spec in zip(made, specs, strict=True)}
+        raise InputError("two rankers of the matrix have the same spec: name each once")
+    wanted, done = EvaluationOptions(plan.ks, seed=plan.seed), []
+    with rankers(specs, allowed=allowed) as made, recorded(made, names, out) as kept, progress() as watch:
+        called = {ranker.name: (ranker, name) for ranker, name in zip(kept, names, strict=True)}
         for column in _columns(plan, verbose=verbose):
-            found = evaluate(column.tasks, column.examples, made, Plan(plan.ks, seed=plan.seed), report=watch)
-            rows += [_row(column, replace(cell, ranker=called.get(cell.ranker, cell.ranker))) for cell in found.cells]
-    out.mkdir(parents=True, exist_ok=True)
-    table = "\n".join(_table(rows))
-    (out / "results.json").write_text(json.dumps({"cells": rows}, indent=1) + "\n", "utf-8")
-    (out / "RESULTS.md").write_text(table + "\n", "utf-8", "backslashreplace")
-    drawn = _draw(plan, rows, out)
-    _page(rows, drawn, out)
-    click.echo(json.dumps({"cells": rows}, ensure_ascii=False) if form == "json" else table)
-    say(f"written to {out}: {', '.join(('results.json', 'RESULTS.md', *(path.name for path in drawn), 'index.html'))}")
+            found = evaluate(column.tasks, column.examples, kept, wanted, report=watch)
+            cells = tuple(with_spared(cell, called) for cell in found.cells)
+            done.append((column, RankedColumn(column.name, column.set, cells)))
+    return done
 
 
-def _columns(plan: Matrix, *, verbose: bool) -> Iterator[Column]:
+def _write(report: Report, out: Path) -> list[str]:
+    """Write the report as values, Markdown and a page; return the names of its drawings, none without matplotlib."""
+    from assay.cli.workspaces import say
+    from assay.errors import MissingExtra
+
+    figures = [block for section in report.sections for block in section.blocks if isinstance(block, Figure)]
+    named: list[str] = []
+    try:
+        for figure in figures:
+            write_picture(figure, out / f"{figure.kind}.svg")
+            named.append(f"{figure.kind}.svg")
+    except MissingExtra as missing:
+        say(str(missing))
+        report = replace(report, sections=report.sections[:1])
+    (out / "report.json").write_text(as_json_text(report), "utf-8", "backslashreplace")
+    (out / "RESULTS.md").write_text(as_markdown(report), "utf-8", "backslashreplace")
+    write_page(report, out / "index.html")
+    return named
+
+
+def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
     from assay.errors import InputError
-    from assay.rank.matrix import columns
+    from assay.rank.ranking_matrix import columns
 
     for spec in plan.sets:
         tasks, examples = _held(spec, verbose=verbose)
@@ -87,108 +148,16 @@ def _columns(plan: Matrix, *, verbose: bool) -> Iterator[Column]:
         yield from there
 
 
-def _held(spec: SetSpec, *, verbose: bool) -> tuple[Any, Any]:
+def _held(spec: RankingSetSpec, *, verbose: bool) -> tuple[Any, Any]:
     """Return the tasks and the labelled programs of a set."""
-    from assay.rank.matrix import tasks_of as prompts_of
-    from assay.rank.rows import formats
+    from assay.rank.dataset import dataset_formats
+    from assay.rank.ranking_matrix import tasks_of as prompts_of
 
     if spec.samples and spec.outcomes:
         data, tasks = labelled(spec.samples, spec.outcomes, tasks_of(spec.tasks), "")
     else:
         assert spec.data
-        data = formats.read(spec.data)
+        data = dataset_formats.read(spec.data)
         tasks = tasks_of(spec.tasks) or prompts_of(data.examples)
     tell(data.problems, verbose=verbose)
     return tasks, [each for each in data.examples if not spec.split or each.split == spec.split]
-
-
-def _row(column: Column, cell: Cell) -> dict[str, Any]:
-    return {
-        "ranker": cell.ranker,
-        "column": column.name,
-        "set": column.set,
-        "model": column.model,
-        "config": column.config,
-        "prompt": column.prompt,
-        "samples": sum(each.n for each in column.examples),
-        "seconds": cell.seconds,
-        "values": {str(measure): _plain(asdict(value)) for measure, value in cell.values.items()},
-        "gains": {str(measure): _plain(asdict(gain)) for measure, gain in cell.gains.items()},
-    }
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(value, float) and isnan(value) else value for name, value in values.items()}
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the table as Markdown: a row a cell of the matrix, pass@1 before exec@1."""
-    measures = list(dict.fromkeys(name for row in rows for name in row["values"]))
-    yield f"| samples | ranker | tasks | gain in pass | {' | '.join(measures)} |"
-    yield "|---|---|---|---|" + "---|" * len(measures)
-    for row in rows:
-        gain = next(iter(row["gains"].values()), None)
-        won = f"{gain['value']:+.3f} [{gain['low']:+.3f} {gain['high']:+.3f}]" if gain and gain["tasks"] else ""
-        tasks = max(value["tasks"] for value in row["values"].values())
-        values = " | ".join(_value(row["values"].get(name), tasks) for name in measures)
-        yield f"| {_cell(row['column'])} | {_cell(row['ranker'])} | {tasks} | {won} | {values} |"
-
-
-def _value(value: dict[str, Any] | None, tasks: int) -> str:
-    """Return a value, with how many tasks it is of where that is not all: the others have fewer than k samples."""
-    if not value or value["value"] is None:
-        return "-"
-    of = "" if value["tasks"] == tasks else f" of {value['tasks']}"
-    return f"{value['value']:.3f} [{value['low']:.3f}-{value['high']:.3f}]{of}"
-
-
-def _cell(text: str) -> str:
-    from assay.errors import printable
-
-    return printable(text).replace("|", "\\|")
-
-
-def _draw(plan: Matrix, rows: Sequence[dict[str, Any]], out: Path) -> list[Path]:
-    """Draw what there is to draw; without matplotlib that is said, and the table stands alone."""
-    from assay.cli.workspaces import say
-    from assay.errors import MissingExtra
-    from assay.measure.ranked import Measure
-    from assay.rank.matrix import relative, training
-
-    try:
-        from assay.rank import plots
-    except ModuleNotFoundError as error:
-        say(str(MissingExtra("drawings", str(error.name), "bench")))
-        return []
-    first = Measure(plan.ks[0])
-    names = list(dict.fromkeys(row["column"] for row in rows))
-    sets = [next(row["set"] for row in rows if row["column"] == name) for name in names]
-    worth = [[_worth(rows, ranker.name, name, first) for name in names] for ranker in plan.rankers]
-    heat = out / "heat.svg"
-    title = f"{first} of each ranker, over that\nof the one trained on the set, else of the best"
-    plots.heat([each.name for each in plan.rankers], names, relative(plan.rankers, names, sets, worth), title, heat)
-    logs = training(plan.rankers)
-    if not logs:
-        return [heat]
-    smooth = {
-        ranker: {name: plots.smoothed(curve) for name, curve in curves.items()} for ranker, curves in logs.items()
-    }
-    plots.curves(smooth, out / "curves.svg")
-    return [heat, out / "curves.svg"]
-
-
-def _worth(rows: Sequence[dict[str, Any]], ranker: str, column: str, measure: Measure) -> float:
-    for row in rows:
-        if row["ranker"] == ranker and row["column"] == column:
-            value = row["values"][str(measure)]["value"]
-            return nan if value is None else float(value)
-    return nan
-
-
-def _page(rows: Sequence[dict[str, Any]], drawn: Sequence[Path], out: Path) -> None:
-    """Write one page with the table and the drawings in it; it needs nothing else."""
-    lines = [line.strip("| ").split(" | ") for line in _table(rows)]
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in lines[0])
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines[2:])
-    pictures = "".join(path.read_text("utf-8")[path.read_text("utf-8").index("<svg") :] for path in drawn)
-    (out / "index.html").write_text(_PAGE.format(body=f"<table><tr>{head}</tr>{body}</table>{pictures}"), "utf-8")

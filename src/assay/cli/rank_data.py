@@ -2,111 +2,124 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.rank_parts import stop_option, tell, verbose_option
+from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, verbose
+from assay.cli.rank_parts import tell
+from assay.report.picture import check_picture, write_picture
+from assay.report.plain_text import table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import ModuleType
 
-    from assay.cli.exec_modules import Room
-    from assay.protocols import Progress
-    from assay.rank.rows.data import Example
-    from assay.sandbox.samples import Samples
-    from assay.sandbox.tasks.reading import Reading
+    from assay.programs.samples import Samples
+    from assay.programs.tasks.task_file import TaskFile
+    from assay.rank.dataset.examples import Example
     from assay.types import Outcome, Problem
 
 
-@click.command(short_help="Make a data set of samples.")
-@click.argument("tasks", type=click.Path(path_type=Path))
-@click.argument("samples", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="PLACE", help="Where the data set goes.")
-@click.option("--outcomes", type=click.Path(path_type=Path), metavar="FILE", help="What assay exec wrote of SAMPLES.")
-@click.option("--valid", type=float, default=0.1, show_default=True, help="The share of tasks to validate on.")
-@click.option("--test", type=float, default=0.0, show_default=True, help="The share of tasks to test on.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which tasks these are.")
-@click.option("--strip-examples", is_flag=True, help="Leave the example tests out of the prompts.")
-@click.option("--keep-failing", is_flag=True, help="Keep tasks whose own reference fails.")
-@click.option("--limit-tasks", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw how frequent each class is.")
-@stop_option
-@options.form("text", "json")
-@verbose_option
-def data(
-    tasks: Path,
-    samples: Path,
-    out: Path,
-    outcomes: Path | None,
-    valid: float,
-    test: float,
-    seed: int,
-    strip_examples: bool,
-    keep_failing: bool,
-    limit_tasks: int | None,
-    plot: Path | None,
-    stop: str,
-    form: str,
-    verbose: bool,
-) -> None:
-    """Run SAMPLES against the tests of TASKS and write a data set: each program with how it fails.
+@dataclass(frozen=True, slots=True)
+class RankDataOptions:
+    """Options of `assay rank data`."""
 
-    Tasks are split, never programs: the programs of one task are all on one side. Tasks to validate on have a correct
-    program among their samples. Tasks whose own reference fails are dropped and named.
+    tasks: Path = argument(type=PATH)
+    samples: Path = argument(type=PATH)
+    out: Path = option(
+        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl, .parquet or a folder."
+    )
+    outcomes: Path | None = option(
+        "--outcomes", type=PATH, metavar="FILE", help="The outcomes of SAMPLES that assay exec wrote."
+    )
+    valid: float = option(
+        "--valid", type=float, default=0.1, metavar="FRACTION", help="The fraction of tasks to validate on."
+    )
+    test: float = option(
+        "--test", type=float, default=0.0, metavar="FRACTION", help="The fraction of tasks to test on."
+    )
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed that chooses these tasks.")
+    strip_examples: bool = flag("--strip-examples", help="Leave the example tests out of the prompts.")
+    keep_failing: bool = flag("--keep-failing", help="Keep tasks whose own reference fails.")
+    limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
+    plot: Path | None = option(
+        "--plot", type=PATH, metavar="FILE", help="Draw how frequent each class is, as SVG or PNG."
+    )
+    stop: str = options.stop()
+    fresh: bool = flag("--fresh", help="Run all programs again; outcomes beside PLACE are moved aside.")
+    form: str = form("text", "json")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
-    PLACE is a file (.jsonl or .parquet) or, without an ending, a folder as the code of CodeRanker trains from. What
-    running showed lies beside it, so that a run that was cut off goes on there. For other limits, or modules to
-    install, run 'assay exec' and give its file as --outcomes.
+
+@command(
+    RankDataOptions,
+    example="assay rank data MBPP.jsonl samples.jsonl --out data.parquet",
+)
+def data(given: RankDataOptions) -> None:
+    """Run SAMPLES against the tests of TASKS and write a dataset: each program with how it fails.
+
+    Tasks are split, never programs: all programs of one task are in one split. Every validation task has a correct
+    program among its samples. Tasks whose own reference solution fails are dropped and named.
+
+    PLACE is a file (.jsonl or .parquet) or, without an ending, a folder from which the code of CodeRanker trains.
+    The outcomes are kept beside it, so an interrupted run continues. For other limits, or modules to install, run
+    'assay exec' and give its file as --outcomes.
     """
     from dataclasses import replace
 
     from assay.cli.workspaces import counted, say
     from assay.errors import InputError
-    from assay.rank.rows import formats, splits, strip
-    from assay.rank.rows.data import examples_of, without
+    from assay.rank.dataset import dataset_formats, splits
+    from assay.rank.dataset.examples import examples_of, without
+    from assay.rank.dataset.strip_examples import without_examples
+    from assay.runs.record import start_fresh
 
-    splits.split((), valid=valid, test=test)
-    if plot:
-        _plots().check(plot)
-    reading, held = _asked(tasks, samples, outcomes, stop, limit_tasks)
-    failing, found, problems = _found(reading, held, out, outcomes, check=not keep_failing)
+    splits.split((), valid=given.valid, test=given.test)
+    if given.plot:
+        check_picture(given.plot)
+    reading, held = _asked(given.tasks, given.samples, given.outcomes, given.stop, given.limit_tasks)
+    for what in ("references", "outcomes") if given.fresh else ():
+        start_fresh(_beside(given.out, what))
+    failing, found, problems = _found(reading, held, given.out, given.outcomes, check=not given.keep_failing)
     for name, why in failing.items():
         say(f"{name} is dropped: its own reference fails ({why})")
     kept = {task.id for task in without(reading.tasks, failing)}
     made = examples_of(reading.tasks, [each for each in held.programs if each.task_id in kept], found)
-    tell([*problems, *held.problems, *made.problems], verbose=verbose)
+    tell([*problems, *held.problems, *made.problems], verbose=given.verbose)
     if not made.examples:
         raise InputError("no program is left to learn from: no task is sound, or nothing was decided")
-    rows = splits.split(made.examples, valid=valid, test=test, seed=seed)
-    if strip_examples:
-        rows = [replace(row, prompt=strip.without_examples(row.prompt)) for row in rows]
-    formats.write(out, rows)
-    show(rows, form, plot)
-    say(f"{counted(len(rows), 'program')} written to {out}")
+    rows = splits.split(made.examples, valid=given.valid, test=given.test, seed=given.seed)
+    if given.strip_examples:
+        rows = [replace(row, prompt=without_examples(row.prompt)) for row in rows]
+    dataset_formats.write(given.out, rows)
+    show(rows, given.form, given.plot)
+    say(f"{counted(len(rows), 'program')} written to {given.out}")
 
 
 def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
     """Print how many programs fail how, and draw it where that was asked for."""
     from assay.cli.answer import dumps
-    from assay.rank.rows import tables
+    from assay.rank.dataset import fault_tables
 
-    sides = tables.sides(rows)
-    click.echo(dumps({"splits": tables.told(sides)}) if form == "json" else "\n".join(tables.text(sides)))
+    sides = fault_tables.sides(rows)
+    if form == "json":
+        click.echo(dumps({"splits": fault_tables.told(sides)}))
+    else:
+        click.echo("\n\n".join("\n".join(table_lines(table, indent="")) for table in fault_tables.tables(sides)))
     if plot:
-        _plots().classes(sides, plot)
+        write_picture(fault_tables.drawing(sides), plot)
 
 
-def _asked(tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: int | None) -> tuple[Reading, Samples]:
+def _asked(tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: int | None) -> tuple[TaskFile, Samples]:
     """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
     from dataclasses import replace
 
     from assay.errors import InputError
-    from assay.sandbox.samples import read as samples_of
-    from assay.sandbox.tasks.files import read
+    from assay.programs.samples import read as samples_of
+    from assay.programs.tasks.task_formats import read
     from assay.types import Problem
 
     reading = read(tasks)
@@ -125,72 +138,36 @@ def _asked(tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: i
 
 
 def _found(
-    reading: Reading, held: Samples, out: Path, outcomes: Path | None, *, check: bool
+    reading: TaskFile, held: Samples, out: Path, outcomes: Path | None, *, check: bool
 ) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
     """Return which references fail, the outcomes of the samples, and what could not be used."""
-    import os
-    from functools import partial
-
-    from assay.cli.exec_modules import furnished
+    from assay.assemble.open_runner import open_equipped_runner
+    from assay.cage.limits import Limits
     from assay.cli.progress import progress
     from assay.cli.workspaces import counted, say
-    from assay.rank.rows.data import failing_references
-    from assay.sandbox.campaign import load
-    from assay.sandbox.limits import Limits
-    from assay.sandbox.opening import open_sandbox
-    from assay.sandbox.samples import references
-    from assay.sandbox.sound import sound
-    from assay.sandbox.tasks.expected import answered
+    from assay.programs.outcome_file import load
+    from assay.programs.run_samples import RunnerOptions, ready_tasks, run_samples
+    from assay.programs.samples import references
+    from assay.rank.dataset.examples import failing_references
+    from assay.runs.record import sole_writer
 
     given = [row.outcome for row in load(outcomes)] if outcomes else []
     if outcomes and not check:
         return {}, given, []
-    opened = partial(open_sandbox, "", Limits(), os.cpu_count() or 1)
-    with furnished(opened, reading, held, None, install=False) as room, progress() as watch:
-        say(f"programs run in the sandbox '{room.sandbox.name}'")
-        ready = sound(answered(reading, room.sandbox, watch), room.sandbox, watch)
+    with progress() as watch, open_equipped_runner(RunnerOptions(), reading, held, say) as room:
+        ready = ready_tasks(reading, room, watch)
         own = references(ready.tasks)
+
+        def ran(samples: Samples, what: str) -> list[Outcome]:
+            with sole_writer(_beside(out, what)):
+                rows = run_samples(reading, ready, samples, room, _beside(out, what), Limits(), watch)
+            return [row.outcome for row in rows]
+
         if check and own.problems:
             say(f"{counted(len(own.problems), 'task')} without a reference to check")
-        failing: dict[str, str] = {}
-        if check and own.programs:
-            failing = failing_references(_run(reading, ready, own, room, _beside(out, "references"), watch))
-        ran = given if outcomes else _run(reading, ready, held, room, _beside(out, "outcomes"), watch)
-        return failing, ran, list(ready.problems)
-
-
-def _run(
-    reading: Reading, ready: Reading, held: Samples, room: Room, out: Path, watch: Progress | None
-) -> list[Outcome]:
-    """Run programs as assay exec does, going on where a run was cut off."""
-    from assay.records import digest
-    from assay.sandbox import campaign
-    from assay.sandbox.limits import Limits
-
-    settings = campaign.Settings(
-        tasks=digest((*reading.tasks, *reading.inputs.items())),
-        samples=digest(enumerate(held.programs)),
-        form=reading.form,
-        stop=held.stop,
-        sandbox=room.sandbox.name,
-        limits=Limits(),
-        guarantees=room.sandbox.guarantees,
-    )
-    rows = campaign.run(
-        ready.tasks, held.programs, room.sandbox, out, settings=settings, missing=room.missing, report=watch
-    )
-    return [row.outcome for row in rows]
+        failing = failing_references(ran(own, "references")) if check and own.programs else {}
+        return failing, given if outcomes else ran(held, "outcomes"), list(ready.problems)
 
 
 def _beside(out: Path, what: str) -> Path:
     return out.with_name(f"{out.name}.{what}.jsonl")
-
-
-def _plots() -> ModuleType:
-    from assay.errors import MissingExtra
-
-    try:
-        from assay.rank import plots
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a plot", str(error.name), "bench") from error
-    return plots

@@ -2,55 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from assay.cli import options
+from assay.cli.command import COUNT, PATH, argument, command, form, option, verbose
 from assay.cli.rank_parts import (
-    allow_option,
     labelled,
     rankers,
-    stop_option,
     tasks_of,
-    tasks_option,
     tell,
-    verbose_option,
 )
 
 
-@click.command(name="eval", short_help="Measure orders: ranked pass@k beside unranked.")
-@click.argument("samples", type=click.Path(path_type=Path))
-@click.argument("outcomes", type=click.Path(path_type=Path))
-@tasks_option
-@click.option(
-    "--ranker", "specs", multiple=True, metavar="SPEC", help="A ranker to measure. Repeatable.  [default: consensus]"
+@dataclass(frozen=True, slots=True)
+class RankEvalOptions:
+    """Options of `assay rank eval`."""
+
+    samples: Path = argument(type=PATH)
+    outcomes: Path = argument(type=PATH)
+    tasks: Path | None = options.tasks()
+    specs: tuple[str, ...] = option(
+        "--ranker", multiple=True, metavar="SPEC", help="A ranker to measure. Repeatable.  [default: consensus]"
+    )
+    allow_execution: bool = options.allow_execution()
+    ks: str = option("--k", default="1,5", metavar="K,…", help="The k of pass@k and exec@k.")
+    sizes: str = option(
+        "--pool", default="", metavar="N,…", help="Sizes of pools of samples.  [default: all samples of a task]"
+    )
+    draws: int = option("--draws", type=COUNT, default=5, metavar="N", help="Pools drawn from each task.")
+    limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
+    stop: str = options.stop()
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws the pools.")
+    form: str = form("text", "json")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
+
+
+@command(
+    RankEvalOptions,
+    example="assay rank eval samples.jsonl outcomes.jsonl --ranker consensus --k 1,5",
+    name="eval",
 )
-@allow_option
-@click.option("--k", "ks", default="1,5", show_default=True, metavar="K,…", help="The k of pass@k and exec@k.")
-@click.option("--pool", "sizes", default="", metavar="N,…", help="Samples of a pool.  [default: all there are]")
-@click.option("--draws", type=click.IntRange(min=1), default=5, show_default=True, help="Pools drawn of each task.")
-@click.option("--limit-tasks", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
-@stop_option
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides which pools are drawn.")
-@options.form("text", "json")
-@verbose_option
-def eval(  # noqa: A001  # the command's name
-    samples: Path,
-    outcomes: Path,
-    tasks: Path | None,
-    specs: tuple[str, ...],
-    allowed: bool,
-    ks: str,
-    sizes: str,
-    draws: int,
-    limit_tasks: int | None,
-    stop: str,
-    seed: int,
-    form: str,
-    verbose: bool,
-) -> None:
-    """Say what an order of the programs is worth: pass@k and exec@k of the k ranked first, beside those unranked.
+def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
+    """Measure an order of the programs: pass@k and exec@k of the k ranked first, beside unranked.
 
     OUTCOMES is what assay exec wrote about SAMPLES. Programs with equal scores count as the mean over their orders.
     'unique' is with duplicates removed. Intervals are 95% bootstrap intervals over tasks; gains are paired by task.
@@ -64,18 +60,18 @@ def eval(  # noqa: A001  # the command's name
     from assay.cli.rank_eval_text import text, told
     from assay.errors import InputError
     from assay.measure.passk import ks_of
-    from assay.rank.evaluate import Plan, evaluate
-    from assay.rank.rows.data import by_task
+    from assay.rank.dataset.examples import by_task
+    from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
 
-    plan = Plan(ks_of(ks), ks_of(sizes) if sizes else (0,), draws, seed)
-    if len(set(specs)) != len(specs):
+    plan = EvaluationOptions(ks_of(given.ks), ks_of(given.sizes) if given.sizes else (0,), given.draws, given.seed)
+    if len(set(given.specs)) != len(given.specs):
         raise InputError("a ranker is named twice; name each once")
-    data, known = labelled(samples, outcomes, tasks_of(tasks), stop)
+    data, known = labelled(given.samples, given.outcomes, tasks_of(given.tasks), given.stop)
     examples = data.examples
-    if limit_tasks is not None:
-        kept = set(list(by_task(examples))[:limit_tasks])
+    if given.limit_tasks is not None:
+        kept = set(list(by_task(examples))[: given.limit_tasks])
         examples = tuple(each for each in examples if each.task_id in kept)
-    with rankers(specs or ("consensus",), allowed=allowed) as made, progress() as watch:
+    with rankers(given.specs or ("consensus",), allowed=given.allow_execution) as made, progress() as watch:
         found = evaluate(known, examples, made, plan, report=watch)
-    tell(data.problems, verbose=verbose)
-    click.echo(dumps(told(found)) if form == "json" else "\n".join(text(found)))
+    tell(data.problems, verbose=given.verbose)
+    click.echo(dumps(told(found)) if given.form == "json" else "\n".join(text(found)))

@@ -7,9 +7,11 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from assay.cli.workspaces import counted
-from assay.measure.ranked import Gain, Measure, Value
-from assay.rank.evaluate import Cell, Difference, Evaluation, Predicted
+from assay.measure.ranked import Gain, RankMeasure, Value
+from assay.rank.comparison_report import gain_cell, value_cell
+from assay.rank.evaluate_rankers import Cell, Evaluation, FaultPrediction, RankerDifference
+from assay.report.plain_text import cell_text, table_lines
+from assay.report.table import Column, Phrase, Rows, Table, counted
 
 
 def told(found: Evaluation) -> dict[str, Any]:
@@ -43,52 +45,37 @@ def _table(cells: Sequence[Cell], size: int) -> Iterator[str]:
     measured = max((value.tasks for value in cells[0].values.values()), default=0)
     left = f", {counted(cells[0].few, 'task')} with fewer left out" if cells[0].few else ""
     yield f"pools of {size or 'all samples'}: {counted(measured, 'task')}{left}"
-    width = max(len(cell.ranker) for cell in cells)
-    head = "".join(f"  {measure!s:<22}" for measure in cells[0].values)
-    yield f"  {'':<{width}}{head}".rstrip()
-    for cell in cells:
-        yield f"  {cell.ranker:<{width}}" + "".join(f"  {_value(value):<22}" for value in cell.values.values()).rstrip()
+    columns = (Column("ranker", words=True), *(Column(str(measure)) for measure in cells[0].values))
+    worth: Rows = tuple((Phrase(cell.ranker), *map(value_cell, cell.values.values())) for cell in cells)
+    yield from table_lines(Table("", columns, worth))
     for measure, value in cells[0].values.items():
         if value.tasks < measured:
             few = counted(measured - value.tasks, "task")
             yield f"  {measure}: {few} with fewer than {measure.k} samples left out"
     if len(cells) > 1:
         yield "  gain over unranked"
-    for cell in cells:
-        if cell.gains:
-            gains = "".join(f"  {_gain(gain):<22}" for gain in cell.gains.values())
-            yield f"  {cell.ranker.ljust(width)}{gains}".rstrip()
+        gains: Rows = tuple((Phrase(cell.ranker), *map(gain_cell, cell.gains.values())) for cell in cells if cell.gains)
+        yield from table_lines(Table("", columns, gains))
     for cell in cells:
         if cell.programs:
             each = 1000 * cell.seconds / cell.programs
             yield f"  {cell.ranker}: {cell.programs:,} programs in {cell.seconds:.1f} s, {each:.2f} ms each"
 
 
-def _pairs(differences: Sequence[Difference]) -> Iterator[str]:
+def _pairs(differences: Sequence[RankerDifference]) -> Iterator[str]:
     for each in differences:
         shown = ((measure, gain) for measure, gain in each.gains.items() if measure.good == "pass")
-        told_ = ", ".join(f"{measure} {_gain(gain)} p {gain.p:.4f}" for measure, gain in shown if gain.tasks)
-        yield f"  {each.a} less {each.b}: {told_}"
+        gains = (f"{measure} {cell_text(gain_cell(gain))} p {gain.p:.4f}" for measure, gain in shown if gain.tasks)
+        yield f"  {each.a} less {each.b}: {', '.join(gains)}"
 
 
-def _classes(each: Predicted) -> Iterator[str]:
+def _classes(each: FaultPrediction) -> Iterator[str]:
     share = each.opinions / each.samples if each.samples else 0.0
     yield f"{each.ranker} says how a program fails of {each.opinions:,} samples ({share:.0%})"
     scores = ", ".join(f"{name} {found.macro_f1:.3f}" for name, found in each.labels.items())
     yield f"  macro-F1: {scores}"
     lines = each.lines
     yield f"  line: {lines.accuracy:.3f} of all, {lines.found:.3f} of {lines.broken:,} that break at one"
-
-
-def _value(value: Value) -> str:
-    return "-" if isnan(value.value) else f"{value.value:.3f} [{value.low:.3f}-{value.high:.3f}]"
-
-
-def _gain(gain: Gain) -> str:
-    if isnan(gain.value):
-        return "-"
-    value, low, high = (round(each, 3) + 0.0 for each in (gain.value, gain.low, gain.high))  # never -0.000
-    return f"{value:+.3f} [{low:+.3f} {high:+.3f}]"
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
@@ -103,7 +90,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _named(values: Mapping[Measure, Value] | Mapping[Measure, Gain]) -> dict[str, Any]:
+def _named(values: Mapping[RankMeasure, Value] | Mapping[RankMeasure, Gain]) -> dict[str, Any]:
     return {str(measure): _plain(asdict(value)) for measure, value in values.items()}
 
 
@@ -111,7 +98,7 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: None if isinstance(value, float) and isnan(value) else value for name, value in values.items()}
 
 
-def _predicted(each: Predicted) -> dict[str, Any]:
+def _predicted(each: FaultPrediction) -> dict[str, Any]:
     return {
         "ranker": each.ranker,
         "opinions": each.opinions,

@@ -2,54 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from assay.cli import options
-from assay.cli.rank_parts import tell, verbose_option
+from assay.cli.command import PATH, argument, command, form, option, verbose
+from assay.cli.rank_parts import tell
 
 
-@click.command(short_help="Mix data sets to one, or write one in another format.")
-@click.argument("files", metavar="DATA...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="PLACE", help="Where the data set goes.")
-@click.option(
-    "--size",
-    type=click.Choice(["large", "small"]),
-    default="large",
-    show_default=True,
-    help="All rows, or a random part of each, together as many as one has.",
+@dataclass(frozen=True, slots=True)
+class MixOptions:
+    """What is mixed, and where it goes."""
+
+    files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
+    out: Path = option(
+        "--out", type=PATH, required=True, metavar="PLACE", help="Where the dataset goes: .jsonl, .parquet or a folder."
+    )
+    size: str = option(
+        "--size",
+        type=click.Choice(["large", "small"]),
+        default="large",
+        help="large: all rows; small: a random part of each, in total as many as one has.",
+    )
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws the rows.")
+    plot: Path | None = option(
+        "--plot", type=PATH, metavar="FILE", help="Draw how frequent each class is, as SVG or PNG."
+    )
+    format: str = form("text", "json")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
+
+
+@command(
+    MixOptions,
+    example="assay rank mix mbpp.parquet apps.jsonl --out mixed.parquet",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Which rows are drawn.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw how frequent each class is.")
-@options.form("text", "json")
-@verbose_option
-def mix(files: tuple[Path, ...], out: Path, size: str, seed: int, plot: Path | None, form: str, verbose: bool) -> None:
-    """Mix data sets to one: mixed-large has all rows, mixed-small as many as one of them has.
+def mix(given: MixOptions) -> None:
+    """Mix datasets into one: mixed-large has all rows, mixed-small as many as one of them has.
 
-    DATA are data sets in any format that is read here: JSON lines, .parquet, or a folder as the code of CodeRanker has
-    it. With one of them this writes it in the format of PLACE. Tasks keep their split, and a task that would then stand
-    in two splits is an error.
+    DATA are datasets in any format that is read here: JSON lines, .parquet, or a folder in the format of
+    CodeRanker's code. With a single one, this command converts it to the format of PLACE. Tasks keep their split; a
+    task that would be in two splits is an error.
     """
     from assay.cli.rank_data import show
     from assay.cli.workspaces import counted, say
     from assay.errors import InputError
-    from assay.rank.rows import formats, splits
+    from assay.rank.dataset import dataset_formats, splits
 
     sets = {}
-    for file in files:
+    for file in given.files:
         if str(file) in sets:
             raise InputError(f"'{file}' is named twice")
-        held = formats.read(file)
-        tell(held.problems, verbose=verbose)
+        held = dataset_formats.read(file)
+        tell(held.problems, verbose=given.verbose)
         sets[str(file)] = held.examples
-    rows = splits.mix(sets, size, seed=seed)
+    rows = splits.mix(sets, given.size, seed=given.seed)
     leaked = splits.leaks(rows)
     if leaked:
         named = ", ".join(leaked[:3])
         raise InputError(
             f"{counted(len(leaked), 'task')} would stand in two splits ({named}): make the data sets with one --seed"
         )
-    formats.write(out, rows)
-    show(rows, form, plot)
-    say(f"{counted(len(rows), 'program')} written to {out}")
+    dataset_formats.write(given.out, rows)
+    show(rows, given.format, given.plot)
+    say(f"{counted(len(rows), 'program')} written to {given.out}")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
-from assay.cli.rank_parts import allow_option, rankers, stop_option, tasks_of, tasks_option, tell, verbose_option
+from assay.cli.command import COUNT, FILE, PATH, argument, command, form, option, verbose
+from assay.cli.rank_parts import rankers, tasks_of, tell
 
 if TYPE_CHECKING:
     from assay.types import Ranked, Task
@@ -21,29 +23,29 @@ _PARTS = 4
 """Parts of a score that are printed."""
 
 
-@click.command(short_help="Order candidate programs: best first.")
-@click.argument("samples", type=click.Path(path_type=Path))
-@tasks_option
-@click.option("--ranker", "spec", default="consensus", show_default=True, metavar="SPEC", help="What decides.")
-@allow_option
-@click.option("--k", "most", type=click.IntRange(min=1), metavar="K", help="The K best of each task.  [default: all]")
-@stop_option
-@options.form("text", "json", "jsonl")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the order, too.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides between equal scores.")
-@verbose_option
-def order(
-    samples: Path,
-    tasks: Path | None,
-    spec: str,
-    allowed: bool,
-    most: int | None,
-    stop: str,
-    form: str,
-    out: Path | None,
-    seed: int,
-    verbose: bool,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class RankOrderOptions:
+    """Options of `assay rank order`."""
+
+    samples: Path = argument(type=PATH)
+    tasks: Path | None = options.tasks()
+    spec: str = option("--ranker", default="consensus", metavar="SPEC", help="The ranker.")
+    allow_execution: bool = options.allow_execution()
+    most: int | None = option(
+        "--k", type=COUNT, metavar="K", help="Print only the K best programs of each task.  [default: all]"
+    )
+    stop: str = options.stop()
+    form: str = form("text", "json", "jsonl")
+    out: Path | None = option("--out", type=FILE, metavar="FILE", help="Also write the order to FILE.")
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed that orders equal scores.")
+    verbose: bool = verbose("Name every problem; show the traceback of an error.")
+
+
+@command(
+    RankOrderOptions,
+    example="assay rank order candidates.jsonl --tasks HumanEval.jsonl --k 1",
+)
+def order(given: RankOrderOptions) -> None:
     """Order the programs of each task by how likely each is right, and say what is wrong with the others.
 
     SAMPLES has one JSON object a line: a program (code, solution, or completion with its prompt), and the task_id where
@@ -53,34 +55,36 @@ def order(
 
     Text shows five programs a task where there are several tasks; FILE, JSON and JSON lines have all of them.
 
-    Leaves with 0 when there is an order, 2 on an error.
+    Exits 0 if there is an order, 2 on an error.
     """
     from assay.cli.answer import dumps
     from assay.cli.progress import progress
     from assay.cli.workspaces import say
+    from assay.io.files import write_rows
     from assay.rank.order import best_first
     from assay.rank.pools import notes, read
 
-    pools = read(samples, tasks_of(tasks), stop=stop)
+    pools = read(given.samples, tasks_of(given.tasks), stop=given.stop)
     groups = list(pools)
     found: list[tuple[Task, list[Ranked]]] = []
-    with rankers([spec], allowed=allowed) as (ranker,), progress() as watch:
+    with rankers([given.spec], allowed=given.allow_execution) as (ranker,), progress() as watch:
         for task, programs in groups:
-            found.append((task, best_first(ranker.rank(task, programs), seed=seed)))
-            if watch:
-                watch("tasks", len(found), len(groups))
-    tell([*pools.problems, *(note for task, programs in groups for note in notes(task, programs))], verbose=verbose)
-    rows = [row for task, ranked in found for row in _rows(task, ranked[:most])]
-    if form == "text":
-        shown = most or (_FEW if len(found) > 1 else None)
+            found.append((task, best_first(ranker.rank(task, programs), seed=given.seed)))
+            watch("tasks", len(found), len(groups))
+    tell(
+        [*pools.problems, *(note for task, programs in groups for note in notes(task, programs))], verbose=given.verbose
+    )
+    rows = [row for task, ranked in found for row in _rows(task, ranked[: given.most])]
+    if given.form == "text":
+        shown = given.most or (_FEW if len(found) > 1 else None)
         click.echo("\n".join(line for task, ranked in found for line in _text(task, ranked, shown)))
-    elif form == "jsonl":
+    elif given.form == "jsonl":
         click.echo("\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
     else:
         click.echo(dumps({"ranker": ranker.name, "tasks": len(found), "programs": rows}))
-    if out:
-        _write(out, rows)
-        say(f"written to {out}")
+    if given.out:
+        write_rows(given.out, rows)
+        say(f"written to {given.out}")
 
 
 def _rows(task: Task, ranked: Sequence[Ranked]) -> Iterator[dict[str, Any]]:
@@ -126,16 +130,3 @@ def _cells(place: int, each: Ranked) -> tuple[str, ...]:
 def _why(ranked: Ranked) -> str:
     parts = sorted(ranked.why.items(), key=lambda part: -abs(part[1]))[:_PARTS]
     return ", ".join(f"{name} {value:.2f}" for name, value in parts)
-
-
-def _write(out: Path, rows: Sequence[dict[str, Any]]) -> None:
-    from assay.errors import StorageError
-
-    beside = out.with_name(f"{out.name}.new")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        beside.write_text("".join(lines), "utf-8", "backslashreplace")
-        beside.replace(out)
-    except OSError as error:
-        raise StorageError(f"cannot write {out}: {error.strerror or error}") from error

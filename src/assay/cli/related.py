@@ -3,62 +3,64 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from assay.cli import options
-from assay.cli.options import Chosen
+from assay.cli.command import COUNT, argument, command, flag, form, option, shared
+from assay.cli.options import SettingsOptions
 from assay.errors import InputError
 
 
-@click.command(short_help="Find what has to do with a place.")
-@click.argument("place", metavar="FILE:LINE")
-@click.argument("root", default=".", metavar="[PATH]")
-@options.limit
-@options.form("text", "json", "jsonl", "vimgrep")
-@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Print at most N tokens, in whole lines.")
-@click.option("--full", is_flag=True, help="Print whole hits, not their most telling lines.")
-@click.option("--explain", is_flag=True, help="Print what each score is made of.")
-@options.no_refresh
-@options.with_settings
-@click.pass_context
-def related(
-    context: click.Context,
-    place: str,
-    root: str,
-    limit: int | None,
-    form: str,
-    budget: int | None,
-    full: bool,
-    explain: bool,
-    no_refresh: bool,
-    chosen: Chosen,
-) -> None:
-    """Find what has to do with the unit at FILE:LINE.
+@dataclass(frozen=True, slots=True)
+class RelatedOptions:
+    """Options of `assay related`."""
 
-    The hits are what it calls, what calls it, and what is like it, in the folder PATH; without one in the
-    current folder.
+    place: str = argument("FILE:LINE")
+    root: str = argument("[PATH]", default=".")
+    limit: int | None = options.limit()
+    form: str = form("text", "json", "jsonl", "vimgrep")
+    budget: int | None = option("--budget", type=COUNT, metavar="N", help="Print at most N tokens, in whole lines.")
+    full: bool = flag("--full", help="Print whole hits, not only their most relevant lines.")
+    explained: bool = flag("--explain", help="Print how each score is computed.")
+    no_refresh: bool = options.no_refresh()
+    chosen: SettingsOptions = shared(SettingsOptions)
 
-    Leaves with 0 when something was found, 1 when nothing was, 2 on an error.
+
+@command(RelatedOptions, example="assay related src/app.py:42")
+def related(given: RelatedOptions) -> int:
+    """Find code related to the function or type at FILE:LINE.
+
+    The hits are what it calls, what calls it, and what is similar, in the folder PATH, by default the current
+    folder.
+
+    Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.answer import Look, find_related
-    from assay.cli.workspaces import PATIENCE_S, open_roots, say
+    from assay.assemble.search_answer import related_answer
+    from assay.cli.answer import AnswerOutput, Look, explain
+    from assay.cli.workspaces import PATIENCE_S, open_roots
 
-    file, line = _parsed(place)
-    (opened,) = open_roots([root], chosen, limit=limit, refresh=not no_refresh, patience_s=PATIENCE_S)
-    answer = find_related(opened, _below(opened.workspace.index.root, file, root), line, form)
-    click.echo(answer.written(Look(form, budget, full=full, explain=explain)), nl=False, color=True)
-    if not answer:
-        say("nothing found")
-    context.exit(0 if answer else 1)
+    file, line = _parsed(given.place)
+    opened = open_roots(
+        [given.root], given.chosen, limit=given.limit, refresh=not given.no_refresh, patience_s=PATIENCE_S
+    )
+    path, look = (
+        _below(opened[0].index.root, file, given.root),
+        Look(given.form, given.budget, full=given.full, explain=given.explained),
+    )
+    answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, named=look.named)
+    click.echo(AnswerOutput(answer, (f"{path}:{line}",), opened, look).written(), nl=False, color=True)
+    explain(answer, opened)
+    return 0 if answer else 1
 
 
 def _parsed(place: str) -> tuple[Path, int]:
     """Take `FILE:LINE` apart; a column or a range after the line, as compilers print them, is passed over."""
     found = re.fullmatch(r"(.+?):(\d+)(?:[:-]\d+)*:?", place)
     if not found or not int(found[2]):
-        raise InputError(f"'{place}' is no place: give FILE:LINE, such as src/main.py:12")
+        raise InputError(f"'{place}' is not a place: give FILE:LINE, such as src/main.py:12")
     return Path(found[1]), int(found[2])
 
 

@@ -3,59 +3,63 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
 import click
 
 from assay.cli import options
-from assay.cli.options import Chosen, Filters
+from assay.cli.command import COUNT, argument, command, flag, form, option, shared
+from assay.cli.options import FilterOptions, SettingsOptions
 
 
-@click.command(short_help="Find code by meaning.")
-@click.argument("query")
-@click.argument("roots", nargs=-1, metavar="[PATH]...")
-@click.option("-q", "--query", "more", multiple=True, metavar="TEXT", help="One more query; the hits are united.")
-@options.limit
-@options.with_filters
-@options.form("text", "json", "jsonl", "vimgrep")
-@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Print at most N tokens, in whole lines.")
-@click.option("--full", is_flag=True, help="Print whole hits, not their most telling lines.")
-@click.option("--explain", is_flag=True, help="Print what each score is made of.")
-@click.option("--all-matches", is_flag=True, help="Add the count and places of every literal match.")
-@options.no_refresh
-@options.with_settings
-@click.pass_context
-def search(
-    context: click.Context,
-    query: str,
-    roots: tuple[str, ...],
-    more: tuple[str, ...],
-    limit: int | None,
-    filters: Filters,
-    form: str,
-    budget: int | None,
-    full: bool,
-    explain: bool,
-    all_matches: bool,
-    no_refresh: bool,
-    chosen: Chosen,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Options of `assay search`."""
+
+    query: str = argument()
+    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    more: tuple[str, ...] = option(
+        "-q", "--query", multiple=True, metavar="TEXT", help="One more query; the hits are merged. Repeatable."
+    )
+    limit: int | None = options.limit()
+    filters: FilterOptions = shared(FilterOptions)
+    form: str = form("text", "json", "jsonl", "vimgrep")
+    budget: int | None = option("--budget", type=COUNT, metavar="N", help="Print at most N tokens, in whole lines.")
+    full: bool = flag("--full", help="Print whole hits, not only their most relevant lines.")
+    explained: bool = flag("--explain", help="Print how each score is computed.")
+    all_matches: bool = flag("--all-matches", help="Also print the number and places of all literal matches.")
+    nearest: bool = flag("--nearest", help="With --format jsonl, print the nearest hits even if none is relevant.")
+    no_refresh: bool = options.no_refresh()
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(SearchOptions, example='assay search "where are retries handled" src --limit 5')
+def search(given: SearchOptions) -> int:
     """Find code by meaning.
 
     QUERY is a question, a name, an error message, or - to read it from standard input. Each PATH is a folder
-    or the URL of a git repository; without one it is the current folder. The first search makes the index,
-    later ones keep it up to date.
+    or the URL of a git repository, by default the current folder. The first search builds the index, later ones
+    update it.
 
-    Leaves with 0 when something was found, 1 when nothing relevant was, 2 on an error.
+    Exits 0 if something relevant was found, 1 if not, 2 on an error.
     """
-    from assay.cli.answer import Look, find
-    from assay.cli.workspaces import PATIENCE_S, open_roots, say
+    from assay.assemble.search_answer import answer as answer_of
+    from assay.cli.answer import AnswerOutput, Look, explain
+    from assay.cli.workspaces import PATIENCE_S, open_roots
 
-    queries = filters.queries([sys.stdin.read() if text == "-" else text for text in (query, *more)])
-    opened = open_roots(roots or (".",), chosen, limit=limit, refresh=not no_refresh, patience_s=PATIENCE_S, asked=True)
-    answer = find(queries, opened, form, all_matches=all_matches)
-    click.echo(answer.written(Look(form, budget, full=full, explain=explain)), nl=False, color=True)
-    if answer and not answer.relevant:
-        say("nothing relevant here, it seems; these are only the nearest")
-    elif not answer and any(one.workspace.report.files for one in opened):
-        say("nothing found")
-    context.exit(0 if answer.relevant else 1)
+    queries = given.filters.queries([sys.stdin.read() if text == "-" else text for text in (given.query, *given.more)])
+    opened = open_roots(
+        given.roots or (".",),
+        given.chosen,
+        limit=given.limit,
+        refresh=not given.no_refresh,
+        patience_s=PATIENCE_S,
+        hint=True,
+    )
+    look = Look(given.form, given.budget, full=given.full, explain=given.explained, nearest=given.nearest)
+    limit = opened[0].settings.search.limit
+    answer = answer_of(opened, queries, limit, literal=given.all_matches, named=look.named)
+    output = AnswerOutput(answer, tuple(query.text for query in queries), opened, look)
+    click.echo(output.written(), nl=False, color=True)
+    explain(answer, opened, hidden=given.form == "jsonl" and not given.nearest)
+    return 0 if answer.relevant else 1

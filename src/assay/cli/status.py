@@ -8,59 +8,64 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import options
-from assay.cli.options import Chosen
+from assay.cli.command import argument, command, form, shared
+from assay.cli.options import SettingsOptions
 
 if TYPE_CHECKING:
-    from assay.assemble import AnyIndex
-    from assay.search.index_report import Standing
+    from assay.assemble.indexes import AnyIndex
+    from assay.search.index_report import Freshness
 
 
-@click.command(short_help="Show what an index holds, leaves out and lags behind in.")
-@click.argument("path", default=".", metavar="[PATH]")
-@options.form("text", "json")
-@options.with_settings
-@click.pass_context
-def status(context: click.Context, path: str, form: str, chosen: Chosen) -> None:
-    """Show what the index of PATH holds, leaves out and lags behind in.
+@dataclass(frozen=True, slots=True)
+class StatusOptions:
+    """Options of `assay status`."""
 
-    Files that were left out are counted by reason, stale ones by what happened to them: added, changed or removed
-    since. With -v each is named, and so are files whose grammar failed. Nothing is changed.
+    path: str = argument("[PATH]", default=".")
+    form: str = form("text", "json")
+    chosen: SettingsOptions = shared(SettingsOptions)
 
-    Leaves with 0 when there is an index and all of it is as it was written, 1 when there is none, 2 when it is
-    damaged or cannot be read.
+
+@command(StatusOptions, example="assay status . -v")
+def status(given: StatusOptions) -> int:
+    """Show what the index of PATH holds, what it leaves out, and what changed since.
+
+    Files that were left out are counted by reason, stale files by what happened to them: added, changed or removed.
+    With -v each is named, and so are files whose grammar failed. Nothing is written.
+
+    Exits 0 if there is an index and it is intact, 1 if there is none, 2 if it is corrupt or cannot be read.
     """
-    from assay.assemble import index_of, root_of
+    from assay.assemble.indexes import index_of, root_of
     from assay.cli.workspaces import say
     from assay.errors import StorageError
-    from assay.search.checked import anew
+    from assay.search.checked_searcher import rebuild_command
 
-    root = root_of(path)
-    index = index_of(root, chosen.settings(root))
+    root = root_of(given.path)
+    index = index_of(root, given.chosen.settings(root))
     try:
         standing = index.standing()
         damage = index.check() if standing else ""
     except StorageError as error:
         standing, damage = None, str(error)
-    if form == "json":
+    if given.form == "json":
         _echo_json(index, standing, damage)
     elif standing and not damage:
-        click.echo(_text(index, standing, verbose=chosen.verbose), nl=False)
+        click.echo(_text(index, standing, verbose=given.chosen.verbose), nl=False)
     if damage:
-        step = "" if "--index" in damage else f"; {anew(path, chosen.location)} makes it anew"
-        say(f"the index of '{path}' is not whole: {damage}{step}")
-        context.exit(2)
+        step = "" if "--index" in damage else f"; {rebuild_command(given.path, given.chosen.location)} rebuilds it"
+        say(f"the index of '{given.path}' is corrupt: {damage}{step}")
+        return 2
     if standing is None:
-        say(f"no index of '{path}' yet: {anew(path, chosen.location)}")
-        context.exit(1)
+        say(f"no index of '{given.path}' yet: {rebuild_command(given.path, given.chosen.location)}")
+        return 1
+    return 0
 
 
-def _facts(index: AnyIndex, standing: Standing) -> dict[str, Any]:
+def _facts(index: AnyIndex, standing: Freshness) -> dict[str, Any]:
     from datetime import UTC, datetime
 
     from assay.cli.workspaces import facts
@@ -75,7 +80,7 @@ def _facts(index: AnyIndex, standing: Standing) -> dict[str, Any]:
     }
 
 
-def _echo_json(index: AnyIndex, standing: Standing | None, damage: str) -> None:
+def _echo_json(index: AnyIndex, standing: Freshness | None, damage: str) -> None:
     from assay.cli.answer import dumps
 
     about: dict[str, Any] = {"root": str(index.root), "location": index.location}
@@ -87,7 +92,7 @@ def _echo_json(index: AnyIndex, standing: Standing | None, damage: str) -> None:
     click.echo(dumps(about))
 
 
-def _text(index: AnyIndex, standing: Standing, *, verbose: bool) -> str:
+def _text(index: AnyIndex, standing: Freshness, *, verbose: bool) -> str:
     from assay.cli.workspaces import counted
 
     facts = {**_facts(index, standing), "whole": "yes, every byte was read"}

@@ -1,16 +1,18 @@
 """Hits to text for people: where it is, what it is, the lines worth reading.
 
-Plain when piped, coloured on a terminal (`NO_COLOR` and `FORCE_COLOR` are honoured); the same characters either way,
-and rich is loaded only for colour.
+Plain when piped, coloured on a terminal (`NO_COLOR` and `FORCE_COLOR` are honoured), and rich is loaded only for
+colour. A terminal breaks lines where words end, below where their text begins; a pipe gets them whole.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -27,7 +29,18 @@ _NAMES = 3
 """Names of a run of small declarations that are shown; the rest are counted."""
 _PARTS = 10
 """Parts of a score that are shown; JSON has all of them."""
+_MARGIN = " " * 8
+"""What stands before a line of code where its number is not."""
+_LEAST_ROOM = 20
 _HARD_SPACE = "\N{NO-BREAK SPACE}"
+
+
+Show = Callable[..., str]
+
+
+def terminal_width() -> int | None:
+    """Return how many columns standard output has; None where it is not a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def wants_color() -> bool:
@@ -44,8 +57,10 @@ def plain(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain:
     rows = [f"{_escaped(hit.chunk.path)}:{_line(hit.chunk, lines)}  {_what(hit.chunk, wanted)}".rstrip()]
     if explain:
         rows.append(f"    {score(hit)}")
-    shown = with_gaps([(number, _shown(text, clip=clip)) for number, text in lines])
-    rows += (f"{number:6d}  {text}".rstrip() if number else "     …" for number, text in shown)
+    for number, line in with_gaps([(number, _shown(line, clip=clip)) for number, line in lines]):
+        first, *rest = _pieces(line)
+        rows.append(f"{number:6d}  {first}".rstrip() if number else "     …")
+        rows += (f"{_under(line)}{piece}".rstrip() for piece in rest)
     return "\n".join(rows) + "\n"
 
 
@@ -63,24 +78,61 @@ def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explai
     rows = dict(zip((number for number, _ in lines), code, strict=True))
     for number, _ in with_gaps(lines):
         text.append(f"{number:6d}  " if number else "     …", "dim")
-        text.append_text(rows.get(number, Text())).append("\n")
+        row = rows.get(number, Text())
+        pieces = row.divide(accumulate(map(len, _pieces(row.plain)[:-1])))
+        text.append_text(Text(f"\n{_under(row.plain)}").join(pieces)).append("\n")
     console = Console(force_terminal=True, color_system="standard", highlight=False)
     with console.capture() as written:
         console.print(text, soft_wrap=True, end="")
     return written.get()
 
 
-def quickfix(hit: Hit) -> str:
-    """Return one hit as editors read places from other programs: `PATH:LINE:COLUMN:TEXT`, the column in bytes."""
+def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
+    """Return one hit as editors read places from other programs: `PATH:LINE:COLUMN:TEXT`, the column in bytes.
+
+    The line is the one that text names for the same lines.
+    """
     chunk = hit.chunk
-    rows = lines_of(chunk)
-    at = declared(chunk) or 0
-    number, line = rows[at] if rows else (chunk.start_line, "")
+    number = _line(chunk, lines)
+    line = dict(lines_of(chunk)).get(number, "")
     name = chunk.symbol.partition(",")[0]
     found = line.find(name) if name else -1
     before = line[: found if found >= 0 else len(line) - len(line.lstrip())]
     column = len(before.encode("utf-8", "surrogatepass")) + 1
     return f"{_escaped(chunk.path)}:{number}:{column}:{_shown(line, clip=True)}\n"
+
+
+def _pieces(line: str) -> list[str]:
+    """Return a line in pieces that fit a terminal beside the margin, cut where words begin if they can be."""
+    width = terminal_width()
+    indent = line[: len(line) - len(line.lstrip())]
+    room = width - len(_MARGIN) - _columns(indent) if width else 0
+    if not room or _columns(line) <= room + _columns(indent):
+        return [line]
+    room, pieces = max(room, _LEAST_ROOM), [""]
+    for word in re.findall(r"\S+\s*", line[len(indent) :]):
+        if pieces[-1] and _columns((pieces[-1] + word).rstrip()) > room:
+            pieces.append("")
+        for letter in word if _columns(word.rstrip()) > room else [word]:  # longer than a line: cut anywhere
+            if _columns(pieces[-1] + letter.rstrip()) > room:
+                pieces.append("")
+            pieces[-1] += letter
+    return [indent + pieces[0], *pieces[1:]]
+
+
+def _under(line: str) -> str:
+    """Return what stands before the later pieces of a line: the margin, and its own indentation."""
+    return _MARGIN + line[: len(line) - len(line.lstrip())]
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes, which begins at a tab stop."""
+    columns = len(text.expandtabs())
+    if text.isascii():
+        return columns
+    from unicodedata import east_asian_width
+
+    return columns + sum(east_asian_width(letter) in "WF" for letter in text)
 
 
 def with_gaps(lines: Sequence[Line]) -> list[Line]:

@@ -6,11 +6,15 @@ import click
 
 from assay.cli.lazy import Lazy
 
-COMMANDS = ("mine", "check", "audit", "convert", "pool")
+COMMANDS = {
+    "mine": "Extract ground truth from a repository.",
+    "check": "Find places that are wrong or gone.",
+    "audit": "Find duplicates and contradictions.",
+    "convert": "Convert between formats.",
+    "pool": "Collect results without a judgment.",
+}
 
 
-@click.command(
-    cls=Lazy, names=COMMANDS, modules="assay.cli.truth_", short_help="Make, check and translate ground truth."
-)
+@click.command(cls=Lazy, names=COMMANDS, modules="assay.cli.truth_")
 def truth() -> None:
-    """Make, check, clean and translate ground truth: queries, and what answers them."""
+    """Extract, check, clean and convert ground truth: queries, and the places that answer them."""

@@ -2,102 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
+from assay.cli.command import PATH, argument, command, flag, form, option, verbose
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.bench.audit.finding import Audit, Finding
-    from assay.bench.truth import Truth
+    from assay.truth.audit.finding import Audit, AuditFinding
+    from assay.truth.ground_truth import Truth
     from assay.types import Chunk
 
 
-@click.command(short_help="Find twins and contradictions.")
-@click.argument("file", type=click.Path(path_type=Path))
-@options.corpus
-@click.option("--collapse", type=click.Path(path_type=Path), metavar="OUT", help="Write FILE with twins made one.")
-@click.option("--near", is_flag=True, help="With --collapse: make near twins one, too.")
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0.1, 1),
-    default=0.8,
-    show_default=True,
-    metavar="SHARE",
-    help="What near twins have in common of their runs of five words.",
-)
-@click.option(
-    "--examples",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Of each finding, at most N.",
-)
-@options.source
-@options.form("text", "json")
-@click.option("-v", "--verbose", is_flag=True, help="Show each problem; show the traceback of an error.")
-@click.pass_context
-def audit(
-    context: click.Context,
-    file: Path,
-    corpus: Path | None,
-    collapse: Path | None,
-    near: bool,
-    threshold: float,
-    examples: int,
-    source: str,
-    form: str,
-    verbose: bool,
-) -> None:
-    """Find what is wrong with the ground truth in FILE.
+@dataclass(frozen=True, slots=True)
+class TruthAuditOptions:
+    """Options of `assay truth audit`."""
 
-    Texts that are twins (equal, equal but for layout and comments, or nearly equal: SHARE of the five-token shingles
-    of both in common), queries that ask the same, judgments that contradict one another, equal code judged
-    differently, queries that nothing answers. Hints rest on rules of thumb and do not count. N worst examples of
-    each are shown.
+    file: Path = argument(type=PATH)
+    corpus: Path | None = options.corpus()
+    collapse: Path | None = option(
+        "--collapse", type=PATH, metavar="OUT", help="Write a copy of FILE in which duplicates are merged."
+    )
+    near: bool = flag("--near", help="With --collapse: also merge near duplicates.")
+    threshold: float = option(
+        "--threshold",
+        type=click.FloatRange(0.1, 1),
+        default=0.8,
+        metavar="FRACTION",
+        help="The fraction of five-word runs that near duplicates have in common.",
+    )
+    examples: int = option(
+        "--examples",
+        type=click.IntRange(min=0),
+        default=3,
+        metavar="N",
+        help="Show at most N examples of each finding.",
+    )
+    source: str = options.source()
+    form: str = form("text", "json")
+    verbose: bool = verbose("Show each problem; show the traceback of an error.")
 
-    With --collapse, equal documents become the first of them, with all their judgments; the highest grade wins.
 
-    Leaves with 0 when nothing was found, 1 when something was, 2 on an error.
+@command(TruthAuditOptions, example="assay truth audit truth.jsonl --corpus checkout")
+def audit(given: TruthAuditOptions) -> int:
+    """Find errors in the ground truth in FILE.
+
+    Findings are duplicate texts (equal, equal but for layout and comments, or nearly equal: both have FRACTION of
+    their runs of five words in common), queries that ask the same, judgments that contradict one another, equal
+    code with different judgments, and queries without an answer. Hints from rules of thumb do not count. The N
+    worst examples of each are shown.
+
+    With --collapse, the first of equal documents stays and gets all their judgments; the highest grade wins.
+
+    Exits 0 if nothing was found, 1 if something was, 2 on an error.
     """
-    from assay.bench.audit.audit import audit as find
-    from assay.bench.audit.audit import texts_of
-    from assay.bench.files import read
     from assay.cli.answer import dumps
     from assay.cli.progress import progress
+    from assay.truth.audit.audit import audit as find
+    from assay.truth.audit.audit import corpus_at
+    from assay.truth.truth_formats import read
 
-    if near and not collapse:
+    if given.near and not given.collapse:
         raise InputError("--near says what --collapse makes one: give --collapse OUT, too")
-    reading = read(file, source)
-    texts = texts_of(reading.truth, _root(reading.truth, corpus))
+    reading = read(given.file, given.source)
+    found_in = corpus_at(reading.truth, _root(reading.truth, given.corpus))
     with progress() as report:
-        found = find(reading.truth, texts, threshold=threshold, examples=examples, report=report)
+        found = find(reading.truth, found_in, threshold=given.threshold, examples=given.examples, report=report)
     told = {"problems": [str(problem) for problem in reading.problems]}
-    if collapse:
-        told |= _collapse(reading.truth, texts, collapse, threshold=threshold, near=near)
-    if form == "json":
+    if given.collapse:
+        told |= _collapse(reading.truth, found_in.texts, given.collapse, threshold=given.threshold, near=given.near)
+    if given.form == "json":
         click.echo(dumps({**_as_dict(reading.truth.name, found), **told}))
     else:
-        click.echo("\n".join([*_text(reading.truth.name, found), *_rest(told, verbose=verbose)]))
-    context.exit(1 if any(found) else 0)
+        click.echo("\n".join([*_text(reading.truth.name, found), *_rest(told, verbose=given.verbose)]))
+    return 1 if any(found) else 0
 
 
 def _root(truth: Truth, corpus: Path | None) -> Path | None:
     """Return the folder whose chunks are looked at: the checkout at its commit."""
-    from assay.bench.corpus import cached, corpus_of
+    from assay.bench.system_corpus import cached, corpus_of
 
     return corpus_of(truth, corpus, cached()).root if corpus and not truth.documents else None
 
 
-def _collapse(truth: Truth, texts: tuple[Chunk, ...], out: Path, *, threshold: float, near: bool) -> dict[str, Any]:
-    from assay.bench.audit.collapse import collapsed
-    from assay.bench.audit.twins import twins, twins_of
-    from assay.bench.files import write
+def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path, *, threshold: float, near: bool) -> dict[str, Any]:
+    from assay.truth.audit.collapse import collapsed
+    from assay.truth.audit.twins import twins, twins_of
+    from assay.truth.truth_formats import write
 
     groups = twins_of(texts, threshold).near if near else twins([text.text for text in texts])
     reading = collapsed(truth, groups)
@@ -109,7 +105,7 @@ def _collapse(truth: Truth, texts: tuple[Chunk, ...], out: Path, *, threshold: f
 def _as_dict(name: str, found: Audit) -> dict[str, Any]:
     from dataclasses import asdict
 
-    def listed(findings: Iterator[Finding] | tuple[Finding, ...]) -> list[dict[str, Any]]:
+    def listed(findings: Iterator[AuditFinding] | tuple[AuditFinding, ...]) -> list[dict[str, Any]]:
         return [{key: value for key, value in asdict(finding).items() if key != "hint"} for finding in findings]
 
     return {"name": name, **found.facts, "findings": listed(iter(found)), "hints": listed(found.hints)}
@@ -131,7 +127,7 @@ def _text(name: str, found: Audit) -> Iterator[str]:
     yield from _listed("hints", found.hints)
 
 
-def _listed(title: str, findings: tuple[Finding, ...]) -> Iterator[str]:
+def _listed(title: str, findings: tuple[AuditFinding, ...]) -> Iterator[str]:
     yield ""
     yield f"{title}: none" if not findings else title
     for finding in findings:

@@ -4,67 +4,68 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
+from assay.cli.command import PATH, argument, command, form, option, verbose
 from assay.errors import printable
 
 if TYPE_CHECKING:
-    from assay.bench.check import Checked
-    from assay.bench.truth import Reading
+    from assay.truth.check_truth import TruthCheck
+    from assay.truth.ground_truth import TruthFile
 
 
-@click.command(short_help="Find what is not where it should be.")
-@click.argument("file", type=click.Path(path_type=Path))
-@options.corpus
-@click.option("--commit", default="", metavar="COMMIT", help="The commit that FILE speaks of, where it does not say.")
-@click.option("--fix", type=click.Path(path_type=Path), metavar="OUT", help="Write FILE as it is at HEAD.")
-@options.source
-@options.form("text", "json")
-@click.option("-v", "--verbose", is_flag=True, help="Show moved lines, too; show the traceback of an error.")
-@click.pass_context
-def check(
-    context: click.Context,
-    file: Path,
-    corpus: Path | None,
-    commit: str,
-    fix: Path | None,
-    source: str,
-    form: str,
-    verbose: bool,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class TruthCheckOptions:
+    """Options of `assay truth check`."""
+
+    file: Path = argument(type=PATH)
+    corpus: Path | None = options.corpus()
+    commit: str = option(
+        "--commit", default="", metavar="COMMIT", help="The commit that FILE is about, if it names none."
+    )
+    fix: Path | None = option(
+        "--fix", type=PATH, metavar="OUT", help="Write a copy of FILE whose places are right at HEAD."
+    )
+    source: str = options.source()
+    form: str = form("text", "json")
+    verbose: bool = verbose("Show moved lines, too; show the traceback of an error.")
+
+
+@command(TruthCheckOptions, example="assay truth check truth.jsonl --corpus checkout")
+def check(given: TruthCheckOptions) -> int:
     """Check the ground truth in FILE, row by row, and its targets against the checkout in FOLDER.
 
-    Every file, range of lines and symbol must be there at the commit that FILE speaks of; the work tree is not
-    touched. What moved, changed or went between that commit and HEAD is told, and is no problem: a benchmark searches
-    the commit. --fix writes a copy that speaks of HEAD: moved lines are followed, changed ones too as far as they
-    can be, and want a look; what is gone or was broken is left out.
+    Every file, range of lines and symbol must exist at the commit that FILE is about; the work tree is not changed.
+    What moved, changed or was removed between that commit and HEAD is reported, but is not an error, because a
+    benchmark searches that commit. --fix writes a copy that is about HEAD: it follows moved lines, and changed ones
+    as far as possible (review these), and leaves out what is gone or was wrong.
 
-    Leaves with 0 when all is well, 1 when there are problems, 2 on an error or when nothing can be used.
+    Exits 0 if all is well, 1 if there are problems, 2 on an error or if nothing can be used.
     """
-    from assay.bench import check as checks
-    from assay.bench.corpus import checkout_of
-    from assay.bench.files import read, write
+    from assay.bench.system_corpus import checkout_of
     from assay.cli.answer import dumps
+    from assay.truth import check_truth as checks
+    from assay.truth.truth_formats import read, write
 
-    reading = read(file, source)
-    if commit:
-        reading = replace(reading, truth=replace(reading.truth, commit=commit))
-    checked = checks.check(reading, file, checkout_of(reading.truth, corpus))
-    if fix:
-        write(checks.repinned(reading.truth, checked), fix)
-    if form == "json":
+    reading = read(given.file, given.source)
+    if given.commit:
+        reading = replace(reading, truth=replace(reading.truth, commit=given.commit))
+    checked = checks.check(reading, checkout_of(reading.truth, given.corpus))
+    if given.fix:
+        write(checks.repinned(reading.truth, checked), given.fix)
+    if given.form == "json":
         click.echo(dumps(_facts(reading, checked)))
     else:
-        click.echo("\n".join(map(printable, _text(reading, checked, fix, verbose=verbose))))
-    context.exit(1 if checked.problems else 0)
+        click.echo("\n".join(map(printable, _text(reading, checked, given.fix, verbose=given.verbose))))
+    return 1 if checked.problems else 0
 
 
-def _facts(reading: Reading, checked: Checked) -> dict[str, Any]:
+def _facts(reading: TruthFile, checked: TruthCheck) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {
@@ -82,7 +83,7 @@ def _facts(reading: Reading, checked: Checked) -> dict[str, Any]:
     }
 
 
-def _text(reading: Reading, checked: Checked, fix: Path | None, *, verbose: bool) -> Iterator[str]:
+def _text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, verbose: bool) -> Iterator[str]:
     yield from map(str, checked.problems)
     yield from (str(drift) for drift in checked.drift if verbose or drift.state != "moved")
     yield from (f"{path}: changed in the work tree and not committed" for path in checked.uncommitted)
@@ -96,7 +97,7 @@ def _text(reading: Reading, checked: Checked, fix: Path | None, *, verbose: bool
         yield f"written to {fix}, at {checked.head[:12]}"
 
 
-def _summary(reading: Reading, checked: Checked) -> str:
+def _summary(reading: TruthFile, checked: TruthCheck) -> str:
     from assay.cli.workspaces import counted
 
     truth = reading.truth

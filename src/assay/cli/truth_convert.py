@@ -2,57 +2,74 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli import options
+from assay.cli.command import PATH, argument, command, flag, option, verbose
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.bench.truth import Reading, Truth
+    from assay.truth.ground_truth import Truth, TruthFile
 
 _FORM = "[default: what its name or content says]"
 
 
-@click.command(short_help="Translate between formats.")
-@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
-@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@click.option("--from", "form", default="", metavar="FORM", help=f"The format of IN.  {_FORM}")
-@click.option("--to", "to", default="", metavar="FORM", help=f"The format of OUT.  {_FORM}")
-@click.option("--lossy", is_flag=True, help="Drop what OUT cannot hold, and say what that is.")
-@click.option("--split", is_flag=True, help="Make OUT a folder with a file for each repository and commit.")
-@click.option("-v", "--verbose", is_flag=True, help="Show each problem; show the traceback of an error.")
-def convert(source: Path, target: Path, form: str, to: str, lossy: bool, split: bool, verbose: bool) -> None:
-    """Translate the ground truth IN to OUT.
+@dataclass(frozen=True, slots=True)
+class TruthConvertOptions:
+    """Options of `assay truth convert`."""
 
-    Formats are jsonl (ours: it holds everything), octocode, trec, beir, cosqa, cosqaplus, csn, and swebench, which is
-    read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot be used are counted.
+    source: Path = argument("IN", type=PATH)
+    target: Path = argument("OUT", type=PATH)
+    form: str = option("--from", default="", metavar="FORM", help=f"The format of IN.  {_FORM}")
+    to: str = option("--to", default="", metavar="FORM", help=f"The format of OUT.  {_FORM}")
+    corpus: Path | None = options.corpus_of(
+        "The checkout that IN speaks of: with it, symbols become the lines that they name there."
+    )
+    lossy: bool = flag("--lossy", help="Drop what OUT cannot hold, and say what that is.")
+    split: bool = flag("--split", help="Make OUT a folder with a file for each repository and commit.")
+    verbose: bool = verbose("Show each problem; show the traceback of an error.")
 
-    Leaves with 0 when OUT is written, 2 on an error.
+
+@command(TruthConvertOptions, example="assay truth convert truth.csv truth.jsonl")
+def convert(given: TruthConvertOptions) -> None:
+    """Convert the ground truth IN to another format, OUT.
+
+    Formats are jsonl (Assay's own, which can hold everything), octocode, trec, beir, cosqa, cosqaplus, csn, and
+    swebench, which is read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot be used
+    are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the commit of
+    IN.
+
+    Exits 0 if OUT is written, 2 on an error.
     """
-    from assay.bench.files import read, write
     from assay.cli.workspaces import say
+    from assay.truth.target_places import resolved
+    from assay.truth.truth_formats import read, write
 
-    reading = read(source, form)
-    to = to or ("jsonl" if split else "")
+    reading = read(given.source, given.form)
+    if given.corpus:
+        reading = resolved(reading, given.corpus)
+    to = given.to or ("jsonl" if given.split else "")
     dropped = dict.fromkeys(
         loss
-        for truth, path in _parts(reading.truth, target, to, split=split)
-        for loss in write(truth, path, to, lossy=lossy)
+        for truth, path in _parts(reading.truth, given.target, to, split=given.split)
+        for loss in write(truth, path, to, lossy=given.lossy)
     )
-    if verbose:
+    if given.verbose:
         for problem in reading.problems:
             say(str(problem))
-    click.echo(f"{_summary(reading)} written to {target}")
+    click.echo(f"{_summary(reading)} written to {given.target}")
     if dropped:
         say(f"dropped: {', '.join(dropped)}")
 
 
 def _parts(truth: Truth, target: Path, to: str, *, split: bool) -> list[tuple[Truth, Path]]:
     """Return what to write where."""
-    from assay.bench.files import ending_of
-    from assay.bench.formats.swebench import by_checkout
+    from assay.truth.formats.swebench import by_checkout
+    from assay.truth.truth_formats import ending_of
 
     if not split:
         return [(truth, target)]
@@ -61,7 +78,7 @@ def _parts(truth: Truth, target: Path, to: str, *, split: bool) -> list[tuple[Tr
     return [(part, target / f"{part.name}{ending_of(to)}") for part in by_checkout(truth)]
 
 
-def _summary(reading: Reading) -> str:
+def _summary(reading: TruthFile) -> str:
     from assay.cli.workspaces import counted
 
     truth = reading.truth

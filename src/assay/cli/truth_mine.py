@@ -4,80 +4,85 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from assay.bench.mine.told import SOURCES
+from assay.cli.command import COUNT, PATH, argument, command, flag, option, verbose
 from assay.errors import InputError
+from assay.truth.mine.mined import SOURCES
 
 if TYPE_CHECKING:
-    from assay.bench.mine.mine import Mined
+    from assay.truth.mine.mine import MinedTruth
 
 
-@click.command(short_help="Make ground truth of a repository.")
-@click.argument("repository", metavar="REPO")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to write.  [default: NAME.jsonl]")
-@click.option(
-    "--from", "sources", multiple=True, type=click.Choice(SOURCES), help="What to mine. Repeatable.  [default: all]"
+@dataclass(frozen=True, slots=True)
+class TruthMineOptions:
+    """Options of `assay truth mine`."""
+
+    repository: str = argument("REPO")
+    out: Path | None = option(
+        "--out", type=PATH, metavar="FILE", help="Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]"
+    )
+    sources: tuple[str, ...] = option(
+        "--from", multiple=True, type=click.Choice(SOURCES), help="A source of queries. Repeatable.  [default: all]"
+    )
+    at: str = option(
+        "--at", default="", metavar="COMMIT", help="Ask about the code at COMMIT, from the commits after it."
+    )
+    limit: int = option("--limit", type=COUNT, default=200, metavar="N", help="Most queries of each source.")
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws functions and tests.")
+    lossy: bool = flag("--lossy", help="Drop what the format of FILE cannot hold.")
+    verbose: bool = verbose("Show the traceback of an error.")
+
+
+@command(
+    TruthMineOptions,
+    example="assay truth mine . --limit 100 --out truth.jsonl",
 )
-@click.option("--at", default="", metavar="COMMIT", help="Pin this commit, and ask what came after it.")
-@click.option("--limit", type=click.IntRange(min=1), default=200, show_default=True, help="Queries of each source.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which functions and tests are drawn.")
-@click.option("--lossy", is_flag=True, help="Drop what the format of FILE cannot hold.")
-@click.option("-v", "--verbose", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-@click.pass_context
-def mine(
-    context: click.Context,
-    repository: str,
-    out: Path | None,
-    sources: tuple[str, ...],
-    at: str,
-    limit: int,
-    seed: int,
-    lossy: bool,
-) -> None:
-    """Make ground truth of a repository, without a language model.
+def mine(given: TruthMineOptions) -> int:
+    """Extract ground truth from a repository, without a language model.
 
-    History: what a commit is called asks for the functions that it changed. The repository is pinned to a commit
-    before those, so that no answer is known to what is searched. Docs: the first sentence of a documentation asks
-    for its function. Tests: the name of a test asks for the function that it tests. The lines that hold such a
-    question are hidden from every index that `assay bench` makes.
+    history: the title of a commit is a query for the functions that it changed, as they were at an earlier commit,
+    so what is searched cannot contain the answer. docs: the first sentence of a function's documentation is a query
+    for that function. tests: the name of a test is a query for the function that it tests. The lines that contain
+    such a query are hidden from every index that `assay bench` builds.
 
-    REPO is a folder with its history; a shallow clone has next to none. FILE ends in .jsonl, which holds everything,
-    or in .csv.
+    REPO is a folder with its history; a shallow clone has almost none. FILE ends in .jsonl, which can hold
+    everything, or in .csv.
 
-    Leaves with 0 when there is a query, 1 when there is none, 2 on an error.
+    Exits 0 if there is a query, 1 if there is none, 2 on an error.
     """
-    from assay.bench.files import form_to, write
-    from assay.bench.mine.mine import Options
-    from assay.bench.mine.mine import mine as mined_from
-    from assay.bench.truth import Truth
     from assay.cli.progress import progress
     from assay.cli.workspaces import say
     from assay.corpus.clone import is_url
+    from assay.truth.ground_truth import Truth
+    from assay.truth.mine.mine import MineOptions
+    from assay.truth.mine.mine import mine as mined_from
+    from assay.truth.truth_formats import form_to, write
 
-    if is_url(repository):
-        raise InputError(f"'{repository}' is a URL: clone it with all its history, then give the folder")
-    root = Path(repository).resolve()
-    path = out or Path(f"{root.name or 'root'}.jsonl")
+    if is_url(given.repository):
+        raise InputError(f"'{given.repository}' is a URL: clone it with all its history, then give the folder")
+    root = Path(given.repository).resolve()
+    path = given.out or Path(f"{root.name or 'root'}.jsonl")
     form = form_to(path, Truth(path.stem, (), ()))  # before the work, not after it
     with progress() as watch:
-        mined = mined_from(root, Options(sources or SOURCES, at, limit, seed), watch)
+        mined = mined_from(root, MineOptions(given.sources or SOURCES, given.at, given.limit, given.seed), watch)
     for note in mined.notes:
         say(note)
     if mined.truth.queries:
-        dropped = write(mined.truth, path, form, lossy=lossy)
+        dropped = write(mined.truth, path, form, lossy=given.lossy)
         if dropped:
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {path}")
     for line in _told(mined):
         click.echo(line)
-    context.exit(0 if mined.truth.queries else 1)
+    return 0 if mined.truth.queries else 1
 
 
-def _told(mined: Mined) -> Iterator[str]:
+def _told(mined: MinedTruth) -> Iterator[str]:
     """Yield what was found and what was left out, a source a line and a reason a line."""
     from assay.cli.workspaces import counted
 

@@ -3,81 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli import options
+from assay.cli.command import COUNT, PATH, argument, command, form, option, verbose
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.bench.corpus import Corpus
-    from assay.bench.pool import Pool, Run
-    from assay.bench.truth import Truth
-    from assay.measure.lines import Span
+    from assay.bench.system_corpus import SystemCorpus
+    from assay.measure.line_spans import Span
+    from assay.truth.ground_truth import Truth, TruthFile
+    from assay.truth.judging_pool import Pool, Run
     from assay.types import Problem
 
 _FILE = click.Path(path_type=Path)
 
 
-@click.command(short_help="Gather what nobody judged yet.")
-@click.argument("file", type=_FILE)
-@click.argument("runs", type=_FILE, nargs=-1, metavar="[RUN]...")
-@click.option("--depth", type=click.IntRange(min=1), default=10, show_default=True, metavar="K", help="Of each run.")
-@options.corpus
-@click.option(
-    "--out", type=_FILE, metavar="OUT", help="Write the pool as .jsonl or .csv; with --labels, the ground truth."
-)
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="What draws the order.")
-@click.option("--labels", type=_FILE, metavar="POOL", help="Read a pool that was labelled.")
-@click.option("--judge", default="", metavar="NAME", help="Who labelled it, where its rows do not say.")
-@options.source
-@options.form("text", "json")
-@click.option("-v", "--verbose", is_flag=True, help="Show each problem; show the traceback of an error.")
-@click.pass_context
-def pool(
-    context: click.Context,
-    file: Path,
-    runs: tuple[Path, ...],
-    depth: int,
-    corpus: Path | None,
-    out: Path | None,
-    seed: int,
-    labels: Path | None,
-    judge: str,
-    source: str,
-    form: str,
-    verbose: bool,
-) -> None:
-    """Gather what the first K results of each RUN hold that the ground truth in FILE does not judge.
+@dataclass(frozen=True, slots=True)
+class TruthPoolOptions:
+    """Options of `assay truth pool`."""
 
-    The pairs of query and text are written to OUT, shuffled and without a word of who found them: that goes to
-    OUT's name with .sources.jsonl, which is not for the judge. Fill in grade (0 is wrong, the higher the better)
+    file: Path = argument(type=PATH)
+    runs: tuple[Path, ...] = argument("[RUN]...", type=PATH, nargs=-1)
+    depth: int = option("--depth", type=COUNT, default=10, metavar="K", help="Use the first K results of each run.")
+    corpus: Path | None = options.corpus()
+    out: Path | None = option(
+        "--out", type=PATH, metavar="OUT", help="Write the pool as .jsonl or .csv; with --labels, the ground truth."
+    )
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed of the order.")
+    labels: Path | None = option("--labels", type=PATH, metavar="POOL", help="Read labels from a filled-in pool.")
+    judge: str = option("--judge", default="", metavar="NAME", help="The judge, if the rows of POOL name none.")
+    source: str = options.source()
+    form: str = form("text", "json")
+    verbose: bool = verbose("Show each problem; show the traceback of an error.")
+
+
+@command(
+    TruthPoolOptions,
+    example="assay truth pool truth.jsonl a.trec b.trec --out pool.jsonl",
+)
+def pool(given: TruthPoolOptions) -> int:
+    """Collect those of the first K results of each RUN that the ground truth in FILE does not judge.
+
+    The pairs of query and text are written to OUT, shuffled and without the systems that found them, which go to
+    OUT with .sources.jsonl added: do not show it to the judge. Fill in grade (0 is wrong, the higher the better)
     and reason, in some rows or all, and read them back:
 
     assay truth pool FILE --labels POOL --judge NAME --out NEW
 
-    Leaves with 0 when there is something to judge or labels were read, 1 when there was nothing, 2 on an error.
+    Exits 0 if there is something to judge or labels were read, 1 if there was nothing, 2 on an error.
     """
-    from assay.bench.files import read
+    from assay.truth.truth_formats import read
 
-    if bool(runs) == bool(labels):
+    if bool(given.runs) == bool(given.labels):
         raise InputError("give RUN files to pool, or --labels POOL to read a pool back")
-    reading = read(file, source)
-    if labels:
-        told, problems = _label(reading.truth, labels, judge, out)
+    reading = read(given.file, given.source)
+    if given.labels:
+        told, problems = _label(reading.truth, given.labels, given.judge, given.out)
+        problems = [*reading.problems, *problems]
     else:
-        told, problems = _gather(reading.truth, runs, corpus, out, depth=depth, seed=seed)
-    problems = [*reading.problems, *problems]
-    _say(told, problems, form, verbose=verbose)
-    context.exit(0 if told.get("to_judge", told.get("labels")) else 1)
+        told, problems = _gather(reading, given.runs, given.corpus, given.out, depth=given.depth, seed=given.seed)
+    _say(told, problems, given.form, verbose=given.verbose)
+    return 0 if told.get("to_judge", told.get("labels")) else 1
 
 
 def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[dict[str, Any], list[Problem]]:
-    from assay.bench.files import write
-    from assay.bench.labels import read_labels
+    from assay.truth.label_sheets import read_labels
+    from assay.truth.truth_formats import write
 
     if out is None:
         raise InputError("--labels needs --out NEW: where to write the ground truth with them")
@@ -89,19 +85,19 @@ def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[di
 
 
 def _gather(
-    truth: Truth, files: tuple[Path, ...], corpus: Path | None, out: Path | None, *, depth: int, seed: int
+    reading: TruthFile, files: tuple[Path, ...], corpus: Path | None, out: Path | None, *, depth: int, seed: int
 ) -> tuple[dict[str, Any], list[Problem]]:
-    from assay.bench.labels import write_pool
-    from assay.bench.places import resolved
-    from assay.bench.pool import pool as gather
-    from assay.bench.scores import expected
-    from assay.bench.truth import Reading
+    from assay.truth.judging_pool import pool as gather
+    from assay.truth.label_sheets import write_pool
+    from assay.truth.qrels import qrels_of
+    from assay.truth.target_places import resolved
 
+    truth = reading.truth
     problems: list[Problem] = []
     runs = _runs(truth, files, problems)
     searched = _searched(truth, corpus)
-    lines = resolved(replace(truth, commit=""), searched.root) if searched else Reading(truth)
-    right = expected(lines.truth)
+    lines = resolved(replace(reading, truth=replace(truth, commit="")), searched.root) if searched else reading
+    right = qrels_of(lines.truth, lines.where)
     found = gather(right, runs, depth, _texts(truth, searched), seed=seed)
     told = _counts(found, depth)
     if out is not None:
@@ -109,17 +105,17 @@ def _gather(
     return told, [*problems, *lines.problems, *right.problems, *found.problems]
 
 
-def _searched(truth: Truth, corpus: Path | None) -> Corpus | None:
+def _searched(truth: Truth, corpus: Path | None) -> SystemCorpus | None:
     """Return the checkout that the targets are looked up in; documents come with the ground truth."""
-    from assay.bench.corpus import cached, checkout_of, corpus_of
+    from assay.bench.system_corpus import cached, checkout_of, corpus_of
 
     return None if truth.documents else corpus_of(truth, checkout_of(truth, corpus), cached())
 
 
 def _runs(truth: Truth, files: tuple[Path, ...], problems: list[Problem]) -> dict[str, Run]:
     """Return each run by its file's name, or its path where names repeat; files of documents get the documents' ids."""
-    from assay.bench.corpus import file_names
-    from assay.bench.runs import read_any
+    from assay.bench.answer_runs import read_any
+    from assay.bench.system_corpus import file_names
 
     names = [file.stem for file in files]
     named = zip(file_names(truth.documents), truth.documents, strict=True)
@@ -137,9 +133,9 @@ def _of_document(span: Span, ids: Mapping[str, str]) -> Span:
     return replace(span, path=ids.get(span.path, span.path))
 
 
-def _texts(truth: Truth, searched: Corpus | None) -> Callable[[Span], str]:
+def _texts(truth: Truth, searched: SystemCorpus | None) -> Callable[[Span], str]:
     """Return what gives the text of a place."""
-    from assay.bench.corpus import text_of
+    from assay.bench.system_corpus import text_of
 
     documents = {document.path or document.id: document.text for document in truth.documents}
     return lambda span: text_of(searched, span) if searched else documents.get(span.path, "")

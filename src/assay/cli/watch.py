@@ -9,54 +9,57 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli import options
-from assay.cli.options import Chosen
+from assay.cli.command import argument, command, shared
+from assay.cli.options import SettingsOptions
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from assay.search.index_report import Report
-    from assay.serve.upkeep import Kept
+    from assay.search.index_report import IndexReport
+    from assay.serve.upkeep import WatchedIndex
 
 _NICER = 10
 """Steps of the system's scale: who searches meanwhile goes first."""
 
 
-@click.command(short_help="Keep indexes up to date while files change.")
-@click.argument("roots", nargs=-1, metavar="[PATH]...")
-@options.with_settings
-def watch(roots: tuple[str, ...], chosen: Chosen) -> None:
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """Options of `assay watch`."""
+
+    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(WatchOptions, example="assay watch ~/code/app ~/code/library")
+def watch(given: WatchOptions) -> None:
     """Keep the indexes of folders up to date while files change.
 
     Each PATH is a folder; without one it is the current folder. Prints a line for each update. Searches go on
     meanwhile, in this version or the one before. Needs the extra watch.
 
-    Interrupted, it finishes the update at hand and leaves with 0; interrupted twice, it leaves at once, and the
-    index is as it was before that update.
+    Interrupted, it finishes the update at hand and exits 0; interrupted twice, it exits at once, and the index is as
+    it was before that update.
     """
-    from assay.assemble import index_of, root_of
-    from assay.cli.workspaces import counted, say
-    from assay.errors import InputError, MissingExtra
+    from assay.assemble.indexes import index_of
+    from assay.cli.workspaces import counted, folders_of, say
+    from assay.errors import MissingExtra
 
     try:
         from assay.serve.upkeep import Upkeep
     except ModuleNotFoundError as error:
         raise MissingExtra("assay watch", str(error.name), "watch") from error
-    folders = list(dict.fromkeys(map(root_of, roots or (".",))))
-    if chosen.location and len(folders) > 1:
-        raise InputError("--index names one index, and several paths were given: watch them one by one")
-    indexes = [index_of(root, chosen.settings(root)) for root in folders]
+    indexes = [index_of(root, given.chosen.settings(root)) for root in folders_of(given.roots, given.chosen, "watch")]
     for index in indexes:
         index.check()
-    asked = Asked()
-    asked.listen()
+    request = StopRequest()
+    request.listen()
     os.nice(_NICER)
     say(f"watching {counted(len(indexes), 'folder')}; Ctrl-C ends it")
-    Upkeep(indexes, _tell, say).run(asked)
+    Upkeep(indexes, _tell, say).run(request)
 
 
 @dataclass
-class Asked:
+class StopRequest:
     """Whether anybody asked to stop; no Event, for a second signal may come while the first one holds its lock."""
 
     stop: bool = False
@@ -76,12 +79,12 @@ class Asked:
         self.stop = True
 
 
-def _tell(kept: Kept, report: Report) -> None:
+def _tell(kept: WatchedIndex, report: IndexReport) -> None:
     from datetime import datetime
 
     from assay.cli.workspaces import summary
     from assay.errors import printable
 
-    why = f"; made anew: {report.rebuilt_because}" if report.rebuilt_because else ""
+    why = f"; rebuilt: {report.rebuilt_because}" if report.rebuilt_because else ""
     now = datetime.now().astimezone()
     click.echo(printable(f"{now:%H:%M:%S} {kept.root}: {summary(report)}{why}"))

@@ -1,64 +1,58 @@
-"""Paths as they were typed to workspaces ready to be searched, and a word on standard error about what is odd."""
+"""Roots of the command line to workspaces, and a word on standard error about what is odd about their indexes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from assay.assemble import AnyIndex, Workspace, open_workspace, root_of
-from assay.cli.options import Chosen
+from assay.assemble.indexes import AnyIndex, root_of
+from assay.assemble.workspace import Workspace, open_workspaces
+from assay.cli.options import SettingsOptions
 from assay.cli.progress import progress
-from assay.corpus.clone import is_url
 from assay.errors import InputError, printable
-from assay.search.index import Report
-from assay.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A workspace, its settings, and what it was called."""
-
-    typed: str
-    workspace: Workspace
-    settings: Settings
-
+from assay.search.index_report import IndexReport
 
 PATIENCE_S = 0.5
 """How long a search waits for another process to bring an index up to date before it takes it as it was."""
 
 
 def open_roots(
-    typed: Sequence[str],
-    chosen: Chosen,
+    paths: Sequence[str],
+    chosen: SettingsOptions,
     *,
     limit: int | None = None,
     refresh: bool = True,
     patience_s: float | None = None,
-    check: bool = False,
-    asked: bool = False,
-) -> list[Opened]:
-    """Open every root, each once; all is checked before any index is made. `asked` says that a question came first."""
-    roots: dict[Path, str] = {}
-    if "" in typed:
-        raise InputError("a PATH is empty: name a folder, or . for the current one")
-    for path in typed:
-        roots.setdefault(root_of(path, refresh=refresh, asked=asked), path)
-    if chosen.location and len(roots) > 1:
-        raise InputError("--index names one index, and several paths were given: take them one by one")
-    settings = {root: chosen.settings(root, limit=limit) for root in roots}
-    opened = []
-    for root, path in roots.items():
-        with progress() as watch:
-            workspace = open_workspace(
-                root, settings[root], refresh=refresh, progress=watch, patience_s=patience_s, check=check
-            )
-        opened.append(Opened(str(root) if is_url(path) else path, workspace, settings[root]))
-        _tell(path, workspace.report, verbose=chosen.verbose)
+    check_all: bool = False,
+    hint: bool = False,
+) -> list[Workspace]:
+    """Open every root with the settings that the options ask for, and say what is odd about its index."""
+    with progress() as watch:
+        opened = open_workspaces(
+            paths,
+            lambda root: chosen.settings(root, limit=limit),
+            refresh=refresh,
+            progress=watch,
+            patience_s=patience_s,
+            check_all=check_all,
+            hint=hint,
+        )
+    for workspace in opened:
+        _explain(workspace)
+        if chosen.verbose:
+            say(summary(workspace.report))
     return opened
+
+
+def folders_of(roots: Sequence[str], chosen: SettingsOptions, verb: str) -> list[Path]:
+    """Return the folders that were named, each once, without one the current folder; one index is of one of them."""
+    folders = list(dict.fromkeys(map(root_of, roots or (".",))))
+    if chosen.location and len(folders) > 1:
+        raise InputError(f"--index names one index, and several paths were given: {verb} them one by one")
+    return folders
 
 
 def say(message: str) -> None:
@@ -66,7 +60,7 @@ def say(message: str) -> None:
     click.echo(f"assay: {printable(message)}", err=True)
 
 
-def summary(report: Report) -> str:
+def summary(report: IndexReport) -> str:
     """Return what an index holds and what was done to it, as one line."""
     done = [f"{number} {what}" for what, number in report.changed.counts().items() if number]
     changed = f" ({', '.join(done)})" if done else ""
@@ -80,13 +74,13 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing if number == 1 else many}"
 
 
-def about(opened: Sequence[Opened]) -> dict[str, Any]:
+def about(opened: Sequence[Workspace]) -> dict[str, Any]:
     """Return the indexes of some roots as JSON has them: their sums, then each."""
-    roots = [as_dict(one.workspace) for one in opened]
+    roots = list(map(as_dict, opened))
     return {**{key: sum(root[key] for root in roots) for key in ("files", "chunks")}, "roots": roots}
 
 
-def facts(index: AnyIndex, report: Report) -> dict[str, Any]:
+def facts(index: AnyIndex, report: IndexReport) -> dict[str, Any]:
     """Return which index it is and what it holds, as JSON has it."""
     return {
         "root": str(index.root),
@@ -110,19 +104,20 @@ def as_dict(workspace: Workspace) -> Mapping[str, Any]:
     }
 
 
-def _tell(path: str, report: Report, *, verbose: bool) -> None:
+def _explain(workspace: Workspace) -> None:
     """Say what a reader should know about an index before trusting an answer."""
+    path, report = workspace.name, workspace.report
+    if workspace.note:
+        say(workspace.note)
     if report.rebuilt_because:
         say(f"index of '{path}' rebuilt: {report.rebuilt_because}")
     if report.busy:
         say(f"files of '{path}' changed and another process is indexing them; this is from before")
     if not report.files:
         say(f"nothing to search in '{path}': {_empty(report)}")
-    if verbose:
-        say(summary(report))
 
 
-def _empty(report: Report) -> str:
+def _empty(report: IndexReport) -> str:
     if not report.skipped:
         return "it holds no file"
     first = report.skipped[0]

@@ -24,25 +24,25 @@ _MOST_UNCLOSED = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedFile:
     """The chunks of a file in order; `note` is empty, or why they are blocks of lines."""
 
     chunks: tuple[Chunk, ...]
     note: str = ""
 
 
-def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes()) -> Parsed:  # noqa: B008  frozen
+def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes()) -> ParsedFile:  # noqa: B008  frozen
     """Cut one file into chunks that cover every non-blank line once, or as often as an overlap asks for."""
     language = language_of(path, text)
     lines = blocks.lines_of(text)
     if language in headings.LANGUAGES:
-        return Parsed(prose.sections(path, lines, language, sizes))
+        return ParsedFile(prose.sections(path, lines, language, sizes))
     if language == "notebook":
         return _notebook(path, text, lines, sizes)
     if language not in GRAMMARS:
-        return Parsed(blocks.blocks(path, lines, language, sizes))
+        return ParsedFile(blocks.blocks(path, lines, language, sizes))
     if reason := unfit(text, lines):
-        return Parsed(blocks.blocks(path, lines, language, sizes), reason)
+        return ParsedFile(blocks.blocks(path, lines, language, sizes), reason)
     return _code(path, text, lines, language, sizes)
 
 
@@ -56,17 +56,17 @@ def unfit(text: str, lines: Sequence[str]) -> str:
     return ""
 
 
-def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.Sizes) -> Parsed:
+def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.Sizes) -> ParsedFile:
     from assay.corpus import code
 
     try:
-        return Parsed(code.chunks(path, text, lines, language, sizes))
+        return ParsedFile(code.chunks(path, text, lines, language, sizes))
     except code.Unparsed as error:
-        return Parsed(blocks.blocks(path, lines, language, sizes), str(error))
+        return ParsedFile(blocks.blocks(path, lines, language, sizes), str(error))
 
 
-def _notebook(path: str, text: str, lines: list[str], sizes: blocks.Sizes) -> Parsed:
+def _notebook(path: str, text: str, lines: list[str], sizes: blocks.Sizes) -> ParsedFile:
     try:
-        return Parsed(notebook.cells(path, text))
+        return ParsedFile(notebook.cells(path, text))
     except (ValueError, RecursionError) as error:
-        return Parsed(blocks.blocks(path, lines, "json", sizes), f"not read as a notebook: {error}")
+        return ParsedFile(blocks.blocks(path, lines, "json", sizes), f"not read as a notebook: {error}")

@@ -14,7 +14,7 @@ from ast_grep_py import SgNode
 
 from assay.corpus import blocks, comments, split
 from assay.corpus.borders import borders as borders_of
-from assay.corpus.units import LONGEST_SIGNATURE, Broken, Unit, units
+from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, units
 from assay.types import Chunk
 
 MERGED = 15
@@ -41,7 +41,7 @@ def chunks(path: str, text: str, lines: Sequence[str], language: str, sizes: blo
     """Cut one file of code; raise `Unparsed` when its grammar fails on it."""
     try:
         found, root = units(text, len(lines), language, sizes.code)
-    except Broken as error:
+    except ParserFailed as error:
         raise Unparsed(str(error)) from error
     except UnicodeEncodeError as error:
         raise Unparsed("it holds characters that are no text") from error

@@ -26,12 +26,12 @@ def declarations(path: str, text: str) -> Iterator[tuple[int, int, str, str]]:
     language = language_of(path, text)
     if language not in GRAMMARS:
         return
-    from assay.corpus.units import Broken, units
+    from assay.corpus.units import ParserFailed, units
 
     lines = blocks.lines_of(text)
     try:
         found, _ = units(text, len(lines), language, _LONG, small=0)
-    except (Broken, UnicodeEncodeError):
+    except (ParserFailed, UnicodeEncodeError):
         return
     for unit in found:
         if unit.symbol:

@@ -20,7 +20,7 @@ _EXCLUDES_FILE = re.compile(r"^\s*excludesfile\s*=\s*(.+?)\s*$", re.IGNORECASE |
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class IgnoreRules:
     """The patterns of one ignore file, the last first, for paths below its folder."""
 
     base: str
@@ -53,7 +53,7 @@ class Rules:
         return bool(self.forced) and (self.above + path[len(self.base) :]).rstrip("/") in self.forced
 
 
-def compiled(text: str, base: str = "", above: str = "") -> Rules | None:
+def compiled(text: str, base: str = "", above: str = "") -> IgnoreRules | None:
     """Read an ignore file; nothing when it holds no pattern."""
     groups: list[tuple[bool, list[str], list[str]]] = []
     forced: set[str] = set()
@@ -71,7 +71,7 @@ def compiled(text: str, base: str = "", above: str = "") -> Rules | None:
     ready = tuple((ignores, _either(names), _either(paths)) for ignores, names, paths in reversed(groups))
     any_name = _either(pattern for _, names, _ in groups for pattern in names)
     any_path = _either(pattern for _, _, paths in groups for pattern in paths)
-    return Rules(base, above, ready, any_name, any_path, frozenset(forced)) if ready else None
+    return IgnoreRules(base, above, ready, any_name, any_path, frozenset(forced)) if ready else None
 
 
 def _regex(line: str) -> tuple[str | None, bool | None]:

@@ -21,7 +21,7 @@ _LOCAL = frozenset(("constant", "block"))
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutlineEntry:
     """A declaration or a heading."""
 
     line: int
@@ -33,7 +33,7 @@ class Entry:
     signature: str
 
 
-def outline(path: str, text: str) -> list[Entry]:
+def outline(path: str, text: str) -> list[OutlineEntry]:
     """Return what a file declares, in order; nothing where it has no grammar, no heading, or does not parse."""
     language = language_of(path, text)
     lines = blocks.lines_of(text)
@@ -44,8 +44,8 @@ def outline(path: str, text: str) -> list[Entry]:
     return []
 
 
-def _headings(lines: list[str], language: str) -> list[Entry]:
-    entries: list[Entry] = []
+def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
+    entries: list[OutlineEntry] = []
     above: list[headings.Heading] = []
     end_line = len(lines)
     found = headings.headings(lines, language)
@@ -59,24 +59,24 @@ def _headings(lines: list[str], language: str) -> list[Entry]:
     for one, end in zip(found, ends, strict=True):
         while above and above[-1].level >= one.level:
             above.pop()
-        entries.append(Entry(one.line + 1, end, len(above), "section", one.title, one.title))
+        entries.append(OutlineEntry(one.line + 1, end, len(above), "section", one.title, one.title))
         above.append(one)
     return entries
 
 
-def _declared(text: str, count: int, language: str) -> Iterator[Entry]:
-    from assay.corpus.units import Broken, units
+def _declared(text: str, count: int, language: str) -> Iterator[OutlineEntry]:
+    from assay.corpus.units import ParserFailed, units
 
     try:
         found, _ = units(text, count, language, _LONG, small=0)
-    except (Broken, UnicodeEncodeError):
+    except (ParserFailed, UnicodeEncodeError):
         return
     open_until: list[int] = []
     for unit in found:
         while open_until and unit.start >= open_until[-1]:
             open_until.pop()
         if unit.symbol and not (open_until and unit.kind in _LOCAL):
-            yield Entry(
+            yield OutlineEntry(
                 unit.start + 1, unit.end, len(open_until), unit.kind, unit.symbol, unit.signature or unit.symbol
             )
             open_until.append(unit.end)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from assay.corpus.files import shown
+from assay.corpus.walked_files import shown
 
 _MOST_KEPT = 1000
 """Changed lines of a file whose text is kept; a change of more is no answer to anything."""
@@ -34,7 +34,7 @@ class Hunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """One file that a commit changed; a path is empty where the file was added or removed."""
 
     before: str
@@ -56,7 +56,7 @@ class Patches:
         self._ahead = None
         return line
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[FileChange]:
         """Yield the changes up to the next line that belongs to none: the header of another commit."""
         while (line := self._peek()) and not line.startswith(b"\0"):
             self._ahead = None
@@ -68,7 +68,7 @@ class Patches:
             self._ahead = self._stream.readline()
         return self._ahead
 
-    def _change(self) -> Change:
+    def _change(self) -> FileChange:
         """Read one file's patch after its first line."""
         before = after = ""
         binary, kept = False, 0
@@ -84,7 +84,7 @@ class Patches:
             elif found := _HUNK.match(line):
                 hunks.append(self._hunk(found, keep=kept < _MOST_KEPT))
                 kept += hunks[-1].size + hunks[-1].added
-        return Change(before, after, tuple(hunks), binary)
+        return FileChange(before, after, tuple(hunks), binary)
 
     def _hunk(self, header: re.Match[bytes], *, keep: bool) -> Hunk:
         removed = [self._text() for _ in range(int(header[2] or 1))]
@@ -100,7 +100,7 @@ class Patches:
         return line[1:]
 
 
-class Lines:
+class LineMap:
     """Where each line of a file was at a commit before, nowhere for a new file: brought forward change by change."""
 
     def __init__(self, *, new: bool = False) -> None:

@@ -25,7 +25,7 @@ _PLACEHOLDER = "hole"
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class PatternMatch:
     """Whole lines that hold a match, and what its holes stand for."""
 
     start_line: int
@@ -58,7 +58,7 @@ class Pattern:
             return False
         return root.kind() != "ERROR" and root.find(kind="ERROR") is None
 
-    def matches(self, text: str) -> Iterator[Match]:
+    def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
         if not all(word in text for word in self._words):
             return
@@ -72,10 +72,10 @@ class Pattern:
         for node in self._found(root):
             yield self._match(node, lines)
 
-    def _match(self, node: SgNode, lines: list[str]) -> Match:
+    def _match(self, node: SgNode, lines: list[str]) -> PatternMatch:
         span = node.range()
         last = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
-        return Match(span.start.line + 1, last, "".join(lines[span.start.line : last]), self._filled(node))
+        return PatternMatch(span.start.line + 1, last, "".join(lines[span.start.line : last]), self._filled(node))
 
     def _filled(self, node: SgNode) -> dict[str, str]:
         filled = {}

@@ -63,14 +63,14 @@ class _Scope:
     in_function: bool = False
 
 
-class Broken(Exception):
+class ParserFailed(Exception):
     """The parser understood too little of a file."""
 
 
 def units(
     text: str, lines: int, language: str, longest: int, *, small: int = SMALL_CONTAINER
 ) -> tuple[list[Unit], SgNode]:
-    """Return the units of a file in order and its tree; raise `Broken` when most of it does not parse.
+    """Return the units of a file in order and its tree; raise `ParserFailed` when most of it does not parse.
 
     What is longer than `longest` lines is looked into for units; a type of at most `small` is one with its members.
     """
@@ -101,7 +101,7 @@ class _Reader:
             elif (inner := self._visit(child, stack[-1])) is not None:
                 stack.append(inner)
         if self.wrong * 2 > self.lines and _covered(self.found) * 2 < self.lines:
-            raise Broken("most of it does not parse")
+            raise ParserFailed("most of it does not parse")
         return self.found
 
     def _visit(self, node: SgNode, scope: _Scope) -> _Scope | None:

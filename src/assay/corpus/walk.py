@@ -15,8 +15,8 @@ from pathlib import Path
 from stat import S_ISREG
 
 from assay.corpus import builtin, ignore
-from assay.corpus.files import FileEntry, Skipped, Walk, shown
-from assay.corpus.reading import read
+from assay.corpus.decode import read
+from assay.corpus.walked_files import FileEntry, Skipped, Walk, shown
 from assay.errors import InputError
 
 __all__ = ["LARGEST_BYTES", "FileEntry", "Skipped", "Walk", "read", "walk"]
@@ -51,8 +51,8 @@ class _Folder:
     """A folder to enter, with the rules that hold in it, the strongest first."""
 
     path: str
-    forces: tuple[ignore.Rules, ...]
-    ignores: tuple[ignore.Rules, ...]
+    forces: tuple[ignore.IgnoreRules, ...]
+    ignores: tuple[ignore.IgnoreRules, ...]
     only_forced: bool = False
 
 
@@ -67,7 +67,7 @@ class _Walker:
         self.repositories = {str(ignore.git_folder(root))}
 
     def walk(self) -> Walk:
-        ignores: tuple[ignore.Rules, ...] = ()
+        ignores: tuple[ignore.IgnoreRules, ...] = ()
         for path, above in ignore.around(self.root.absolute()):
             if (found := self._rules(path, "", above)) is not None:
                 ignores = (found, *ignores)
@@ -78,7 +78,7 @@ class _Walker:
         self.skipped.sort(key=lambda skipped: skipped.path)
         return Walk(tuple(self.files), tuple(self.skipped), self.hash.hexdigest(), tuple(self.folders))
 
-    def _rules(self, path: Path, base: str, above: str = "") -> ignore.Rules | None:
+    def _rules(self, path: Path, base: str, above: str = "") -> ignore.IgnoreRules | None:
         try:
             data = _rules_in(path)
         except FileNotFoundError:
@@ -194,7 +194,7 @@ def _rules_in(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _decision(rules: tuple[ignore.Rules, ...], path: str, name: str) -> bool | None:
+def _decision(rules: tuple[ignore.IgnoreRules, ...], path: str, name: str) -> bool | None:
     """Return what the strongest rules that know a path say: ignored, forced in, or nothing."""
     for some in rules:
         decided = some.decide(path, name)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 
-class Bags:
+class TokenBags:
     """Lists of rows, one a text."""
 
     def __init__(self, lists: Sequence[Sequence[int]]) -> None:

@@ -43,15 +43,15 @@ Seed {seed}. All settings stand in `encoder.json`.
 `doc` is the first sentence of a documentation and the view of its code without that documentation; `rest` is
 the sentence and the rest of the documentation; `section` is a heading and its text; `web` is a question that
 people typed into a search engine and the code they were shown (CoSQA, its training split, none of its
-evaluation queries or codes). The sources are published packages
-and repositories, most under permissive licences; the licences were not checked one by one. No text of them is in
+evaluation queries or functions). The sources are published packages
+and repositories, most under permissive licenses; the licenses were not checked one by one. No text of them is in
 the table, which holds one vector a word.
 
 Left out by name, vendored copies included, because ground truths are about them: {left_out}.
 
 ## Results
 
-{tested:,} queries among {tested:,} codes, from sources that were not trained on: {held_out}.
+{tested:,} queries among {tested:,} code snippets, from sources that were not trained on: {held_out}.
 
 MRR with its 95% interval over queries; agreement is the correlation of similarities between queries with the
 teacher's.

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.pairs import Pair
 from assay.encode.static import StaticEncoder, quantise
+from assay.encode.training_pairs import TrainingPair
 from assay.encode.vocabulary import Vocabulary
 from assay.protocols import Encoder, Vectors
-from assay.words import terms
+from assay.terms import terms
 
 _RESAMPLES = 1000
 _K1, _B = 1.2, 0.75  # BM25's usual constants
@@ -38,7 +38,7 @@ class Score:
 class Examination:
     """The same held-out queries and answers for every system."""
 
-    def __init__(self, pairs: Sequence[Pair], vocabulary: Vocabulary, teacher: Encoder) -> None:
+    def __init__(self, pairs: Sequence[TrainingPair], vocabulary: Vocabulary, teacher: Encoder) -> None:
         self._queries = [pair.query for pair in pairs]
         self._answers = [pair.code for pair in pairs]
         self._vocabulary = vocabulary

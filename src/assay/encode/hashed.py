@@ -1,6 +1,6 @@
 """Texts to vectors by feature hashing: no table, no training, the same on every machine, for tests and dry runs.
 
-Each term of `assay.words.terms` adds a sign at one place (Weinberger et al. 2009, "Feature Hashing for Large Scale
+Each term of `assay.terms.terms` adds a sign at one place (Weinberger et al. 2009, "Feature Hashing for Large Scale
 Multitask Learning"); texts are near when they share terms, and only then.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from assay.encode.vectors import unit
 from assay.errors import InputError
 from assay.protocols import Role, Vectors
-from assay.words import terms
+from assay.terms import terms
 
 
 class HashedEncoder:

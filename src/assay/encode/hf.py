@@ -38,7 +38,7 @@ class HfEncoder:
         plain, self.recipe = recipe_of(model, lambda file: _find(model.partition("?")[0], file))
         self.name = spec_of(model, self.recipe, lambda file: _find(plain, file))
         self._batch = batch
-        runner = _Library if self.recipe.pooling == "library" else Pooled
+        runner = _Library if self.recipe.pooling == "library" else PooledModel
         try:
             self.runner: _Runner = runner(
                 plain, self.recipe, device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -55,7 +55,7 @@ class HfEncoder:
 
     def tokens(self) -> list[str]:
         """Return the vocabulary, for distilling the model word by word."""
-        if not isinstance(self.runner, Pooled):
+        if not isinstance(self.runner, PooledModel):
             raise InputError(
                 f"{self.name} is run by sentence-transformers and cannot be distilled; choose another teacher"
             )
@@ -72,7 +72,7 @@ class HfEncoder:
         return unit(vectors)
 
 
-class Pooled:
+class PooledModel:
     """A model run by transformers and pooled here."""
 
     def __init__(self, model: str, recipe: Recipe, device: str) -> None:

@@ -7,15 +7,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
+from assay.encode.onnx_session import OnnxSession
 from assay.encode.vectors import unit
 from assay.errors import InputError
 from assay.protocols import Role, Vectors
@@ -41,8 +40,7 @@ class OnnxEncoder:
         self._tokenizer: Any = Tokenizer.from_file(str(path / TOKENIZER))
         self._tokenizer.enable_truncation(int(use.get("max_tokens", _MAX_TOKENS)))
         self._tokenizer.enable_padding()
-        self._session = _open(path / MODEL)
-        self._inputs = {entry.name for entry in self._session.get_inputs()}
+        self._session = OnnxSession(path / MODEL)
         self.dimension = self._run(["dimension"]).shape[1]
 
     def tokens(self) -> list[str]:
@@ -67,16 +65,6 @@ class OnnxEncoder:
             "attention_mask": mask,
             "token_type_ids": np.zeros_like(mask),
         }
-        tokens = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        tokens = self._session.run(given)[0]
         vectors: Vectors = (tokens * mask[:, :, None]).sum(1) / np.maximum(mask.sum(1, keepdims=True), 1)
         return vectors
-
-
-def _open(path: Path) -> Any:
-    """Open a model with as many threads as this process may use."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime raises its own family, without a common root that it exports
-        raise InputError(f"{path} is no ONNX model that runs here: {error}; export it again") from error

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from assay.encode.bags import Bags, Ints, without_shared
+from assay.encode.bags import Ints, TokenBags, without_shared
 from assay.encode.train_settings import TrainSettings
 from assay.encode.vectors import unit
 from assay.protocols import Say, Vectors
@@ -23,7 +23,7 @@ _WARM = 0.1  # the share of steps in which the rate rises
 class Texts:
     """Texts and where the teacher put them."""
 
-    bags: Bags
+    bags: TokenBags
     targets: torch.Tensor
 
 
@@ -31,11 +31,11 @@ class Texts:
 class Questions:
     """Queries and, one each, their answers."""
 
-    queries: Bags
-    answers: Bags
+    queries: TokenBags
+    answers: TokenBags
 
 
-class Table(torch.nn.Module):
+class WordTable(torch.nn.Module):
     """Rows as directions and logarithms of lengths, so that weight and meaning are learned apart."""
 
     def __init__(self, table: Vectors) -> None:
@@ -66,7 +66,7 @@ def project(told: Vectors, words: Vectors, dimension: int) -> tuple[Vectors, Vec
     return unit((told - middle) @ chosen), (words - words.mean(0)) @ chosen
 
 
-def rarity_weights(bags: Bags, entries: int, rarity: float) -> NDArray[np.float32]:
+def rarity_weights(bags: TokenBags, entries: int, rarity: float) -> NDArray[np.float32]:
     """Return how much each entry counts before it is trained: `a / (a + p)` (Arora et al. 2017, section 3)."""
     count = np.bincount(bags.flat, minlength=entries) + 1.0
     weights: NDArray[np.float32] = (rarity / (rarity + count / count.sum())).astype(np.float32)
@@ -75,7 +75,7 @@ def rarity_weights(bags: Bags, entries: int, rarity: float) -> NDArray[np.float3
 
 def fit(table: Vectors, texts: Texts, settings: TrainSettings, say: Say) -> Vectors:
     """Return a table whose sums point where the teacher's vectors of the same texts do."""
-    model, random = Table(table), np.random.default_rng(settings.seed)
+    model, random = WordTable(table), np.random.default_rng(settings.seed)
     optimizer, schedule = _optimizer(
         model, settings.fit_rate, settings.fit_epochs * max(len(texts.bags) // _FIT_BATCH, 1)
     )
@@ -91,7 +91,7 @@ def fit(table: Vectors, texts: Texts, settings: TrainSettings, say: Say) -> Vect
 
 def contrast(table: Vectors, questions: Questions, texts: Texts, settings: TrainSettings, say: Say) -> Vectors:
     """Return a table that finds each query's answer among the batch's, and still agrees with the teacher on texts."""
-    model, random = Table(table), np.random.default_rng(settings.seed)
+    model, random = WordTable(table), np.random.default_rng(settings.seed)
     count = len(questions.queries)
     optimizer, schedule = _optimizer(model, settings.rate, settings.epochs * max(count // settings.batch, 1))
     for epoch in range(settings.epochs):
@@ -113,7 +113,7 @@ def mean_table(tables: Sequence[Vectors]) -> Vectors:
 
 
 def _search_loss(
-    model: Table, questions: Questions, chosen: Ints, hidden: NDArray[np.bool_], temperature: float
+    model: WordTable, questions: Questions, chosen: Ints, hidden: NDArray[np.bool_], temperature: float
 ) -> torch.Tensor:
     """Return the cross-entropy of picking each one's partner, both ways, the hidden ones without their shared words."""
     asked, answered = questions.queries.take(chosen), questions.answers.take(chosen)
@@ -124,12 +124,14 @@ def _search_loss(
     return (functional.cross_entropy(scores, right) + functional.cross_entropy(scores.T, right)) / 2
 
 
-def _distance(model: Table, texts: Texts, chosen: Ints) -> torch.Tensor:
+def _distance(model: WordTable, texts: Texts, chosen: Ints) -> torch.Tensor:
     """Return one minus the mean cosine between chosen texts and the teacher's vectors of them."""
     return 1 - (model(*texts.bags.take(chosen), len(chosen)) * texts.targets[chosen]).sum(1).mean()
 
 
-def _optimizer(model: Table, rate: float, steps: int) -> tuple[torch.optim.Adam, torch.optim.lr_scheduler.OneCycleLR]:
+def _optimizer(
+    model: WordTable, rate: float, steps: int
+) -> tuple[torch.optim.Adam, torch.optim.lr_scheduler.OneCycleLR]:
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps + 1, pct_start=_WARM)
 

@@ -8,7 +8,7 @@ touches a few kilobytes of the table. The table is made by `assay train encoder`
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from assay.encode.vectors import unit
 from assay.encode.vocabulary import Vocabulary
 from assay.errors import InputError
+from assay.io import files
 from assay.protocols import Encoder, Role, Vectors
 
 DEFAULT_FOLDER = Path(__file__).parent / "data"
@@ -103,10 +104,11 @@ def save_static(folder: Path, entries: Sequence[str], table: Vectors, about: Map
     """
     rows, scales = quantise(table)
     folder.mkdir(parents=True, exist_ok=True)
-    _replace(folder / TABLE, lambda path: np.save(path, rows))
-    _replace(folder / SCALES, lambda path: np.save(path, scales))
-    _replace(folder / VOCABULARY, lambda path: path.write_text("\n".join(entries), "utf-8"))
-    _replace(folder / CARD, lambda path: path.write_text(json.dumps(about, indent=1) + "\n", "utf-8"))
+    for name, array in ((TABLE, rows), (SCALES, scales)):
+        with files.replacing(folder / name) as beside:
+            np.save(beside, array)
+    files.write(folder / VOCABULARY, "\n".join(entries))
+    files.write_json(folder / CARD, about)
 
 
 def quantise(table: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
@@ -115,12 +117,6 @@ def quantise(table: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     scales = (largest / largest.max()).astype(np.float16)
     full = np.maximum(scales.astype(np.float32), 1e-7) * largest.max()
     return np.rint(np.clip(table / full[:, None], -1, 1) * 127).astype(np.int8), scales
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    beside = path.with_name(f"new-{path.name}")
-    write(beside)
-    beside.replace(path)
 
 
 @cache

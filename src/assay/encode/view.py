@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from assay.terms import STOP_WORDS, parts, words
 from assay.types import Chunk
-from assay.words import STOP_WORDS, parts, words
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 _SLASHES = re.compile(r"(?<!:)//[/!]*[ \t]*(\S[^\n]*)|/\*+!?\s*(.*?)\s*\*/", re.DOTALL)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from assay.words import parts, words
+from assay.terms import parts, words
 
 CONTINUES = "##"
 """What a piece starts with when it only continues a word."""

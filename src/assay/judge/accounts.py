@@ -27,7 +27,7 @@ PUBLISHED = {
 
 
 @dataclass(slots=True)
-class Path:
+class CostRoute:
     """Pairs that took the same way."""
 
     pairs: int = 0
@@ -51,12 +51,12 @@ class Path:
 
 
 @dataclass(slots=True)
-class Accounts:
+class CampaignCosts:
     """What a campaign came to."""
 
     labels: Counter[int | None] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
-    paths: dict[str, Path] = field(default_factory=lambda: defaultdict(Path))
+    paths: dict[str, CostRoute] = field(default_factory=lambda: defaultdict(CostRoute))
     programs: int = 0
     cases: int = 0
     ran: int = 0
@@ -89,7 +89,7 @@ class Accounts:
         if "cases" in record:
             self._add_program(record)
 
-    def _add_path(self, path: Path, record: Mapping[str, Any]) -> None:
+    def _add_path(self, path: CostRoute, record: Mapping[str, Any]) -> None:
         seconds = record.get("seconds", {})
         path.pairs += 1
         path.calls += sum(record.get("calls", {}).values())
@@ -113,15 +113,15 @@ class Accounts:
             self.fixes.update(record["fixes"])
 
 
-def accounts(verdicts: Iterable[Mapping[str, Any]]) -> Accounts:
+def accounts(verdicts: Iterable[Mapping[str, Any]]) -> CampaignCosts:
     """Add up the records of verdicts."""
-    made = Accounts()
+    made = CampaignCosts()
     for record in verdicts:
         made.add(record)
     return made
 
 
-def told(made: Accounts) -> dict[str, Any]:
+def told(made: CampaignCosts) -> dict[str, Any]:
     """Return the figures, as JSON has them."""
     pairs = max(made.pairs, 1)
     matched = [count for count in made.queries.values() if count]
@@ -154,7 +154,7 @@ def _spread(counts: Iterable[int]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CostForecast:
     """What some number of pairs would take, if they are like those of the records."""
 
     pairs: int
@@ -179,7 +179,7 @@ OVERHEAD_S = 0.0015
 """Time of a pair beside models and sandboxes, one after another, measured; see docs/judging.md."""
 
 
-def planned(made: Accounts, pairs: int, *, workers: int, cores: int) -> Plan:
+def planned(made: CampaignCosts, pairs: int, *, workers: int, cores: int) -> CostForecast:
     """Return what so many pairs would take with so many pairs at a time and so many programs at a time."""
     factor = pairs / max(made.pairs, 1)
 
@@ -190,4 +190,6 @@ def planned(made: Accounts, pairs: int, *, workers: int, cores: int) -> Plan:
     times = {"the model's answers": model_s, "running tests": sandbox_s, "this program": overhead_s}
     tokens = whole("tokens_in") + whole("tokens_out")
     longest = max(times, key=lambda name: times[name])
-    return Plan(pairs, round(whole("calls")), round(tokens), whole("cost"), model_s, sandbox_s, overhead_s, longest)
+    return CostForecast(
+        pairs, round(whole("calls")), round(tokens), whole("cost"), model_s, sandbox_s, overhead_s, longest
+    )

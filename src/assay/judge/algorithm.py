@@ -15,19 +15,19 @@ from typing import Any
 from assay.errors import BudgetSpent, ChatError, EndpointRefused, InputError, NoAnswer, nearest
 from assay.judge.arbitrate import Ruling, arbitrate, single
 from assay.judge.checks import TestProgram, generate
-from assay.judge.execute import Broken, Report, simulate
 from assay.judge.fix import Fix
+from assay.judge.pair_verdict import Verdict, undecided
 from assay.judge.pairs import Pair
+from assay.judge.run_tests import CaseReport, SandboxFailed, simulate
 from assay.judge.screen import Screening, screen
-from assay.judge.steps import Forgotten, Record, Session, Steps
-from assay.judge.verdict import Verdict, undecided
+from assay.judge.steps import NoSteps, PairSession, Record, Steps
 from assay.protocols import Chat
 
-Screen = Callable[[Session], Screening]
-Generate = Callable[[Session], TestProgram]
-Execute = Callable[[Session, TestProgram], Report]
-Repair = Callable[[Session, TestProgram, Report, Sequence[str]], Fix]
-Arbitrate = Callable[[Session, TestProgram | None, Report | None], Ruling]
+Screen = Callable[[PairSession], Screening]
+Generate = Callable[[PairSession], TestProgram]
+Execute = Callable[[PairSession, TestProgram], CaseReport]
+Repair = Callable[[PairSession, TestProgram, CaseReport, Sequence[str]], Fix]
+Arbitrate = Callable[[PairSession, TestProgram | None, CaseReport | None], Ruling]
 MAX_TRIES = 3
 
 
@@ -66,16 +66,16 @@ def configured(name: str, execute: Execute | None = None, fix: Repair | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class TestedPair:
     """What became of the test program of a pair."""
 
     program: TestProgram
-    report: Report | None
+    report: CaseReport | None
     tries: int = 0
     fixes: tuple[str, ...] = ()
 
 
-def annotate(session: Session, parts: Parts, max_tries: int = MAX_TRIES) -> Verdict:
+def annotate(session: PairSession, parts: Parts, max_tries: int = MAX_TRIES) -> Verdict:
     """Return the verdict on a pair; the numbers are the lines of algorithm 1."""
     if parts.screen:
         screening = parts.screen(session)  # 1
@@ -90,12 +90,12 @@ def annotate(session: Session, parts: Parts, max_tries: int = MAX_TRIES) -> Verd
     return Verdict(ruling.label, ruling.reason, path, told=_told(tested) if tested else {})
 
 
-def _tested(session: Session, parts: Parts, max_tries: int) -> Tested:
+def _tested(session: PairSession, parts: Parts, max_tries: int) -> TestedPair:
     """Write a test program and run it until it no longer breaks or nothing helps."""
     assert parts.generate
     program = parts.generate(session)  # 7
     if parts.execute is None:
-        return Tested(program, None)
+        return TestedPair(program, None)
     report = parts.execute(session, program)  # 8
     try_time = 0  # 9
     notes: Sequence[str] = ()
@@ -109,10 +109,10 @@ def _tested(session: Session, parts: Parts, max_tries: int) -> Tested:
         fixes.append(fix.by)
         report = parts.execute(session, program)  # 13
         try_time += 1  # 14
-    return Tested(program, report, try_time, tuple(fixes))
+    return TestedPair(program, report, try_time, tuple(fixes))
 
 
-def _told(tested: Tested) -> dict[str, Any]:
+def _told(tested: TestedPair) -> dict[str, Any]:
     """Return what a record says about tests."""
     program, report = tested.program, tested.report
     told: dict[str, Any] = {"reading": program.reading, "cases": len(program.cases)}
@@ -136,7 +136,7 @@ class Agents:
 
     chat: Chat
     parts: Parts
-    steps: Steps = Forgotten()  # noqa: RUF009  # it holds nothing
+    steps: Steps = NoSteps()  # noqa: RUF009  # it holds nothing
     max_tries: int = MAX_TRIES
     opinion: int = 1
     """Which of several opinions of the same model this is."""
@@ -150,14 +150,14 @@ class Agents:
 
     def judge(self, pair: Pair) -> Verdict:
         """Return the verdict of one walk through the algorithm."""
-        session = Session(pair, self.chat, self.steps, self.opinion, self.prompts)
+        session = PairSession(pair, self.chat, self.steps, self.opinion, self.prompts)
         try:
             verdict = annotate(session, self.parts, self.max_tries)
         except (BudgetSpent, EndpointRefused):
             raise
         except ChatError as error:
             verdict = undecided("reply" if isinstance(error, NoAnswer) else "chat", str(error))
-        except Broken as error:
+        except SandboxFailed as error:
             verdict = undecided("sandbox", str(error))
         return replace(verdict, told={**verdict.told, **spent(session.taken)})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.judge.checks import TestProgram
-from assay.judge.execute import Report
-from assay.judge.steps import Session
+from assay.judge.run_tests import CaseReport
+from assay.judge.steps import PairSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Ruling:
     reason: str
 
 
-def arbitrate(session: Session, program: TestProgram | None, report: Report | None) -> Ruling:
+def arbitrate(session: PairSession, program: TestProgram | None, report: CaseReport | None) -> Ruling:
     """Ask a model to decide on the evidence."""
     reply = session.ask(
         "arbitrate",
@@ -27,7 +27,7 @@ def arbitrate(session: Session, program: TestProgram | None, report: Report | No
     return Ruling(reply["label"], reply["reason"])
 
 
-def single(session: Session, program: TestProgram | None = None, report: Report | None = None) -> Ruling:  # noqa: ARG001
+def single(session: PairSession, program: TestProgram | None = None, report: CaseReport | None = None) -> Ruling:  # noqa: ARG001
     """Ask a model to decide by reading alone, whatever else there is (CoSQA+, table VI: single LLM)."""
     reply = session.ask("single")
     return Ruling(reply["label"], reply["reason"])

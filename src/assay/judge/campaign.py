@@ -7,23 +7,22 @@ follows from pair and steps, so one told again from its records is the same, and
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from assay import records
-from assay.alone import alone
+from assay.cage.sandbox_kinds import RENAMED
 from assay.errors import BudgetSpent, EndpointRefused, InputError
+from assay.judge.pair_verdict import Judge, Together, Verdict
 from assay.judge.pairs import Pair
-from assay.judge.past import Past, past
+from assay.judge.past_records import past
 from assay.judge.steps import Journal, Steps
 from assay.judge.tally import Tally
-from assay.judge.verdict import Judge, Together, Verdict
+from assay.runs.record import begin, sole_writer, stored_settings
 from assay.types import Problem
 
 _AHEAD = 4
@@ -35,7 +34,7 @@ _ENOUGH = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CampaignSettings:
     """What decides about the verdicts of a campaign, as the manifest says it."""
 
     judge: str
@@ -49,7 +48,7 @@ class Settings:
     votes: int = 1
     prompts: dict[str, str] = field(default_factory=dict)
     """Each prompt file with its hash."""
-    sandbox: str = ""
+    sandbox: str = field(default="", metadata={"renamed": RENAMED})
     limits: dict[str, float] = field(default_factory=dict)
     install: str = ""
     """A hash of the list of what may be installed; empty where nothing is."""
@@ -60,7 +59,7 @@ def run(  # noqa: PLR0913  # each is one thing
     judge_of: Callable[[Steps], Judge],
     out: Path,
     *,
-    settings: Settings,
+    settings: CampaignSettings,
     workers: int = 8,
     retry: bool = False,
     seed: int = 0,
@@ -71,12 +70,9 @@ def run(  # noqa: PLR0913  # each is one thing
 
     `told` hears of what is not judged, `report` of each verdict. A budget that is spent ends it cleanly.
     """
-    out.parent.mkdir(parents=True, exist_ok=True)
-    busy = f"another campaign writes to {out}: wait for its end, or give another --out"
-    with alone(out.with_name(f"{out.name}.lock"), busy=busy):
+    with sole_writer(out):
+        begin(out, settings, "verdicts", seed=seed)
         before = past(out)
-        _check(out, before, settings)
-        _write_manifest(out, settings, seed)
         done = before.decided if retry else before.decided | before.undecided.keys()
         journal = Journal(out, skip=done, since=before.undecided)
         tally = Tally(said=report)
@@ -167,30 +163,10 @@ def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:
     }
 
 
-def manifest_of(out: Path) -> Path:
-    """Return where the manifest of a file of records lies."""
-    return out.with_name(f"{out.name}.manifest.json")
-
-
-def settings_of(out: Path) -> Settings:
+def settings_of(out: Path) -> CampaignSettings:
     """Return the settings that a file of records was made with."""
     try:
-        told = json.loads(manifest_of(out).read_text(encoding="utf-8"))["settings"]
-        return Settings(**{**told, "chats": tuple(told["chats"])})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        before = stored_settings(out) or {}
+        return CampaignSettings(**{**before, "chats": tuple(before["chats"])})
+    except (KeyError, TypeError) as error:
         raise InputError(f"no manifest beside {out} ({error}): it says which judge made the records") from error
-
-
-def _check(out: Path, before: Past, settings: Settings) -> None:
-    if not before.lines:
-        return
-    made, now = asdict(settings_of(out)), asdict(settings)
-    changed = sorted(name for name in now if made[name] != now[name])
-    if changed:
-        raise InputError(f"{out} holds verdicts of another judge: {', '.join(changed)} differ; give another --out")
-
-
-def _write_manifest(out: Path, settings: Settings, seed: int) -> None:
-    fresh = out.with_name(f"{out.name}.manifest.new")
-    fresh.write_text(json.dumps(records.manifest(settings, seed=seed), indent=1) + "\n", encoding="utf-8")
-    fresh.replace(manifest_of(out))

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from assay.judge.pairs import laid_out
-from assay.judge.steps import Session
+from assay.judge.steps import PairSession
 
 MODULE = "solution"
 """What tests call the module of the code."""
@@ -51,7 +51,7 @@ class TestProgram:
         return f"{self.helpers}\n{self.cases[number]}"
 
 
-def generate(session: Session) -> TestProgram:
+def generate(session: PairSession) -> TestProgram:
     """Ask a model for a test program under one plausible reading of the query."""
     reply = session.ask("tests")
     return TestProgram(reply["reading"], *parts_of(reply))

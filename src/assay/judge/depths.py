@@ -39,7 +39,7 @@ class Depths:
         """The share of all known right codes that each depth holds."""
         return [so_far / max(self.known, 1) for so_far in accumulate(self.right)]
 
-    def told(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         rows = zip(self.right, self.judged, self.pairs, self.rates, self.found, strict=True)
         names = ("right", "judged", "pairs", "rate", "found")

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder
-from assay.judge.reading import Said, read, split
+from assay.judge.code_facts import CodeTerms, read, split
 from assay.protocols import Vectors
+from assay.terms import STOP_WORDS, WORD, stem
 from assay.types import Chunk, Query
-from assay.words import STOP_WORDS, WORD, stem
 
 Rows = NDArray[np.float32]
 Value = TypeVar("Value", Query, Chunk)
@@ -104,7 +104,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryTerms:
     """The words of a query."""
 
     all: tuple[str, ...]
@@ -132,14 +132,14 @@ class Words:
         return self.vectors[[self.place[word] for word in words]]
 
 
-def asked(query: Query) -> Asked:
+def asked(query: Query) -> QueryTerms:
     """Return the words of a query."""
     every = split(query.text)[:_QUERY_WORDS]
     telling = tuple(dict.fromkeys(word for word in every if word not in _ASIDE)) or tuple(dict.fromkeys(every))
     letters = _LETTER.findall(query.text)
     plain = sum(letter.isascii() for letter in letters)
     foreign = sum(word.lower() in _FOREIGN for word in WORD.findall(query.text))
-    return Asked(every, telling, bool(telling) and 2 * plain > len(letters) and foreign < 2)
+    return QueryTerms(every, telling, bool(telling) and 2 * plain > len(letters) and foreign < 2)
 
 
 def evidence(pairs: Sequence[tuple[Query, Chunk]], encoder: StaticEncoder, *, documented: bool = True) -> Rows:
@@ -176,7 +176,9 @@ def _distinct(values: Sequence[Value]) -> tuple[list[Value], list[int]]:
     return kept, at
 
 
-def _cosines(questions: Sequence[Asked], said: Sequence[Said], pairs: _Places, encoder: StaticEncoder) -> Rows:
+def _cosines(
+    questions: Sequence[QueryTerms], said: Sequence[CodeTerms], pairs: _Places, encoder: StaticEncoder
+) -> Rows:
     """Return the cosine of each query with the views of its code: as a whole, and part by part."""
     asked_for = encoder.encode([" ".join(word for word in one.all if word != "python") for one in questions], "query")
     views = (
@@ -193,14 +195,14 @@ def _cosines(questions: Sequence[Asked], said: Sequence[Said], pairs: _Places, e
     return np.stack(cosines, axis=1)
 
 
-def _heard(said: Said) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _heard(said: CodeTerms) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the words that words of a query are compared with: of the name, of the first sentence, and of all."""
     name = said.name[:_NAME_WORDS]
     lead = tuple(word for word in dict.fromkeys(said.lead) if word not in STOP_WORDS)[:_LEAD_WORDS]
     return name, lead, tuple(dict.fromkeys((*name, *lead, *said.parameters, *said.returned, *said.body)))[:_ALL_WORDS]
 
 
-def _nearness(question: Asked, said: Said, words: Words) -> tuple[float, ...]:
+def _nearness(question: QueryTerms, said: CodeTerms, words: Words) -> tuple[float, ...]:
     """Say how near the nearest word of the code comes to each word of the query, in the mean and at worst."""
     wanted = words.take(question.telling)
     nearest = [
@@ -211,7 +213,7 @@ def _nearness(question: Asked, said: Said, words: Words) -> tuple[float, ...]:
     return name.mean(), lead.mean(), every.mean(), every.min(), (every > _MET).mean()
 
 
-def _lexical(question: Asked, said: Said) -> tuple[float, ...]:
+def _lexical(question: QueryTerms, said: CodeTerms) -> tuple[float, ...]:
     """Say which words of the query stand where, as stems, and how much else the name and first sentence say."""
     wanted = [stem(word) for word in question.telling]
     name, lead, body = (_stems(words) for words in (said.name, said.lead, (*said.parameters, *said.body)))
@@ -228,7 +230,7 @@ def _lexical(question: Asked, said: Said) -> tuple[float, ...]:
     )
 
 
-def _rest(question: Asked, said: Said) -> tuple[float, ...]:
+def _rest(question: QueryTerms, said: CodeTerms) -> tuple[float, ...]:
     """Compare what is asked for with the signature, and say what sort of query and of code these are."""
     every = frozenset(question.all)
     shown = frozenset((*said.name, *said.lead, *said.parameters, *said.returned))

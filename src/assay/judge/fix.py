@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.judge.checks import TestProgram, parts_of
-from assay.judge.execute import Report
 from assay.judge.installs import Installs, named
-from assay.judge.steps import Session
+from assay.judge.run_tests import CaseReport
+from assay.judge.steps import PairSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Fixer:
     def __init__(self, installs: Installs) -> None:
         self._installs = installs
 
-    def __call__(self, session: Session, program: TestProgram, report: Report, notes: Sequence[str]) -> Fix:
+    def __call__(self, session: PairSession, program: TestProgram, report: CaseReport, notes: Sequence[str]) -> Fix:
         """Return the next program to run."""
         if report.final:
             return Fix(None, "none")
@@ -45,7 +45,7 @@ class Fixer:
             return Fix(added, "install", (*notes, *refused))
         return self._asked(session, program, report, (*notes, *unknown, *refused))
 
-    def _wanted(self, session: Session, program: TestProgram, report: Report) -> tuple[list[str], list[str]]:
+    def _wanted(self, session: PairSession, program: TestProgram, report: CaseReport) -> tuple[list[str], list[str]]:
         """Return the distributions that bring what is missing, and a word on modules that nobody knows."""
         if not report.missing:
             return [], []
@@ -58,7 +58,7 @@ class Fixer:
         return [name for name in brings.values() if name and name not in program.distributions], unknown
 
     def _added(
-        self, session: Session, program: TestProgram, names: Sequence[str]
+        self, session: PairSession, program: TestProgram, names: Sequence[str]
     ) -> tuple[TestProgram | None, list[str]]:
         """Install further distributions, all or each alone; return the program that has them, and what was refused."""
         have, refused = list(program.distributions), []
@@ -73,7 +73,7 @@ class Fixer:
         added = tuple(sorted(have))
         return (None if added == program.distributions else replace(program, distributions=added)), refused
 
-    def _refusal(self, session: Session, names: Sequence[str]) -> str:
+    def _refusal(self, session: PairSession, names: Sequence[str]) -> str:
         def install() -> dict[str, Any]:
             began = time.monotonic()
             made = self._installs.have(names)
@@ -85,7 +85,7 @@ class Fixer:
         why: str = session.once("install", tuple(sorted(names)), install)["refused"]
         return why
 
-    def _asked(self, session: Session, program: TestProgram, report: Report, notes: tuple[str, ...]) -> Fix:
+    def _asked(self, session: PairSession, program: TestProgram, report: CaseReport, notes: tuple[str, ...]) -> Fix:
         reply = session.ask("fix", program=program.text(), report=report.text(), notes="\n".join(notes))
         if reply["action"] == "irreparable":
             return Fix(None, "model", notes)

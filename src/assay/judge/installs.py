@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from assay.sandbox.distributions import Known, plain
-from assay.sandbox.installer import Refused
-from assay.sandbox.overlay import Overlay
+from assay.programs.modules.distributions import Known, plain
+from assay.programs.modules.installer import InstallRefused
+from assay.programs.modules.overlay import Overlay
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)
 _MOST = 5
@@ -71,5 +71,5 @@ class Installs:
         assert self._make is not None
         try:
             return self._make(names)
-        except Refused as refused:
+        except InstallRefused as refused:
             return str(refused)

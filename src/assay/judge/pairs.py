@@ -1,13 +1,12 @@
 """Files to pairs of a query and a code: one by one, what cannot be judged named by its place, and the rest judged.
 
-Three forms are read: our JSON lines with both texts, JSON lines of ids with the texts in two files beside (candidates,
-judgments, runs), and the JSON list that CoSQA publishes. Labels in a file are not looked at.
+A row has both texts, or the ids alone with the texts in two files beside (candidates, judgments, runs), in any form
+that `assay.io.rows` reads, such as the JSON list that CoSQA publishes. Labels in a file are not looked at.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +15,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from assay import records
 from assay.errors import InputError
+from assay.io import rows
+from assay.io.fields import shown
 from assay.types import Chunk, Problem, Query
 
 LONGEST = 100_000
@@ -29,7 +29,12 @@ _OWN_IDS = ("id", "_id", "idx")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A query, and a code that may answer it."""
+    r"""A query, and a code that may answer it.
+
+    >>> from assay import Chunk, Query
+    >>> Pair(Query("1", "send a mail"), Chunk("2", "def send(): ...")).id
+    '1\t2'
+    """
 
     query: Query
     code: Chunk
@@ -55,20 +60,28 @@ def read(file: Path, *, queries: Path | None = None, corpus: Path | None = None)
     asked = _texts(queries, ("text", "query", "doc"), _QUERY_IDS) if queries else {}
     codes = _texts(corpus, ("text", "code"), _CODE_IDS) if corpus else {}
     seen: set[str] = set()
-    for where, row in _rows(file):
-        pair = row if isinstance(row, str) else _pair(row, asked, codes)
+    broken: list[Problem] = []
+    for row, fields in rows.objects(file, broken):
+        yield from broken
+        broken.clear()
+        pair = _pair(fields, asked, codes)
         if isinstance(pair, Pair) and pair.digest in seen:
             pair = f"the pair {pair.query.id}, {pair.code.id} was there before"
         if isinstance(pair, str):
-            yield Problem(where, pair)
+            yield Problem(rows.place(file, row), pair)
             continue
         seen.add(pair.digest)
         yield pair
+    yield from broken
 
 
 def count(file: Path) -> int:
-    """Return how many rows a file has."""
-    return sum(1 for _ in _rows(file))
+    """Return how many rows a file has; one without any that can be read is an error."""
+    broken: list[Problem] = []
+    found = sum(1 for _ in rows.objects(file, broken))
+    if not found:
+        raise InputError(f"'{file}' holds no pair{f': {broken[0]}' if broken else ''}")
+    return found + len(broken)
 
 
 def notes(pair: Pair) -> list[Problem]:
@@ -107,47 +120,18 @@ def _shown(pair: Pair) -> str:
     return pair.id.replace("\t", ", ")
 
 
-def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Yield the objects of JSON lines or of a JSON list, each with its place; a text says what is wrong with one."""
-    if not file.is_file():
-        raise InputError(f"no such file: '{file}'; wanted JSON lines, or a JSON list")
-    with file.open("rb") as lines:
-        begin = lines.read(4096).lstrip()[:1]
-    if begin == b"[":
-        for row, value in records.listed(_text(file)):
-            yield f"{file}:{row}", value
-        return
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield f"{file}:{number}", _object(line)
-
-
-def _object(line: bytes) -> dict[str, Any] | str:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return f"no JSON: {error}"
-    return value if isinstance(value, dict) else f"wanted an object, not {records.told(value)}"
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 text: {error.reason} at byte {error.start}") from error
-
-
 def _texts(file: Path, names: Iterable[str], ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
     """Return the rows of queries or codes by id; the first row of an id counts."""
     found: dict[str, Mapping[str, Any]] = {}
-    for where, row in _rows(file):
-        if isinstance(row, str):
-            raise InputError(f"{where}: {row}")
-        name, text = _first(row, (*_OWN_IDS, *ids)), _first(row, names)
+    broken: list[Problem] = []
+    for row, fields in rows.objects(file, broken):
+        name, text = _first(fields, (*_OWN_IDS, *ids)), _first(fields, names)
         if name is None or not isinstance(text, str):
+            where = rows.place(file, row)
             raise InputError(f"{where}: wanted an id and a text under one of {', '.join(names)}")
-        found.setdefault(str(name), {**row, "text": text})
+        found.setdefault(str(name), {**fields, "text": text})
+    if broken:
+        raise InputError(str(broken[0]))
     return found
 
 
@@ -176,7 +160,7 @@ def _pair(row: Mapping[str, Any], queries: Mapping[str, Any], codes: Mapping[str
 def _wrong(query_id: str, query: object, code_id: str, code: object) -> str:
     for what, name, text in (("query", query_id, query), ("code", code_id, code)):
         if not isinstance(text, str):
-            return f"the {what} of '{name[:60]}' is {records.told(text)}, wanted text"
+            return f"the {what} of '{name[:60]}' is {shown(text)}, wanted text"
         if not text.strip():
             return f"the {what} '{name[:60]}' is empty"
         if len(text) > LONGEST:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.judge.campaign import line
+from assay.judge.pair_verdict import Judge
 from assay.judge.pairs import Pair
-from assay.judge.past import verdicts
-from assay.judge.steps import Closed, Steps
-from assay.judge.verdict import Judge
+from assay.judge.past_records import verdicts
+from assay.judge.steps import ReadOnlySteps, Steps
 from assay.types import Chunk, Query
 
 FAILED = frozenset({"chat", "reply", "sandbox"})
@@ -38,7 +38,7 @@ class Replay:
 
 def replay(file: Path, judge_of: Callable[[Steps], Judge]) -> Iterator[Replay]:
     """Judge each pair of a file of records again, from its steps alone."""
-    judge = judge_of(Closed(file))
+    judge = judge_of(ReadOnlySteps(file))
     for record in verdicts(file):
         pair = pair_of(record)
         yield Replay(record, line(pair, judge.judge(pair), judge.name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from assay.judge.steps import Session
+from assay.judge.steps import PairSession
 
 Assessment = Literal["match", "non-match", "unclear"]
 
@@ -18,7 +18,7 @@ class Screening:
     justification: str
 
 
-def screen(session: Session) -> Screening:
+def screen(session: PairSession) -> Screening:
     """Ask a model to read the pair."""
     reply = session.ask("screen")
     return Screening(cast(Assessment, reply["assessment"]), reply["justification"])

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from assay.encode.static import default_static
 from assay.errors import InputError
 from assay.judge.evidence import COLUMNS, Rows, asked, evidence
+from assay.judge.pair_verdict import Verdict, undecided
 from assay.judge.pairs import Pair
 from assay.judge.trials import Trial
-from assay.judge.verdict import Verdict, undecided
 from assay.types import Chunk, Query
 
 Call = Literal["match", "no match", "unclear"]
@@ -37,7 +37,7 @@ PASSED, FAILED = 0.91, 0.04
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class SignalWeights:
     """A logistic model over `COLUMNS`, and where it is sure."""
 
     linear: NDArray[np.float64]
@@ -56,7 +56,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class PairEstimate:
     """What the judge thinks of one pair."""
 
     call: Call
@@ -99,9 +99,9 @@ class SignalsJudge:
         """Return the verdict about each pair, in their order."""
         return [_verdict(opinion) for opinion in self.opinions([(pair.query, pair.code) for pair in pairs])]
 
-    def opinions(self, pairs: Sequence[tuple[Query, Chunk]]) -> list[Opinion]:
+    def opinions(self, pairs: Sequence[tuple[Query, Chunk]]) -> list[PairEstimate]:
         """Return an opinion a pair, in their order."""
-        opinions: list[Opinion] = []
+        opinions: list[PairEstimate] = []
         for start in range(0, len(pairs), _AT_ONCE):
             some = pairs[start : start + _AT_ONCE]
             read = self._by_signals(some)
@@ -111,44 +111,44 @@ class SignalsJudge:
             opinions += read
         return opinions
 
-    def _by_signals(self, pairs: Sequence[tuple[Query, Chunk]]) -> list[Opinion]:
+    def _by_signals(self, pairs: Sequence[tuple[Query, Chunk]]) -> list[PairEstimate]:
         rows = evidence(pairs, default_static())
         scores = self._weights.scores(rows) + self._shift
         added = rows * self._weights.linear
         return [self._opinion(pair, *one) for pair, *one in zip(pairs, scores.tolist(), added, strict=True)]
 
-    def _opinion(self, pair: tuple[Query, Chunk], score: float, added: NDArray[np.float64]) -> Opinion:
+    def _opinion(self, pair: tuple[Query, Chunk], score: float, added: NDArray[np.float64]) -> PairEstimate:
         query, code = pair
         if not code.text.strip():
-            return Opinion("no match", 0.0, "the code is empty", "none")
+            return PairEstimate("no match", 0.0, "the code is empty", "none")
         if not asked(query).known:
-            return Opinion("unclear", _chance(self._shift + _log_odds(self._weights.base)), _UNKNOWN, "none")
+            return PairEstimate("unclear", _chance(self._shift + _log_odds(self._weights.base)), _UNKNOWN, "none")
         chance = _chance(score)
         strongest = np.argsort(-np.abs(added), kind="stable").tolist()
         why = {COLUMNS[at]: round(float(added[at]), 4) for at in strongest if added[at]}
         if chance <= self._weights.low:
-            return Opinion("no match", chance, f"{chance:.2f}: hardly anything asked for is said there", why=why)
+            return PairEstimate("no match", chance, f"{chance:.2f}: hardly anything asked for is said there", why=why)
         if chance >= self._weights.high:
-            return Opinion("match", chance, f"{chance:.2f}: what is asked for is said there", why=why)
-        return Opinion("unclear", chance, f"{chance:.2f}: words alone do not decide", why=why)
+            return PairEstimate("match", chance, f"{chance:.2f}: what is asked for is said there", why=why)
+        return PairEstimate("unclear", chance, f"{chance:.2f}: words alone do not decide", why=why)
 
 
 _UNKNOWN = "the query is not in words that the evidence knows: English, or names of code"
 
 
-def _tried(trial: Trial, before: Opinion) -> Opinion:
+def _tried(trial: Trial, before: PairEstimate) -> PairEstimate:
     """Return what a trial shows; one that shows nothing leaves the opinion as it was."""
     held = f"holds on {trial.held} of {trial.examples} examples that the query shows"
     if trial.state == "passed":
-        return Opinion("match", PASSED, held, "tests", trial=trial)
+        return PairEstimate("match", PASSED, held, "tests", trial=trial)
     if trial.state == "failed":
-        return Opinion("no match", FAILED, f"{held}: {trial.detail}", "tests", trial=trial)
+        return PairEstimate("no match", FAILED, f"{held}: {trial.detail}", "tests", trial=trial)
     if trial.state == "broken":
-        return Opinion("unclear", before.chance, trial.detail, "none", trial=trial)
+        return PairEstimate("unclear", before.chance, trial.detail, "none", trial=trial)
     return replace(before, trial=trial)
 
 
-def _verdict(opinion: Opinion) -> Verdict:
+def _verdict(opinion: PairEstimate) -> Verdict:
     trial = opinion.trial
     if opinion.call == "unclear" and opinion.path == "none":
         return undecided("sandbox" if trial and trial.state == "broken" else "evidence", opinion.reason)
@@ -158,20 +158,22 @@ def _verdict(opinion: Opinion) -> Verdict:
     return Verdict(opinion.grade, opinion.reason, opinion.path, opinion.chance, told=told)
 
 
-def load(file: Path) -> Weights:
+def load(file: Path) -> SignalWeights:
     """Read the weights that `learn` wrote."""
     return _loaded(file, file.stat().st_mtime_ns if file.is_file() else 0)
 
 
 @cache
-def _loaded(file: Path, _changed: int) -> Weights:
+def _loaded(file: Path, _changed: int) -> SignalWeights:
     try:
         stored: dict[str, Any] = json.loads(file.read_text("utf-8"))
         linear = np.array([stored["linear"][column] for column in COLUMNS])
         numbers = [float(stored[name]) for name in ("bias", "base", "low", "high")]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"no weights of a judge in {file} ({error!r}); `assay.judge.learn` makes some") from error
-    return Weights(linear, *numbers)
+        raise InputError(
+            f"no weights of a judge in {file} ({error!r}); assay.judge.train_signals writes them"
+        ) from error
+    return SignalWeights(linear, *numbers)
 
 
 def _log_odds(chance: float) -> float:

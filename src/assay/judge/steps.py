@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Container, Iterator, Mapping
-from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from assay import records
 from assay.errors import BudgetSpent, ChatError, NoAnswer, StorageError
 from assay.judge.pairs import Pair
 from assay.judge.prompts import fill, load
 from assay.llm.schema import problems
 from assay.protocols import Chat
+from assay.runs.record import append_lines, hash_of
 from assay.types import Prompt
 
 STEPS = ("reply", "run", "install")
@@ -38,7 +37,7 @@ class Steps(Protocol):
         """Keep steps; they are safe when this returns."""
 
 
-class Forgotten:
+class NoSteps:
     """Keeps nothing: for single pairs, and judges whose record somebody else keeps."""
 
     def get(self, key: str) -> Record | None:  # noqa: ARG002
@@ -77,10 +76,10 @@ class Journal:
             with self._lock:
                 batch, self._waiting = self._waiting, []
             if batch:
-                records.append(self.file, batch)
+                append_lines(self.file, batch)
 
 
-class Closed:
+class ReadOnlySteps:
     """The steps of a file, to which nothing is added."""
 
     def __init__(self, file: Path) -> None:
@@ -112,7 +111,7 @@ def _places(file: Path, skip: Container[str], since: Mapping[str, int]) -> Itera
             place += len(line)
 
 
-class Session:
+class PairSession:
     """One pair on its way to a verdict: who asks here, gets what was answered before, or pays for it once."""
 
     def __init__(self, pair: Pair, chat: Chat, steps: Steps, opinion: int = 1, prompts: Path | None = None) -> None:
@@ -184,4 +183,4 @@ def _priced(cost: float) -> float | None:
 
 def key_of(*asked: str) -> str:
     """Return the key of a step: a hash of what was asked."""
-    return blake2b("\0".join(asked).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+    return hash_of("\0".join(asked))

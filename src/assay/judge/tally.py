@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from assay.judge.verdict import Verdict
+from assay.judge.pair_verdict import Verdict
 
 
 @dataclass(slots=True)

@@ -11,21 +11,18 @@ import ast
 import builtins
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from assay.errors import InputError
 from assay.faults import EXECUTION, Fault
-from assay.judge.execute import Broken, Runs
 from assay.judge.pairs import Pair, not_python
+from assay.judge.run_tests import RunnerOf, SandboxFailed
 from assay.judge.steps import Steps, key_of
-from assay.sandbox.campaign import refused
-from assay.sandbox.imports import imported
-from assay.sandbox.limits import Ended, Job
-from assay.sandbox.shown.examples import function_in, shown
-from assay.sandbox.verdict import job_of, outcome_of, passed
-from assay.types import Call, Outcome, Program, Task, Test
+from assay.programs.execute import Execution, executions, refused
+from assay.programs.shown.shown_examples import function_in, shown
+from assay.programs.verdict import usable_tests
+from assay.types import Call, Outcome, Program, Task
 
 State = Literal["passed", "failed", "not run", "broken"]
 _CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)[ \t]{0,3}\(")
@@ -53,7 +50,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Posed:
+class PosedCode:
     """A code with the examples that it has to meet."""
 
     task: Task
@@ -65,18 +62,18 @@ class Posed:
 class Trials:
     """Runs codes on the examples of their queries in a sandbox; what was run before is taken from the records."""
 
-    def __init__(self, runs: Runs, steps: Steps) -> None:
-        self._runs, self._steps = runs, steps
+    def __init__(self, runner_of: RunnerOf, steps: Steps) -> None:
+        self._runner_of, self._steps = runner_of, steps
 
     def __call__(self, pairs: Sequence[Pair]) -> list[Trial]:
         """Return what each pair showed, in their order."""
         posed = [pose(pair) for pair in pairs]
-        keys = [_key(pair, one) if isinstance(one, Posed) else "" for pair, one in zip(pairs, posed, strict=True)]
+        keys = [_key(pair, one) if isinstance(one, PosedCode) else "" for pair, one in zip(pairs, posed, strict=True)]
         known = {key: step for key in keys if key and (step := self._steps.get(key))}
         fresh = [
             (pair, one, key)
             for pair, one, key in zip(pairs, posed, keys, strict=True)
-            if isinstance(one, Posed) and key not in known
+            if isinstance(one, PosedCode) and key not in known
         ]
         broken = self._run(fresh, known) if fresh else ""
         return [
@@ -84,24 +81,25 @@ class Trials:
             for one, key in zip(posed, keys, strict=True)
         ]
 
-    def _run(self, fresh: Sequence[tuple[Pair, Posed, str]], known: dict[str, Mapping[str, Any]]) -> str:
+    def _run(self, fresh: Sequence[tuple[Pair, PosedCode, str]], known: dict[str, Mapping[str, Any]]) -> str:
         """Run these, record each before it counts, and say what of the sandbox broke."""
-        jobs: list[Job] = [job_of(one.task, one.program, survey=True) for _, one, _ in fresh]
+        tasks = [replace(one.task, id=key) for _, one, key in fresh]
+        programs = [replace(one.program, task_id=key) for _, one, key in fresh]
         try:
-            ends = self._runs(jobs, ())
-        except Broken as error:
+            ran = list(executions(tasks, programs, self._runner_of(()), survey=True, distribution_of=str))
+        except SandboxFailed as error:
             return str(error)
         made = {
-            key: {"kind": "run", "pair": pair.digest, "key": key, **_step(one, ended)}
-            for (pair, one, key), ended in zip(fresh, ends, strict=True)
-            if ended.ended != "broken"
+            key: {"kind": "run", "pair": pair.digest, "key": key, **_step(one, shown)}
+            for (pair, one, key), shown in zip(fresh, ran, strict=True)
+            if not shown.broken
         }
         self._steps.put(*made.values())
         known.update(made)
-        return next((f"the sandbox broke: {ended.detail}" for ended in ends if ended.ended == "broken"), "")
+        return next((shown.outcome.detail for shown in ran if shown.broken), "")
 
 
-def pose(pair: Pair) -> Posed | str:
+def pose(pair: Pair) -> PosedCode | str:
     """Return a code with the examples of its query, or why it is not run."""
     query, code = pair.query.text, pair.code.text
     if pair.code.language not in ("", "python"):
@@ -122,27 +120,17 @@ def pose(pair: Pair) -> Posed | str:
     return _posed(pair, (head or other, name), code, _FORGIVEN["renamed"])
 
 
-def _posed(pair: Pair, names: tuple[str, str], source: str, forgiven: frozenset[Fault]) -> Posed | str:
+def _posed(pair: Pair, names: tuple[str, str], source: str, forgiven: frozenset[Fault]) -> PosedCode | str:
     """Pose the examples of a query, which may call the function by another name than the code."""
     asked, name = names
     tests = [test for test in shown(Task(pair.id, pair.query.text, asked)) if asked == name or isinstance(test, Call)]
     task = Task(pair.id, "", name)
-    usable = tuple(_usable(task, tests))
+    usable = usable_tests(task, tests)
     if not usable:
         return "the query shows no example"
-    posed = Posed(replace(task, tests=usable), Program(task.id, source, task.id), forgiven)
+    posed = PosedCode(replace(task, tests=usable), Program(task.id, source, task.id), forgiven)
     cannot = refused(posed.task, posed.program)
     return cannot.detail if cannot else posed
-
-
-def _usable(task: Task, tests: Sequence[Test]) -> Iterator[Test]:
-    """Yield the tests that a sandbox can pose."""
-    for test in tests:
-        try:
-            job_of(replace(task, tests=(test,)), Program(task.id, ""))
-        except InputError:
-            continue
-        yield test
 
 
 def _head(query: str) -> str:
@@ -191,20 +179,19 @@ def _functions(code: str) -> list[ast.FunctionDef]:
     return [each for each in functions if not any(arg.arg in _OF_ITS_CLASS for arg in each.args.args[:1])]
 
 
-def _key(pair: Pair, posed: Posed) -> str:
+def _key(pair: Pair, posed: PosedCode) -> str:
     return key_of(pair.digest, "run", posed.task.entry_point, repr(posed.task.tests), posed.program.source)
 
 
-def _step(posed: Posed, ended: Ended) -> dict[str, Any]:
+def _step(posed: PosedCode, shown: Execution) -> dict[str, Any]:
     """Return what a run showed, as records have it."""
-    outcome = outcome_of(posed.task, posed.program, ended, distribution_of=lambda module: module)
-    lacks = outcome.missing if outcome.missing in imported(posed.program.source) else ""
+    outcome = shown.outcome
     return {
         "part": "examples",
         "fault": outcome.fault and str(outcome.fault),
-        "held": min(len(passed(ended)), len(posed.task.tests)),
+        "held": min(len(shown.passed), len(posed.task.tests)),
         "detail": _detail(outcome),
-        "missing": lacks,
+        "missing": outcome.missing,
         "seconds": round(outcome.seconds, 3),
     }
 
@@ -215,7 +202,7 @@ def _detail(outcome: Outcome) -> str:
     return outcome.detail[:_MOST] + values
 
 
-def read(posed: Posed, step: Mapping[str, Any] | None, broken: str = "") -> Trial:
+def read(posed: PosedCode, step: Mapping[str, Any] | None, broken: str = "") -> Trial:
     """Return what a run means for its pair; without one, the sandbox broke."""
     if step is None:
         return Trial("broken", broken or "the run is not recorded")

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
+from assay.judge.pair_verdict import Judge, Verdict
 from assay.judge.pairs import Pair
-from assay.judge.verdict import Judge, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Voted:
+class MajorityJudge:
     """The grade that more than half of the judges give."""
 
     judges: Sequence[Judge]
@@ -38,7 +39,7 @@ class Voted:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class ThirdDecides:
     """What two judges agree on; where they differ a third decides, or nobody."""
 
     first: Judge
@@ -63,15 +64,14 @@ def _together(given: Sequence[Verdict], seats: int) -> Verdict:
     """Return the verdict of the majority, with what all of them took; without one it is undecided."""
     votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
     told = {**_summed([verdict.told for verdict in given]), "votes": [verdict.grade for verdict in given]}
-    for grade, count in votes.items():
-        if count * 2 > max(seats, len(given)):
-            first = next(verdict for verdict in given if verdict.grade == grade)
-            about = {name: value for name, value in first.told.items() if name not in told}
-            return Verdict(grade, first.reason, first.path, count / len(given) if grade else 1 - count / len(given),
-                           told={**about, **told})  # fmt: skip
-    lost = [verdict for verdict in given if verdict.grade is None]
-    if lost:
-        return Verdict(None, lost[0].reason, problem=lost[0].problem, told=told)
+    grade, count = max(votes.items(), key=itemgetter(1), default=(0, 0))
+    if count * 2 > max(seats, len(given)):
+        first = next(verdict for verdict in given if verdict.grade == grade)
+        fraction = count / len(given) if grade else 1 - count / len(given)
+        return Verdict(grade, first.reason, first.path, fraction, told={**first.told, **told})
+    undecided = next((verdict for verdict in given if verdict.grade is None), None)
+    if undecided:
+        return Verdict(None, undecided.reason, problem=undecided.problem, told=told)
     reasons = " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given)
     return Verdict(None, reasons, problem="split", told=told)
 

@@ -19,11 +19,11 @@ from functools import partial
 from typing import Any
 
 from assay.errors import ChatError, InputError, NoAnswer, printable
-from assay.llm.answer import read
+from assay.llm.chat_wire import ChatWire
 from assay.llm.prices import FREE, Spend
 from assay.llm.providers import Endpoint, endpoint
+from assay.llm.reply_json import read
 from assay.llm.schema import check, is_strict
-from assay.llm.wire import Wire
 from assay.types import Prompt, Reply
 
 ANSWERS = 3
@@ -45,7 +45,7 @@ class OpenAiChat:
             variable, other = endpoint.key_variable, f"{endpoint.name.partition('?')[0]}@URL"
             raise InputError(f"'{endpoint.name}' needs a key: set {variable}, or name an endpoint of your own, {other}")
         self._endpoint = endpoint
-        self._wire = Wire(endpoint, pause_s)
+        self._wire = ChatWire(endpoint, pause_s)
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """Where chat models are: a spec such as `openai:MODEL@URL?temperature=0` to what has to be known to ask them.
 
-The address is the spec's, else `ASSAY_CHAT_URL`, else the provider's own. A key comes from the environment and goes
+The address is the spec's, else `ASSAY_API_BASE`, else the provider's own. A key comes from the environment and goes
 only to the provider's own address or to one that the environment names: a spec may stand in a settings file that
 came with somebody else's repository, and must not send a key anywhere.
 """
@@ -12,9 +12,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
-from urllib.parse import urlsplit
 
-from assay.errors import InputError, nearest
+from assay.errors import EndpointRefused, InputError, nearest
+from assay.io.addresses import BASE, KEY, OPENAI_BASE, OPENAI_KEY, OPENAI_URL, checked_base, first_set, key_in
 from assay.llm.prices import FREE, UNKNOWN, Price, listed
 
 FORMATS = ("schema", "object", "prompt")
@@ -37,14 +37,14 @@ class Provider:
 PROVIDERS: Mapping[str, Provider] = {
     "deepseek": Provider("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "object"),
     "ollama": Provider("http://127.0.0.1:11434/v1", "", "schema", free=True),
-    "openai": Provider("https://api.openai.com/v1", "OPENAI_API_KEY", "schema", "max_completion_tokens"),
+    "openai": Provider(OPENAI_URL, OPENAI_KEY, "schema", "max_completion_tokens"),
     "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "prompt"),
     "vllm": Provider("http://127.0.0.1:8000/v1", "VLLM_API_KEY", "schema", free=True),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ChatOptions:
     """What may follow the `?` of a spec; what changes an answer is part of the chat's name."""
 
     temperature: float = math.nan
@@ -69,7 +69,7 @@ class Endpoint:
     name: str
     url: str
     model: str
-    options: Options
+    options: ChatOptions
     price: Price
     most_key: str
     key_variable: str = ""
@@ -81,7 +81,10 @@ class Endpoint:
 
     def key(self) -> str:
         """Return the key, or nothing."""
-        return os.environ.get(self.key_variable, "").strip() if self.key_variable else ""
+        try:
+            return key_in(self.key_variable)
+        except InputError as error:
+            raise EndpointRefused(str(error)) from None
 
 
 def endpoint(provider: str, argument: str) -> Endpoint:
@@ -92,8 +95,9 @@ def endpoint(provider: str, argument: str) -> Endpoint:
     if not model:
         raise InputError(f"'{provider}:{argument}' names no model; write {provider}:MODEL")
     options = _options(query, f"{provider}:{argument}")
-    environment = _from_environment(provider)
-    url = _address(f"http{told}" if at else environment or known.url)
+    named = first_set(("ASSAY_CHAT_URL", BASE, *([OPENAI_BASE] if provider == "openai" else [])))
+    environment = checked_base(os.environ[named].strip(), f"the chat address in {named}") if named else ""
+    url = checked_base(f"http{told}", "the chat address") if at else environment or known.url
     own = url == known.url
     options = replace(options, format=options.format or known.format)
     return Endpoint(
@@ -103,7 +107,7 @@ def endpoint(provider: str, argument: str) -> Endpoint:
         options=options,
         price=_price(options, known, listed(provider, model) if own else UNKNOWN),
         most_key=known.most_key if own else "max_tokens",
-        key_variable=_key_variable(known, own=own, environment=bool(environment) and url == _address(environment)),
+        key_variable=_key_variable(known, own=own, is_named=url == environment),
         tells_cost=own and provider == "openrouter",
         needs_key=own and not known.free,
     )
@@ -116,18 +120,14 @@ def keys() -> Iterator[tuple[str, str]]:
             yield name, f"{provider.key} is {'set' if os.environ.get(provider.key, '').strip() else 'not set'}"
 
 
-def _from_environment(provider: str) -> str:
-    openai = os.environ.get("OPENAI_BASE_URL", "") if provider == "openai" else ""
-    return os.environ.get("ASSAY_CHAT_URL", "") or openai
+def _key_variable(known: Provider, *, own: bool, is_named: bool) -> str:
+    """Return where the key for an address is: one that only a spec names gets none."""
+    if is_named and (variable := first_set(("ASSAY_CHAT_KEY", KEY))):
+        return variable
+    return known.key if own or is_named else ""
 
 
-def _key_variable(known: Provider, *, own: bool, environment: bool) -> str:
-    if environment and os.environ.get("ASSAY_CHAT_KEY"):
-        return "ASSAY_CHAT_KEY"
-    return known.key if own or environment else ""
-
-
-def _price(options: Options, known: Provider, price: Price) -> Price:
+def _price(options: ChatOptions, known: Provider, price: Price) -> Price:
     if known.free:
         price = FREE
     usd_in = price.usd_in if math.isnan(options.usd_in) else options.usd_in
@@ -135,24 +135,9 @@ def _price(options: Options, known: Provider, price: Price) -> Price:
     return Price(usd_in, usd_out)
 
 
-def _address(url: str) -> str:
-    """Return a base URL without its last slash; one with a password in it would stand in every record."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise InputError(f"the chat address is no URL: {error}") from error
-    if parts.username or parts.password:
-        raise InputError(f"the chat address of {host} has a name or password in it; keys come from the environment")
-    odd = not url.isprintable() or " " in url
-    if odd or parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment:
-        raise InputError(f"the chat address is {url!r}; wanted http://HOST:PORT/v1 or https://HOST/v1")
-    return url.rstrip("/")
-
-
-def _options(query: str, spec: str) -> Options:
+def _options(query: str, spec: str) -> ChatOptions:
     """Read `temperature=0&seed=7`."""
-    known: dict[str, Callable[[str], Any]] = {each.name: type(each.default) for each in fields(Options)}
+    known: dict[str, Callable[[str], Any]] = {each.name: type(each.default) for each in fields(ChatOptions)}
     told: dict[str, Any] = {}
     for part in filter(None, query.split("&")):
         name, _, text = part.partition("=")
@@ -162,7 +147,7 @@ def _options(query: str, spec: str) -> Options:
             told[name] = known[name](text)
         except ValueError as error:
             raise InputError(f"option '{name}' in '{spec}' is '{text}'; wanted a number") from error
-    options = replace(Options(), **told)
+    options = replace(ChatOptions(), **told)
     if options.format not in {"", *FORMATS}:
         raise InputError(f"option 'format' in '{spec}' is '{options.format}'; wanted one of {', '.join(FORMATS)}")
     for name, least in {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0}.items():
@@ -172,12 +157,12 @@ def _options(query: str, spec: str) -> Options:
     return options
 
 
-def _named(options: Options, known: Provider) -> str:
+def _named(options: ChatOptions, known: Provider) -> str:
     """Return the options that change an answer, where they are not what they would be."""
-    usual = replace(Options(), format=known.format)
+    usual = replace(ChatOptions(), format=known.format)
     said = [
         f"{each.name}={getattr(options, each.name)}"
-        for each in fields(Options)
+        for each in fields(ChatOptions)
         if each.metadata.get("named", True) and repr(getattr(options, each.name)) != repr(getattr(usual, each.name))
     ]
     return "?" + "&".join(said) if said else ""

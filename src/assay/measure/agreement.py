@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.measure.compare import interval_of
-from assay.measure.shares import wilson
+from assay.measure.proportions import wilson
 
 Label = Hashable
 """A name or a number; None where there is none."""
@@ -31,8 +31,12 @@ _Label = TypeVar("_Label", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A value with its 95% interval; nan where it is not defined."""
+class Estimate:
+    """A value with its 95% interval; nan where it is not defined.
+
+    >>> Estimate(0.75, low=0.5, high=1.0).low
+    0.5
+    """
 
     value: float
     low: float
@@ -40,17 +44,17 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class AgainstTruth:
     """One annotator beside the truth."""
 
-    accuracy: Figure
+    accuracy: Estimate
     """Of the units that have both labels."""
-    of_all: Figure
+    of_all: Estimate
     """Of the units that have a true label: those that the annotator left undecided are not right."""
-    precision: Figure
-    recall: Figure
-    f1: Figure
-    kappa: Figure
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+    kappa: Estimate
     decided: int
     """How many units have both labels."""
     open: int
@@ -59,7 +63,7 @@ class Against:
 
 def against(
     true: Sequence[Label], said: Sequence[Label], *, positive: Label = 1, groups: Sequence[Hashable] = (), seed: int = 0
-) -> Against:
+) -> AgainstTruth:
     """Compare an annotator with the truth; precision, recall and F1 are of the `positive` label."""
     _same(true, said)
     known = [place for place, label in enumerate(true) if label is not None]
@@ -73,10 +77,10 @@ def against(
     def table(sums: Values) -> Values:
         return _square(sums, len(names))
 
-    def share(of: Callable[[Values], tuple[Values, Values]]) -> Figure:
+    def share(of: Callable[[Values], tuple[Values, Values]]) -> Estimate:
         return _share(parts, of, seed)
 
-    return Against(
+    return AgainstTruth(
         accuracy=share(lambda sums: (_hits(table(sums)), sums[:, :-1].sum(axis=1))),
         of_all=share(lambda sums: (_hits(table(sums)), sums.sum(axis=1))),
         precision=share(lambda sums: (table(sums)[:, 0, 0], table(sums)[:, :, 0].sum(axis=1))),
@@ -88,7 +92,7 @@ def against(
     )
 
 
-def kappa(a: Sequence[Label], b: Sequence[Label], *, groups: Sequence[Hashable] = (), seed: int = 0) -> Figure:
+def kappa(a: Sequence[Label], b: Sequence[Label], *, groups: Sequence[Hashable] = (), seed: int = 0) -> Estimate:
     """Return Cohen's kappa of two annotators over the units that both labelled."""
     _same(a, b)
     both = [place for place in range(len(a)) if a[place] is not None and b[place] is not None]
@@ -100,7 +104,7 @@ def kappa(a: Sequence[Label], b: Sequence[Label], *, groups: Sequence[Hashable] 
     return _figure(parts, lambda sums: _kappa(_square(sums, len(names))), seed)
 
 
-def alpha(units: Sequence[Sequence[Label]], *, groups: Sequence[Hashable] = (), seed: int = 0) -> Figure:
+def alpha(units: Sequence[Sequence[Label]], *, groups: Sequence[Hashable] = (), seed: int = 0) -> Estimate:
     """Return Krippendorff's nominal alpha; a row a unit holds a label an annotator, as many as there are.
 
     A unit with less than two labels pairs nothing and does not count, as Krippendorff has it.
@@ -127,21 +131,21 @@ def majority(labels: Iterable[_Label | None]) -> _Label | None:
     return votes[0][0]
 
 
-def _figure(parts: Values, statistic: Callable[[Values], Values], seed: int) -> Figure:
+def _figure(parts: Values, statistic: Callable[[Values], Values], seed: int) -> Estimate:
     value = float(statistic(parts.sum(axis=0, keepdims=True))[0]) if len(parts) else nan
     if np.isnan(value):
-        return Figure(nan, nan, nan)
-    return Figure(value, *interval_of(parts, statistic, seed=seed))
+        return Estimate(nan, nan, nan)
+    return Estimate(value, *interval_of(parts, statistic, seed=seed))
 
 
-def _share(parts: Values, of: Callable[[Values], tuple[Values, Values]], seed: int) -> Figure:
+def _share(parts: Values, of: Callable[[Values], tuple[Values, Values]], seed: int) -> Estimate:
     """Return a share of counts, no surer than by Wilson: where all labels are right, so are they in every resample."""
     found = _figure(parts, lambda sums: _ratio(*of(sums)), seed)
     if np.isnan(found.value):
         return found
     part, whole = of(parts.sum(axis=0, keepdims=True))
     low, high = wilson(int(part[0]), int(whole[0]))
-    return Figure(found.value, min(low, found.low), max(high, found.high))
+    return Estimate(found.value, min(low, found.low), max(high, found.high))
 
 
 def _names(rows: Iterable[Iterable[Label]], first: Label = None) -> tuple[Label, ...]:

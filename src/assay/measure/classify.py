@@ -86,7 +86,7 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LineAccuracy:
     """How well the line that breaks was found."""
 
     accuracy: float
@@ -113,7 +113,7 @@ def confusion(
     return Confusion(names, counts)
 
 
-def lines(true: Sequence[int], predicted: Sequence[int], *, n: Sequence[int] | None = None) -> Lines:
+def lines(true: Sequence[int], predicted: Sequence[int], *, n: Sequence[int] | None = None) -> LineAccuracy:
     """Compare lines, -1 where none is to blame."""
     _same(true, predicted)
     times = list(n or [1] * len(true))
@@ -121,7 +121,7 @@ def lines(true: Sequence[int], predicted: Sequence[int], *, n: Sequence[int] | N
     broken = [line > 0 for line in true]
     all_broken = sum(count for count, is_broken in zip(times, broken, strict=True) if is_broken)
     found = sum(hit for hit, is_broken in zip(hits, broken, strict=True) if is_broken)
-    return Lines(_share(sum(hits), sum(times)), _share(found, all_broken), sum(times), all_broken)
+    return LineAccuracy(_share(sum(hits), sum(times)), _share(found, all_broken), sum(times), all_broken)
 
 
 def _share(part: int, whole: int) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError, nearest
-from assay.measure.lines import Entry, Span
+from assay.measure.line_spans import Entry, Span
 from assay.measure.ranges import Floats, Functions, Ints, Numbers, Ranges, joined, ranks
 
 Unit = Literal["line", "line published", "file", "function"]

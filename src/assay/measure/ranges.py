@@ -17,7 +17,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.measure.lines import Span
+from assay.measure.line_spans import Span
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

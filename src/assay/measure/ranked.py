@@ -41,7 +41,7 @@ Pool = Sequence[Judged]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Measure:
+class RankMeasure:
     """One figure of an order: `pass@5`, `exec@1`, `unique pass@5`."""
 
     k: int
@@ -76,10 +76,10 @@ class Gain:
     tasks: int
 
 
-def measures(ks: Iterable[int]) -> tuple[Measure, ...]:
+def measures(ks: Iterable[int]) -> tuple[RankMeasure, ...]:
     """Return what is measured at each k: exec@k never stands without pass@k, for it can be had by doing nothing."""
     return tuple(
-        Measure(k, good, unique)
+        RankMeasure(k, good, unique)
         for k in ks
         for unique in (False, True)
         if k > 1 or not unique
@@ -87,7 +87,7 @@ def measures(ks: Iterable[int]) -> tuple[Measure, ...]:
     )
 
 
-def at(pool: Pool, measure: Measure) -> float:
+def at(pool: Pool, measure: RankMeasure) -> float:
     """Return the chance that one of the first k programs is good; nan where there are fewer than k samples.
 
     Without duplicates a list may be shorter than k: then all of it is looked at.
@@ -118,7 +118,7 @@ def unranked(pool: Pool) -> list[Judged]:
     return [replace(each, score=0.0) for each in pool]
 
 
-def values(pools: Mapping[str, Pool], measure: Measure) -> dict[str, float]:
+def values(pools: Mapping[str, Pool], measure: RankMeasure) -> dict[str, float]:
     """Return the value of each task, in the order given; nan where it has none."""
     return {task: at(pool, measure) for task, pool in pools.items()}
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from warnings import catch_warnings
 
 from assay.errors import InputError
-from assay.rank.rows.formats import whole
-from assay.sandbox import samples
-from assay.sandbox.tasks.lines import FieldError, Record, records_of
+from assay.io import rows
+from assay.io.fields import FieldError, Fields
+from assay.io.unpack import plain
+from assay.programs import samples
 from assay.types import Problem, Program, Task
 
 _WHOLE = ("code", "solution", "source", "program")
@@ -45,8 +46,6 @@ class Pools:
 
 def read(path: Path, tasks: Sequence[Task] | None = None, *, stop: str = "") -> Pools:
     """Return the candidates of a file or folder; none at all is an error."""
-    if not path.exists():
-        raise InputError(f"no such file or folder: '{path}'; give samples, one JSON object a line, or a folder of .py")
     if path.is_dir() or path.suffix == ".py":
         pools = _python(path, tasks)
     elif tasks is None:
@@ -103,10 +102,10 @@ def _untold(path: Path, stop: str) -> Pools:
     counts = Counter[str]()
     programs: list[Program] = []
     problems: list[Problem] = []
-    for row, fields in records_of(path, problems):
+    for row, fields in rows.objects(path, problems):
         try:
-            record = Record(fields)
-            name = record.name("task_id") if fields.get("task_id") is not None else path.stem
+            record = Fields(fields)
+            name = record.name("task_id") if "task_id" in record else plain(path).stem
             task = Task(name, record.text("prompt", ""), record.text("entry_point", ""))
             known = tasks.setdefault(name, task)
             if task.prompt and not known.prompt:
@@ -114,19 +113,19 @@ def _untold(path: Path, stop: str) -> Pools:
             programs.append(_program(record, known, counts[name], stop))
             counts[name] += 1
         except FieldError as error:
-            problems.append(Problem(f"{path.name}:{row}", str(error)))
+            problems.append(Problem(rows.place(path, row), str(error)))
     return Pools(tuple(tasks.values()), tuple(programs), tuple(problems))
 
 
-def _program(record: Record, task: Task, number: int, stop: str) -> Program:
+def _program(record: Fields, task: Task, number: int, stop: str) -> Program:
     """Return a program; one without an id gets the one that assay exec gives it."""
-    name = record.name("id") if record.fields.get("id") is not None else f"{task.id}#{number}"
-    return Program(task.id, _source(record, task, stop), name, whole(record, "n"), record.tags(*_TAGS))
+    name = record.name("id") if "id" in record else f"{task.id}#{number}"
+    return Program(task.id, _source(record, task, stop), name, record.whole("n", 1, least=1), record.tags(*_TAGS))
 
 
-def _source(record: Record, task: Task, stop: str) -> str:
-    given = next((name for name in _WHOLE if record.fields.get(name) is not None), "")
-    if "completion" in record.fields and given in {"", "source"}:
+def _source(record: Fields, task: Task, stop: str) -> str:
+    given = next((name for name in _WHOLE if name in record), "")
+    if "completion" in record.values and given in {"", "source"}:
         if not task.prompt:
             raise FieldError("a completion without its prompt is no program: give --tasks")
         return task.prompt + samples.cut(record.text("completion"), samples.STOPS[stop or samples.DEFAULT_STOP])

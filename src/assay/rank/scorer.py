@@ -22,7 +22,7 @@ class RankerScorer:
         if isinstance(ranker, str):
             if specs.executes(ranker):
                 raise InputError(f"'ranker:{ranker}' would run what was found: a search takes rankers that only read")
-            ranker = specs.make(ranker)
+            ranker = specs.ranker_of(ranker)
         self._ranker = ranker
         self.name = f"ranker:{ranker.name}"
 

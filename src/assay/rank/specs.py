@@ -13,21 +13,21 @@ from assay.errors import InputError
 from assay.protocols import Ranker
 
 if TYPE_CHECKING:
-    from assay.sandbox.tasks.expected import Runs
+    from assay.cage.cage_pool import ProgramRunner
 
 EXECUTING = frozenset({"examples", "agreement"})
 """Rankers that run programs."""
 
 
-def make(spec: str, sandbox: Runs | None = None) -> Ranker:
-    """Return the ranker of a spec."""
+def ranker_of(spec: str = "consensus", runner: ProgramRunner | None = None) -> Ranker:
+    """Return the ranker of a spec; those that run programs need a sandbox, which is the user's to allow."""
     parts = parts_of(spec)
-    rankers = [_one(part, sandbox) for part in parts]
+    rankers = [_one(part, runner) for part in parts]
     if len(rankers) == 1:
         return rankers[0]
-    from assay.rank.combined import Combined
+    from assay.rank.combined_ranker import CombinedRanker
 
-    return Combined(rankers)
+    return CombinedRanker(rankers)
 
 
 def parts_of(spec: str) -> list[str]:
@@ -46,13 +46,13 @@ def executes(spec: str) -> bool:
     return not EXECUTING.isdisjoint(part.partition(":")[0] for part in parts_of(spec))
 
 
-def _one(spec: str, sandbox: Runs | None) -> Ranker:
+def _one(spec: str, runner: ProgramRunner | None) -> Ranker:
     name, colon, argument = spec.partition(":")
     if name not in EXECUTING:
         ranker: Ranker = plugins.make("ranker", spec)
         return ranker
-    if sandbox is None:
+    if runner is None:
         raise InputError(f"the ranker '{name}' runs programs: allow it with --allow-execution, or take consensus")
     given = (argument,) if colon else ()
-    executing: Ranker = plugins.find("ranker", name)(sandbox, *given)
+    executing: Ranker = plugins.find("ranker", name)(runner, *given)
     return executing

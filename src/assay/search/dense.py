@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Encoder, Vectors
-from assay.search.best import best
-from assay.search.filters import kept
+from assay.search.filters import filter_mask
 from assay.search.hybrid import Corpus
+from assay.search.top_k import best
 from assay.types import Hit, Query
 
 Numbers = NDArray[np.int64]
@@ -29,7 +29,7 @@ _MOST_HELD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Dense:
+class VectorSearcher:
     """Search one corpus by the cosine of query and chunk alone."""
 
     corpus: Corpus
@@ -43,7 +43,7 @@ class Dense:
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         snapshot = self.corpus.candidates(query, (), (), vector)
         cosines = snapshot.similarities(vector[None, :])[0]
-        numbers = best(cosines, kept(snapshot, query), k)
+        numbers = best(cosines, filter_mask(snapshot, query), k)
         found = zip(numbers.tolist(), cosines[numbers].tolist(), strict=True)
         return [Hit(snapshot.chunk(number), cosine, {"dense": cosine}) for number, cosine in found]
 

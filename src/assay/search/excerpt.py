@@ -12,8 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import accumulate
 
+from assay.terms import STOP_WORDS, WORD, terms, terms_of
 from assay.types import Chunk, Hit
-from assay.words import STOP_WORDS, WORD, terms, terms_of
 
 Line = tuple[int, str]
 """A line of a file: its number and its text."""

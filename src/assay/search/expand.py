@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.protocols import Searcher
-from assay.search.filters import Mask, kept
-from assay.search.related import called, calling, numbers_in
+from assay.search.filters import Mask, filter_mask
+from assay.search.related_chunks import called, calling, numbers_in
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Hit, Query
 
@@ -31,7 +31,7 @@ class _Linked:
 
 
 @dataclass(frozen=True, slots=True)
-class Expanded:
+class ExpandedSearcher:
     """Search with `inner`, then add at most `number` chunks that its best hits are linked to."""
 
     inner: Searcher
@@ -54,7 +54,7 @@ class Expanded:
 
     def _linked(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
         """Return what the first hits are linked to and no hit is, the most strongly linked first."""
-        allowed = kept(self.snapshot, query)
+        allowed = filter_mask(self.snapshot, query)
         known = {hit.chunk.id for hit in hits}
         found: dict[int, _Linked] = {}
         for place, hit in enumerate(hits[:_SEEDS], 1):

@@ -26,7 +26,7 @@ _FOLDERS = "(?:.*/)?"
 Mask = NDArray[np.bool_]
 
 
-def kept(snapshot: Snapshot, query: Query) -> Mask | None:
+def filter_mask(snapshot: Snapshot, query: Query) -> Mask | None:
     """Return which chunks a query may find, shape `(size,)`, or nothing when it may find all."""
     if query.mode == "all" and not (query.languages or query.paths or query.kinds) and not len(snapshot.dead):
         return None
@@ -35,21 +35,21 @@ def kept(snapshot: Snapshot, query: Query) -> Mask | None:
     if known is None:
         if len(snapshot.masks) >= _MOST_KNOWN:
             snapshot.masks.clear()
-        known = snapshot.masks[asked] = _kept(snapshot, query)
+        known = snapshot.masks[asked] = _chunks_mask(snapshot, query)
     return known
 
 
-def _kept(snapshot: Snapshot, query: Query) -> Mask:
+def _chunks_mask(snapshot: Snapshot, query: Query) -> Mask:
     masks = [np.zeros(0, dtype=bool)]
     for segment, live in snapshot.parts:
-        mask = _kept_files(segment, query)[segment.file]
+        mask = _files_mask(segment, query)[segment.file]
         if query.kinds:
             mask &= np.isin(segment.kind, [KINDS.index(kind) for kind in query.kinds])
         masks.append(mask if live is None else mask & live)
     return np.concatenate(masks)
 
 
-def _kept_files(segment: Segment, query: Query) -> NDArray[np.bool_]:
+def _files_mask(segment: Segment, query: Query) -> NDArray[np.bool_]:
     """Decide once a file, shape `(files,)`."""
     keep = np.ones(len(segment.paths), dtype=bool)
     if query.mode != "all":

@@ -30,7 +30,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Fused:
+class FusedSearcher:
     """Search with every member; equal scores are in the order of the members, then of their hits."""
 
     members: tuple[Member, ...]

@@ -16,7 +16,7 @@ from zlib import crc32
 
 from assay.corpus.chunk import parse
 from assay.corpus.walk import FileEntry, read, walk
-from assay.encode.pairs import Pair
+from assay.encode.training_pairs import TrainingPair
 from assay.encode.view import view
 from assay.types import Chunk
 
@@ -35,32 +35,32 @@ _SHORTEST, _LONGEST = 14, 400  # characters of a question
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PackageSource:
     """A folder of one package or repository."""
 
     name: str
     root: Path
 
 
-def repository(path: Path) -> Source:
+def repository(path: Path) -> PackageSource:
     """Return a checked-out repository as a source."""
-    return Source(path.resolve().name, path.resolve())
+    return PackageSource(path.resolve().name, path.resolve())
 
 
-def packages_in(folder: Path) -> list[Source]:
+def packages_in(folder: Path) -> list[PackageSource]:
     """Return the top-level packages of a `site-packages` or library folder, as sources."""
     entries = sorted(entry for entry in folder.iterdir() if entry.is_dir() and (entry / "__init__.py").is_file())
-    return [Source(entry.name, entry) for entry in entries]
+    return [PackageSource(entry.name, entry) for entry in entries]
 
 
-def environment() -> list[Source]:
+def environment() -> list[PackageSource]:
     """Return the installed packages and the standard library of the interpreter that runs this."""
     folders = {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")}
     packages = [source for folder in sorted(folders) for source in packages_in(folder)]
-    return [*packages, Source("stdlib", Path(sysconfig.get_path("stdlib")))]
+    return [*packages, PackageSource("stdlib", Path(sysconfig.get_path("stdlib")))]
 
 
-def harvest(sources: Iterable[Source], *, left_out: Collection[str] = LEFT_OUT) -> Iterator[Pair]:
+def harvest(sources: Iterable[PackageSource], *, left_out: Collection[str] = LEFT_OUT) -> Iterator[TrainingPair]:
     """Yield the pairs of all sources; a pair of texts that was seen before is passed over."""
     seen: set[tuple[str, str]] = set()
     for source in sources:
@@ -74,7 +74,7 @@ def harvest(sources: Iterable[Source], *, left_out: Collection[str] = LEFT_OUT) 
                 yield pair
 
 
-def pairs_of(chunk: Chunk, source: str) -> Iterator[Pair]:
+def pairs_of(chunk: Chunk, source: str) -> Iterator[TrainingPair]:
     """Yield what one chunk teaches: nothing when it has no documentation, or none in sentences."""
     if chunk.kind in _PROSE_KINDS:
         yield from _section(chunk, source)
@@ -83,12 +83,12 @@ def pairs_of(chunk: Chunk, source: str) -> Iterator[Pair]:
     if not _asks(first):
         return
     bare = replace(chunk, doc="", text=_without(chunk.text, chunk.doc))
-    yield Pair(first, view(bare), source, "doc")
+    yield TrainingPair(first, view(bare), source, "doc")
     if _asks(rest):
-        yield Pair(first, rest[:_REST], source, "rest")
+        yield TrainingPair(first, rest[:_REST], source, "rest")
 
 
-def _of_source(source: Source, left_out: Collection[str]) -> Iterator[Pair]:
+def _of_source(source: PackageSource, left_out: Collection[str]) -> Iterator[TrainingPair]:
     """Yield the pairs of a source, file by file in a fixed order that mixes folders."""
     for entry in sorted(walk(source.root).files, key=lambda entry: _mixed(entry.path)):
         text = _text(source.root, entry, left_out)
@@ -106,12 +106,12 @@ def _text(root: Path, entry: FileEntry, left_out: Collection[str]) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _section(chunk: Chunk, source: str) -> Iterator[Pair]:
+def _section(chunk: Chunk, source: str) -> Iterator[TrainingPair]:
     """Yield heading to text; the headings above say what a short one is about."""
     text = _plain("\n".join(chunk.text.splitlines()[1:]))
     heading = _plain(f"{chunk.parent.rpartition(' > ')[2]} {chunk.symbol}")
     if len(heading) >= _SHORTEST and len(text) >= _LONGEST // 4:
-        yield Pair(heading[:_LONGEST], text[:_REST], source, "section")
+        yield TrainingPair(heading[:_LONGEST], text[:_REST], source, "section")
 
 
 def _first_sentence(doc: str) -> tuple[str, str]:

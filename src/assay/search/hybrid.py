@@ -2,32 +2,31 @@
 
 The default searcher. It works on arrays from the postings to the final order and only makes `Hit`s of what it
 returns. `Searcher`s that rerank or expand go around it. Code and documentation are ranked by weights of their
-own; a hit's score is the calibrated chance that it is right, so the two can stand in one list.
+own; a hit's score is the calibrated probability that it is right, so the two can stand in one list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Encoder, Vectors
-from assay.search.features import Evidence, Sought, evidence
-from assay.search.filters import PROSE, Mask, kept
+from assay.search.features import NAME, CandidateFeatures, QueryInCorpus, candidates_of
+from assay.search.filters import PROSE, Mask, filter_mask
 from assay.search.lexical import Array, FieldWeights, bm25, match
-from assay.search.nearness import Nearness
 from assay.search.question import understand
-from assay.search.ranking import Ranking, default_ranking
+from assay.search.ranking import SECOND_STAGE, SHIPPED, load_ranking
 from assay.search.spelling import Speller
+from assay.search.token_similarity import TokenSimilarity
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Hit, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
-SECOND_ROUND = 30
-"""Candidates whose texts are read."""
 _SIDES: tuple[Literal["code", "docs"], ...] = ("code", "docs")
 
 
@@ -37,85 +36,90 @@ class Corpus(Protocol):
     def candidates(self, query: Query, terms: Sequence[str], names: Sequence[str], vector: Vectors, /) -> Snapshot:
         """Return the chunks worth ranking, with the statistics of the whole corpus."""
 
+    def whole(self) -> Snapshot | None:
+        """Return every chunk, where all are at hand; None where only what answers a query can be fetched."""
+
 
 @dataclass(frozen=True, slots=True)
-class Hybrid:
+class LearnedSearcher:
     """Search one corpus."""
 
     corpus: Corpus
     encoder: Encoder
     speller: Speller | None = None
-    nearness: Nearness = field(default_factory=Nearness)
-    weights: FieldWeights = field(default_factory=FieldWeights)
+    weights: Path = SHIPPED
+    """The folder of the ranking's weights."""
+    token_similarity: TokenSimilarity = field(default_factory=TokenSimilarity)
+    field_weights: FieldWeights = field(default_factory=FieldWeights)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
-        meant = [self.meant(query) for query in queries]
-        vectors = self.encoder.encode([query.text for query in meant], "query")
-        return [self._answer(query, vector, k) for query, vector in zip(meant, vectors, strict=True)]
+        corrected = [self.corrected(query) for query in queries]
+        vectors = self.encoder.encode([query.text for query in corrected], "query")
+        return [self._answer(query, vector, k) for query, vector in zip(corrected, vectors, strict=True)]
 
-    def meant(self, query: Query) -> Query:
-        """Return the query with its misspelt words mended."""
-        return query if self.speller is None else replace(query, text=self.speller.mended(query.text))
+    def corrected(self, query: Query) -> Query:
+        """Return the query with its spelling corrected."""
+        return query if self.speller is None else replace(query, text=self.speller.corrected(query.text))
 
-    def sought(self, query: Query, vector: Vectors) -> Sought:
-        """Look a query up in the whole corpus, whichever part of it is asked for."""
+    def look_up(self, query: Query, vector: Vectors) -> QueryInCorpus:
+        """Look a query up in the whole corpus, whichever part of it is searched."""
         question = understand(query.text)
         snapshot = self.corpus.candidates(query, question.terms, question.names, vector)
         terms = match(snapshot, question.terms)
         names = [found for found in match(snapshot, question.names) if len(found.chunks)]
         cosines = snapshot.similarities(vector[None, :])[0]
-        lexical = bm25(snapshot, terms, self.weights)
-        return Sought(snapshot, question, terms, names, lexical, cosines, *snapshot.nearness(vector, cosines))
+        lexical = bm25(snapshot, terms, self.field_weights)
+        return QueryInCorpus(snapshot, question, terms, names, lexical, cosines, *snapshot.nearness(vector, cosines))
 
-    def candidates(self, query: Query, sought: Sought) -> Evidence:
-        """Return the evidence of every chunk worth ranking."""
-        allowed = kept(sought.snapshot, query)
-        outstanding = tuple(sought.middle + times * sought.deviation for times in (2, 1))
-        strongest = sought.strongest
-        found = [
-            _top(sought.lexical, allowed, (strongest / 2, strongest / 4)),
-            _top(sought.cosines, allowed, outstanding),
-            *(name.chunks[name.counts[:, 0] > 0][:_DEPTH] for name in sought.names),
+    def candidates(self, query: Query, found: QueryInCorpus) -> CandidateFeatures:
+        """Return every chunk worth ranking with its features."""
+        allowed = filter_mask(found.snapshot, query)
+        outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
+        strongest = found.strongest
+        numbers = [
+            _top(found.lexical, allowed, (strongest / 2, strongest / 4)),
+            _top(found.cosines, allowed, outstanding),
+            *(name.chunks[name.counts[:, NAME] > 0][:_DEPTH] for name in found.names),
         ]
-        chosen = np.zeros(sought.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
-        chosen[np.concatenate(found)] = True
+        chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
+        chosen[np.concatenate(numbers)] = True
         if allowed is not None:
             chosen &= allowed
-        return evidence(np.flatnonzero(chosen), sought, self.weights)
+        return candidates_of(np.flatnonzero(chosen), found)
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
-        sought = self.sought(query, vector)
-        if not len(sought.snapshot):
+        found = self.look_up(query, vector)
+        if not len(found.snapshot):
             return []
         sides = _SIDES if query.mode == "all" else (query.mode,)
-        hits = [hit for side in sides for hit in self._side(replace(query, mode=side), sought, k)]
+        hits = [hit for side in sides for hit in self._ranked(replace(query, mode=side), found, k)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))[:k]
 
-    def _side(self, query: Query, sought: Sought, k: int) -> list[Hit]:
+    def _ranked(self, query: Query, found: QueryInCorpus, k: int) -> list[Hit]:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
-        ranking: Ranking = default_ranking(query.mode, self.encoder.name)
-        found = self.candidates(query, sought)
-        first = np.lexsort((found.numbers, -ranking.first.scores(found.rows)))[: max(k, SECOND_ROUND)]
-        chunks = [sought.snapshot.chunk(number) for number in found.numbers[first].tolist()]
-        rows = np.hstack((found.rows[first], self.near(sought, chunks)))
+        ranking = load_ranking(query.mode, self.encoder.name, self.weights)
+        candidates = self.candidates(query, found)
+        order = np.lexsort((candidates.numbers, -ranking.first.scores(candidates.rows)))
+        first = order[: max(k, SECOND_STAGE)]
+        chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
+        rows = np.hstack((candidates.rows[first], self.token_features(found, chunks)))
         scores = ranking.second.scores(rows)
         best = np.lexsort((first, -scores))[:k]
-        told = zip(best.tolist(), ranking.chances(scores[best]).tolist(), ranking.whys(rows[best]), strict=True)
-        return [Hit(chunks[i], chance, why) for i, chance, why in told]
+        explained = zip(ranking.probabilities(scores[best]).tolist(), ranking.explain(rows[best]), strict=True)
+        return [Hit(chunks[at], score, why) for at, (score, why) in zip(best.tolist(), explained, strict=True)]
 
-    def near(self, sought: Sought, chunks: Sequence[Chunk]) -> Array:
-        """Return how near the words of a question come to those of chunks, shape `(chunks, len(NEAR_COLUMNS))`."""
-        idf = np.array([match.idf for match in sought.terms], dtype=np.float32)
-        return self.nearness.evidence(sought.question.words, idf / max(float(idf.sum()), 1e-6), chunks)
+    def token_features(self, found: QueryInCorpus, chunks: Sequence[Chunk]) -> Array:
+        """Return how similar the words of a query are to those of chunks, shape `(chunks, len(TOKEN_FEATURES))`."""
+        return self.token_similarity.features(found.question.words, found.term_weights, chunks)
 
 
-def relevant(hits: Sequence[Hit], encoder: str) -> bool:
+def is_relevant(hits: Sequence[Hit], encoder: str, weights: Path = SHIPPED) -> bool:
     """Say whether the best of ranked hits is likely enough to be right; below the floor it is only the nearest."""
     if not hits:
         return False
     side = "docs" if hits[0].chunk.language in PROSE else "code"
-    return hits[0].score >= default_ranking(side, encoder).floor
+    return hits[0].score >= load_ranking(side, encoder, weights).floor
 
 
 def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...]) -> NDArray[np.int64]:

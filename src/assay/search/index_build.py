@@ -31,7 +31,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class SegmentBatch:
     """Files that become one segment, and the new file that it is written to."""
 
     texts: tuple[Text, ...]
@@ -54,34 +54,34 @@ def build_all(
     """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for."""
     limit = how.batch_bytes
 
-    def work(batch: Batch) -> Built:
+    def work(batch: SegmentBatch) -> Built:
         return _built(batch, encoder, how)
 
-    from assay.search.workers import Workers, can_fork  # not for a search that finds nothing changed: 10 ms
+    from assay.search.workers import ChunkWorkers, can_fork  # not for a search that finds nothing changed: 10 ms
 
     cores = os.cpu_count() or 1
     if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not encoder.name.startswith(_ENCODERS_TO_FORK):
         yield from map(work, _batches(texts, limit, new_path))
         return
     size = min(limit, max(_SMALLEST_BATCH_BYTES, total // cores + 1))
-    with Workers(work, cores) as workers:
+    with ChunkWorkers(work, cores) as workers:
         yield from workers.map(_batches(texts, size, new_path))
 
 
-def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> Iterator[Batch]:
+def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> Iterator[SegmentBatch]:
     batch: list[Text] = []
     held = 0
     for text in texts:
         batch.append(text)
         held += len(text.text) + FILE_BYTES
         if held >= size:
-            yield Batch(tuple(batch), new_path())
+            yield SegmentBatch(tuple(batch), new_path())
             batch, held = [], 0
     if batch:
-        yield Batch(tuple(batch), new_path())
+        yield SegmentBatch(tuple(batch), new_path())
 
 
-def _built(batch: Batch, encoder: Encoder, how: Build) -> Built:
+def _built(batch: SegmentBatch, encoder: Encoder, how: Build) -> Built:
     chunks: list[Chunk] = []
     counts, notes = {}, {}
     for text in batch.texts:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.corpus.files import FileEntry, Walk
-from assay.store.catalog import NO_DIGEST, Catalog, Record
+from assay.corpus.walked_files import FileEntry, Walk
+from assay.store.catalog import NO_DIGEST, Catalog, FileRecord
 
 UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
 
@@ -21,9 +21,9 @@ UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
 class Sifted:
     """What of a walk stands as recorded, and what may have changed."""
 
-    same: tuple[Record, ...]
+    same: tuple[FileRecord, ...]
     read: tuple[FileEntry, ...]
-    known: dict[str, Record]
+    known: dict[str, FileRecord]
     """The record of each path to read that has one."""
 
 
@@ -38,7 +38,7 @@ def unchanged(walk: Walk, catalog: Catalog, checked_ns: int) -> bool:
     )
 
 
-def sift(walk: Walk, recorded: Mapping[str, Record], checked_ns: int) -> Sifted:
+def sift(walk: Walk, recorded: Mapping[str, FileRecord], checked_ns: int) -> Sifted:
     """Sort a walk's files into those that stand as recorded and those to read."""
     same, read, known = [], [], {}
     for file in walk.files:
@@ -69,7 +69,7 @@ class Differences:
         return {"added": len(self.added), "changed": len(self.changed), "removed": len(self.removed)}
 
 
-def differences(before: Mapping[str, Record], after: Mapping[str, Record]) -> Differences:
+def differences(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) -> Differences:
     """Compare the files with text, before and after."""
     old = {path: record.digest for path, record in before.items() if record.digest != NO_DIGEST}
     new = {path: record.digest for path, record in after.items() if record.digest != NO_DIGEST}

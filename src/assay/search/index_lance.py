@@ -16,17 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.corpus.files import Skipped
+from assay.corpus.walked_files import Skipped
 from assay.errors import DamagedIndex, InputError
 from assay.protocols import Encoder, Progress, Vectors
 from assay.search.filters import PROSE, globs
 from assay.search.index_changes import differences
 from assay.search.index_identity import Build, identity, mismatch
 from assay.search.index_read import stale
-from assay.search.index_report import Report, Standing
+from assay.search.index_report import Freshness, IndexReport
 from assay.search.index_update import Update
-from assay.search.index_walk import Listed, listed
-from assay.store.catalog import NO_DIGEST, Record
+from assay.search.index_walk import WalkListing, listed
+from assay.store.catalog import NO_DIGEST, FileRecord
 from assay.store.lance import LanceStore, quoted
 from assay.store.manifest import Identity
 from assay.store.place import LANCE
@@ -58,7 +58,7 @@ class LanceIndex:
         place = Path(self.store.uri)
         return sum(file.stat().st_size for file in place.rglob("*")) if place.is_dir() else None
 
-    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> Report:  # noqa: ARG002
+    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:  # noqa: ARG002
         """Bring the index up to date with the files and say what changed; there is no lock to wait for."""
         started = time.perf_counter()
         if damage := self._damage or self._found_damage():
@@ -105,12 +105,12 @@ class LanceIndex:
         """Say no: nothing of it is mapped into memory."""
         return False
 
-    def last(self) -> Report | None:
+    def last(self) -> IndexReport | None:
         """Say what a refresh would build upon; None where that is nothing."""
         about = {} if self._damage or self._found_damage() else self.store.about()
         return self.status() if about and Identity(**about["identity"]) == self.identity else None
 
-    def standing(self) -> Standing | None:
+    def standing(self) -> Freshness | None:
         """Say how the index stands against the files, without changing it; None where there is none."""
         self.store.check(whole=False)
         about = self.store.about()
@@ -118,7 +118,7 @@ class LanceIndex:
             return None
         made_by, before = Identity(**about["identity"]), {record.path: record for record in self.store.records()}
         found = self._list().walk
-        return Standing(
+        return Freshness(
             report=replace(_report(before.values(), found.skipped), folders=found.folders),
             stale=stale(self.root, found, before, about["checked_ns"]),
             updated_s=about["checked_ns"] / 1e9,
@@ -127,7 +127,7 @@ class LanceIndex:
             rebuild_because=mismatch(made_by, self.identity),
         )
 
-    def status(self) -> Report | None:
+    def status(self) -> IndexReport | None:
         """Say what the index holds without looking at the files; None where there is none."""
         return _report(self.store.records(), ()) if self.store.about() else None
 
@@ -139,11 +139,10 @@ class LanceIndex:
         """Return the chunks worth ranking for one query, with the statistics of the whole corpus."""
         return self.store.candidates(terms, vector, names=names, filters=_filters(query))
 
-    def snapshot(self) -> Snapshot:
-        """Refuse: what looks at every chunk has no place where only candidates are fetched."""
-        raise InputError(f"this looks at every chunk, which {self.location} does not give: use an index in a folder")
+    def whole(self) -> None:
+        """Return none: chunks are fetched query by query."""
 
-    def _list(self) -> Listed:
+    def _list(self) -> WalkListing:
         return listed(self.root, Path(self.store.uri))
 
     def _save(self, update: Update, gone: set[str], about: dict[str, object]) -> None:
@@ -154,9 +153,9 @@ class LanceIndex:
         self.store.update(gone, chunks, np.concatenate(vectors), records=[*update.records.values()], about=about)
 
 
-def _report(records: Collection[Record], left_out: Sequence[Skipped]) -> Report:
+def _report(records: Collection[FileRecord], left_out: Sequence[Skipped]) -> IndexReport:
     skipped = [Skipped(record.path, record.skipped) for record in records if record.skipped]
-    return Report(
+    return IndexReport(
         files=sum(record.digest != NO_DIGEST for record in records),
         chunks=sum(record.chunks for record in records),
         skipped=(*left_out, *skipped),

@@ -10,21 +10,21 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.corpus.files import FileEntry, Skipped, Walk
-from assay.corpus.reading import read
+from assay.corpus.decode import read
+from assay.corpus.walked_files import FileEntry, Skipped, Walk
 from assay.search.index_changes import Differences, differences, sift
-from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, Record
+from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord
 
 
-def read_file(root: Path, file: FileEntry) -> tuple[str | None, Record]:
+def read_file(root: Path, file: FileEntry) -> tuple[str | None, FileRecord]:
     """Return the text of a file, or None where there is none, and its record."""
     text = read(root, file)
     if isinstance(text, Skipped):
-        return None, Record(file.path, file.size, file.mtime_ns, skipped=text.reason)
-    return text, Record(file.path, file.size, file.mtime_ns, _digest(file.path, text))
+        return None, FileRecord(file.path, file.size, file.mtime_ns, skipped=text.reason)
+    return text, FileRecord(file.path, file.size, file.mtime_ns, _digest(file.path, text))
 
 
-def stale(root: Path, found: Walk, before: Mapping[str, Record], checked_ns: int) -> Differences:
+def stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> Differences:
     """Return how the files that were found differ from those recorded, reading those that may."""
     sifted = sift(found, before, checked_ns)
     after = {record.path: record for record in sifted.same}
@@ -32,7 +32,7 @@ def stale(root: Path, found: Walk, before: Mapping[str, Record], checked_ns: int
     return differences(before, after)
 
 
-def is_stale(root: Path, found: Walk, before: Mapping[str, Record], checked_ns: int) -> bool:
+def is_stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> bool:
     """Say whether any file that was found differs from what is recorded, reading no further than the first."""
     gone = before.keys() - {file.path for file in found.files}
     if any(before[path].digest != NO_DIGEST for path in gone):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.corpus.files import Skipped
+from assay.corpus.walked_files import Skipped
 from assay.search.index_changes import Differences
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class IndexReport:
     """What an index holds and leaves out, and what its refresh did."""
 
     files: int
@@ -31,10 +31,10 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Freshness:
     """How an index stands against the files, when nothing is done about it."""
 
-    report: Report
+    report: IndexReport
     stale: Differences
     """What the next refresh would change."""
     updated_s: float

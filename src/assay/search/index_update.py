@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from assay.corpus.files import FileEntry, Walk
+from assay.corpus.walked_files import FileEntry, Walk
 from assay.protocols import Encoder, Progress
 from assay.search.index_build import FILE_BYTES, Text, build_all
 from assay.search.index_changes import Sifted, sift
 from assay.search.index_identity import Build
 from assay.search.index_read import read_file
-from assay.store.catalog import NO_DIGEST, Record
+from assay.store.catalog import NO_DIGEST, FileRecord
 
 SMALLEST_COPY_BYTES = 400
 """Below, equal files are chance: empty `__init__.py`, one-line re-exports."""
@@ -31,13 +31,13 @@ class Update:
     build: Build
     new_path: Callable[[], Path]
     progress: Progress | None = None
-    records: dict[str, Record] = field(default_factory=dict)
+    records: dict[str, FileRecord] = field(default_factory=dict)
     indexed: set[str] = field(default_factory=set)
     """Paths whose text, as it is now, is in a segment."""
     fresh: list[Path] = field(default_factory=list)
     """The segments written by this update."""
 
-    def run(self, found: Walk, before: Mapping[str, Record], trusted_ns: int) -> set[str]:
+    def run(self, found: Walk, before: Mapping[str, FileRecord], trusted_ns: int) -> set[str]:
         """Write what is new as segments; return the paths whose former chunks are no more."""
         todo = sift(found, before, trusted_ns)
         self._keep(todo.same)
@@ -47,7 +47,7 @@ class Update:
         kept = {path for path in self.indexed & before.keys() if before[path].digest == self.records[path].digest}
         return {path for path, record in before.items() if record.indexed} - kept
 
-    def _keep(self, same: Iterable[Record]) -> None:
+    def _keep(self, same: Iterable[FileRecord]) -> None:
         for record in same:
             self.records[record.path] = record
             if record.indexed:
@@ -100,7 +100,7 @@ class Update:
                 self.progress("index", done, max(done, len(files)))
 
 
-def _firsts(records: Iterable[Record]) -> dict[bytes, str]:
+def _firsts(records: Iterable[FileRecord]) -> dict[bytes, str]:
     """Return the first path of each text that is long enough to have copies."""
     first: dict[bytes, str] = {}
     for record in records:
@@ -108,11 +108,11 @@ def _firsts(records: Iterable[Record]) -> dict[bytes, str]:
     return first
 
 
-def _may_repeat(record: Record) -> bool:
+def _may_repeat(record: FileRecord) -> bool:
     return record.size >= SMALLEST_COPY_BYTES and record.digest != NO_DIGEST
 
 
-def _claim(first: dict[bytes, str], record: Record) -> None:
+def _claim(first: dict[bytes, str], record: FileRecord) -> None:
     if _may_repeat(record):
         holder = first.get(record.digest)
         if holder is None or record.path < holder:

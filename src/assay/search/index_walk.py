@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.corpus.files import Walk
 from assay.corpus.walk import walk
+from assay.corpus.walked_files import Walk
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class WalkListing:
     """What a walk found, and when it began."""
 
     walk: Walk
     at_ns: int
 
 
-def listed(root: Path, location: Path, *, known: Sequence[str] = (), rules: str = "") -> Listed:
+def listed(root: Path, location: Path, *, known: Sequence[str] = (), rules: str = "") -> WalkListing:
     """List the files of a root but for those of its index; paths that are known under the same rules are found fast."""
     at_ns = time.time_ns()
-    return Listed(_outside(walk(root, known=known, rules=rules), root, location), at_ns)
+    return WalkListing(_outside(walk(root, known=known, rules=rules), root, location), at_ns)
 
 
 def _outside(found: Walk, root: Path, location: Path) -> Walk:

@@ -30,7 +30,7 @@ class FieldWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class TermMatch:
     """One term in the corpus."""
 
     idf: float
@@ -40,12 +40,12 @@ class Match:
     """(df, fields)."""
 
 
-def match(snapshot: Snapshot, terms: Sequence[str]) -> list[Match]:
+def match(snapshot: Snapshot, terms: Sequence[str]) -> list[TermMatch]:
     """Look terms up; one that no chunk holds has an empty match and the highest idf."""
     found = []
     for term in terms:
         chunks, counts = snapshot.postings(term)
-        found.append(Match(idf(snapshot.corpus_size, snapshot.holding(term)), chunks, counts))
+        found.append(TermMatch(idf(snapshot.corpus_size, snapshot.holding(term)), chunks, counts))
     return found
 
 
@@ -71,7 +71,7 @@ def saturated(counts: NDArray[np.uint8], lengths: NDArray[np.uint16], weights: F
     return factor
 
 
-def bm25(snapshot: Snapshot, matches: Sequence[Match], weights: FieldWeights) -> Array:
+def bm25(snapshot: Snapshot, matches: Sequence[TermMatch], weights: FieldWeights) -> Array:
     """Return the score of every chunk, shape `(size,)`; 0 where no term stands."""
     scores = np.zeros(snapshot.size, dtype=np.float32)
     for found in matches:

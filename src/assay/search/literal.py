@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.search.filters import kept
+from assay.search.filters import filter_mask
 from assay.store.snapshot import Snapshot
 from assay.types import Query
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class LiteralMatch:
     """A match: its path, its 1-based line and column."""
 
     path: str
@@ -25,20 +25,20 @@ class Place:
     column: int
 
 
-def literal_matches(snapshot: Snapshot, query: Query) -> list[Place]:
+def literal_matches(snapshot: Snapshot, query: Query) -> list[LiteralMatch]:
     """Return the places of a query's text, in order; quotes around all of it are taken off."""
     text = query.text.strip()
     text = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
     pattern = re.compile(re.escape(text), re.IGNORECASE if text == text.lower() else re.NOFLAG)
-    allowed = kept(snapshot, query)
+    allowed = filter_mask(snapshot, query)
     numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
     return sorted({place for number in numbers for place in _places(snapshot, int(number), pattern)})
 
 
-def _places(snapshot: Snapshot, number: int, pattern: re.Pattern[str]) -> list[Place]:
+def _places(snapshot: Snapshot, number: int, pattern: re.Pattern[str]) -> list[LiteralMatch]:
     chunk = snapshot.chunk(number)
     return [
-        Place(
+        LiteralMatch(
             chunk.path,
             chunk.start_line + chunk.text.count("\n", 0, found.start()),
             found.start() - chunk.text.rfind("\n", 0, found.start()),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from assay.words import STOP_WORDS, WORD, exact, parts, stem
+from assay.terms import STOP_WORDS, WORD, exact, parts, stem
 
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
-_CODE_LIKE = re.compile(r"[a-z][A-Z]|\w_\w|\w(?:::|->|\.)\w|\w\(")
 _TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))
 _EXAMPLE_WORDS = frozenset(("exampl", "demo", "sampl", "tutori", "snippet"))
 _ASIDE_WORDS = frozenset(
@@ -29,8 +28,6 @@ class Question:
     """Exact terms of identifiers: those typed, and neighbouring words run together (`parse args` → `=parseargs`)."""
     phrases: tuple[str, ...]
     """What stood in quotes, to be found letter by letter."""
-    code_like: bool
-    """It looks like a name and not like a sentence."""
     about_tests: bool
     about_examples: bool
     about_asides: bool
@@ -50,7 +47,6 @@ def understand(text: str) -> Question:
         words=tuple(word_of[term] for term in terms),
         names=tuple(dict.fromkeys((*_typed_names(words), *_joined(plain)))),
         phrases=tuple(first or second for first, second in _QUOTED.findall(text)),
-        code_like=len(words) <= 4 and bool(_CODE_LIKE.search(text)),
         about_tests=not _TEST_WORDS.isdisjoint(terms),
         about_examples=not _EXAMPLE_WORDS.isdisjoint(terms),
         about_asides=not _ASIDE_WORDS.isdisjoint(terms),

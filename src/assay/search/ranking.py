@@ -1,31 +1,41 @@
-"""Evidence in, one score a candidate out: a small learned ranking whose weights ship with the package.
+"""Features in, one score a candidate out: a small learned ranking whose weights ship with the package.
 
-A linear part, which says why, and one hidden layer for what only counts together (a test file, unless tests are
-asked for). The weights are learned on mined and hand-judged queries of many repositories (`benchmarks/ranking.py`).
+A linear part, which explains itself, and one hidden layer for what only counts together (a test file, unless tests are
+asked for). `assay train ranking` learns the weights on judged queries of many repositories; a folder of others
+(`search.weights`) takes the place of those that ship.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from assay.encode.view import is_word_bag
-from assay.search.features import COLUMNS
+from assay.errors import InputError
+from assay.search.features import FEATURES
 from assay.search.lexical import Array
-from assay.search.nearness import NEAR_COLUMNS
+from assay.search.token_similarity import TOKEN_FEATURES
 
-ALL_COLUMNS = (*COLUMNS, *NEAR_COLUMNS)
-_PARTS = (*ALL_COLUMNS, "together")
+ALL_FEATURES = (*FEATURES, *TOKEN_FEATURES)
+"""What the second stage looks at; the first looks at `FEATURES`."""
+SECOND_STAGE = 30
+"""Candidates that reach the second stage, which reads their texts."""
+SHIPPED = Path(__file__).parent / "data"
+
+_LARGEST_EXPONENT = 80.0  # of e, in float32
+_TERMS = (*ALL_FEATURES, "together")
+_WEIGHTS = ("linear", "hidden", "bias", "output")
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """Weights over columns: score = rows · linear + relu(rows · hidden + bias) · output."""
+class RankingWeights:
+    """Weights over features: score = rows · linear + relu(rows · hidden + bias) · output."""
 
     linear: Array
     hidden: Array
@@ -41,47 +51,76 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Two rounds: `first` orders all candidates by `COLUMNS`, `second` the best of them by `ALL_COLUMNS`."""
+    """Two stages: `first` orders all candidates by `FEATURES`, `second` the best of them by `ALL_FEATURES`."""
 
-    first: Weights
-    second: Weights
+    first: RankingWeights
+    second: RankingWeights
     scale: float
     offset: float
-    """Platt's calibration: the chance that a hit is right is the logistic of scale · score + offset."""
+    """Platt's calibration: the probability that a hit is right is the logistic of scale · score + offset."""
     floor: float
-    """When the best chance is below this, nothing relevant was found."""
+    """When the best probability is below this, nothing relevant was found."""
 
-    def chances(self, scores: Array) -> Array:
+    def probabilities(self, scores: Array) -> Array:
         """Return how likely each score's hit is right, in [0, 1]; the order stays."""
-        chances: Array = 1.0 / (1.0 + np.exp(-(self.scale * scores + self.offset)))
-        return chances
+        probabilities: Array = 1.0 / (1.0 + np.exp(np.minimum(-(self.scale * scores + self.offset), _LARGEST_EXPONENT)))
+        return probabilities
 
-    def whys(self, rows: Array) -> list[Mapping[str, float]]:
-        """Return for each row what its columns add to the linear part, strongest first, and `together` for the rest."""
+    def explain(self, rows: Array) -> list[Mapping[str, float]]:
+        """Return for each row what its features add to the linear part, strongest first; `together` is the rest."""
         together = np.maximum(rows @ self.second.hidden + self.second.bias, 0.0) @ self.second.output
         parts = np.column_stack((rows * self.second.linear, together))
         order = np.argsort(-np.abs(parts), axis=1, kind="stable").tolist()
         return [
-            {_PARTS[at]: values[at] for at in strongest if values[at] or at == len(ALL_COLUMNS)}
+            {_TERMS[at]: values[at] for at in strongest if values[at] or at == len(ALL_FEATURES)}
             for values, strongest in zip(parts.tolist(), order, strict=True)
         ]
 
 
+def as_json(ranking: Ranking) -> str:
+    """Return the text of a file of weights, four decimals each."""
+    stored = {
+        "features": ALL_FEATURES,
+        "first": _rounded(ranking.first),
+        "second": _rounded(ranking.second),
+        "scale": ranking.scale,
+        "offset": ranking.offset,
+        "floor": ranking.floor,
+    }
+    return json.dumps(stored) + "\n"
+
+
+def _rounded(weights: RankingWeights) -> dict[str, list[float]]:
+    return {name: np.round(getattr(weights, name).astype(float), 4).tolist() for name in _WEIGHTS}
+
+
 @cache
-def default_ranking(mode: str, encoder: str) -> Ranking:
-    """Return the shipped weights for `code` or `docs` and for the sort of encoder that a name says."""
-    file = weights_file(mode, encoder)
-    stored = json.loads((Path(__file__).parent / "data" / file).read_text("utf-8"))
-    if tuple(stored["columns"]) != ALL_COLUMNS:
-        raise ValueError(f"{file} holds other columns than the code; train it again")
-    rounds = (_weights(stored["first"]), _weights(stored["second"]))
-    return Ranking(*rounds, scale=stored["scale"], offset=stored["offset"], floor=stored["floor"])
+def load_ranking(mode: str, encoder: str, folder: Path = SHIPPED) -> Ranking:
+    """Return the weights in a folder for `code` or `docs` and for the sort of encoder that a name says."""
+    file = folder / weights_file(mode, encoder)
+    try:
+        stored = json.loads(file.read_text("utf-8"))
+        stages = (_weights(stored["first"], len(FEATURES)), _weights(stored["second"], len(ALL_FEATURES)))
+        ranking = Ranking(*stages, float(stored["scale"]), float(stored["offset"]), float(stored["floor"]))
+    except FileNotFoundError as error:
+        raise InputError(f"no ranking weights '{file}': train them with assay train ranking") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"'{file}' does not hold ranking weights ({error}): {_AGAIN}") from error
+    if tuple(stored["features"]) != ALL_FEATURES:
+        raise InputError(f"'{file}' was trained on other features than this version computes: {_AGAIN}")
+    return ranking
+
+
+_AGAIN = "train them again with assay train ranking"
 
 
 def weights_file(mode: str, encoder: str) -> str:
-    """Return the file of weights; a cosine of word bags and one of a transformer are worth different things."""
+    """Return the name of a file of weights; a cosine of word bags and one of a transformer differ in worth."""
     return f"{mode}.json" if is_word_bag(encoder) else f"{mode}-contextual.json"
 
 
-def _weights(stored: Mapping[str, Sequence[float]]) -> Weights:
-    return Weights(*(np.array(stored[name], dtype=np.float32) for name in ("linear", "hidden", "bias", "output")))
+def _weights(stored: Mapping[str, Any], features: int) -> RankingWeights:
+    weights = RankingWeights(*(np.array(stored[name], dtype=np.float32) for name in _WEIGHTS))
+    if weights.linear.shape != (features,) or weights.hidden.shape != (features, len(weights.bias)):
+        raise ValueError(f"the weights are of shape {weights.hidden.shape}, wanted ({features}, any)")
+    return weights

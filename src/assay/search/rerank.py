@@ -10,7 +10,7 @@ from assay.types import Hit, Query
 
 
 @dataclass(frozen=True, slots=True)
-class Reranked:
+class RerankedSearcher:
     """Search with `inner` and let a scorer read the first `depth` hits of it, or as many as are asked for."""
 
     inner: Searcher

@@ -1,6 +1,6 @@
-"""A question as typed in, the question as meant out: words that nobody wrote anywhere are mended.
+"""A question as typed in, the question as meant out: words that nobody wrote anywhere are corrected.
 
-A word is mended only when the corpus does not hold it and no dictionary knows it, to the nearest word by
+A word is corrected only when the corpus does not hold it and no dictionary knows it, to the nearest word by
 transpositions and single edits (optimal string alignment) that the corpus does hold. People type in code search
 as in web search; a valid word that the corpus lacks is left alone, for its meaning still counts.
 """
@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache
 
 from assay.protocols import Searcher
 from assay.store.snapshot import Snapshot
+from assay.terms import STOP_WORDS, stem
 from assay.types import Hit, Query
-from assay.words import STOP_WORDS, stem
 
 _WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters
 _TRIED = 24  # the nearest words that are looked up
@@ -24,20 +24,20 @@ _KEPT = 4096  # words: who types asks the same ones again with every letter
 
 @dataclass(frozen=True)
 class Speller:
-    """Mends questions about one snapshot; `dictionary` gives the words that are right anyway."""
+    """Corrects queries about one snapshot; `dictionary` gives the words that are right anyway."""
 
     snapshot: Snapshot
     dictionary: Callable[[], frozenset[str]]
 
-    def mended(self, text: str) -> str:
+    def corrected(self, text: str) -> str:
         """Return the text with its misspelt words replaced."""
-        return _WORD.sub(lambda found: self._known_mended(found.group()), text)
+        return _WORD.sub(lambda found: self._known_corrections(found.group()), text)
 
     @cached_property
-    def _known_mended(self) -> Callable[[str], str]:
-        return lru_cache(_KEPT)(self._mended)
+    def _known_corrections(self) -> Callable[[str], str]:
+        return lru_cache(_KEPT)(self._corrected)
 
-    def _mended(self, word: str) -> str:
+    def _corrected(self, word: str) -> str:
         if word != word.lower() and word != word.capitalize():
             return word
         plain = word.lower()
@@ -86,12 +86,12 @@ class Speller:
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class SpellCorrected:
     """Search with `inner` for what was meant."""
 
     inner: Searcher
     speller: Speller
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return what `inner` does for the queries with their misspelt words mended."""
-        return self.inner.search([replace(query, text=self.speller.mended(query.text)) for query in queries], k)
+        """Return what `inner` does for the queries with their spelling corrected."""
+        return self.inner.search([replace(query, text=self.speller.corrected(query.text)) for query in queries], k)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
-import signal
 import sys
 import threading
 import traceback
@@ -22,10 +21,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from assay.errors import AssayError
+from assay.io.parent_death import end_with
 
 _UNSAFE = ("lance", "onnxruntime", "torch")  # have threads of their own that a copy would lack
-
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 _ENDED = "an indexing process was ended from outside, perhaps for want of memory"
 
@@ -44,7 +42,7 @@ class _Worker:
     pipe: Connection
 
 
-class Workers(Generic[Task, Result]):
+class ChunkWorkers(Generic[Task, Result]):
     """Processes that live as long as the `with`; they see the world as it was when they were made."""
 
     def __init__(self, work: Callable[[Task], Result], count: int) -> None:
@@ -52,7 +50,7 @@ class Workers(Generic[Task, Result]):
         for _ in range(count):
             self._workers.append(_fork(work))
 
-    def __enter__(self) -> Workers[Task, Result]:
+    def __enter__(self) -> ChunkWorkers[Task, Result]:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -100,7 +98,7 @@ def _fork(work: Callable[[Task], Result]) -> _Worker:
     process = os.fork()
     if not process:
         try:
-            _end_with(parent)
+            end_with(parent)
             _serve(work, theirs)
         finally:
             os._exit(0)
@@ -125,13 +123,6 @@ def _serve(work: Callable[[Task], Result], pipe: Connection) -> None:
         except Exception as error:  # noqa: BLE001  the parent raises it
             error.add_note("in an indexing process:\n" + "".join(traceback.format_tb(error.__traceback__)))
             pipe.send((None, error))
-
-
-def _end_with(parent: int) -> None:
-    """Have the system kill this process when its parent is gone, in the middle of a task too."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # gone before it was asked for
-        os._exit(0)
 
 
 def _keep_to_one_core() -> None:

@@ -13,12 +13,10 @@ from pathlib import Path
 from secrets import token_hex
 from threading import Lock, Thread
 
-from assay.assemble import Workspace, last_workspace, open_workspace
-from assay.corpus.files import shown
+from assay.assemble.workspace import Workspace, last_workspace, open_workspace
+from assay.corpus.walked_files import shown
 from assay.errors import AssayError
-from assay.protocols import Searcher
-from assay.search.hybrid import Corpus
-from assay.search.index_report import Report
+from assay.search.index_report import IndexReport
 from assay.settings import Settings
 
 
@@ -41,13 +39,11 @@ class Waits:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class WorkspaceView:
     """A workspace as it is right now."""
 
     workspace: Workspace
-    searcher: Searcher
-    corpus: Corpus
-    report: Report
+    report: IndexReport
     """What the index holds, from when the files were last looked at."""
     version: str = field(default_factory=partial(token_hex, 8))
     """Another one whenever something else is searched."""
@@ -62,8 +58,8 @@ class Engine:
         self.root, self.settings = root, settings
         self._waits = waits
         self._lock = Lock()
-        self._view: View | None = None
-        self._writing: Future[View] | None = None
+        self._view: WorkspaceView | None = None
+        self._writing: Future[WorkspaceView] | None = None
         self._checked = -float("inf")
         self._verified = False
         self._began = 0.0
@@ -80,7 +76,7 @@ class Engine:
         return time.monotonic() - self._checked if self._checked > 0 else None
 
     @property
-    def held(self) -> View | None:
+    def held(self) -> WorkspaceView | None:
         """What was there when the files were last looked at, without looking; None where they never were."""
         return self._view
 
@@ -89,7 +85,7 @@ class Engine:
         """How many files of how many are in a first index that is being made; None when none is."""
         return self._progress if self._view is None and self._writing is not None else None
 
-    def view(self) -> View:
+    def view(self) -> WorkspaceView:
         """Return the index, up to date where that is quick; raise `StillIndexing` where there is none yet."""
         with self._lock:
             if self._view is not None and self._view.workspace.index.torn():
@@ -115,13 +111,13 @@ class Engine:
         """Return how long an answer waits for what is being indexed: half a second in all, not each one anew."""
         return max(0.0, self._began + self._waits.refresh_s - time.monotonic())
 
-    def _begin(self, held: View | None) -> Future[View]:
-        writing: Future[View] = Future()
+    def _begin(self, held: WorkspaceView | None) -> Future[WorkspaceView]:
+        writing: Future[WorkspaceView] = Future()
         self._writing, self._began = writing, time.monotonic()
         Thread(target=self._write, args=(held, writing), name=f"index {self.root.name}", daemon=True).start()
         return writing
 
-    def _write(self, held: View | None, writing: Future[View]) -> None:
+    def _write(self, held: WorkspaceView | None, writing: Future[WorkspaceView]) -> None:
         started = time.monotonic()
         try:
             made = self._refreshed(held)
@@ -137,26 +133,25 @@ class Engine:
             self._checked = -float("inf")  # the next question has the index made anew
         self._verified = True
 
-    def _last_good(self) -> View | None:
+    def _last_good(self) -> WorkspaceView | None:
         """Return what was written last, as it is, so that nobody waits for what changed; None where it is no use."""
         workspace = last_workspace(self.root, self.settings)
-        return _viewed(workspace, workspace.report) if workspace else None
+        return _view_of(workspace, workspace.report) if workspace else None
 
-    def _refreshed(self, held: View | None) -> View:
+    def _refreshed(self, held: WorkspaceView | None) -> WorkspaceView:
         """Return what is there now; while nothing changed the same workspace, which knows words and filters by then."""
         if held is None:
-            workspace = open_workspace(self.root, self.settings, progress=self._told)
-            return _viewed(workspace, workspace.report)
-        index = held.workspace.index
-        report = index.refresh(self._told)
+            workspace = open_workspace(self.root, self.settings, progress=self._count)
+            return _view_of(workspace, workspace.report)
+        workspace, report = held.workspace.refresh(self._count)
         report = replace(report, rebuilt_because=report.rebuilt_because or held.report.rebuilt_because)
-        if index.corpus() is held.corpus:
-            return replace(held, report=report)
-        return _viewed(Workspace(index, report, self.settings), report)
+        return replace(held, report=report) if workspace is held.workspace else _view_of(workspace, report)
 
-    def _told(self, _stage: str, done: int, total: int) -> None:
+    def _count(self, _stage: str, done: int, total: int) -> None:
         self._progress = (done, total)
 
 
-def _viewed(workspace: Workspace, report: Report) -> View:
-    return View(workspace, workspace.searcher, workspace.index.corpus(), report)
+def _view_of(workspace: Workspace, report: IndexReport) -> WorkspaceView:
+    """Return the view of a workspace, whose corpus is fixed now: its index may be refreshed at any time."""
+    assert workspace.searcher
+    return WorkspaceView(workspace, report)

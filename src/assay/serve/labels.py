@@ -18,16 +18,18 @@ from typing import ClassVar
 
 import platformdirs
 
-from assay.alone import alone
-from assay.bench.formats import jsonl
-from assay.bench.formats.gather import fault_of_target
-from assay.bench.truth import Truth
 from assay.corpus.builtin import OWN_TRUTH
 from assay.corpus.clone import is_url
-from assay.corpus.files import opened, shown
+from assay.corpus.walked_files import opened, shown
 from assay.errors import InputError
+from assay.io import rows
+from assay.io.lock import alone
 from assay.serve.session import NotServed, Session
 from assay.serve.targets import Targets
+from assay.truth.formats import jsonl_truth
+from assay.truth.formats.gathered import Glimpse
+from assay.truth.formats.truth_rows import fault_of_target
+from assay.truth.ground_truth import Truth
 from assay.types import Judgment, Query
 
 _NAMED = "page-"
@@ -55,7 +57,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabeledQuestion:
     """A question with all that was said about its answers."""
 
     id: str
@@ -64,15 +66,15 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class RootLabels:
     """The ground truth of a root."""
 
     file: str
-    queries: list[Labelled]
+    queries: list[LabeledQuestion]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NewJudgment:
     """One judgment as it comes in."""
 
     query: str
@@ -90,7 +92,7 @@ class Labeller:
     truth: Path | None = None
     """Another place than the root's own file."""
 
-    def read(self, path: str) -> Labels:
+    def read(self, path: str) -> RootLabels:
         """Return what was said about the root of a path."""
         root = self._root(path)
         file = self._file(root)
@@ -98,9 +100,9 @@ class Labeller:
         said: dict[str, list[Judgment]] = {query.id: [] for query in truth.queries}
         for each in truth.judgments:
             said[each.query_id].append(each)
-        return Labels(shown(str(file)), [_labelled(query, said[query.id], targets) for query in truth.queries])
+        return RootLabels(shown(str(file)), [_labelled(query, said[query.id], targets) for query in truth.queries])
 
-    def say(self, path: str, said: Said) -> Labelled:
+    def say(self, path: str, said: NewJudgment) -> LabeledQuestion:
         """Take a judgment in, over an earlier one of the same judge, or take that back; return its question."""
         root = self._root(path)
         file = self._file(root)
@@ -112,7 +114,7 @@ class Labeller:
             query = _query(before, said.query)
             after = _changed(before, query, Judgment(query.id, target, said.grade or 0, self.judge), same, said.grade)
             if after != before:
-                jsonl.write(after, file)
+                jsonl_truth.write(after, file)
         return _labelled(query, (each for each in after.judgments if each.query_id == query.id), targets)
 
     def _root(self, path: str) -> Path:
@@ -171,12 +173,12 @@ def _read(file: Path) -> Truth:
         return Truth(file.stem, (), ())
     mend = f"it is left as it is; mend it (assay truth check {file.name}) or name another with --truth"
     try:
-        head = file.read_text("utf-8")[:1000] if file.is_file() else ""
-        if not jsonl.fits(file, head):
-            raise DamagedTruth(f"'{file.name}' is no ground truth in JSON lines: {mend}")
-        reading = jsonl.read(file)
-    except UnicodeDecodeError as error:
-        raise DamagedTruth(f"'{file.name}' is no UTF-8 at byte {error.start}: {mend}") from error
+        is_truth = file.is_file() and jsonl_truth.fits(Glimpse(file, rows.sample(file, [])))
+        reading = jsonl_truth.read(file) if is_truth else None
+    except InputError as error:
+        raise DamagedTruth(f"{error}: {mend}") from error
+    if reading is None:
+        raise DamagedTruth(f"'{file.name}' is not a ground truth in JSON lines: {mend}")
     if reading.problems:
         raise DamagedTruth(f"{reading.problems[0]}: {mend}")
     return reading.truth
@@ -207,9 +209,9 @@ def _changed(truth: Truth, query: Query, said: Judgment, same: Callable[[str], b
     return replace(truth, queries=queries, judgments=judgments)
 
 
-def _labelled(query: Query, said: Iterable[Judgment], targets: Targets) -> Labelled:
+def _labelled(query: Query, said: Iterable[Judgment], targets: Targets) -> LabeledQuestion:
     marks = [Mark(each.target, targets.lines(each.target), each.grade, each.judge) for each in said]
-    return Labelled(query.id, query.text, marks)
+    return LabeledQuestion(query.id, query.text, marks)
 
 
 def _words(text: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from threading import Lock, Thread
 
-from assay.assemble import root_of
+from assay.assemble.indexes import root_of
 from assay.corpus.clone import is_url
 from assay.errors import InputError
 from assay.serve.engine import Engine, StillIndexing, Waits
@@ -30,7 +30,7 @@ class NotServed(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServedPlace:
     """What was asked about: an engine, and the part of its root to keep to."""
 
     engine: Engine
@@ -67,17 +67,17 @@ class Session:
         self._cloning: dict[str, Future[Path]] = {}
         self._lock = Lock()
 
-    def place(self, asked: str = "") -> Place:
+    def place(self, asked: str = "") -> ServedPlace:
         """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
         if is_url(asked):
             root = self._clone(asked)
-            return Place(self._engine(root, self._elsewhere(next(iter(self.roots.values()), Settings()))))
+            return ServedPlace(self._engine(root, self._elsewhere(next(iter(self.roots.values()), Settings()))))
         served, path = self._served(asked)
         root = next(folder for folder in (path, *path.parents) if folder == served or _is_checkout(folder))
         settings = self.roots[served]
         engine = self._engine(root, settings if root == served else self._elsewhere(settings))
         inside = path.relative_to(root).as_posix()
-        return Place(engine, "" if inside == "." else inside)
+        return ServedPlace(engine, "" if inside == "." else inside)
 
     def making(self) -> tuple[str, int, int] | None:
         """Return a root whose first index is being made, with how many files of how many are in it."""

@@ -1,7 +1,7 @@
 """Targets of labels to lines as their files are now, and lines to the name of what stands there.
 
-A name outlives lines that are added above it. It means what the bench takes it to mean (`assay.bench.places`): all that
-is declared under it, in prose a section by its heading.
+A name outlives lines that are added above it. It means what the bench takes it to mean (`target_places`): all that is
+declared under it, in prose a section by its heading.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from assay.bench.formats.gather import fault_of_target
-from assay.bench.places import declared, named
 from assay.corpus.blocks import lines_of
-from assay.corpus.reading import decoded
+from assay.corpus.decode import decoded
 from assay.errors import InputError
-from assay.measure.lines import Span, span_of
+from assay.measure.line_spans import Span, span_of
+from assay.truth.formats.truth_rows import fault_of_target
+from assay.truth.target_places import declared, named
 
 _LARGEST_BYTES = 1_000_000
 """Of a file that may be a target; no larger one is searched."""

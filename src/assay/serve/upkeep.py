@@ -14,24 +14,24 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.assemble import AnyIndex
+from assay.assemble.indexes import AnyIndex
 from assay.errors import AssayError, printable
 from assay.protocols import Say
 from assay.search.index_changes import UNSURE_NS
-from assay.search.index_report import Report
-from assay.serve.watch import NoWatch, Stop, Watcher
+from assay.search.index_report import IndexReport
+from assay.serve.watcher import NoWatch, Stop, Watcher
 
 _TICK_S = 1.0
 _BLIND_S = 0.1
 _IGNORED = ("ignored by ", "in an ignored folder")
 _SETTLES_S = 1.25 * UNSURE_NS / 1e9
 
-Tell = Callable[["Kept", Report], None]
+Tell = Callable[["WatchedIndex", IndexReport], None]
 """Called after the first look, and after each update that changed something."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class UpkeepPace:
     """How often things are done, in seconds."""
 
     look_s: float = 60.0
@@ -47,7 +47,7 @@ class Pace:
 
 
 @dataclass(eq=False)
-class Kept:
+class WatchedIndex:
     """One index, and what is known of its root."""
 
     index: AnyIndex
@@ -86,11 +86,11 @@ class Upkeep:
         tell: Tell,
         say: Say,
         *,
-        pace: Pace = Pace(),
+        pace: UpkeepPace = UpkeepPace(),
         watch: Callable[[Sequence[Path], Collection[str]], Watcher] = Watcher,
     ) -> None:
         """Take indexes, whom to tell of updates and of trouble, how often to look, and what tells of changes."""
-        self._all = [Kept(index) for index in indexes]
+        self._all = [WatchedIndex(index) for index in indexes]
         self._tell, self._say, self._pace, self._watch = tell, say, pace, watch
         self._watcher: Watcher | None = None
         self._polling = False
@@ -143,7 +143,7 @@ class Upkeep:
             if time.monotonic() >= each.due and not stop.is_set():
                 self._update(each)
 
-    def _update(self, each: Kept) -> None:
+    def _update(self, each: WatchedIndex) -> None:
         """Bring one index up to date; what goes wrong is said once and tried again."""
         each.stamp = _stamp(each.root)
         try:
@@ -155,14 +155,14 @@ class Upkeep:
         else:
             self._took(each, report)
 
-    def _fail(self, each: Kept, trouble: str) -> None:
+    def _fail(self, each: WatchedIndex, trouble: str) -> None:
         if trouble != each.trouble:
             self._say(f"{each.root}: {printable(trouble)}; trying again")
         each.trouble, each.said, each.due = trouble, False, time.monotonic() + self._pace.again_s
         if each.stamp is None:
             each.folders = frozenset()
 
-    def _took(self, each: Kept, report: Report) -> None:
+    def _took(self, each: WatchedIndex, report: IndexReport) -> None:
         news = not each.said or bool(report.changed or report.rebuilt_because)
         each.trouble, each.said, each.seconds = "", True, report.seconds
         root = str(each.root)
@@ -174,7 +174,7 @@ class Upkeep:
             each.due = time.monotonic() + _SETTLES_S  # what changed so lately is not trusted yet: see index_changes
             self._tell(each, report)
 
-    def _pause(self, each: Kept) -> float:
+    def _pause(self, each: WatchedIndex) -> float:
         """Return how long to wait until all files are looked at again."""
         if self._polling:
             return max(self._pace.poll_s, each.seconds / self._pace.share / 10)

@@ -19,7 +19,7 @@ NO_DIGEST = bytes(DIGEST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class FileRecord:
     """One file; the path is relative to the root."""
 
     path: str
@@ -46,7 +46,7 @@ class Catalog:
         self.arrays = arrays
 
     @classmethod
-    def of(cls, records: Iterable[Record]) -> Catalog:
+    def of(cls, records: Iterable[FileRecord]) -> Catalog:
         """Sort records by path and turn them into columns."""
         rows = sorted(records, key=lambda record: record.path)
         skipped, notes = _Numbers(), _Numbers()
@@ -97,14 +97,14 @@ class Catalog:
         for at in np.flatnonzero(numbers != silent):
             yield self.paths[at], texts[numbers[at]]
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[FileRecord]:
         """Return every record."""
         columns = self.arrays
         skipped = dict(self.said("skipped"))
         notes = dict(self.said("note"))
         digests = columns["digest"].tobytes()
         return [
-            Record(
+            FileRecord(
                 path,
                 size,
                 mtime_ns,

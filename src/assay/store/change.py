@@ -7,18 +7,18 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.store.catalog import Record
+from assay.store.catalog import FileRecord
 from assay.store.manifest import Identity, Manifest
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class IndexChange:
     """The next version of an index, told by what differs from the last one."""
 
     identity: Identity
     rules: str
     checked_ns: int
-    records: Collection[Record]
+    records: Collection[FileRecord]
     """Of every file, changed or not."""
     dead: Collection[str]
     """Paths whose chunks, as the last version has them, are no more."""
@@ -26,7 +26,7 @@ class Change:
     """New segments, written together."""
 
 
-def following(last: Manifest | None, change: Change, segments: Iterable[str]) -> Manifest:
+def following(last: Manifest | None, change: IndexChange, segments: Iterable[str]) -> Manifest:
     """Describe the version after `last`, with a name of its own for its catalog."""
     version = last.version + 1 if last else 1
     catalog = f"{uuid.uuid4().hex}.catalog"

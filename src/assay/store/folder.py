@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.alone import alone, is_held
-from assay.errors import DamagedIndex, StorageError
+from assay.errors import DamagedIndex, StorageError, UnwritableIndex
+from assay.io.lock import alone, is_held
 from assay.store.arrays import check_arrays, read_arrays, sync, write_arrays
 from assay.store.catalog import Catalog
-from assay.store.change import Change, following
+from assay.store.change import IndexChange, following
 from assay.store.manifest import MANIFEST, Manifest, read_manifest, unreadable, write_manifest
 from assay.store.part import Part
 from assay.store.segment_file import read_segment
@@ -31,6 +31,7 @@ LOCK, KEPT = "lock", "kept"
 _MARK, _IGNORE_ALL = ".gitignore", "*\n"
 _READS = 50  # a manifest may be replaced while its files are opened, but not each time
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Version:
         return Snapshot([(part.segment, part.live) for part in self.parts], self.manifest.version)
 
 
-class Folder:
+class IndexFolder:
     """Where an index lives."""
 
     def __init__(self, location: Path) -> None:
@@ -123,7 +124,7 @@ class Folder:
         """Open a segment that was written and is named by no version yet."""
         return Part(name, read_segment(self.location / name), np.zeros(0, dtype=np.uint32))
 
-    def save(self, last: Version | None, change: Change) -> None:
+    def save(self, last: Version | None, change: IndexChange) -> None:
         """Drop the dead, join what is to be joined, and make the result current."""
         from assay.store.compact import joined  # only where something changed
 
@@ -182,4 +183,6 @@ class Folder:
             if error.errno in _NO_ROOM:
                 wanted = "free some, or give another place with --index"
                 raise StorageError(f"no room left for the index in {self.location}: {wanted}") from error
-            raise StorageError(f"cannot write the index in {self.location}: {error.strerror or error}") from error
+            refusal = UnwritableIndex if error.errno in _READ_ONLY else StorageError
+            what = f"cannot write the index in {self.location}: {error.strerror or error}"
+            raise refusal(f"{what}; give another place with --index") from error

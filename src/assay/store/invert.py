@@ -13,9 +13,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.fields import FIELDS
+from assay.store.lexical_fields import FIELDS
 from assay.store.strings import Strings
-from assay.words import terms_of
+from assay.terms import terms_of
 
 _Numbers = NDArray[np.int64]
 _MOST_IN_FIELD = 65535

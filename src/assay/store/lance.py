@@ -21,11 +21,11 @@ import pyarrow as pa
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Vectors
 from assay.store import lance_files
-from assay.store.catalog import Record
-from assay.store.fields import field_words
+from assay.store.catalog import FileRecord
+from assay.store.lexical_fields import field_words
 from assay.store.snapshot import Snapshot, Statistics
+from assay.terms import terms_of
 from assay.types import Chunk
-from assay.words import terms_of
 
 APPROXIMATE_FROM = 20_000
 """Chunks from which a search of IVF_RQ takes less time than one of all vectors: even at 10,000, a tenth at 84,000."""
@@ -58,11 +58,11 @@ class LanceStore:
         files = self._dataset("files")
         return {} if files is None else dict(json.loads(files.schema.metadata[_ABOUT])["about"])
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[FileRecord]:
         """Return every file's record."""
         files = self._dataset("files")
         try:
-            return [] if files is None else [Record(**row) for row in files.to_table().to_pylist()]
+            return [] if files is None else [FileRecord(**row) for row in files.to_table().to_pylist()]
         except OSError as error:
             raise DamagedIndex(f"files of {self.uri}: {str(error).splitlines()[0]}") from error
 
@@ -72,7 +72,7 @@ class LanceStore:
         chunks: Sequence[Chunk],
         vectors: Vectors,
         *,
-        records: Sequence[Record] = (),
+        records: Sequence[FileRecord] = (),
         about: dict[str, Any] | None = None,
     ) -> None:
         """Make the next version: without the chunks of the removed paths, with these ones, and with these records."""
@@ -217,7 +217,7 @@ _WORD_BY_WORD = {
     "ascii_folding": False,
     "max_token_length": None,
 }
-"""Terms are made by `assay.words`; the index takes them as they are."""
+"""Terms are made by `assay.terms`; the index takes them as they are."""
 
 _FILES = pa.schema(
     [

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.fields import FIELDS
 from assay.store.invert import Postings, ranked
+from assay.store.lexical_fields import FIELDS
 from assay.store.segment import Mask, Segment
 from assay.store.strings import Strings, concatenated
 

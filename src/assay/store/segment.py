@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.fields import field_words
 from assay.store.invert import invert
+from assay.store.lexical_fields import field_words
 from assay.store.quantised import Stored
 from assay.store.strings import Strings
 from assay.types import KINDS, Chunk
@@ -97,12 +98,12 @@ def build(chunks: Sequence[Chunk], vectors: Stored) -> Segment:
         file=np.array(file, dtype=np.uint32),
         lines=np.array([(c.start_line, c.end_line) for c in chunks], dtype=np.uint32).reshape(-1, 2),
         kind=np.array([_KIND_NUMBERS[c.kind] for c in chunks], dtype=np.uint8),
-        ids=Strings.of(c.id for c in chunks),
-        symbols=Strings.of(c.symbol for c in chunks),
-        parents=Strings.of(c.parent for c in chunks),
-        docs=Strings.of(c.doc for c in chunks),
-        signatures=Strings.of(c.signature for c in chunks),
-        texts=Strings.of(c.text for c in chunks),
+        ids=_strings(chunks, "id"),
+        symbols=_strings(chunks, "symbol"),
+        parents=_strings(chunks, "parent"),
+        docs=_strings(chunks, "doc"),
+        signatures=_strings(chunks, "signature"),
+        texts=_strings(chunks, "text"),
         lengths=lengths,
         vectors=np.ascontiguousarray(vectors),
         terms=postings.terms,
@@ -110,3 +111,7 @@ def build(chunks: Sequence[Chunk], vectors: Stored) -> Segment:
         posting_chunk=postings.chunk,
         posting_counts=postings.counts,
     )
+
+
+def _strings(chunks: Sequence[Chunk], name: str) -> Strings:
+    return Strings.of(map(attrgetter(name), chunks))

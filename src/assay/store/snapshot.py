@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Vectors
-from assay.store.fields import FIELDS
+from assay.store.lexical_fields import FIELDS
 from assay.store.quantised import products, restored
 from assay.store.segment import Mask, Segment, build
 from assay.types import Chunk
@@ -136,6 +136,10 @@ class Snapshot:
     def candidates(self, *_: object) -> Snapshot:
         """Return itself: every chunk is at hand."""
         return self
+
+    def whole(self) -> Snapshot | None:
+        """Return itself; None where these are but the candidates of a larger corpus."""
+        return None if self._statistics else self
 
     def nearest(self, vector: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
         """Return the `k` living chunks nearest to one vector, best first, and their cosines.

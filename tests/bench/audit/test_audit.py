@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.audit.audit import audit, name_of, places_in, texts_of
-from assay.bench.audit.collapse import collapsed
-from assay.bench.audit.finding import Audit
-from assay.bench.audit.queries import asks
-from assay.bench.audit.twins import twins
-from assay.bench.truth import Truth
 from assay.errors import InputError
+from assay.truth.audit.audit import AuditCorpus, audit, corpus_at, name_of, texts_at
+from assay.truth.audit.collapse import collapsed
+from assay.truth.audit.finding import Audit
+from assay.truth.audit.query_findings import asks
+from assay.truth.audit.twins import twins
+from assay.truth.ground_truth import Truth
 from assay.types import Chunk, Judgment, Query
 
 LONG = "def area(width, height):\n    return width * height if width > 0 and height > 0 else None\n"
@@ -30,7 +30,7 @@ def truth(
 
 
 def found(ground: Truth, name: str, **options: float) -> tuple[int, int, tuple[str, ...]]:
-    for finding in audit(ground, ground.documents, **options).findings:
+    for finding in audit(ground, corpus_at(ground, None), **options).findings:
         if finding.name == name:
             return finding.count, finding.of, finding.examples
     return 0, 0, ()
@@ -44,7 +44,7 @@ def test_a_clean_ground_truth_has_neither_findings_nor_hints():
     ground = truth(
         ("area", "a", 2), ("sum", "b", 1), ("sum", "a", 0), texts=documents(a=LONG, b="def add(x, y): return x + y")
     )
-    told = audit(ground, ground.documents)
+    told = audit(ground, corpus_at(ground, None))
     assert (told.findings, list(told)) == ((), [])
     assert told.facts["grades"] == {0: 1, 1: 1, 2: 1}
     assert told.facts["answers"] == {"least": 1, "median": 1, "mean": 1, "most": 1}
@@ -85,14 +85,14 @@ def test_contradictory_judgments_are_told_by_judge():
     assert found(ground, "contradictory judgments") == (2, 2, ("area a: ann=0 bob=3", "area b: ann=1 ann=2"))
     assert found(ground, "right and wrong")[0] == 1
     assert found(ground, "self-contradictory judgments") == (1, 2, ("area b: ann=1 ann=2",))
-    judges = audit(ground, ()).facts["judges"]
+    judges = audit(ground, AuditCorpus()).facts["judges"]
     assert judges["ann"] == {"judgments": 3, "mean": 1, "shared": 3, "differing": 3}
     assert judges["bob"] == {"judgments": 2, "mean": 2, "shared": 1, "differing": 1}
 
 
 def test_a_judgment_said_twice_is_a_hint():
     ground = truth(("area", "a", 1, "ann"), ("area", "a", 1, "ann"), ("area", "a", 1, "bob"))
-    told = audit(ground, ())
+    told = audit(ground, AuditCorpus())
     assert [(hint.name, hint.count) for hint in told.hints] == [("repeated judgments", 1), ("one grade", 3)]
     assert not list(told)
 
@@ -110,7 +110,7 @@ def test_what_nothing_answers_and_what_is_not_there():
     assert found(ground, "unanswered queries") == (1, 2, ("area",))
     assert found(ground, "queries without judgment") == (1, 2, ("sum",))
     assert found(ground, "unknown queries") == (1, 2, ("gone",))
-    assert found(ground, "unknown targets") == (1, 2, ("x",))
+    assert found(ground, "unknown targets") == (1, 2, ("x: no such document",))
 
 
 def test_queries_that_ask_the_same():
@@ -143,7 +143,7 @@ def test_the_same_words_for_another_language_are_another_query():
         Query("3", "sort a list", tags={"language": "go"}), Query("4", "sort a list", tags={"language": "java"}),
     )  # fmt: skip
     ground = Truth("set", queries, (Judgment("1", "a", 1), Judgment("2", "b", 1)))
-    assert "equal queries" not in names(audit(ground, ()))
+    assert "equal queries" not in names(audit(ground, AuditCorpus()))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_names_and_questions_are_not_poor(text: str):
 
 def test_queries_without_any_text_are_not_audited():
     ground = Truth("qrels", (Query("1", ""), Query("2", "")), (Judgment("1", "a", 1), Judgment("2", "b", 0)))
-    assert names(audit(ground, ())) == {"unanswered queries"}
+    assert names(audit(ground, AuditCorpus())) == {"unanswered queries"}
 
 
 def test_examples_are_the_worst_and_as_many_as_wanted():
@@ -186,23 +186,51 @@ def test_chunks_of_a_checkout_are_audited_as_hints(tmp_path: Path):
     (tmp_path / "a.py").write_text(f"def one(total):\n{body}\n\ndef two(total):\n    return total\n")
     (tmp_path / "b.py").write_text(f"def one(total):\n{body}")
     ground = truth(("area", "a.py:2-7", 1), ("sum", "c.py:1-2", 1), ("sum", "a.py:90-99", 1))
-    texts = texts_of(ground, tmp_path)
-    told = audit(ground, texts)
+    told = audit(ground, corpus_at(ground, tmp_path))
     findings = {finding.name: finding for finding in told}
     assert findings["twins unjudged, equal texts"].count == 1
-    assert findings["unknown targets"].examples == ("c.py:1-2", "a.py:90-99")
+    assert findings["unknown targets"].examples == (
+        "c.py:1-2: no such file in the folder",
+        "a.py:90-99: the file ends at line 11 in the folder",
+    )
     assert "equal texts" in {hint.name for hint in told.hints}
 
 
 def test_lines_speak_of_the_chunks_that_hold_half_of_them():
     texts = [Chunk("", "", path="a.py", start_line=start, end_line=end) for start, end in [(1, 10), (11, 12), (13, 40)]]
-    places = places_in(texts)
+    places = texts_at(texts)
     assert list(places("a.py:2-11")) == [0]
     assert list(places("a.py:9-15")) == [2]
     assert list(places("a.py")) == [0, 1, 2]
     assert list(places("a.py:41-50")) == list(places("b.py:1-2")) == []
-    symbols = [Chunk("", "", path="a.py", symbol="run", parent="Server"), Chunk("", "", path="a.py", symbol="rerun")]
-    assert list(places_in(symbols)("a.py::Server.run")) == list(places_in(symbols)("a.py::run")) == [0]
+
+
+EVERY_KIND = """import os
+
+
+class Server:
+    def run(self):
+        def inner():
+            return os.getpid()
+
+        return inner()
+
+
+LIMIT = 3
+"""
+
+
+def test_targets_of_every_kind_are_found_as_they_are_when_they_are_measured(tmp_path: Path):
+    (tmp_path / "a.py").write_text(EVERY_KIND)
+    (tmp_path / "doc.md").write_text("# One\n\ntext\n")
+    (tmp_path / ".gitignore").write_text("made.py\n")
+    (tmp_path / "made.py").write_text("x = 1\n")
+    targets = ("a.py::Server", "a.py::Server.run", "a.py::Server::run", "a.py:2-3", "a.py", "doc.md::One", "made.py")
+    ground = truth(*(("area", target, 1) for target in targets), ("sum", "a.py::Server.walk", 1))
+    told = audit(ground, corpus_at(ground, tmp_path))
+    findings = {finding.name: finding.examples for finding in told}
+    assert findings["unknown targets"] == ("a.py::Server.walk: no such symbol in the folder; did you mean 'Server'?",)
+    assert {hint.name: hint.examples for hint in told.hints}["targets outside the chunks"] == ("a.py:2-3", "made.py")
 
 
 def test_a_text_is_named_by_its_lines_or_its_id():
@@ -225,7 +253,7 @@ def test_collapsing_keeps_the_first_document_and_the_highest_grade():
         Judgment("area", "a", 1), Judgment("sum", "c", 1), Judgment("sum", "a", 0, "ann"),
     )  # fmt: skip
     assert [str(problem) for problem in reading.problems] == ["area: a is judged 1 and 0; 1 stays"]
-    assert "twins unjudged, equal texts" not in names(audit(reading.truth, reading.truth.documents))
+    assert "twins unjudged, equal texts" not in names(audit(reading.truth, corpus_at(reading.truth, None)))
 
 
 def test_a_checkout_cannot_be_collapsed():

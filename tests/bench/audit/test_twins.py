@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.bench.audit.shingles import jaccard, joined
-from assay.bench.audit.twins import clusters, numbered, tokens, twins, twins_of
+from assay.truth.audit.shingles import jaccard, joined
+from assay.truth.audit.twins import clusters, numbered, tokens, twins, twins_of
 from assay.types import Chunk
 
 FUNCTION = """def wait(server, seconds):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.mine import docs
-from assay.bench.mine.files import Files
+from assay.truth.mine import mine_docs
+from assay.truth.mine.minable import Files
 
 PYTHON = '''def plain(x):
     """Turn a number
@@ -124,14 +124,14 @@ def test_first_sentences_with_the_lines_of_their_documentation(
     tmp_path: Path, name: str, text: str, expected: dict[str, tuple[int, int]]
 ):
     (tmp_path / name).write_text(text)
-    told = docs.ask(Files(tmp_path), [name], 99, 0)
+    told = mine_docs.ask(Files(tmp_path), [name], 99, 0)
     hidden = {query.text: target for query, target in zip(told.queries, told.hidden, strict=True)}
     assert hidden == {said: f"{name}:{first}-{last}" for said, (first, last) in expected.items()}
 
 
 def test_why_the_others_are_left_out(tmp_path: Path):
     (tmp_path / "a.py").write_text(PYTHON)
-    told = docs.ask(Files(tmp_path), ["a.py"], 99, 0)
+    told = mine_docs.ask(Files(tmp_path), ["a.py"], 99, 0)
     assert told.left_out["no sentence, or a short or very long one"] == 2
     assert told.left_out["a function without a body"] == 1
 
@@ -140,13 +140,13 @@ def test_functions_that_say_the_same_are_answers_to_one_question(tmp_path: Path)
     function = '''def {name}(x):\n    """Weigh every pebble on the beach."""\n    y = {name}(x)\n    return y\n'''
     for at in range(3):
         (tmp_path / f"f{at}.py").write_text(function.format(name=f"name{at}"))
-    told = docs.ask(Files(tmp_path), Files(tmp_path).sample(0), 99, 0)
+    told = mine_docs.ask(Files(tmp_path), Files(tmp_path).sample(0), 99, 0)
     (query,) = told.queries
     assert [judgment.target for judgment in told.judgments] == ["f0.py:1-4", "f1.py:1-4", "f2.py:1-4"]
     assert query.tags["kind"] == "hard"
     for at in range(9):
         (tmp_path / f"g{at}.py").write_text(function.format(name=f"other{at}"))
-    told = docs.ask(Files(tmp_path), Files(tmp_path).sample(0), 99, 0)
+    told = mine_docs.ask(Files(tmp_path), Files(tmp_path).sample(0), 99, 0)
     assert not told.queries
     assert told.left_out == {"the same sentence above too many functions": 1}
 
@@ -159,7 +159,7 @@ def test_files_take_turns_and_a_seed_draws(tmp_path: Path):
     (tmp_path / "many.py").write_text(many)
     (tmp_path / "one.py").write_text('def g(x):\n    """Sing of lonely sailors at night."""\n    y = x\n    return y\n')
     drawn = {
-        tuple(query.text for query in docs.ask(Files(tmp_path), Files(tmp_path).sample(seed), 2, seed).queries)
+        tuple(query.text for query in mine_docs.ask(Files(tmp_path), Files(tmp_path).sample(seed), 2, seed).queries)
         for seed in range(8)
     }
     assert all("Sing of lonely sailors at night" in texts for texts in drawn)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.bench.mine import subjects
-from assay.bench.mine.kinds import kind_of
-from assay.corpus.history import Commit
+from assay.corpus.git_history import Commit
+from assay.truth.mine import subjects
+from assay.truth.mine.question_kinds import kind_of
 from assay.types import Chunk
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.mine import tests as miner
-from assay.bench.mine.files import Files
+from assay.truth.mine import mine_tests as miner
+from assay.truth.mine.minable import Files
 
 PYTHON = """
 def parse_cookie(text):

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from assay.bench.results import Results, read_results
+
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> ]]> & ${title}"
 TURNED = "find \u202eevil\u202c \x00\x1b[31m text"
 MEASURES = (
@@ -231,9 +233,9 @@ def _comparisons(sets: dict[str, Any], cells: list[dict[str, Any]]) -> Iterator[
 
 
 @pytest.fixture(scope="session")
-def results_of() -> Callable[..., dict[str, Any]]:
+def results_of() -> Callable[..., Results]:
     """Return what makes results."""
-    return make_results
+    return lambda **how: read_results(make_results(**how), "made up")
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib import resources
 from pathlib import Path
@@ -14,9 +15,22 @@ from assay.errors import InputError, StorageError
 
 pytest.importorskip("matplotlib")
 
-from assay.bench.page.html import join, said, tag
-from assay.bench.page.report import report, write_report
-from assay.bench.page.study import Study, View, combined
+from assay.bench.report.bench_report import report_of
+from assay.bench.results import as_text, read_results
+from assay.bench.study import Experiment, SetView, combined
+from assay.report.document import as_json_text, load_report
+from assay.report.markup import join, said, tag
+from assay.report.table import Mean
+from assay.report.web_page import web_page, write_page
+
+
+def report(results) -> str:
+    return web_page(report_of(results))
+
+
+def write_report(results, file: Path) -> None:
+    write_page(report_of(results), file)
+
 
 VOID = {"meta", "link", "input", "br", "col", "wbr"}
 
@@ -83,7 +97,7 @@ def test_every_link_inside_leads_somewhere_and_no_id_is_there_twice(page):
 
 
 def test_equal_results_give_equal_bytes(results, page):
-    assert report(json.loads(json.dumps(results))) == page
+    assert report(read_results(json.loads(as_text(results)), "it")) == page
 
 
 def test_every_table_has_a_caption_and_heads_and_every_drawing_words(page):
@@ -96,11 +110,11 @@ def test_every_table_has_a_caption_and_heads_and_every_drawing_words(page):
 
 
 def test_figures_of_the_first_table_are_those_of_the_results(results, page):
-    study = Study(results)
+    study = Experiment(results)
     view = study.overviews[0]
-    assert view == View("all test", "test", ("gin", "jsoup"))
-    cells = [cell for cell in results["cells"] if cell["set"] in view.sets and cell["system"] == "assay"]
-    values = [value for cell in cells for value in cell["values"]["line"]["nDCG@10"]]
+    assert view == SetView("all test", "test", ("gin", "jsoup"))
+    cells = [cell for cell in results.cells if cell.set in view.sets and cell.system == "assay"]
+    values = [value for cell in cells for value in cell.values["line"]["nDCG@10"]]
     assert study.figure(view, "assay", "line", "nDCG@10").mean == pytest.approx(sum(values) / len(values))
     first = page[page.index("Quality: mean") : page.index("Cost, over")]
     assert f">{sum(values) / len(values):.3f}<" in first
@@ -109,9 +123,9 @@ def test_figures_of_the_first_table_are_those_of_the_results(results, page):
 
 
 def test_intervals_of_independent_sets_combine():
-    alone = combined([(10, (0.5, 0.4, 0.7)), (5, None)])
+    alone = combined([(10, Mean(0.5, 0.4, 0.7)), (5, None)])
     assert (alone.mean, alone.low, alone.high) == pytest.approx((0.5, 0.4, 0.7))
-    four = combined([(10, (0.5, 0.4, 0.7))] * 4)
+    four = combined([(10, Mean(0.5, 0.4, 0.7))] * 4)
     assert (four.mean, four.low, four.high) == pytest.approx((0.5, 0.45, 0.6))
     assert combined([]) is None
 
@@ -135,9 +149,8 @@ def test_the_verdict_names_those_that_cannot_be_told_apart(results_of):
 
 def test_one_that_was_asked_less_is_not_called_best(results_of):
     results = results_of(systems={"strong": 0.95, "weak": 0.2})
-    results["cells"] = [cell for cell in results["cells"] if (cell["set"], cell["system"]) != ("gin", "strong")]
-    results["comparisons"] = []
-    page = report(results)
+    cells = tuple(cell for cell in results.cells if (cell.set, cell.system) != ("gin", "strong"))
+    page = report(replace(results, cells=cells, comparisons=()))
     assert "<title>weak was measured on 80 queries</title>" in page
     assert "1 of 2 sets" in page
 
@@ -149,10 +162,11 @@ def test_nothing_measured_is_a_page_that_says_so(results_of):
 
 def test_sets_of_documents_are_shown_by_file(results_of):
     results = results_of(sets={"texts": "test"})
-    for cell in results["cells"]:
-        for key in ("figures", "values"):
-            cell[key] = {"file": cell[key]["file"]}
-    assert "by file over 40 queries" in Reader(report(results)).text
+    only = [
+        replace(cell, figures={"file": cell.figures["file"]}, values={"file": cell.values["file"]})
+        for cell in results.cells
+    ]
+    assert "by file over 40 queries" in Reader(report(replace(results, cells=tuple(only)))).text
 
 
 def test_strangers_write_text_and_nothing_else(page, hostile):
@@ -171,7 +185,28 @@ def test_a_large_run_is_a_page_of_less_than_3_mb_that_says_what_it_leaves_out(re
     left = re.search(r"The ([\d,]+) that fewest systems missed are left out; results.json has them all", page)
     assert left
     told = int(re.search(r"([\d,]+) queries for which", page)[1])
-    assert told == page.count("<details data-systems") + int(left[1])
+    assert told == page.count("<details data-system") + int(left[1])
+
+
+def test_a_report_is_read_as_it_was_written(results, page, tmp_path: Path):
+    (tmp_path / "report.json").write_text(as_json_text(report_of(results)), "utf-8")
+    assert load_report(tmp_path / "report.json") == report_of(results)
+    assert web_page(load_report(tmp_path / "report.json")) == page
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is not a report: "),
+        ("[]", "it is not a table"),
+        ('{"title": "", "eyebrow": "", "facts": [], "sections": [{}]}', r"sections\[0\] has no 'key'"),
+        ('{"title": "", "eyebrow": "", "facts": [], "sections": [], "format": 2}', "format 2, wanted 1"),
+    ],
+)
+def test_what_is_not_a_report_says_where(tmp_path: Path, text: str, message: str):
+    (tmp_path / "report.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        load_report(tmp_path / "report.json")
 
 
 def test_a_page_is_replaced_or_left_alone(results, page, tmp_path: Path):
@@ -181,19 +216,15 @@ def test_a_page_is_replaced_or_left_alone(results, page, tmp_path: Path):
     assert file.read_text("utf-8") == page
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
     with pytest.raises(StorageError, match="cannot write"):
-        write_report(results, tmp_path / "gone" / "report.html")
+        write_report(results, file / "report.html")  # below a file
 
 
 def test_lone_surrogates_of_odd_paths_are_written(results_of, tmp_path: Path):
     results = results_of(systems={"one": 0.0}, sets={"click": ""}, queries=3)
-    results["cells"][0]["answers"][2][0] = "src/\udc80.py:1-2"
-    write_report(results, tmp_path / "report.html")
+    (cell,) = results.cells
+    odd = replace(cell, answers=(*cell.answers[:2], ("src/\udc80.py:1-2",)))
+    write_report(replace(results, cells=(odd,)), tmp_path / "report.html")
     assert "\\udc80.py" in (tmp_path / "report.html").read_text("utf-8")
-
-
-def test_another_format_is_an_error(results):
-    with pytest.raises(InputError, match="format 2, wanted 1"):
-        report({**results, "format": 2})
 
 
 def test_only_markup_is_markup():
@@ -207,7 +238,7 @@ def test_only_markup_is_markup():
 
 @pytest.mark.parametrize("theme", [0, 1])
 def test_every_colour_of_text_can_be_read(theme):
-    style = (resources.files("assay.bench.page") / "style.css").read_text("utf-8")
+    style = (resources.files("assay.report") / "style.css").read_text("utf-8")
     colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", style, re.DOTALL)[theme]))
     for name in ("ink", "muted", "accent", "bad", *(f"c{place}" for place in range(8))):
         for paper in ("paper", "raised") if name in ("ink", "muted", "accent") else ("paper",):

@@ -7,7 +7,7 @@ import pytest
 from assay.faults import Fault
 from assay.rank.consensus.facts import NAMES, Facts, facts
 from assay.rank.consensus.parsing import LONGEST
-from assay.rank.consensus.wanted import wanted
+from assay.rank.consensus.task_wants import wanted
 from assay.types import Task
 
 TASK = Task(

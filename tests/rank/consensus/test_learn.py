@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from assay.faults import Fault
-from assay.rank.consensus.lessons import lessons, told
-from assay.rank.consensus.ranker import FEATURES, ConsensusRanker
-from assay.rank.rows import formats
-from assay.rank.rows.data import Example
+from assay.rank.consensus.consensus_ranker import FEATURES, ConsensusRanker
+from assay.rank.consensus.training_pools import lessons, told
+from assay.rank.dataset import dataset_formats
+from assay.rank.dataset.examples import Example
 from assay.types import Call, Program, Task
 
 RIGHT = "def f(a, b):\n    return a + b\n"
@@ -49,9 +49,9 @@ def test_each_task_counts_the_same_and_pools_are_the_same_each_time():
 
 def test_what_is_learned_ranks(tmp_path: Path):
     pytest.importorskip("lightgbm")
-    from assay.rank.consensus.learn import main
+    from assay.rank.consensus.train_consensus import main
 
-    formats.write(tmp_path / "set.jsonl", examples(60))
+    dataset_formats.write(tmp_path / "set.jsonl", examples(60))
     main([str(tmp_path / "weights.json"), str(tmp_path / "set.jsonl")])
     assert json.loads((tmp_path / "weights.json").read_text())["faults"].keys() >= {"correct", "NameError"}
     ranker = ConsensusRanker(str(tmp_path / "weights.json"))

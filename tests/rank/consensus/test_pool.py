@@ -6,9 +6,9 @@ import numpy as np
 
 from assay.rank.consensus.facts import facts
 from assay.rank.consensus.paths import bags
-from assay.rank.consensus.pool import NAMES, among, passing
+from assay.rank.consensus.pool_features import NAMES, among, passing
 from assay.rank.consensus.similar import MOST
-from assay.rank.consensus.wanted import Wanted
+from assay.rank.consensus.task_wants import TaskWants
 
 ADD = "def f(a, b):\n    return a + b\n"
 SUM = "def f(a, b):\n    return sum([a, b])\n"
@@ -17,7 +17,7 @@ BAD = "def f(a, b):\n    return c + b\n"
 
 
 def table(sources: list[str], n: list[int] | None = None) -> dict[str, np.ndarray]:
-    seen = [facts(source, Wanted("f")) for source in sources]
+    seen = [facts(source, TaskWants("f")) for source in sources]
     rows = among(seen, n or [1] * len(sources), bags([each.canon for each in seen]))
     return dict(zip(NAMES, rows.T, strict=True))
 
@@ -51,7 +51,7 @@ def test_one_alone_has_no_peers():
 def test_where_none_passes_all_are_compared():
     found = table([BAD, BAD.replace("b", "d"), "def f(:"])
     assert found["central_all"][0] > found["central_all"][2]
-    assert not passing([facts(BAD, Wanted("f"))]).any()
+    assert not passing([facts(BAD, TaskWants("f"))]).any()
 
 
 def test_a_large_pool_is_compared_with_a_part_of_it():

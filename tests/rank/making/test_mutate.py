@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.rank.making.mutate import ORIGINAL, mutate, rewritten
-from assay.rank.making.operators import OPERATORS
+from assay.rank.mutation.mutate import ORIGINAL, mutate, rewritten
+from assay.rank.mutation.operators import OPERATORS
 from assay.types import Program
 
 SOURCE = '''import math

@@ -1,94 +1,49 @@
 """Samplers: an endpoint on this machine over real HTTP, a tiny model made here, and files that go on."""
-# ruff: noqa: E402  what may be missing is asked for before it is imported
 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-httpx = pytest.importorskip("httpx", reason="the api extra is not installed")
+from endpoint_server import VARIABLES, EndpointServer, Play, serving
+
+pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.errors import InputError
-from assay.rank.making.endpoint import ChatSampler, CompletionSampler, code_of
-from assay.rank.making.sample import Asked, sample, spent
-from assay.sandbox.samples import read
+from assay.programs.samples import read
+from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler, code_of
+from assay.rank.sampling.sample import SamplingOptions, sample, spent
 from assay.types import Task
 
 TASKS = [Task("t/0", "def f():\n", "f"), Task("t/1", "def g():\n", "g")]
-FEW = Asked(n=5, temperature=0.5, seed=3)
+FEW = SamplingOptions(n=5, temperature=0.5, seed=3)
 
 
-class Endpoint(ThreadingHTTPServer):
-    """A server that answers with planned statuses first, then with as many choices as asked for."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.statuses: list[int] = []
-        self.most = 99
-        self.body: bytes | None = None
-        self.questions: list[dict[str, Any]] = []
-        self.paths: list[str] = []
-        self.keys: list[str | None] = []
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Endpoint
-
-    def do_POST(self) -> None:
-        question = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        status = self.server.statuses.pop(0) if self.server.statuses else 200
-        if status == 200:
-            self.server.questions.append(question)
-            self.server.paths.append(self.path)
-            self.server.keys.append(self.headers.get("authorization"))
-        count = min(question["n"], self.server.most)
-        text = f"    return {len(self.server.questions)}\n"
-        choices: list[dict[str, Any]] = [{"text": text} for _ in range(count)]
-        if self.path.endswith("/chat/completions"):
-            content = f"Here:\n```python\ndef f():\n{text}```\nDone."
-            choices = [{"message": {"role": "assistant", "content": content}} for _ in range(count)]
-        usage = {"prompt_tokens": 7, "completion_tokens": 4 * count}
-        body = self.server.body or json.dumps({"choices": choices, "usage": usage}).encode()
-        self.send_response(status)
-        if status == 429:
-            self.send_header("retry-after", "0")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+def say(question: dict[str, Any]) -> Play:
+    """Answer a prompt as a model for programs does, or a chat with a block of code."""
+    if "messages" in question:
+        return Play(text="Here:\n```python\ndef f():\n    return 1\n```\nDone.")
+    return Play()
 
 
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    for name in ("ASSAY_API_BASE", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[EndpointServer]:
+    for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    server = Endpoint()
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    monkeypatch.setenv("ASSAY_API_BASE", server.base)
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(say) as running:
+        monkeypatch.setenv("ASSAY_API_BASE", running.base)
+        yield running
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_completions_are_asked_for_in_batches_and_what_they_took_is_kept(endpoint: Endpoint, tmp_path: Path):
+def test_completions_are_asked_for_in_batches_and_what_they_took_is_kept(endpoint: EndpointServer, tmp_path: Path):
     took = sample(TASKS, CompletionSampler("m"), FEW, tmp_path / "s.jsonl", batch=3)
     assert [question["n"] for question in endpoint.questions] == [3, 2, 3, 2]
     assert set(endpoint.paths) == {"/v1/completions"}
@@ -105,7 +60,7 @@ def test_completions_are_asked_for_in_batches_and_what_they_took_is_kept(endpoin
     assert len({each.id for each in samples.programs}) == 10
 
 
-def test_a_run_that_was_cut_off_asks_for_what_is_missing(endpoint: Endpoint, tmp_path: Path):
+def test_a_run_that_was_cut_off_asks_for_what_is_missing(endpoint: EndpointServer, tmp_path: Path):
     out = tmp_path / "s.jsonl"
     sample(TASKS[:1], CompletionSampler("m"), FEW, out)
     half = out.read_bytes()
@@ -118,12 +73,12 @@ def test_a_run_that_was_cut_off_asks_for_what_is_missing(endpoint: Endpoint, tmp
     endpoint.questions.clear()
     sample(TASKS, CompletionSampler("m"), FEW, out)
     assert endpoint.questions == []
-    with pytest.raises(InputError, match=r"other settings \(temperature 0\.5\)"):
-        sample(TASKS, CompletionSampler("m"), Asked(n=5, temperature=0.9, seed=3), out)
+    with pytest.raises(InputError, match=r"another run: temperature differ"):
+        sample(TASKS, CompletionSampler("m"), SamplingOptions(n=5, temperature=0.9, seed=3), out)
 
 
-def test_chat_answers_are_the_program_in_their_code_block(endpoint: Endpoint, tmp_path: Path):
-    sample(TASKS, ChatSampler("m"), Asked(n=1), tmp_path / "s.jsonl")
+def test_chat_answers_are_the_program_in_their_code_block(endpoint: EndpointServer, tmp_path: Path):
+    sample(TASKS, ChatSampler("m"), SamplingOptions(n=1), tmp_path / "s.jsonl")
     assert set(endpoint.paths) == {"/v1/chat/completions"}
     assert "def f():" in endpoint.questions[0]["messages"][0]["content"]
     assert "stop" not in endpoint.questions[0]
@@ -133,38 +88,30 @@ def test_chat_answers_are_the_program_in_their_code_block(endpoint: Endpoint, tm
     assert part["model"] == "chat:m"
 
 
-def test_an_endpoint_that_gives_fewer_than_asked_for_is_asked_again(endpoint: Endpoint, tmp_path: Path):
-    endpoint.most = 2
+def test_an_endpoint_that_gives_fewer_than_asked_for_is_asked_again(endpoint: EndpointServer, tmp_path: Path):
+    few = json.dumps({"choices": [{"text": "    return 1\n"}] * 2}).encode()
+    endpoint.say = lambda question: Play(body=few if question["n"] > 2 else None)
     sample(TASKS[:1], CompletionSampler("m"), FEW, tmp_path / "s.jsonl")
     assert [question["n"] for question in endpoint.questions] == [5, 3, 1]
 
 
-def test_busy_servers_are_asked_again_and_refusals_shown(endpoint: Endpoint, tmp_path: Path):
-    endpoint.statuses = [429, 500]
-    sample(TASKS[:1], CompletionSampler("m", pause_s=0.001), Asked(n=1), tmp_path / "s.jsonl")
-    assert len(lines(tmp_path / "s.jsonl")) == 1
-    endpoint.statuses = [503] * 6
-    with pytest.raises(InputError, match="failed 6 times, last with HTTP 503"):
-        CompletionSampler("m", pause_s=0.001).sample("p", Asked())
-    endpoint.statuses = [401]
-    with pytest.raises(InputError, match="HTTP 401"):
-        CompletionSampler("m").sample("p", Asked())
-    endpoint.body = b"<html>"
-    with pytest.raises(InputError, match="did not answer in JSON"):
-        CompletionSampler("m").sample("p", Asked())
-    endpoint.body = b'{"choices": [{}]}'
-    with pytest.raises(InputError, match="without choices"):
-        ChatSampler("m").sample("p", Asked())
-    endpoint.body = b'{"choices": []}'
-    with pytest.raises(InputError, match="no choice at all"):
-        ChatSampler("m").sample("p", Asked())
+@pytest.mark.usefixtures("endpoint")
+def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServer):
+    for play, said in (
+        (Play(status=401), "HTTP 401"),
+        (Play(body=b'{"choices": [{}]}'), "without choices"),
+        (Play(body=b'{"choices": []}'), "no choice at all"),
+    ):
+        endpoint.plays = [play]
+        with pytest.raises(InputError, match=said):
+            ChatSampler("m").sample("p", SamplingOptions())
 
 
 def test_the_key_is_of_the_environment_and_never_written(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    endpoint: EndpointServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "sesame")
-    sample(TASKS[:1], CompletionSampler("m"), Asked(n=1), tmp_path / "s.jsonl")
+    sample(TASKS[:1], CompletionSampler("m"), SamplingOptions(n=1), tmp_path / "s.jsonl")
     assert endpoint.keys == ["Bearer sesame"]
     assert "sesame" not in (tmp_path / "s.jsonl").read_text()
 
@@ -188,7 +135,6 @@ def test_the_command_says_what_it_took(assay, tmp_path: Path):
     assert "did you mean 'chat'" in assay("rank", "sample", tasks, "--model", "chats:m", "--out", out).err
 
 
-@pytest.mark.torch
 def test_a_local_model_goes_on_where_the_prompt_ends(tmp_path: Path):
     pytest.importorskip("torch", reason="the hf extra is not installed")
     tokenizers = pytest.importorskip("tokenizers")
@@ -203,19 +149,19 @@ def test_a_local_model_goes_on_where_the_prompt_ends(tmp_path: Path):
         vocab_size=97, n_positions=64, n_embd=16, n_layer=1, n_head=2, bos_token_id=96, eos_token_id=96
     )
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
-    from assay.rank.making.local import LocalSampler
+    from assay.rank.sampling.local_sampler import LocalSampler
 
     model = LocalSampler(str(folder))
-    asked = Asked(n=3, temperature=1.0, max_tokens=8, seed=1)
+    asked = SamplingOptions(n=3, temperature=1.0, max_tokens=8, seed=1)
     found = model.sample("def f():\n", asked)
     assert found == model.sample("def f():\n", asked)
     assert len(found.texts) == 3
     assert len(set(found.texts)) > 1
     assert (found.prompt_tokens, 3 <= found.completion_tokens <= 24) == (9, True)
-    greedy = model.sample("x" * 500, Asked(n=2, temperature=0.0, max_tokens=8))
+    greedy = model.sample("x" * 500, SamplingOptions(n=2, temperature=0.0, max_tokens=8))
     assert greedy.texts[0] == greedy.texts[1]
-    assert model.sample("", Asked(n=1, max_tokens=4)).texts
+    assert model.sample("", SamplingOptions(n=1, max_tokens=4)).texts
     with pytest.raises(InputError, match="reads and writes 64 in all"):
-        model.sample("x", Asked(max_tokens=64))
+        model.sample("x", SamplingOptions(max_tokens=64))
     with pytest.raises(InputError, match="no causal language model"):
         LocalSampler(str(tmp_path / "nowhere"))

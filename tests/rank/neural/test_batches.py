@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers  # noqa: TID253  asked for above
 
-from assay.rank.neural.batches import Layout, Reader, by_length, lines_of, padded
+from assay.rank.neural.batches import Reader, TokenLayout, by_length, lines_of, padded
 from assay.rank.neural.tokens import INDENT, NEWLINE, layout_of
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijklmnopqrstuvwxyz0123456789():=", "add", "return"]
@@ -135,4 +135,4 @@ def test_rows_are_padded_and_newlines_marked() -> None:
 
 def test_a_layout_is_a_value() -> None:
     made = reader(word_piece(), SPECIAL)
-    assert made.layout == Layout((2,), 3, 3, 0, len(WORDS), len(WORDS) + 1, 40, 8)
+    assert made.layout == TokenLayout((2,), 3, 3, 0, len(WORDS), len(WORDS) + 1, 40, 8)

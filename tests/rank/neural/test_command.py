@@ -11,12 +11,10 @@ for library in ("torch", "transformers", "onnx", "onnxruntime"):
 
 from assay.cli.main import assay
 from assay.errors import InputError
-from assay.rank.neural.ranker import NeuralRanker
-from assay.rank.rows.data import Example
-from assay.rank.rows.formats import write
+from assay.rank.dataset.dataset_formats import write
+from assay.rank.dataset.examples import Example
+from assay.rank.neural.neural_ranker import NeuralRanker
 from assay.types import Program, Task
-
-pytestmark = pytest.mark.torch
 
 
 def test_a_file_of_rows_becomes_a_ranker(bases: dict[str, Path], examples: list[Example], tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 
 from assay.rank.neural.losses import class_loss, line_loss, ranking_loss
 
-pytestmark = pytest.mark.torch
-
 
 def test_a_class_counts_by_its_weight() -> None:
     logits, classes = torch.tensor([[2.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])

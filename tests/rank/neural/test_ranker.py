@@ -13,14 +13,12 @@ for library in ("torch", "transformers", "onnx", "onnxruntime"):
 
 from assay.errors import InputError
 from assay.protocols import Ranker
-from assay.rank.neural.export import export
-from assay.rank.neural.ranker import NeuralRanker
-from assay.rank.neural.settings import NeuralSettings
-from assay.rank.neural.train import train
-from assay.rank.rows.data import Example
+from assay.rank.dataset.examples import Example
+from assay.rank.neural.export_ranker import export
+from assay.rank.neural.neural_ranker import NeuralRanker
+from assay.rank.neural.neural_settings import NeuralSettings
+from assay.rank.neural.train_neural import train
 from assay.types import Program, Task
-
-pytestmark = pytest.mark.torch
 
 TASK = Task("t9", "add the numbers")
 ODD = [
@@ -80,7 +78,7 @@ def test_an_exported_ranker_says_the_same_without_torch(folders: dict[str, Path]
         assert dict(two.why) == pytest.approx(dict(one.why), abs=1e-3)
         assert (two.fault, two.line) == (one.fault, one.line)
     code = (
-        "import sys; from assay.rank.neural.ranker import NeuralRanker; from assay.types import Program, Task;"
+        "import sys; from assay.rank.neural.neural_ranker import NeuralRanker; from assay.types import Program, Task;"
         f"NeuralRanker({str(folder)!r}).rank(Task('t', 'add'), [Program('t', 'def f(a): return a')]);"
         "print({'torch', 'transformers'} & set(sys.modules))"
     )
@@ -139,7 +137,7 @@ def test_a_library_that_is_not_there_is_told_with_its_extra(
     code = f"""
 import sys
 sys.modules[{library!r}] = None
-from assay.rank.neural.ranker import NeuralRanker
+from assay.rank.neural.neural_ranker import NeuralRanker
 from assay.errors import MissingExtra
 try:
     NeuralRanker({str(folder)!r})

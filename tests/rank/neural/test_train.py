@@ -10,19 +10,17 @@ import pytest
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 pytest.importorskip("transformers", reason="the hf extra is not installed")
 
-from assay import records
 from assay.errors import InputError
 from assay.faults import Fault
+from assay.rank.dataset.examples import Example
 from assay.rank.neural.batches import Reader, padded
 from assay.rank.neural.model import TorchRunner, start
-from assay.rank.neural.ranker import NeuralRanker
-from assay.rank.neural.settings import NeuralSettings
-from assay.rank.neural.train import batches, rate_at, train
+from assay.rank.neural.neural_ranker import NeuralRanker
+from assay.rank.neural.neural_settings import NeuralSettings
+from assay.rank.neural.train_neural import batches, rate_at, train
 from assay.rank.order import best_first
-from assay.rank.rows.data import Example
+from assay.runs.record import read_lines
 from assay.types import Task
-
-pytestmark = pytest.mark.torch
 
 QUICK = {"window": 80, "code_least": 20, "batch": 18, "micro": 9, "rate": 5e-3, "balance": 0.0}
 
@@ -89,7 +87,7 @@ def test_a_run_that_was_cut_off_ends_as_if_it_had_not_been(
     with pytest.raises(InputError, match="of another run"):
         train(examples, tmp_path / "cut", replace(settings, seed=1), silent, resume=True)
     train(examples, tmp_path / "cut", settings, silent, resume=True)
-    logs = [list(records.read(tmp_path / name / "log.jsonl")) for name in ("whole", "cut")]
+    logs = [list(read_lines(tmp_path / name / "log.jsonl")) for name in ("whole", "cut")]
     assert [record["step"] for record in logs[1]] == [record["step"] for record in logs[0]]
     assert [log["loss"] for log in logs[1] if "loss" in log] == pytest.approx(
         [log["loss"] for log in logs[0] if "loss" in log], rel=1e-5
@@ -103,14 +101,14 @@ def test_it_stops_when_nothing_gets_better(bases: dict[str, Path], examples: lis
     settings = quick(bases["encoder"], rate=1e-9, epochs=50, patience=2)
     train(examples, tmp_path, settings, said.append)
     assert "no better ranked pass@1 in 2 looks" in said[-1]
-    assert sum("pass@1" in record for record in records.read(tmp_path / "log.jsonl")) == 3
+    assert sum("pass@1" in record for record in read_lines(tmp_path / "log.jsonl")) == 3
 
 
 def test_the_log_has_curves_and_the_manifest_the_settings(
     bases: dict[str, Path], examples: list[Example], tmp_path: Path
 ) -> None:
     train(examples, tmp_path, quick(bases["encoder"], task="E+L", steps=6, evaluate_every=3), silent)
-    log = list(records.read(tmp_path / "log.jsonl"))
+    log = list(read_lines(tmp_path / "log.jsonl"))
     assert [record["step"] for record in log if "loss" in record] == [1, 2, 3, 4, 5, 6]
     looks = [record for record in log if "pass@1" in record]
     assert [record["step"] for record in looks] == [3, 6]

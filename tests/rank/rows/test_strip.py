@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from assay.rank.rows.strip import without_examples
+from assay.rank.dataset.strip_examples import without_examples
 
 
 @pytest.mark.parametrize(

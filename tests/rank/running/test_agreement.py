@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.cage.cage_pool import CagePool
+from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.running.agreeing import alike, dual, same_as
-from assay.rank.running.agreement import Agreement
-from assay.rank.running.given import Given, call_of
-from assay.sandbox.answers import Answer
-from assay.sandbox.opening import open_sandbox
-from assay.sandbox.pool import Sandbox
+from assay.programs.answers import ProgramAnswer
+from assay.rank.running.agreement_ranker import AgreementRanker
+from assay.rank.running.answer_agreement import alike, dual, same_as
+from assay.rank.running.generated_tests import GeneratedTests, call_of
 from assay.types import Call, Program, Task
 
 TASK = Task("t", ">>> f(3)\n9\n", "f")
@@ -27,7 +27,7 @@ NOTHING = "def f(x):\n    pass\n"
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
+def sandbox() -> Iterator[CagePool]:
     with open_sandbox(workers=1) as opened:
         yield opened
 
@@ -36,12 +36,12 @@ def programs(*sources: str) -> list[Program]:
     return [Program("t", source, str(number)) for number, source in enumerate(sources)]
 
 
-def answers(*texts: str) -> tuple[Answer, ...]:
-    return tuple(Answer(text) for text in texts)
+def answers(*texts: str) -> tuple[ProgramAnswer, ...]:
+    return tuple(ProgramAnswer(text) for text in texts)
 
 
-def test_those_that_answer_like_most_come_first(sandbox: Sandbox) -> None:
-    ranked = Agreement(sandbox).rank(TASK, programs(TRIPLE, SQUARE, POWER, BREAKS, NOTHING))
+def test_those_that_answer_like_most_come_first(sandbox: CagePool) -> None:
+    ranked = AgreementRanker(sandbox).rank(TASK, programs(TRIPLE, SQUARE, POWER, BREAKS, NOTHING))
     triple, square, power, breaks, nothing = (each.score for each in ranked)
     assert square == power > triple > nothing > breaks == 0
     assert ranked[1].why["alike"] == 2
@@ -50,57 +50,57 @@ def test_those_that_answer_like_most_come_first(sandbox: Sandbox) -> None:
     assert ranked[1].fault is None
 
 
-def test_a_program_counts_as_often_as_it_was_sampled(sandbox: Sandbox) -> None:
+def test_a_program_counts_as_often_as_it_was_sampled(sandbox: CagePool) -> None:
     many = Program("t", TRIPLE, "many", n=5)
-    ranked = Agreement(sandbox).rank(TASK, [*programs(SQUARE, POWER), many])
+    ranked = AgreementRanker(sandbox).rank(TASK, [*programs(SQUARE, POWER), many])
     assert ranked[2].score > ranked[0].score
 
 
-def test_a_program_cannot_agree_by_claiming_to_be_equal(sandbox: Sandbox) -> None:
+def test_a_program_cannot_agree_by_claiming_to_be_equal(sandbox: CagePool) -> None:
     liar = (
         "class Same(int):\n    def __eq__(self, other):\n        return True\n    def __hash__(self):\n"
         "        return 0\n    def __repr__(self):\n        return '9'\ndef f(x):\n    return Same(-5)\n"
     )
-    ranked = Agreement(sandbox).rank(TASK, programs(SQUARE, POWER, liar))
+    ranked = AgreementRanker(sandbox).rank(TASK, programs(SQUARE, POWER, liar))
     assert ranked[2].score < ranked[0].score
     assert ranked[2].why["alike"] == 1
 
 
-def test_a_program_cannot_write_the_answers_of_others_into_its_own(sandbox: Sandbox) -> None:
+def test_a_program_cannot_write_the_answers_of_others_into_its_own(sandbox: CagePool) -> None:
     forger = (
         "import os, json\ndef f(x):\n    for fd in range(3, 64):\n        try:\n"
         "            os.write(fd, json.dumps(['returned', str(x * x), '', -1]).encode() + b'\\n')\n"
         "        except OSError:\n            pass\n    return -5\n"
     )
-    ranked = Agreement(sandbox).rank(TASK, programs(SQUARE, POWER, forger))
+    ranked = AgreementRanker(sandbox).rank(TASK, programs(SQUARE, POWER, forger))
     assert ranked[2].score < ranked[0].score
 
 
-def test_answers_before_an_endless_one_count(sandbox: Sandbox) -> None:
+def test_answers_before_an_endless_one_count(sandbox: CagePool) -> None:
     stuck = "def f(x):\n    while x < 0:\n        pass\n    return x * x\n"
-    ranked = Agreement(sandbox).rank(TASK, programs(SQUARE, POWER, TRIPLE, stuck))
+    ranked = AgreementRanker(sandbox).rank(TASK, programs(SQUARE, POWER, TRIPLE, stuck))
     assert ranked[0].score > ranked[3].score > ranked[2].score
 
 
-def test_whole_programs_agree_on_what_they_print(sandbox: Sandbox) -> None:
+def test_whole_programs_agree_on_what_they_print(sandbox: CagePool) -> None:
     task = Task("t", "Sample Input\n4\n\nSample Output\n8\n")
     double, add, other = "print(2 * int(input()))", "n = int(input())\nprint(n + n)", "print(input() + '.5')"
-    ranked = Agreement(sandbox, inputs=6).rank(task, programs(double, other, add))
+    ranked = AgreementRanker(sandbox, inputs=6).rank(task, programs(double, other, add))
     assert ranked[0].score == ranked[2].score > ranked[1].score
 
 
 @pytest.mark.parametrize("pool", [[], ["not python ("], [SQUARE], [SQUARE, SQUARE], ["", "x = 1"]])
-def test_small_and_broken_pools_are_ranked(sandbox: Sandbox, pool: list[str]) -> None:
-    ranked = Agreement(sandbox).rank(TASK, programs(*pool))
+def test_small_and_broken_pools_are_ranked(sandbox: CagePool, pool: list[str]) -> None:
+    ranked = AgreementRanker(sandbox).rank(TASK, programs(*pool))
     assert [each.program.source for each in ranked] == pool
     assert len({each.score for each in ranked}) <= 1
 
 
-def test_generated_tests_are_agreed_on_as_codet_does(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_generated_tests_are_agreed_on_as_codet_does(sandbox: CagePool, tmp_path: Path) -> None:
     file = tmp_path / "tests.jsonl"
     told = ["assert f(2) == 4", "assert f(3) == 9", "assert f(2) == 6", "assert g(1) == 1", "assert f(1)"]
     file.write_text(json.dumps({"task_id": "t", "tests": told}) + "\n")
-    ranked = Agreement(sandbox, str(file)).rank(TASK, programs(SQUARE, POWER, TRIPLE))
+    ranked = AgreementRanker(sandbox, str(file)).rank(TASK, programs(SQUARE, POWER, TRIPLE))
     assert [each.score for each in ranked] == [pytest.approx(3 * 2**0.5)] * 2 + [2]
     assert ranked[0].why["tests"] == 4
 
@@ -110,7 +110,7 @@ def test_samples_as_codet_publishes_them_are_read(tmp_path: Path) -> None:
     samples = ["f(2) == 4\nassert f(3) == 9, 'nine'\n\ndef g():\n    assert f(1) == 5", "f(2) == 4", "f("]
     file = tmp_path / "tests.jsonl"
     file.write_text(json.dumps({"prompt": prompt, "samples": samples}) + "\n")
-    found = Given(file).tests(TASK)
+    found = GeneratedTests(file).tests(TASK)
     assert [(call.args, call.expected, times) for call, times in found] == [
         ((2,), 4, 2),
         ((3,), 9, 1),
@@ -120,11 +120,11 @@ def test_samples_as_codet_publishes_them_are_read(tmp_path: Path) -> None:
 
 def test_a_file_of_something_else_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "tests.jsonl"
-    with pytest.raises(InputError, match="no file of generated tests"):
-        Given(file)
+    with pytest.raises(InputError, match="no such file"):
+        GeneratedTests(file)
     file.write_text('{"task_id": "t"}\n')
     with pytest.raises(InputError, match=r"tests\.jsonl:1: no generated tests"):
-        Given(file)
+        GeneratedTests(file)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_dual_score_is_the_root_of_samples_times_tests() -> None:
 
 
 def test_an_input_that_breaks_most_programs_weighs_little() -> None:
-    error = Answer("raised TypeError", Fault.TYPE_ERROR, says=False)
+    error = ProgramAnswer("raised TypeError", Fault.TYPE_ERROR, says=False)
     rows = [(*answers("1"), error), (*answers("1"), error), (*answers("2"), *answers("x"))]
     first, second, third = alike(rows, [1, 1, 1])
     assert first == second == pytest.approx((4 / 9) / (4 / 3))

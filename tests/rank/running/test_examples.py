@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from assay.cage.cage_pool import CagePool
+from assay.cage.limits import Ended, Job
+from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
-from assay.rank.running.examples import Examples
-from assay.sandbox.limits import Ended, Job
-from assay.sandbox.opening import open_sandbox
-from assay.sandbox.pool import Sandbox
+from assay.rank.running.examples_ranker import ExamplesRanker
 from assay.types import Program, Task
 
 TASK = Task("t", "Add one.\n>>> f(1)\n2\n>>> f(2)\n3\n>>> f(-1)\n0\n", "f")
@@ -19,7 +19,7 @@ BREAKS = "def f(x):\n    return y\n"
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
+def sandbox() -> Iterator[CagePool]:
     with open_sandbox(workers=1) as opened:
         yield opened
 
@@ -27,7 +27,7 @@ def sandbox() -> Iterator[Sandbox]:
 class Counting:
     """A sandbox that knows how many jobs it was given."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: CagePool) -> None:
         self._sandbox = sandbox
         self.jobs = 0
         self.name, self.guarantees = sandbox.name, sandbox.guarantees
@@ -45,8 +45,8 @@ def programs(*sources: str) -> list[Program]:
     return [Program("t", source, str(number)) for number, source in enumerate(sources)]
 
 
-def test_the_share_of_examples_passed_is_the_score(sandbox: Sandbox) -> None:
-    ranked = Examples(sandbox).rank(TASK, programs(WRONG, HALF, RIGHT))
+def test_the_share_of_examples_passed_is_the_score(sandbox: CagePool) -> None:
+    ranked = ExamplesRanker(sandbox).rank(TASK, programs(WRONG, HALF, RIGHT))
     assert [each.score for each in ranked] == [0, pytest.approx(2 / 3), 1]
     assert [each.program.id for each in ranked] == ["0", "1", "2"]
     assert ranked[2].fault is Fault.CORRECT
@@ -54,38 +54,38 @@ def test_the_share_of_examples_passed_is_the_score(sandbox: Sandbox) -> None:
     assert ranked[1].why == {"examples": 3, "passed": 2}
 
 
-def test_a_break_is_told_with_its_line(sandbox: Sandbox) -> None:
-    (ranked,) = Examples(sandbox).rank(TASK, programs(BREAKS))
+def test_a_break_is_told_with_its_line(sandbox: CagePool) -> None:
+    (ranked,) = ExamplesRanker(sandbox).rank(TASK, programs(BREAKS))
     assert (ranked.score, ranked.fault, ranked.line) == (0, Fault.NAME_ERROR, 2)
 
 
-def test_programs_with_one_text_run_once_and_what_cannot_run_not_at_all(sandbox: Sandbox) -> None:
+def test_programs_with_one_text_run_once_and_what_cannot_run_not_at_all(sandbox: CagePool) -> None:
     counting = Counting(sandbox)
-    ranked = Examples(counting).rank(TASK, programs(RIGHT, RIGHT, "def f(x):\0", RIGHT))
+    ranked = ExamplesRanker(counting).rank(TASK, programs(RIGHT, RIGHT, "def f(x):\0", RIGHT))
     assert counting.jobs == 1
     assert [each.score for each in ranked] == [1, 1, 0, 1]
     assert ranked[2].fault is Fault.SYNTAX_ERROR
 
 
-def test_without_examples_all_are_equal_and_nothing_runs(sandbox: Sandbox) -> None:
+def test_without_examples_all_are_equal_and_nothing_runs(sandbox: CagePool) -> None:
     counting = Counting(sandbox)
-    ranked = Examples(counting).rank(Task("t", "Add one.", "f"), programs(RIGHT, WRONG))
+    ranked = ExamplesRanker(counting).rank(Task("t", "Add one.", "f"), programs(RIGHT, WRONG))
     assert counting.jobs == 0
     assert [each.score for each in ranked] == [0, 0]
     assert ranked[0].why == {"examples": 0}
 
 
-def test_whole_programs_are_shown_standard_input(sandbox: Sandbox) -> None:
+def test_whole_programs_are_shown_standard_input(sandbox: CagePool) -> None:
     task = Task("t", "Sample Input\n1\n\nSample Output\n2\n")
-    ranked = Examples(sandbox).rank(task, programs("print(int(input()) + 1)", "print(1)"))
+    ranked = ExamplesRanker(sandbox).rank(task, programs("print(int(input()) + 1)", "print(1)"))
     assert [each.score for each in ranked] == [1, 0]
 
 
-def test_a_program_cannot_pass_by_lying(sandbox: Sandbox) -> None:
+def test_a_program_cannot_pass_by_lying(sandbox: CagePool) -> None:
     liar = "class Same(int):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return Same(7)\n"
-    (ranked,) = Examples(sandbox).rank(TASK, programs(liar))
+    (ranked,) = ExamplesRanker(sandbox).rank(TASK, programs(liar))
     assert ranked.score == 0
 
 
-def test_no_programs_are_no_error(sandbox: Sandbox) -> None:
-    assert Examples(sandbox).rank(TASK, []) == []
+def test_no_programs_are_no_error(sandbox: CagePool) -> None:
+    assert ExamplesRanker(sandbox).rank(TASK, []) == []

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.rank.running.inputs import made_inputs
-from assay.rank.running.kinds import kinds_of
-from assay.rank.running.mutation import changed, edges
-from assay.sandbox.answers import askable
+from assay.programs.answers import askable
+from assay.rank.running.argument_kinds import kinds_of
+from assay.rank.running.nearby_values import changed, edges
+from assay.rank.running.test_inputs import made_inputs
 from assay.types import Call, Program, Stdin, Task
 
 PLAIN = st.recursive(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, StorageError
-from assay.serve.agents.configured import Change, entry_in, installing, undoing, write
+from assay.serve.agents.configured import SettingsEdit, entry_in, installing, undoing, write
 
 KEYS = ["mcpServers", "assay"]
 ENTRY = {"command": "assay", "args": ["mcp"]}
@@ -28,13 +28,13 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def install(file: Path, entry: dict[str, object] = ENTRY) -> Change:
+def install(file: Path, entry: dict[str, object] = ENTRY) -> SettingsEdit:
     change = installing(file, KEYS, entry)
     write(change)
     return change
 
 
-def undo(file: Path) -> Change:
+def undo(file: Path) -> SettingsEdit:
     change = undoing(file, KEYS)
     write(change)
     return change

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.serve.agents.started import Started, by_path, started
-from assay.serve.agents.table import agent_named
+from assay.serve.agents.agents_table import agent_named
+from assay.serve.agents.started import StartCommand, by_path, started
 
 
 def program(path: Path) -> Path:
@@ -23,10 +23,10 @@ def own(tmp_path: Path) -> Path:
 
 def test_what_everybody_finds_is_started_by_its_name(own: Path, tmp_path: Path):
     for called in (str(own), "/lib/assay/cli/main.py"):
-        assert started(called, str(own.parent / "python"), str(own.parent)) == Started("assay")
+        assert started(called, str(own.parent / "python"), str(own.parent)) == StartCommand("assay")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "assay").symlink_to(own)
-    assert started(str(own), sys.executable, str(tmp_path / "bin")) == Started("assay")
+    assert started(str(own), sys.executable, str(tmp_path / "bin")) == StartCommand("assay")
 
 
 def test_another_one_on_the_path_is_said(own: Path, tmp_path: Path):
@@ -55,7 +55,7 @@ def test_a_path_has_no_way_back_in_it(own: Path, tmp_path: Path):
         assert started(str(tmp_path / crooked / "assay"), sys.executable, "").command == str(own)
     (own.parent.parent / "pyvenv.cfg").touch()
     assert started(str(own), sys.executable, str(tmp_path / "tool/lib/../bin")).command == str(own)
-    desktop = by_path(agent_named("claude-desktop"), Started("assay"), str(tmp_path / "tool/lib/../bin"))
+    desktop = by_path(agent_named("claude-desktop"), StartCommand("assay"), str(tmp_path / "tool/lib/../bin"))
     assert desktop.command == str(own)
 
 
@@ -67,10 +67,10 @@ def test_the_last_link_is_kept(own: Path, tmp_path: Path):
 
 def test_what_is_no_program_is_started_as_a_module(tmp_path: Path):
     how = started("/lib/assay/cli/main.py", str(tmp_path / "python"), "")
-    assert (how.command, how.first) == (str(tmp_path / "python"), ("-m", "assay.cli.main"))
+    assert (how.command, how.first) == (str(tmp_path / "python"), ("-m", "assay"))
 
 
 def test_a_desktop_application_gets_a_path(own: Path):
     search = str(own.parent)
-    assert by_path(agent_named("claude-desktop"), Started("assay"), search).command == str(own)
-    assert by_path(agent_named("cursor"), Started("assay"), search) == Started("assay")
+    assert by_path(agent_named("claude-desktop"), StartCommand("assay"), search).command == str(own)
+    assert by_path(agent_named("cursor"), StartCommand("assay"), search) == StartCommand("assay")

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.serve.agents.agent import NAME, Agent, Machine, ours
+from assay.serve.agents.agent import NAME, Agent, SettingsPlaces, ours
+from assay.serve.agents.agents_table import AGENTS, OTHER, agent_named
 from assay.serve.agents.configured import entry_in, installing, undoing, write
-from assay.serve.agents.started import Started, entry_of
-from assay.serve.agents.table import AGENTS, OTHER, agent_named
+from assay.serve.agents.started import StartCommand, entry_of
 
-HOW = Started("/opt/assay bin/assay")
+HOW = StartCommand("/opt/assay bin/assay")
 PLACES = [pytest.param(agent, scope, id=f"{agent.name}-{scope}") for agent in AGENTS for scope in agent.places()]
 LINES = {"lf": "\n", "crlf": "\r\n"}
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SettingsPlaces:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return Machine("linux", tmp_path / "home", {})
+    return SettingsPlaces("linux", tmp_path / "home", {})
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def held(agent: Agent, file: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("agent", "scope"), PLACES)
-def test_a_file_is_made_and_goes_again(agent: Agent, scope: str, machine: Machine, project: Path):
+def test_a_file_is_made_and_goes_again(agent: Agent, scope: str, machine: SettingsPlaces, project: Path):
     place = agent.places()[scope]
     file = machine.file(place, project)
     if file.suffix == ".toml":
@@ -67,7 +67,7 @@ def test_a_file_is_made_and_goes_again(agent: Agent, scope: str, machine: Machin
 
 @pytest.mark.parametrize("lines", LINES)
 @pytest.mark.parametrize(("agent", "scope"), PLACES)
-def test_a_file_is_the_same_afterwards(agent: Agent, scope: str, lines: str, machine: Machine, project: Path):
+def test_a_file_is_the_same_afterwards(agent: Agent, scope: str, lines: str, machine: SettingsPlaces, project: Path):
     place = agent.places()[scope]
     file = machine.file(place, project)
     if file.suffix == ".toml":
@@ -127,19 +127,19 @@ def test_names_are_known_and_few_things_repeat():
     ],
 )
 def test_each_platform_has_its_places(platform: str, name: str, path: str, tmp_path: Path):
-    machine = Machine(platform, Path("/h"), {"CODEX_HOME": "/elsewhere"})
+    machine = SettingsPlaces(platform, Path("/h"), {"CODEX_HOME": "/elsewhere"})
     place = agent_named(name).user
     assert place
     assert machine.file(place, tmp_path) == Path(path)
 
 
 def test_settings_lie_where_the_environment_says(tmp_path: Path):
-    machine = Machine("linux", tmp_path, {"XDG_CONFIG_HOME": str(tmp_path / "x")})
+    machine = SettingsPlaces("linux", tmp_path, {"XDG_CONFIG_HOME": str(tmp_path / "x")})
     assert machine.path("{config}/a") == tmp_path / "x" / "a"
     assert machine.path("{app}/a") == tmp_path / "x" / "a"
 
 
-def test_the_file_that_is_there_is_taken(machine: Machine, project: Path):
+def test_the_file_that_is_there_is_taken(machine: SettingsPlaces, project: Path):
     place = agent_named("opencode").project
     assert place
     (project / "opencode.jsonc").write_text("{}")
@@ -147,7 +147,7 @@ def test_the_file_that_is_there_is_taken(machine: Machine, project: Path):
 
 
 def test_an_agent_is_found_by_its_folder_or_its_program(tmp_path: Path):
-    machine = Machine("linux", tmp_path, {"PATH": str(tmp_path / "bin")})
+    machine = SettingsPlaces("linux", tmp_path, {"PATH": str(tmp_path / "bin")})
     assert not any(map(machine.has, AGENTS))
     (tmp_path / ".kiro").mkdir()
     (tmp_path / "bin").mkdir()

@@ -10,8 +10,8 @@ pytest.importorskip("tomlkit")
 
 from assay.errors import InputError
 from assay.serve.agents import tomls
+from assay.serve.agents.edit_journal import step
 from assay.serve.agents.jsonc import BrokenText
-from assay.serve.agents.kept import step
 
 KEYS = ["mcp_servers", "assay"]
 ENTRY = {"command": '/a b/as"say', "args": ["mcp", "ü\\"]}

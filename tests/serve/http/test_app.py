@@ -15,20 +15,20 @@ pytest.importorskip("httpx")
 
 from starlette.testclient import TestClient  # noqa: TID253
 
-from assay.serve import asking
-from assay.serve.asking import Keep, Page
-from assay.serve.benched import Reports
+from assay.serve import search_tools
 from assay.serve.engine import Waits
 from assay.serve.http.app import app_of
-from assay.serve.http.guard import Guard, Rules
-from assay.serve.http.work import Workers
+from assay.serve.http.guard import AccessRules, Guard
+from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import Labeller
+from assay.serve.report_data import Reports
+from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import Session
 from assay.settings import Settings
 
 PORT = 7777
 BASE = f"http://127.0.0.1:{PORT}"
-RULES = Rules(PORT, frozenset(("127.0.0.1", "localhost")))
+RULES = AccessRules(PORT, frozenset(("127.0.0.1", "localhost")))
 ROUTES = {
     "/api/roots": ["get"],
     "/api/search": ["get"],
@@ -45,7 +45,7 @@ ROUTES = {
 
 
 def client_of(session: Session, **options: Any) -> TestClient:
-    app = app_of(session, Labeller(session, "me"), Reports(()), Workers(most=2))
+    app = app_of(session, Labeller(session, "me"), Reports(()), AnswerThreads(most=2))
     return TestClient(Guard(app, RULES), base_url=BASE, **options)
 
 
@@ -63,8 +63,8 @@ def test_search_answers_as_a_session_does(client: TestClient, session: Session):
     asked = {"query": ["try again when the server is busy"], "k": 3, "explain": "true", "path": "mail"}
     answer = client.get("/api/search", params=asked)
     assert answer.status_code == 200
-    keep, page = Keep(), Page(3, explain=True)
-    assert answer.json() == asdict(asking.search(session, asked["query"], "mail", keep=keep, page=page))
+    keep, page = SearchFilter(), Page(3, explain=True)
+    assert answer.json() == asdict(search_tools.search(session, asked["query"], "mail", keep=keep, page=page))
     assert answer.json()["hits"][0]["symbol"] == "send_mail"
     assert answer.json()["hits"][0]["why"]
 

@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("fastapi")
 
 from assay.serve.http import guard
-from assay.serve.http.guard import Guard, Rules
+from assay.serve.http.guard import AccessRules, Guard
 from assay.serve.http.rate import Rate
 
 TOKEN = "a-token-of-some-length"
-HERE = Rules(7777, frozenset(("127.0.0.1", "localhost", "[::1]")))
-ELSEWHERE = Rules(7777, frozenset(("box", "localhost")), TOKEN, loopback=False)
+HERE = AccessRules(7777, frozenset(("127.0.0.1", "localhost", "[::1]")))
+ELSEWHERE = AccessRules(7777, frozenset(("box", "localhost")), TOKEN, loopback=False)
 
 
 async def _inner(_scope: Any, receive: Any, send: Any) -> None:
@@ -26,7 +26,7 @@ async def _inner(_scope: Any, receive: Any, send: Any) -> None:
 
 
 class Client:
-    def __init__(self, rules: Rules = HERE, **options: Any) -> None:
+    def __init__(self, rules: AccessRules = HERE, **options: Any) -> None:
         self.guard = Guard(_inner, rules, **options)
         self.host = "127.0.0.1:7777" if rules.loopback else "box:7777"
 

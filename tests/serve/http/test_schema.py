@@ -12,11 +12,11 @@ pytest.importorskip("schemathesis")
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 
-from assay.serve.benched import Reports
 from assay.serve.engine import Waits
 from assay.serve.http.app import app_of
-from assay.serve.http.work import Workers
+from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import Labeller
+from assay.serve.report_data import Reports
 from assay.serve.session import Session
 from assay.settings import Settings
 
@@ -42,7 +42,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Any:
     (root / "a.py").write_text("def send_mail(to):\n    return to\n")
     (root / "b.md").write_text("# Mail\n\nIt is sent.\n")
     session = Session({root: Settings()}, schemes=(), waits=Waits(fresh_s=60.0))
-    app = app_of(session, Labeller(session, "me"), Reports(()), Workers(most=2))
+    app = app_of(session, Labeller(session, "me"), Reports(()), AnswerThreads(most=2))
     config = schemathesis.Config.from_str(CONFIG)
     return schemathesis.openapi.from_asgi("/openapi.json", app, config=config)
 

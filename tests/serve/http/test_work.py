@@ -8,7 +8,7 @@ from threading import Event, Lock
 
 import pytest
 
-from assay.serve.http.work import Busy, Workers
+from assay.serve.http.work import AnswerThreads, Busy
 
 
 def test_so_many_work_at_once_and_all_are_answered():
@@ -24,7 +24,7 @@ def test_so_many_work_at_once_and_all_are_answered():
         return number
 
     async def ask() -> list[int]:
-        workers = Workers(most=3)
+        workers = AnswerThreads(most=3)
         return await asyncio.gather(*(workers.do(lambda number=number: work(number)) for number in range(40)))
 
     assert asyncio.run(ask()) == list(range(40))
@@ -35,7 +35,7 @@ def test_more_than_can_wait_are_sent_away_and_come_back_later():
     go = Event()
 
     async def ask() -> None:
-        workers = Workers(most=1, waiting=2)
+        workers = AnswerThreads(most=1, waiting=2)
         held = [asyncio.create_task(workers.do(go.wait)) for _ in range(3)]
         await asyncio.sleep(0.05)
         with pytest.raises(Busy, match="2 requests are waiting already"):
@@ -51,7 +51,7 @@ def test_what_takes_too_long_is_not_waited_for_and_what_is_in_line_is_not_begun(
     go, begun = Event(), []
 
     async def ask() -> None:
-        workers = Workers(most=1, waiting=1, deadline_s=0.05)
+        workers = AnswerThreads(most=1, waiting=1, deadline_s=0.05)
         late = asyncio.create_task(workers.do(go.wait))
         await asyncio.sleep(0.01)
         in_line = asyncio.create_task(workers.do(lambda: begun.append(1)))
@@ -69,6 +69,6 @@ def test_what_takes_too_long_is_not_waited_for_and_what_is_in_line_is_not_begun(
 def test_an_error_is_raised_where_it_was_asked():
     async def ask() -> None:
         with pytest.raises(ZeroDivisionError):
-            await Workers(most=1).do(lambda: 1 / 0)
+            await AnswerThreads(most=1).do(lambda: 1 / 0)
 
     asyncio.run(ask())

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from assay.bench.corpus import Corpus
+from assay.bench.system_corpus import SystemCorpus
 from assay.errors import InputError, nearest
 from assay.search.question import understand
 
@@ -46,7 +46,7 @@ def check(text: str, known: tuple[str, ...] = NAMES) -> None:
             raise InputError(f"'{{{found[2]}}}' in '{text}' is unknown; {nearest(found[2], known)}")
 
 
-def values_of(corpus: Corpus, location: str, text: str = "", k: int = 0) -> Values:
+def values_of(corpus: SystemCorpus, location: str, text: str = "", k: int = 0) -> Values:
     """Return what stands for each name; a query that looks like an option gets a space before it."""
     plain = text.replace("\0", " ").encode("utf-8", "replace").decode()
     return {

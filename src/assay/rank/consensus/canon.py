@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,8 +35,21 @@ _SAID_BY_PARENT = (
     ast.Import,
     ast.ImportFrom,
 )
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+
+_UNWRITTEN = (ast.Pass, ast.Import, ast.ImportFrom)
+_Child = tuple[ast.AST, int, str]
+"""A node to be written, the place of its parent, and how it hangs there."""
+_Shape = tuple[str, bool, tuple[tuple[str, str], ...]]
+"""Label, whether the edge goes before it, and its fields with the edge of each."""
+_SHAPES: Final[Mapping[type[ast.AST], _Shape]] = {
+    ast.While: ("While", False, (("test", "?"), ("body", ""), ("orelse", ""))),
+    ast.Assign: ("Assign", False, (("targets", "="), ("value", ""))),
+    ast.AnnAssign: ("Assign", False, (("target", "="), ("value", ""))),
+    ast.Lambda: ("Lambda", False, (("body", ""),)),
+    ast.Yield: ("Emit", False, (("value", ""),)),
+    ast.Subscript: ("[]", True, (("value", ""), ("slice", "@"))),
+    ast.Slice: (":", True, (("lower", "from "), ("upper", "to "), ("step", "by "))),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,7 @@ class _Writer:
         self._labels: list[str] = ["Root"]
         self._parents: list[int] = [0]
         self._names = _names(roots, entry)
-        stack: list[tuple[ast.AST, int, str]] = [(root, 0, "") for root in reversed(roots)]
+        stack: list[_Child] = [(root, 0, "") for root in reversed(roots)]
         while stack and len(self._labels) < MOST_NODES:
             node, parent, edge = stack.pop()
             stack += reversed(self._write(node, parent, edge))
@@ -70,91 +83,84 @@ class _Writer:
         self._parents.append(parent)
         return len(self._labels) - 1
 
-    def _write(  # noqa: C901, PLR0911, PLR0912  one case a kind of node
+    def _write(  # noqa: C901, PLR0911  one case a kind of node
         self, node: ast.AST, parent: int, edge: str
-    ) -> list[tuple[ast.AST, int, str]]:
+    ) -> list[_Child]:
         """Write a node down, and return its children with the parent and edge that each gets."""
+        leaf = self._leaf(node)
+        if leaf:
+            self._add(edge + leaf, parent)
+        if leaf or isinstance(node, _UNWRITTEN) or _says_nothing(node):
+            return []
+        if type(node) in _SHAPES:
+            return self._shaped(node, _SHAPES[type(node)], parent, edge)
         match node:
-            case ast.Name():
-                self._add(edge + self._names.get(node.id, node.id if node.id in BUILT_IN else "name"), parent)
-                return []
-            case ast.Constant():
-                self._add(edge + _constant(node.value), parent)
-                return []
-            case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import() | ast.ImportFrom():
-                return []
             case ast.Expr():
                 return [(node.value, parent, edge)]
             case ast.Call():
                 return self._call(node, parent, edge)
-            case ast.Attribute():
-                return [(node.value, self._add(f"{edge}.{node.attr}", parent), "")]
             case ast.BinOp():
                 return self._binary(node.op, node.left, node.right, parent, edge)
             case ast.AugAssign():
                 at = self._add("Assign", parent)
                 return [(node.target, at, "="), *self._binary(node.op, node.target, node.value, at, "")]
+            case ast.If() | ast.IfExp():
+                return self._choice(node, parent, edge)
+            case ast.For() | ast.AsyncFor():
+                return self._loop(node, parent)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node, parent)
+            case _:
+                return self._other(node, parent, edge)
+
+    def _leaf(self, node: ast.AST) -> str:
+        """Return the label of a node without children; empty for any other."""
+        match node:
+            case ast.Name():
+                return self._names.get(node.id, node.id if node.id in BUILT_IN else "name")
+            case ast.Constant():
+                return _constant(node.value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+                return f"-{_constant(value)}"
+            case _:
+                return ""
+
+    def _shaped(self, node: ast.AST, shape: _Shape, parent: int, edge: str) -> list[_Child]:
+        label, keeps_edge, fields = shape
+        at = self._add(edge + label if keeps_edge else label, parent)
+        return [(child, at, word) for name, word in fields for child in _listed(getattr(node, name))]
+
+    def _choice(self, node: ast.If | ast.IfExp, parent: int, edge: str) -> list[_Child]:
+        at = self._add(f"{edge}If", parent)
+        body, other = _listed(node.body), _listed(node.orelse)
+        otherwise = self._add("Else", at) if other else at
+        return [(node.test, at, "?"), *_under(body, at), *_under(other, otherwise)]
+
+    def _loop(self, node: ast.For | ast.AsyncFor, parent: int) -> list[_Child]:
+        at = self._add("Loop", parent)
+        last = _under(node.orelse, self._add("LoopElse", at)) if node.orelse else []
+        return [(node.iter, at, "in "), *_under(node.body, at), *last]
+
+    def _other(self, node: ast.AST, parent: int, edge: str) -> list[_Child]:
+        match node:
             case ast.Compare():
                 return self._compare(node, parent, edge)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
-                self._add(f"{edge}-{_constant(value)}", parent)
-                return []
+            case ast.Attribute():
+                return [(node.value, self._add(f"{edge}.{node.attr}", parent), "")]
             case ast.UnaryOp():
                 return [(node.operand, self._add(edge + type(node.op).__name__, parent), "")]
             case ast.BoolOp():
-                at = self._add(edge + type(node.op).__name__, parent)
-                return [(value, at, "") for value in node.values]
-            case _:
-                return self._statement(node, parent, edge)
-
-    def _statement(  # noqa: C901, PLR0911  one case a kind of node
-        self, node: ast.AST, parent: int, edge: str
-    ) -> list[tuple[ast.AST, int, str]]:
-        match node:
-            case ast.If() | ast.IfExp():
-                at = self._add(f"{edge}If", parent)
-                body, other = _listed(node.body), _listed(node.orelse)
-                otherwise = self._add("Else", at) if other else at
-                return [(node.test, at, "?"), *_under(body, at), *_under(other, otherwise)]
-            case ast.For() | ast.AsyncFor():
-                at = self._add("Loop", parent)
-                return (
-                    [(node.iter, at, "in "), *_under(node.body, at), *_under(node.orelse, self._add("LoopElse", at))]
-                    if node.orelse
-                    else [(node.iter, at, "in "), *_under(node.body, at)]
-                )
-            case ast.While():
-                at = self._add("While", parent)
-                return [(node.test, at, "?"), *_under(node.body, at), *_under(node.orelse, at)]
-            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                return self._comprehension(node, parent)
-            case ast.Assign():
-                at = self._add("Assign", parent)
-                return [*((target, at, "=") for target in node.targets), (node.value, at, "")]
-            case ast.AnnAssign():
-                at = self._add("Assign", parent)
-                return [(node.target, at, "="), *([(node.value, at, "")] if node.value else [])]
-            case ast.Yield():
-                return [(node.value, self._add("Emit", parent), "")] if node.value else []
+                return _under(node.values, self._add(edge + type(node.op).__name__, parent))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 at = self._add(self._names.get(node.name, "Def"), parent)
                 return [*((default, at, "default ") for default in node.args.defaults), *_under(node.body, at)]
-            case ast.Lambda():
-                return [(node.body, self._add("Lambda", parent), "")]
-            case ast.Subscript():
-                at = self._add(f"{edge}[]", parent)
-                return [(node.value, at, ""), (node.slice, at, "@")]
-            case ast.Slice():
-                at = self._add(f"{edge}:", parent)
-                parts = (("from ", node.lower), ("to ", node.upper), ("by ", node.step))
-                return [(part, at, name) for name, part in parts if part is not None]
             case _:
                 at = self._add(edge + type(node).__name__, parent)
-                return [
-                    (child, at, "") for child in ast.iter_child_nodes(node) if not isinstance(child, _SAID_BY_PARENT)
-                ]
+                return _under(
+                    (each for each in ast.iter_child_nodes(node) if not isinstance(each, _SAID_BY_PARENT)), at
+                )
 
-    def _call(self, node: ast.Call, parent: int, edge: str) -> list[tuple[ast.AST, int, str]]:
+    def _call(self, node: ast.Call, parent: int, edge: str) -> list[_Child]:
         func = node.func
         given = [(argument, "") for argument in node.args] + [(word.value, f"{word.arg}=") for word in node.keywords]
         if isinstance(func, ast.Name):
@@ -172,18 +178,16 @@ class _Writer:
         at = self._add(f"{edge}()", parent)
         return [(func, at, "of "), *((argument, at, word) for argument, word in given)]
 
-    def _binary(
-        self, op: ast.operator, left: ast.expr, right: ast.expr, parent: int, edge: str
-    ) -> list[tuple[ast.AST, int, str]]:
+    def _binary(self, op: ast.operator, left: ast.expr, right: ast.expr, parent: int, edge: str) -> list[_Child]:
         name = type(op).__name__
         at = self._add(edge + name, parent)
         return [(left, at, "l "), (right, at, "r ")] if name in _ORDERED else [(left, at, ""), (right, at, "")]
 
-    def _compare(self, node: ast.Compare, parent: int, edge: str) -> list[tuple[ast.AST, int, str]]:
+    def _compare(self, node: ast.Compare, parent: int, edge: str) -> list[_Child]:
         """Write a chain as the comparisons it is made of, each pointing the same way."""
         if len(node.ops) > 1:
             parent, edge = self._add(f"{edge}And", parent), ""
-        written: list[tuple[ast.AST, int, str]] = []
+        written: list[_Child] = []
         left = node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
             name = type(op).__name__
@@ -193,9 +197,9 @@ class _Writer:
             left = right
         return written
 
-    def _comprehension(self, node: ast.AST, parent: int) -> list[tuple[ast.AST, int, str]]:
+    def _comprehension(self, node: ast.AST, parent: int) -> list[_Child]:
         assert isinstance(node, _COMPREHENSIONS)
-        written: list[tuple[ast.AST, int, str]] = []
+        written: list[_Child] = []
         for each in node.generators:
             parent = self._add("Loop", parent)
             written.append((each.iter, parent, "in "))
@@ -213,17 +217,24 @@ def of_text(text: str) -> Canon:
     return Canon(labels, (0, *range(len(labels) - 1)))
 
 
+def _says_nothing(node: ast.AST) -> bool:
+    """Whether a node is a docstring or the like, or a yield of nothing."""
+    return isinstance(node, ast.Expr | ast.Yield) and (
+        node.value is None or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    )
+
+
 def _constant(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return repr(value)[:24] if not isinstance(value, str) else repr(value[:24])
 
 
-def _listed(body: ast.expr | list[ast.stmt]) -> Sequence[ast.AST]:
-    return body if isinstance(body, list) else [body]
+def _listed(value: ast.AST | Sequence[ast.AST] | None) -> Sequence[ast.AST]:
+    return [value] if isinstance(value, ast.AST) else value or ()
 
 
-def _under(body: Iterable[ast.AST], parent: int) -> list[tuple[ast.AST, int, str]]:
+def _under(body: Iterable[ast.AST], parent: int) -> list[_Child]:
     return [(node, parent, "") for node in body]
 
 

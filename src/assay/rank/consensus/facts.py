@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 from typing import Final
 
 from assay.faults import Fault
-from assay.rank.consensus import seen
+from assay.rank.consensus import form_features
 from assay.rank.consensus.canon import Canon, canon, of_text
 from assay.rank.consensus.inferred import NONE, Kinds, kinds, variables_of
 from assay.rank.consensus.parsing import parsed
 from assay.rank.consensus.scopes import names
-from assay.rank.consensus.wanted import Wanted, kind_of
-from assay.words import STOP_WORDS, terms
+from assay.rank.consensus.task_wants import TaskWants, kind_of
+from assay.terms import STOP_WORDS, terms
 
 NAMES: Final = (
     "parses", "finding", "entry", "undefined", "returns", "falls", "stub", "arity", "kind", "kind_wrong",
@@ -50,7 +50,7 @@ class Facts:
     returned: Kinds = NONE
 
 
-def facts(source: str, task: Wanted) -> Facts:
+def facts(source: str, task: TaskWants) -> Facts:
     """Return what can be seen in a program that answers this task."""
     read = parsed(source)
     text = _of_text(source)
@@ -64,20 +64,25 @@ def facts(source: str, task: Wanted) -> Facts:
 class _Look:
     """All looks at one tree."""
 
-    def __init__(self, tree: ast.Module, task: Wanted, text: Mapping[str, float]) -> None:
+    def __init__(self, tree: ast.Module, task: TaskWants, text: Mapping[str, float]) -> None:
         self._tree, self._task = tree, task
-        part = seen.relevant(tree, task.entry)
+        part = form_features.relevant(tree, task.entry)
         self._main = part.main
         self._names = names(tree)
         idle = _idle(tree, part)
         self._lost = [line for _, line in self._names.undefined if not any(line in lines for lines in idle)]
         nodes = [node for root in part.roots for node in ast.walk(root)]
         body = [part.main] if part.main else list(part.roots)
-        self._values = {**dict.fromkeys(NAMES, 0.0), **text, **seen.size(nodes), **seen.oddities(nodes)}
+        self._values = {
+            **dict.fromkeys(NAMES, 0.0),
+            **text,
+            **form_features.size(nodes),
+            **form_features.oddities(nodes),
+        }
         self._values |= {
             "parses": 1.0,
-            "nested": float(seen.nested(body)),
-            "foreign": float(seen.foreign(list(ast.walk(tree)))),
+            "nested": float(form_features.nested(body)),
+            "foreign": float(form_features.foreign(list(ast.walk(tree)))),
         }
         self._arity, self._returned, method_line = -1, NONE, -1
         if part.main:
@@ -90,13 +95,13 @@ class _Look:
 
     def _module(self) -> None:
         task, names_, body = self._task, self._names, self._tree.body
-        plain = (*seen.DEFINITIONS, ast.Import, ast.ImportFrom)
+        plain = (*form_features.DEFINITIONS, ast.Import, ast.ImportFrom)
         self._values |= {
             "entry": float(task.entry in names_.top or self._main is not None) if task.entry else -1.0,
             "undefined": float(len(self._lost)),
             "unused_arguments": names_.unused_arguments / max(names_.arguments, 1),
             "unused_variables": float(names_.unused_variables),
-            "functions": log1p(sum(isinstance(node, seen.DEFINITIONS) for node in body)),
+            "functions": log1p(sum(isinstance(node, form_features.DEFINITIONS) for node in body)),
             "outside": log1p(sum(not isinstance(node, plain) for node in body)),
             "whole": float(not task.entry),
             "has_text": float(bool(task.text)),
@@ -108,28 +113,34 @@ class _Look:
         self._arity = len(arguments)
         given = dict(zip((argument.arg for argument in arguments), self._task.given, strict=False))
         hints = {argument.arg: kind_of(argument.annotation) for argument in arguments}
-        own = seen.own_nodes(main)
+        own = form_features.own_nodes(main)
         variables = variables_of(main, {name: _kinds(given.get(name) or hints[name]) for name in hints})
+        wrong, line = form_features.methods_wrong(own, variables)
+        self._values |= {
+            "method_wrong": float(wrong),
+            "falls": float(form_features.falls(main.body)),
+            "stub": float(form_features.is_stub(main.body)),
+            "arity": self._fits(main),
+            "recursive": float(any(isinstance(node, ast.Name) and node.id == main.name for node in own)),
+            "endless": float(_endless(main)),
+        }
+        self._returns(own, variables, hints)
+        return line
+
+    def _returns(self, own: Sequence[ast.AST], variables: Mapping[str, Kinds], arguments: Container[str]) -> None:
+        """Look at what the function that is asked for returns."""
         returns = [node for node in own if isinstance(node, ast.Return)]
         valued = [node.value for node in returns if node.value is not None]
         yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own)
         found = [kinds(value, variables) for value in valued]
         self._returned = frozenset().union(*found)
-        wrong, line = seen.methods_wrong(own, variables)
         self._values |= {
             "returns": float(bool(valued) or yields),
-            "falls": float(seen.falls(main.body)),
-            "stub": float(seen.is_stub(main.body)),
             "n_returns": float(len(returns)),
-            "method_wrong": float(wrong),
-            "arity": self._fits(main),
-            "recursive": float(any(isinstance(node, ast.Name) and node.id == main.name for node in own)),
-            "endless": float(_endless(main)),
             "returns_constant": sum(isinstance(value, ast.Constant) for value in valued) / max(len(valued), 1),
-            "returns_argument": sum(getattr(value, "id", "") in hints for value in valued) / max(len(valued), 1),
+            "returns_argument": sum(getattr(value, "id", "") in arguments for value in valued) / max(len(valued), 1),
             **_kind_fits(found, self._task.returned),
         }
-        return line
 
     def _fits(self, main: ast.FunctionDef | ast.AsyncFunctionDef) -> float:
         if self._task.arity < 0:
@@ -140,19 +151,14 @@ class _Look:
     def _shared(self, nodes: list[ast.AST]) -> None:
         """Compare names and constants with the words and numbers of the task."""
         task = self._task
-        own = {node.id for node in nodes if isinstance(node, ast.Name)} | {
-            n.attr for n in nodes if isinstance(n, ast.Attribute)
-        }
-        words = {term for name in own for term in terms(name)} - STOP_WORDS
-        numbers = {
-            repr(n.value) for n in nodes if isinstance(n, ast.Constant) and type(n.value) in {int, float}
-        } - _SMALL
+        words = {term for name in _identifiers(nodes) for term in terms(name)} - STOP_WORDS
+        numbers = _numbers(nodes) - _SMALL
         wanted = task.numbers - _SMALL
         self._values |= {
-            "words_shared": len(words & task.words) / len(words) if words and task.text else -1.0,
-            "words_covered": len(words & task.words) / len(task.words) if task.words else -1.0,
-            "numbers_shared": len(numbers & wanted) / len(numbers) if numbers and task.text else -1.0,
-            "numbers_covered": len(numbers & wanted) / len(wanted) if wanted else -1.0,
+            "words_shared": _fraction(words, task.words) if task.text else -1.0,
+            "words_covered": _fraction(task.words, words),
+            "numbers_shared": _fraction(numbers, wanted) if task.text else -1.0,
+            "numbers_covered": _fraction(wanted, numbers),
         }
 
     def _finding(self, method_line: int) -> tuple[Fault | None, int]:
@@ -171,13 +177,27 @@ class _Look:
         return None, -1
 
 
-def _idle(tree: ast.Module, part: seen.Relevant) -> list[range]:
+def _idle(tree: ast.Module, part: form_features.Relevant) -> list[range]:
     """Return the lines of functions that the one that is asked for never reaches: what is wrong there shows nowhere."""
     if part.main is None:
         return []
     used = set(map(id, part.roots))
-    idle = [node for node in tree.body if isinstance(node, seen.FUNCTIONS) and id(node) not in used]
+    idle = [node for node in tree.body if isinstance(node, form_features.FUNCTIONS) and id(node) not in used]
     return [range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1) for node in idle]
+
+
+def _fraction(some: frozenset[str] | set[str], others: frozenset[str] | set[str]) -> float:
+    """Return how many of some are among others, -1 where there are none."""
+    return len(some & others) / len(some) if some else -1.0
+
+
+def _identifiers(nodes: Sequence[ast.AST]) -> set[str]:
+    found = (getattr(node, "id", getattr(node, "attr", "")) for node in nodes)
+    return {name for name in found if name}
+
+
+def _numbers(nodes: Sequence[ast.AST]) -> set[str]:
+    return {repr(node.value) for node in nodes if isinstance(node, ast.Constant) and type(node.value) in {int, float}}
 
 
 def _kinds(kind: str) -> Kinds:

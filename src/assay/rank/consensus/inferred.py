@@ -6,7 +6,7 @@ Nothing is followed beyond the variables of one function, and what cannot be tol
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 Kinds = frozenset[str]
@@ -51,7 +51,7 @@ _OF_FORMS: Final[Mapping[type[ast.expr], str]] = {
 _NUMERIC: Final = frozenset({"int", "float", "bool"})
 
 
-def kinds(  # noqa: C901, PLR0911, PLR0912  one case a kind of node
+def kinds(  # noqa: PLR0911  one case a kind of node
     node: ast.expr, variables: Mapping[str, Kinds], depth: int = 0
 ) -> Kinds:
     """Return the kinds that an expression may have; empty where one of them is unknown."""
@@ -62,33 +62,33 @@ def kinds(  # noqa: C901, PLR0911, PLR0912  one case a kind of node
             return frozenset({"None" if value is None else type(value).__name__})
         case ast.Name(id=name):
             return variables.get(name, NONE)
-        case ast.Call(func=ast.Name(id="max" | "min" | "sum"), args=[_]):
-            return NONE
-        case ast.Call(func=ast.Name(id=name)):
-            return _one(_OF_CALLS.get(name))
-        case ast.Call(func=ast.Attribute(attr=name)):
-            return _one(_OF_METHODS.get(name))
-        case ast.UnaryOp(op=ast.Not()):
-            return frozenset({"bool"})
+        case ast.Call():
+            return _one(_of_call(node.func))
         case ast.UnaryOp():
-            return kinds(node.operand, variables, depth + 1)
+            return frozenset({"bool"}) if isinstance(node.op, ast.Not) else kinds(node.operand, variables, depth + 1)
         case ast.BinOp():
             return _binary(node, variables, depth + 1)
-        case ast.IfExp():
-            return _joined((node.body, node.orelse), variables, depth + 1)
-        case ast.BoolOp():
-            return _joined(tuple(node.values), variables, depth + 1)
+        case ast.IfExp() | ast.BoolOp():
+            parts = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+            return _joined(parts, variables, depth + 1)
         case ast.Subscript(slice=ast.Slice()):
             return kinds(node.value, variables, depth + 1)
         case _:
             return _one(_OF_FORMS.get(type(node)))
 
 
+def _of_call(func: ast.expr) -> str | None:
+    """Return the kind that a function or method of a name gives."""
+    if isinstance(func, ast.Attribute):
+        return _OF_METHODS.get(func.attr)
+    return _OF_CALLS.get(func.id) if isinstance(func, ast.Name) else None
+
+
 def _one(kind: str | None) -> Kinds:
     return frozenset({kind}) if kind else NONE
 
 
-def _joined(nodes: tuple[ast.expr, ...], variables: Mapping[str, Kinds], depth: int) -> Kinds:
+def _joined(nodes: Sequence[ast.expr], variables: Mapping[str, Kinds], depth: int) -> Kinds:
     found = [kinds(node, variables, depth) for node in nodes]
     return frozenset().union(*found) if all(found) else NONE
 

@@ -15,7 +15,7 @@ LONGEST: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedProgram:
     """The tree of a program, or why there is none."""
 
     tree: ast.Module | None
@@ -25,19 +25,19 @@ class Parsed:
     """It is too long or too deep to be read: whether it is Python is not known."""
 
 
-def parsed(source: str) -> Parsed:
+def parsed(source: str) -> ParsedProgram:
     """Return the tree of a program; warnings of the compiler are the caller's to silence."""
     if len(source) > LONGEST:
-        return Parsed(None, unread=True)
+        return ParsedProgram(None, unread=True)
     try:
-        return Parsed(ast.parse(source))
+        return ParsedProgram(ast.parse(source))
     except SyntaxError as error:
         lines = source.count("\n") + 1
-        return Parsed(None, min(error.lineno or _unprintable(source), lines))
+        return ParsedProgram(None, min(error.lineno or _unprintable(source), lines))
     except ValueError:
-        return Parsed(None, _unprintable(source))
+        return ParsedProgram(None, _unprintable(source))
     except (RecursionError, MemoryError):
-        return Parsed(None, unread=True)
+        return ParsedProgram(None, unread=True)
 
 
 def _unprintable(source: str) -> int:

@@ -26,7 +26,7 @@ _FEWEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Bags:
+class PathBags:
     """Which path stands in which program, how often: one entry for each, by program and then by path."""
 
     rows: Numbers
@@ -44,7 +44,7 @@ class Bags:
         return len(self.lengths)
 
 
-def bags(canons: Sequence[Canon]) -> Bags:
+def bags(canons: Sequence[Canon]) -> PathBags:
     """Return the paths of each program."""
     known: dict[str, int] = {}
     labels: list[int] = []
@@ -70,7 +70,7 @@ class _Nodes:
     owners: Numbers
 
 
-def _bags(nodes: _Nodes, told: Numbers, programs: int) -> Bags:
+def _bags(nodes: _Nodes, told: Numbers, programs: int) -> PathBags:
     labels, parents, owners = nodes.labels, nodes.parents, nodes.owners
     rows: list[Numbers] = []
     paths: list[Numbers] = []
@@ -91,7 +91,7 @@ def _bags(nodes: _Nodes, told: Numbers, programs: int) -> Bags:
         width += number
     row, path, count_ = np.concatenate(rows), np.concatenate(paths), np.concatenate(counts)
     order = np.lexsort((path, row))
-    return Bags(row[order], path[order], count_[order], np.concatenate(lengths), np.concatenate(results), programs)
+    return PathBags(row[order], path[order], count_[order], np.concatenate(lengths), np.concatenate(results), programs)
 
 
 def _of_lengths(labels: Numbers, parents: Numbers) -> list[tuple[Numbers, int, Numbers]]:

@@ -126,21 +126,28 @@ class _Walk:
         """Go into what has a scope of its own; its defaults, decorators and annotations are of the one around."""
         inner = self._open(scope, function=isinstance(node, _FUNCTIONS))
         if isinstance(node, _FUNCTIONS):
-            given = node.args
-            own = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
-            inner.bound |= {argument.arg for argument in own}
-            if not isinstance(node, ast.Lambda):
-                self._arguments += [(argument.arg, inner) for argument in own]
-            hints = [argument.annotation for argument in own if argument.annotation]
-            defaults = [*given.defaults, *(default for default in given.kw_defaults if default)]
-            self._stack += [(outer, scope) for outer in (*hints, *defaults)]
+            self._parameters(node, inner, scope)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             scope.bound.add(node.name)
-            self._stack += [(outer, scope) for outer in node.decorator_list]
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns:
-            self._stack.append((node.returns, scope))
-        if isinstance(node, ast.ClassDef):
-            self._stack += [(outer, scope) for outer in (*node.bases, *(word.value for word in node.keywords))]
+            self._stack += [(outer, scope) for outer in (*node.decorator_list, *_bases(node))]
         body = getattr(node, "body", None)
         inside = body if isinstance(body, list) else [body] if body else list(ast.iter_child_nodes(node))
         self._stack += [(child, inner) for child in inside]
+
+    def _parameters(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, inner: _Scope, scope: _Scope
+    ) -> None:
+        given = node.args
+        own = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
+        inner.bound |= {argument.arg for argument in own}
+        if not isinstance(node, ast.Lambda):
+            self._arguments += [(argument.arg, inner) for argument in own]
+        hints = (argument.annotation for argument in own)
+        self._stack += [(outer, scope) for outer in (*hints, *given.defaults, *given.kw_defaults) if outer]
+
+
+def _bases(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
+    """Return what a head names beside its decorators and parameters: the type of the result, or the bases."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.bases, *(word.value for word in node.keywords)]
+    return [node.returns] if node.returns else []

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.rank.consensus.paths import Bags
+from assay.rank.consensus.paths import PathBags
 
 Floats = NDArray[np.float32]
 Chosen = NDArray[np.bool_]
@@ -21,7 +21,7 @@ MOST: Final = 400
 _BLOCK: Final = 256
 
 
-def likeness(bags: Bags, columns: Chosen, against: NDArray[np.intp]) -> Floats:
+def likeness(bags: PathBags, columns: Chosen, against: NDArray[np.intp]) -> Floats:
     """Return the Jaccard likeness of each program to each of these, over some of the paths."""
     used = columns[bags.paths]
     rows, paths = bags.rows[used], bags.paths[used]

@@ -68,7 +68,7 @@ def trees(record: Mapping[str, Any]) -> Trees:
     """Return the trees of a record as a file has it."""
     missing = [name for name in _FIELDS if name not in record]
     if missing:
-        raise InputError(f"these trees lack '{missing[0]}': wanted a file of `assay.rank.consensus.learn`")
+        raise InputError(f"these trees lack '{missing[0]}': wanted a file of `assay.rank.consensus.train_consensus`")
     try:
         feature, right, roots = (np.array(record[name], np.int64) for name in ("feature", "right", "roots"))
         value, threshold = (np.array(record[name], np.float64) for name in ("value", "threshold"))

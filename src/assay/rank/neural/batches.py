@@ -28,7 +28,7 @@ _DEEPEST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TokenLayout:
     """Which tokens stand around prompt and code; saved beside the model."""
 
     opening: tuple[int, ...]
@@ -43,7 +43,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TokenRow:
     """One program as tokens."""
 
     ids: list[int]
@@ -61,7 +61,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class TokenBatch:
     """Rows padded to one length."""
 
     ids: Ints
@@ -75,7 +75,7 @@ class Batch:
 class Reader:
     """Programs to rows of tokens, each line tokenized once."""
 
-    def __init__(self, tokenizer: Any, layout: Layout) -> None:
+    def __init__(self, tokenizer: Any, layout: TokenLayout) -> None:
         self.tokenizer = tokenizer
         self.layout = layout
         self.tokenizer.encode_special_tokens = True  # what looks like a special token in a program is text
@@ -83,7 +83,7 @@ class Reader:
         self.tokenizer.no_padding()
         self._lines: dict[str, list[int]] = {}
 
-    def rows(self, prompt: str, sources: Sequence[str]) -> list[Row]:
+    def rows(self, prompt: str, sources: Sequence[str]) -> list[TokenRow]:
         """Return one row a program."""
         layout = self.layout
         around = len(layout.opening) + 4  # separator, first and last newline, closing
@@ -95,7 +95,7 @@ class Reader:
         self._learn({line for each in lines for line in each[:room]})
         return [self._row(before, each[:room], room) for each in lines]
 
-    def _row(self, before: list[int], lines: list[str], room: int) -> Row:
+    def _row(self, before: list[int], lines: list[str], room: int) -> TokenRow:
         ids, newlines = [*before, self.layout.newline], [len(before)]
         end = len(ids) + room
         for line in lines:
@@ -104,7 +104,7 @@ class Reader:
                 break
             newlines.append(len(ids) - 1)
         ids = [*ids[:end], self.layout.newline, self.layout.closing]
-        return Row(ids, len(before), [*newlines, len(ids) - 2])
+        return TokenRow(ids, len(before), [*newlines, len(ids) - 2])
 
     def _learn(self, lines: set[str]) -> None:
         if len(self._lines) > 200_000:
@@ -149,7 +149,7 @@ def _without_repeated(lines: list[str], said: str) -> list[str]:
     return kept
 
 
-def padded(rows: Sequence[Row], padding: int) -> Batch:
+def padded(rows: Sequence[TokenRow], padding: int) -> TokenBatch:
     """Return rows as arrays of one width, padded on the right."""
     shape = (len(rows), max((len(row.ids) for row in rows), default=0))
     ids = np.full(shape, padding, dtype=np.int64)
@@ -159,10 +159,10 @@ def padded(rows: Sequence[Row], padding: int) -> Batch:
         size = len(row.ids)
         ids[at, :size], mask[at, :size], segments[at, row.code_start : size] = row.ids, 1, 1
         newlines[at, row.newlines] = True
-    return Batch(ids, mask, segments, newlines)
+    return TokenBatch(ids, mask, segments, newlines)
 
 
-def by_length(rows: Sequence[Row], size: int) -> Iterator[list[int]]:
+def by_length(rows: Sequence[TokenRow], size: int) -> Iterator[list[int]]:
     """Yield the places of rows, like lengths together, at most `size` at a time: padding costs what text costs."""
     order = sorted(range(len(rows)), key=lambda place: len(rows[place].ids))
     for start in range(0, len(order), size):

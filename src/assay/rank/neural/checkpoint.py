@@ -10,8 +10,9 @@ from typing import Any
 
 import torch
 
-from assay import records
 from assay.errors import InputError
+from assay.io import files
+from assay.runs.record import append_lines, read_lines
 
 FILE, LOG = "checkpoint.pt", "log.jsonl"
 
@@ -19,8 +20,8 @@ FILE, LOG = "checkpoint.pt", "log.jsonl"
 def write(folder: Path, state: dict[str, Any]) -> None:
     """Replace the checkpoint of a folder."""
     random = {"cpu": torch.get_rng_state(), "gpu": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []}
-    torch.save({**state, "random": random}, folder / f"{FILE}.new")
-    (folder / f"{FILE}.new").replace(folder / FILE)
+    with files.replacing(folder / FILE) as beside:
+        torch.save({**state, "random": random}, beside)
 
 
 def read(folder: Path, run: str) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def read(folder: Path, run: str) -> dict[str, Any]:
     torch.set_rng_state(state["random"]["cpu"])
     if state["random"]["gpu"]:
         torch.cuda.set_rng_state_all(state["random"]["gpu"])
-    kept = [record for record in records.read(folder / LOG) if record["step"] <= state["step"]]
+    kept = [record for record in read_lines(folder / LOG) if record["step"] <= state["step"]]
     (folder / LOG).unlink(missing_ok=True)
-    records.append(folder / LOG, kept)
+    append_lines(folder / LOG, kept)
     return state

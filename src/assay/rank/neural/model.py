@@ -22,10 +22,10 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from assay.errors import InputError
-from assay.rank.neural.batches import Batch, Layout
-from assay.rank.neural.folder import CONFIG, TOKENIZER, WEIGHTS, About, wanted, write_about
-from assay.rank.neural.labels import CLASSES, LINES
-from assay.rank.neural.settings import NeuralSettings
+from assay.rank.neural.batches import TokenBatch, TokenLayout
+from assay.rank.neural.fault_classes import CLASSES, LINES
+from assay.rank.neural.model_folder import CONFIG, TOKENIZER, WEIGHTS, ModelCard, wanted, write_about
+from assay.rank.neural.neural_settings import NeuralSettings
 from assay.rank.neural.tokens import layout_of
 
 Floats = NDArray[np.float32]
@@ -64,14 +64,14 @@ class TorchRunner:
         self._device = device
         self._half = half
 
-    def run(self, batch: Batch) -> tuple[Floats, ...]:
+    def run(self, batch: TokenBatch) -> tuple[Floats, ...]:
         """Return the logits of the classes, and with lines those of the tokens."""
         with torch.inference_mode(), torch.autocast(self._device, torch.bfloat16, enabled=self._half):
             said = self._model(*tensors(batch, self._device))
         return tuple(each.float().cpu().numpy() for each in said)
 
 
-def open_torch(folder: Path, about: About) -> TorchRunner:
+def open_torch(folder: Path, about: ModelCard) -> TorchRunner:
     """Return a trained ranker, on the GPU where there is one."""
     device = device_of()
     return TorchRunner(load(folder, about).eval().to(device), device)
@@ -82,12 +82,12 @@ def device_of() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def tensors(batch: Batch, device: str) -> tuple[Tensor, ...]:
+def tensors(batch: TokenBatch, device: str) -> tuple[Tensor, ...]:
     """Return what a model reads of a batch."""
     return tuple(torch.from_numpy(each).to(device) for each in (batch.ids, batch.mask, batch.segments))
 
 
-def start(settings: NeuralSettings) -> tuple[RankerModel, Tokenizer, Layout, str]:
+def start(settings: NeuralSettings) -> tuple[RankerModel, Tokenizer, TokenLayout, str]:
     """Return a base model with new heads, its tokenizer, how to lay out rows, and which token tells the class."""
     base = settings.base
     try:
@@ -114,7 +114,7 @@ def start(settings: NeuralSettings) -> tuple[RankerModel, Tokenizer, Layout, str
     return RankerModel(body, settings.task, reads), tokenizer, layout, reads
 
 
-def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: About) -> None:
+def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ModelCard) -> None:
     """Write everything that ranking needs; `ranker.json` last, since it says that the rest is there."""
     model.body.config.save_pretrained(folder)
     tokenizer.save(str(folder / TOKENIZER))
@@ -122,7 +122,7 @@ def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: About) -
     write_about(folder, about)
 
 
-def load(folder: Path, about: About) -> RankerModel:
+def load(folder: Path, about: ModelCard) -> RankerModel:
     """Read a model that was saved."""
     try:
         body = AutoModel.from_config(AutoConfig.from_pretrained(wanted(folder, CONFIG)))

@@ -9,13 +9,13 @@ from typing import Any
 from tokenizers import AddedToken, Tokenizer
 
 from assay.errors import InputError
-from assay.rank.neural.batches import COLUMNS, Layout, Reader
-from assay.rank.neural.folder import TOKENIZER, wanted
+from assay.rank.neural.batches import COLUMNS, Reader, TokenLayout
+from assay.rank.neural.model_folder import TOKENIZER, wanted
 
 NEWLINE, INDENT = "[NEWLINE]", "[INDENT]"
 
 
-def open_reader(folder: Path, layout: Layout) -> Reader:
+def open_reader(folder: Path, layout: TokenLayout) -> Reader:
     """Return what turns programs into rows the way they were when the ranker was trained."""
     file = wanted(folder, TOKENIZER)
     try:
@@ -24,7 +24,7 @@ def open_reader(folder: Path, layout: Layout) -> Reader:
         raise InputError(f"{file} is no tokenizer: {error}; copy the whole folder again, or train again") from error
 
 
-def layout_of(tokenizer: Tokenizer, special: Mapping[str, str], *, window: int, code_least: int) -> Layout:
+def layout_of(tokenizer: Tokenizer, special: Mapping[str, str], *, window: int, code_least: int) -> TokenLayout:
     """Return how to lay out rows for a tokenizer, adding the tokens it lacks; `special` gives a role its token."""
 
     def known(*roles: str) -> list[int]:
@@ -35,7 +35,7 @@ def layout_of(tokenizer: Tokenizer, special: Mapping[str, str], *, window: int, 
     closing = (known("sep_token", "eos_token") or [newline])[0]
     padding = (known("pad_token", "eos_token") or [0])[0]
     opening = tuple(known("cls_token", "bos_token")[:1])
-    return Layout(opening, closing, closing, padding, newline, indent, window, min(code_least, window // 2))
+    return TokenLayout(opening, closing, closing, padding, newline, indent, window, min(code_least, window // 2))
 
 
 def _newline(tokenizer: Tokenizer, unknown: str) -> int:
@@ -52,5 +52,6 @@ def _indent(tokenizer: Tokenizer) -> int:
 
 def _added(tokenizer: Tokenizer, token: str) -> int:
     tokenizer.add_special_tokens([AddedToken(token, special=True)])
-    place: int = tokenizer.token_to_id(token)
-    return place
+    place = tokenizer.token_to_id(token)
+    assert place is not None, "it was just added"
+    return int(place)

@@ -30,7 +30,7 @@ Shape = Callable[[str, Sequence[str]], Entry]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AgentFiles:
     """The files an agent may look in, of which the first that exists is meant, and where it starts a server."""
 
     files: tuple[str, ...]
@@ -45,8 +45,8 @@ class Agent:
 
     name: str
     title: str
-    project: Place | None
-    user: Place | None
+    project: AgentFiles | None
+    user: AgentFiles | None
     signs: tuple[str, ...]
     """Folders and programs, of which one is enough."""
     keys: tuple[str, ...] = ("mcpServers",)
@@ -54,21 +54,21 @@ class Agent:
     searches: bool = True
     """Whether it finds programs as a shell does; a desktop application may not."""
 
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, AgentFiles]:
         """Return what it has of a file in the project and one of the user, the usual one first."""
         both = {"project": self.project, "user": self.user}
         return {scope: place for scope, place in both.items() if place}
 
-    def place(self, scope: str | None) -> Place:
+    def place(self, scope: str | None) -> AgentFiles:
         """Return the place of a scope, or the usual one."""
         places = self.places()
         if scope and scope not in places:
             raise InputError(f"{self.title} has no file of the {scope}: leave --scope out")
-        return places[scope] if scope else next(iter(places.values()), Place(()))
+        return places[scope] if scope else next(iter(places.values()), AgentFiles(()))
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class SettingsPlaces:
     """Where people keep their settings on a platform."""
 
     platform: str
@@ -76,7 +76,7 @@ class Machine:
     environment: Mapping[str, str]
 
     @classmethod
-    def here(cls) -> Machine:
+    def here(cls) -> SettingsPlaces:
         """Return this one."""
         return cls(sys.platform, Path.home(), os.environ)
 
@@ -102,7 +102,7 @@ class Machine:
         search = self.environment.get("PATH", "")
         return any(self.path(sign).exists() if "{" in sign else shutil.which(sign, path=search) for sign in agent.signs)
 
-    def file(self, place: Place, project: Path) -> Path:
+    def file(self, place: AgentFiles, project: Path) -> Path:
         """Return the file of a place that is there, else the one to make."""
         files = [project / self.path(file) for file in place.files]
         return next((file for file in files if file.exists()), files[0])

@@ -13,20 +13,20 @@ from types import ModuleType
 from typing import Any
 
 from assay.errors import InputError, MissingExtra
-from assay.serve.agents import files, jsonc, kept
+from assay.serve.agents import agent_files, edit_journal, jsonc
 from assay.serve.agents.agent import Entry, ours
-from assay.serve.agents.files import read, resolved
-from assay.serve.agents.kept import Record
+from assay.serve.agents.agent_files import read, resolved
+from assay.serve.agents.edit_journal import EditRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingsEdit:
     """What becomes of one file; None is no file."""
 
     file: Path
     before: str | None
     after: str | None
-    record: Record | None = None
+    record: EditRecord | None = None
     """What is known of the file: to be kept, or where the change undoes what was done, to be forgotten."""
     undoes: bool = False
     notes: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ def entry_in(file: Path, keys: Sequence[str]) -> Any:
     return None if text is None else _entry(_load(file, text), keys)
 
 
-def installing(file: Path, keys: Sequence[str], entry: Entry) -> Change:
+def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
     """Return the change that puts an entry into a file; what somebody added to it before stays."""
     text = read(file)
     old = _entry(_load(file, text or ""), keys)
@@ -57,54 +57,54 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> Change:
     except InputError as error:
         raise InputError(f"{file}: {error}") from error
     if after == text:
-        return Change(file, text, text)
-    files.check_writable(file)
+        return SettingsEdit(file, text, text)
+    agent_files.check_writable(file)
     note = f"an entry '{keys[-1]}' that does not start this program is replaced"
     record = _recorded(file, text, after, keys)
-    return Change(file, text, after, record, notes=(note,) if old is not None and not ours(old) else ())
+    return SettingsEdit(file, text, after, record, notes=(note,) if old is not None and not ours(old) else ())
 
 
-def undoing(file: Path, keys: Sequence[str]) -> Change:
+def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
     """Return the change that takes an entry back: the text of before, or where others changed it only the entry."""
-    text, record = read(file), kept.recall(resolved(file))
+    text, record = read(file), edit_journal.recall(resolved(file))
     if text is None:
-        return Change(file, None, None)
+        return SettingsEdit(file, None, None)
     after = record.undone(text) if record else None
     if record and after is not None:
-        files.check_writable(file)
-        return Change(file, text, None if record.new and not after else after, record, undoes=True)
+        agent_files.check_writable(file)
+        return SettingsEdit(file, text, None if record.new and not after else after, record, undoes=True)
     found = _entry(_load(file, text), keys)
     if found is None or not (record or ours(found)):
-        return Change(file, text, text, notes=(f"an entry '{keys[-1]}' that is not ours stays",) if found else ())
+        return SettingsEdit(file, text, text, notes=(f"an entry '{keys[-1]}' that is not ours stays",) if found else ())
     notes = [f"{file} was changed since by somebody else: only the entry goes"] if record else []
     if record and found != record.entry:
         notes.append("the entry was edited since it was written")
-    record = record or Record(str(resolved(file)), found)
+    record = record or EditRecord(str(resolved(file)), found)
     try:
         after = _without(file, text, keys, record)
     except InputError as error:
         raise InputError(f"{file}: {error}; take it out by hand") from error
-    files.check_writable(file)
-    return Change(file, text, after, record, undoes=True, notes=tuple(notes))
+    agent_files.check_writable(file)
+    return SettingsEdit(file, text, after, record, undoes=True, notes=tuple(notes))
 
 
-def write(change: Change) -> None:
+def write(change: SettingsEdit) -> None:
     """Write a change, if the file still is what the change was worked out for."""
     if read(change.file) != change.before:
         raise InputError(f"{change.file} was changed in the meantime, and was left alone: run this again")
     record = change.record
     if record and not change.undoes:
-        made = map(str, files.missing_folders(change.file))
-        kept.remember(replace(record, folders=(*made, *record.folders)))
+        made = map(str, agent_files.missing_folders(change.file))
+        edit_journal.remember(replace(record, folders=(*made, *record.folders)))
     if change.after is not None:
-        files.write(change.file, change.after)
+        agent_files.write(change.file, change.after)
     else:
         resolved(change.file).unlink()
         for folder in record.folders if record else ():
             with suppress(OSError):  # something else lies in it
                 Path(folder).rmdir()
     if change.undoes:
-        kept.forget(resolved(change.file))
+        edit_journal.forget(resolved(change.file))
 
 
 def format_of(file: Path) -> ModuleType:
@@ -118,19 +118,21 @@ def format_of(file: Path) -> ModuleType:
     return tomls
 
 
-def _recorded(file: Path, text: str | None, after: str, keys: Sequence[str]) -> Record:
+def _recorded(file: Path, text: str | None, after: str, keys: Sequence[str]) -> EditRecord:
     """Return what to know after an edit: on top of what was known, if the entry of then still is there."""
     found, entry = _load(file, text or ""), _entry(_load(file, after), keys)
     old = _entry(found, keys)
-    last = kept.recall(resolved(file)) if old is not None else None
+    last = edit_journal.recall(resolved(file)) if old is not None else None
     if last is None:
         made = sum(_entry(found, keys[:depth]) is None for depth in range(1, len(keys)))
-        return Record(str(resolved(file)), entry, old, made, text is None, step=kept.step(text or "", after))
+        return EditRecord(
+            str(resolved(file)), entry, old, made, text is None, step=edit_journal.step(text or "", after)
+        )
     before = last.undone(text or "")
-    return replace(last, entry=entry, step=None if before is None else kept.step(before, after))
+    return replace(last, entry=entry, step=None if before is None else edit_journal.step(before, after))
 
 
-def _without(file: Path, text: str, keys: Sequence[str], record: Record) -> str | None:
+def _without(file: Path, text: str, keys: Sequence[str], record: EditRecord) -> str | None:
     """Return a text without the entry, and without what only it was there for."""
     form = format_of(file)
     if record.was is not None:

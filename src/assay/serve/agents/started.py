@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import InputError
-from assay.serve.agents.agent import ANYWHERE, Agent, Entry, Place
+from assay.serve.agents.agent import ANYWHERE, Agent, AgentFiles, Entry
 
 PROGRAM = "assay"
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartCommand:
     """A command, what comes before its arguments, and why it is not just the name; empty where it is."""
 
     command: str
@@ -22,7 +22,7 @@ class Started:
     why: str = ""
 
 
-def started(called: str, interpreter: str, search: str) -> Started:
+def started(called: str, interpreter: str, search: str) -> StartCommand:
     """Return how this program is started: by its name where PATH finds it for everybody, else by its path.
 
     `called` is what it was called as now, `interpreter` is what runs it, and `search` is PATH.
@@ -30,17 +30,17 @@ def started(called: str, interpreter: str, search: str) -> Started:
     found = _found(PROGRAM, search)
     own = _own(Path(called), Path(interpreter))
     if own is None:
-        return Started(_plain(interpreter), ("-m", "assay.cli.main"), "it is not installed as a program of its own")
+        return StartCommand(_plain(interpreter), ("-m", "assay"), "it is not installed as a program of its own")
     if found is None:
-        return Started(str(own), (), f"'{PROGRAM}' is not on PATH")
+        return StartCommand(str(own), (), f"'{PROGRAM}' is not on PATH")
     if not own.samefile(found):
-        return Started(str(own), (), f"'{PROGRAM}' on PATH is another one, {found}")
+        return StartCommand(str(own), (), f"'{PROGRAM}' on PATH is another one, {found}")
     if (Path(found).parent.parent / "pyvenv.cfg").exists():
-        return Started(found, (), "PATH leads to it only while its virtual environment is active")
-    return Started(PROGRAM)
+        return StartCommand(found, (), "PATH leads to it only while its virtual environment is active")
+    return StartCommand(PROGRAM)
 
 
-def entry_of(agent: Agent, place: Place, how: Started, project: Path, *, fixed: bool) -> Entry:
+def entry_of(agent: Agent, place: AgentFiles, how: StartCommand, project: Path, *, fixed: bool) -> Entry:
     """Return the entry for a place: with the project where the agent would not start in it, or where it is `fixed`."""
     serves = place.starts
     if serves == ANYWHERE or (fixed and place is agent.user):
@@ -50,11 +50,11 @@ def entry_of(agent: Agent, place: Place, how: Started, project: Path, *, fixed: 
     return agent.shape(how.command, [*how.first, "mcp", *([serves] if serves else [])])
 
 
-def by_path(agent: Agent, how: Started, search: str) -> Started:
+def by_path(agent: Agent, how: StartCommand, search: str) -> StartCommand:
     """Return how an agent starts this program that does not look for programs as a shell does."""
     if agent.searches or how.why:
         return how
-    return Started(_found(how.command, search) or how.command, how.first, f"{agent.title} may not see PATH")
+    return StartCommand(_found(how.command, search) or how.command, how.first, f"{agent.title} may not see PATH")
 
 
 def _found(program: str, search: str) -> str | None:

@@ -18,23 +18,23 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 from assay import __version__
-from assay.corpus.files import shown
+from assay.corpus.walked_files import shown
 from assay.errors import AssayError
-from assay.serve import asking, reading
-from assay.serve.answers import Found, FoundAnswer
-from assay.serve.asking import Keep, Order, Page, Status
-from assay.serve.benched import Reports
-from assay.serve.http import answer as answers
+from assay.serve import read_tools, search_tools
+from assay.serve.highlight import styled_json
+from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
 from assay.serve.http.bodies import Candidates
-from assay.serve.http.labels import LabelRoutes
+from assay.serve.http.label_routes import LabelRoutes
 from assay.serve.http.page import PageRoutes
 from assay.serve.http.reports import ReportRoutes
-from assay.serve.http.work import Workers
+from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import Labeller
-from assay.serve.reading import OutlineAnswer, PatternAnswer
+from assay.serve.read_tools import OutlineAnswer, PatternAnswer
+from assay.serve.report_data import Reports
+from assay.serve.responses import FoundAnswer, FoundUnit
+from assay.serve.search_tools import Order, Page, SearchFilter, Status
 from assay.serve.session import Session
-from assay.serve.styled import styled_json
 
 DESCRIPTION = (
     "Finds code by meaning in the folders that are served. Lines are 1-based and inclusive, paths relative to root. "
@@ -43,7 +43,7 @@ DESCRIPTION = (
 
 
 @dataclass(frozen=True, slots=True)
-class StyledFound(Found):
+class StyledFound(FoundUnit):
     """A unit that was found, with its lines for highlighting."""
 
     styled: list[list[tuple[str, str]]] = field(default_factory=list)
@@ -81,14 +81,14 @@ class Roots:
 class AskingRoutes:
     """The questions that can be asked of a session; each parameter is what a client sees of it."""
 
-    def __init__(self, session: Session, labeller: Labeller, workers: Workers) -> None:
+    def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
         self._session, self._workers = session, workers
         served = [Root(shown(str(root)), shown(root.name or str(root))) for root in session.roots]
-        self._roots = answers.told(Roots(served, __version__, labeller.judge))
+        self._roots = answers.as_json(Roots(served, __version__, labeller.judge))
 
     async def roots(self) -> Response:
         """Say which folders are served."""
-        return answers.answered(self._roots)
+        return answers.response_of(self._roots)
 
     async def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
@@ -99,42 +99,44 @@ class AskingRoutes:
         languages: given.Languages = [],  # noqa: B006  a schema
         kinds: given.Kinds = [],  # noqa: B006
         globs: given.Globs = [],  # noqa: B006
-        budget: given.Budget = asking.USUAL_BUDGET,
+        budget: given.Budget = search_tools.USUAL_BUDGET,
         cursor: given.Cursor = "",
         explain: given.Explain = False,  # noqa: FBT002
         styled: given.Styled = False,  # noqa: FBT002
     ) -> Response:
         """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
-        keep = Keep(mode, tuple(languages), tuple(globs), tuple(kinds))
+        keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds))
         page = Page(k, budget, cursor, explain=explain)
-        work = partial(asking.search, self._session, query, path, keep=keep, page=page)
-        return await self._answer(work, _styled if styled else answers.told)
+        work = partial(search_tools.search, self._session, query, path, keep=keep, page=page)
+        return await self._answer(work, _styled if styled else answers.as_json)
 
     async def related(  # noqa: PLR0913, PLR0917
         self,
         path: given.File,
         line: given.Line,
         k: given.Count = 8,
-        budget: given.Budget = asking.USUAL_BUDGET,
+        budget: given.Budget = search_tools.USUAL_BUDGET,
         cursor: given.Cursor = "",
         explain: given.Explain = False,  # noqa: FBT002
         styled: given.Styled = False,  # noqa: FBT002
     ) -> Response:
         """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
         page = Page(k, budget, cursor, explain=explain)
-        work = partial(asking.related, self._session, path, line, page=page)
-        return await self._answer(work, _styled if styled else answers.told)
+        work = partial(search_tools.related, self._session, path, line, page=page)
+        return await self._answer(work, _styled if styled else answers.as_json)
 
     async def outline(
         self,
         path: given.Path = "",
         globs: given.Globs = [],  # noqa: B006
         k: given.Count = 50,
-        budget: given.Budget = asking.USUAL_BUDGET,
+        budget: given.Budget = search_tools.USUAL_BUDGET,
         cursor: given.Cursor = "",
     ) -> Response:
         """List the signatures of files, with their lines, and the headings of prose."""
-        return await self._answer(partial(reading.outlines, self._session, path, globs, page=Page(k, budget, cursor)))
+        return await self._answer(
+            partial(read_tools.outlines, self._session, path, globs, page=Page(k, budget, cursor))
+        )
 
     async def pattern(  # noqa: PLR0913, PLR0917
         self,
@@ -143,37 +145,41 @@ class AskingRoutes:
         path: given.Path = "",
         globs: given.Globs = [],  # noqa: B006
         k: given.Count = 50,
-        budget: given.Budget = asking.USUAL_BUDGET,
+        budget: given.Budget = search_tools.USUAL_BUDGET,
         cursor: given.Cursor = "",
     ) -> Response:
         """Find every place whose code has a structure (ast-grep), in order of path."""
         page = Page(k, budget, cursor)
-        return await self._answer(partial(reading.patterns, self._session, (pattern, language), path, globs, page=page))
+        return await self._answer(
+            partial(read_tools.patterns, self._session, (pattern, language), path, globs, page=page)
+        )
 
     async def status(self, path: given.Path = "") -> Response:
         """Say what the index of a folder holds, what it leaves out and why, and how fresh it is."""
-        return await self._answer(partial(asking.status, self._session, path))
+        return await self._answer(partial(search_tools.status, self._session, path))
 
     async def rank(self, candidates: Candidates) -> Response:
         """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
-        return await self._answer(partial(asking.rank, candidates.programs, candidates.prompt, candidates.entry_point))
+        return await self._answer(
+            partial(search_tools.rank, candidates.programs, candidates.prompt, candidates.entry_point)
+        )
 
-    async def _answer(self, work: Callable[[], Any], written: Callable[[Any], bytes] = answers.told) -> Response:
-        return answers.answered(await self._workers.do(lambda: written(work())))
+    async def _answer(self, work: Callable[[], Any], written: Callable[[Any], bytes] = answers.as_json) -> Response:
+        return answers.response_of(await self._workers.do(lambda: written(work())))
 
 
 def _styled(answer: FoundAnswer) -> bytes:
     """Return a `StyledAnswer` as JSON; the lines of each hit are written already."""
-    hits = (answers.told(hit)[:-1] + b',"styled":' + _lines_of(hit) + b"}" for hit in answer.hits)
-    return answers.told(replace(answer, hits=[])).replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
+    hits = (answers.as_json(hit)[:-1] + b',"styled":' + _lines_of(hit) + b"}" for hit in answer.hits)
+    return answers.as_json(replace(answer, hits=[])).replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
 
 
-def _lines_of(hit: Found) -> bytes:
+def _lines_of(hit: FoundUnit) -> bytes:
     return styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace")
 
 
 def app_of(
-    session: Session, labeller: Labeller, reports: Reports, workers: Workers, *, with_token: bool = False
+    session: Session, labeller: Labeller, reports: Reports, workers: AnswerThreads, *, with_token: bool = False
 ) -> FastAPI:
     """Return the API of a session, as yet without a guard; whether that wants a token is for the schema to say."""
     bearer = [Depends(HTTPBearer(auto_error=False, description="The token of the server."))] if with_token else []

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from assay.assemble import LONGEST_QUERY
-from assay.serve.asking import MOST_PROGRAMS
+from assay.assemble.queries import LONGEST_QUERY
 from assay.serve.http.params import LONGEST_PATH
+from assay.serve.search_tools import MOST_PROGRAMS
 
 HIGHEST_GRADE = 1
 

@@ -49,7 +49,7 @@ _ALWAYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class AccessRules:
     """Who may ask."""
 
     port: int
@@ -86,7 +86,7 @@ class Guard:
     """An application behind its rules."""
 
     app: App
-    rules: Rules
+    rules: AccessRules
     rate: Rate = field(default_factory=Rate)
     body_s: float = BODY_S
 

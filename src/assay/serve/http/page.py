@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from fastapi import FastAPI, Request, Response
 
-from assay.serve.http.answer import refused
+from assay.serve.http.json_response import refusal
 
 INDEX = "index.html"
 _TYPES = {
@@ -44,7 +44,7 @@ class PageRoutes:
         file = next((each for each in self._folder.iterdir() if each.name == name), None)
         kind = _TYPES.get(PurePosixPath(name).suffix)
         if file is None or kind is None:
-            return refused(HTTPStatus.NOT_FOUND, "the page has no such file")
+            return refusal(HTTPStatus.NOT_FOUND, "the page has no such file")
         data = file.read_bytes()
         tag = f'"{blake2b(data, digest_size=12).hexdigest()}"'
         headers = {"ETag": tag, "Cache-Control": "no-cache"}

@@ -15,12 +15,12 @@ from fastapi import HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from assay.assemble import LONGEST_QUERY
+from assay.assemble.queries import LONGEST_QUERY
 from assay.corpus.grammars import GRAMMARS
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.corpus.pattern import LONGEST as LONGEST_PATTERN
 from assay.errors import nearest
-from assay.serve.asking import LEAST_BUDGET, MOST_HITS, MOST_QUERIES
+from assay.serve.search_tools import LEAST_BUDGET, MOST_HITS, MOST_QUERIES
 from assay.types import KINDS
 
 LONGEST_PATH = 4096

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Response
 
-from assay.serve.benched import Listed, Report, Reports
-from assay.serve.http import answer as answers
-from assay.serve.http.work import Workers
+from assay.serve.http import json_response as answers
+from assay.serve.http.work import AnswerThreads
+from assay.serve.report_data import BenchReport, ReportList, Reports
 
 SVG = "image/svg+xml"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -23,17 +23,17 @@ Number = Annotated[int, Path(ge=0, le=_MOST_PLOTS, description="Which plot, from
 class ReportRoutes:
     """The routes of reports."""
 
-    def __init__(self, reports: Reports, workers: Workers) -> None:
+    def __init__(self, reports: Reports, workers: AnswerThreads) -> None:
         self._reports, self._workers = reports, workers
 
     async def list(self) -> Response:
         """List the reports, newest first."""
-        return answers.answered(await self._workers.do(lambda: answers.told(self._reports.listed())))
+        return answers.response_of(await self._workers.do(lambda: answers.as_json(self._reports.listed())))
 
     async def read(self, name: Name) -> Response:
         """Answer with a report: what came out, every table, and where its plots are."""
         work = partial(self._reports.report, name)
-        return answers.answered(await self._workers.do(lambda: answers.told(work())))
+        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
 
     async def plot(self, name: Name, number: Number) -> Response:
         """Answer with a plot, drawn for light and dark."""
@@ -42,8 +42,10 @@ class ReportRoutes:
 
     def add(self, app: FastAPI) -> None:
         """Add the routes to an application."""
-        app.add_api_route("/api/bench", self.list, response_model=Listed, responses=answers.errors())
-        app.add_api_route("/api/bench/{name}", self.read, response_model=Report, responses=answers.errors(404, 409))
+        app.add_api_route("/api/bench", self.list, response_model=ReportList, responses=answers.errors())
+        app.add_api_route(
+            "/api/bench/{name}", self.read, response_model=BenchReport, responses=answers.errors(404, 409)
+        )
         drawn: dict[int | str, dict[str, Any]] = {200: {"content": {SVG: {"schema": {"type": "string"}}}}}
         app.add_api_route(
             "/api/bench/{name}/plots/{number}.svg",

@@ -16,8 +16,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from assay.errors import InputError
-from assay.serve.http.answer import refused
-from assay.serve.http.guard import App, Rules
+from assay.serve.http.guard import AccessRules, App
+from assay.serve.http.json_response import refusal
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]{16,200}")
 STOP_S = 5
@@ -72,7 +72,7 @@ class Protocol(H11Protocol):  # type: ignore[misc]  # the same
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  as uvicorn calls it
         """Answer what is no HTTP, and hang up."""
-        answer = refused(400, "this is no HTTP request, or its head is too large")
+        answer = refusal(400, "this is no HTTP request, or its head is too large")
         headers = [*answer.raw_headers, (b"connection", b"close")]
         for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=answer.body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
@@ -91,15 +91,15 @@ def address_of(made: socket.socket, host: str) -> str:
     return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
 
 
-def rules_of(made: socket.socket, host: str, token: str) -> Rules:
+def rules_of(made: socket.socket, host: str, token: str) -> AccessRules:
     """Return who may ask a socket that was made for a host; others need a token, made where none is given."""
     names = {host.lower(), "localhost"}
     if is_loopback(made):
-        return Rules(made.getsockname()[1], frozenset((*names, "127.0.0.1", "[::1]")))
+        return AccessRules(made.getsockname()[1], frozenset((*names, "127.0.0.1", "[::1]")))
     if token and not _TOKEN.fullmatch(token):
         raise InputError("ASSAY_TOKEN is no token: wanted 16 or more of letters, digits, '-', '.', '_' and '~'")
     names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
-    return Rules(made.getsockname()[1], frozenset(names), token or token_urlsafe(24), loopback=False)
+    return AccessRules(made.getsockname()[1], frozenset(names), token or token_urlsafe(24), loopback=False)
 
 
 def run(app: App, made: socket.socket) -> None:

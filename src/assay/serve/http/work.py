@@ -22,7 +22,7 @@ class Busy(AssayError):
     """The server cannot answer now; the same question may be answered later."""
 
 
-class Workers:
+class AnswerThreads:
     """Threads that answer, and a queue before them."""
 
     def __init__(self, *, most: int = 8, waiting: int = 128, deadline_s: float = 30.0) -> None:

@@ -30,6 +30,7 @@ const root = () => chosen()?.path ?? "";
 
 /** Change what is asked, write it into the address, and answer. */
 function go(patch, how = {}) {
+  clearTimeout(remembering);
   if (!how.typing) history.replaceState({ ...history.state, top: scrollY }, "");
   back = null;
   state = Object.freeze({ ...state, ...patch });
@@ -278,6 +279,7 @@ function wire() {
   history.scrollRestoration = "manual";
   addEventListener("scroll", remember, { passive: true });
   addEventListener("popstate", (event) => {
+    clearTimeout(remembering); // it would write where the page that was left stood
     back = event.state?.top ?? 0;
     state = read();
     render();

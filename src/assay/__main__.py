@@ -1,0 +1,20 @@
+"""`python -m assay`, and what the command `assay` starts: the command line, quiet if interrupted while it loads."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and exit with its status; 130 where Ctrl-C came before it could take care of that."""
+    try:
+        from assay.cli.main import main as command
+
+        command()
+    except KeyboardInterrupt:
+        sys.stderr.write("assay: interrupted\n")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Files of queries and of code to a file of the pairs worth judging, and what is to be known about the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.assemble.indexes import encoder_of
+from assay.judge.candidate_files import codes_of, labels_of, queries_of
+from assay.judge.choose_candidates import CandidateCounts, Sources, candidates
+from assay.judge.depths import Depths, depths
+from assay.judge.testable import testable
+from assay.protocols import Encoder, Progress
+from assay.runs.record import read_lines, start_fresh
+from assay.search.dense import exhaustive
+from assay.settings import EncoderSettings, Settings
+from assay.types import Problem
+
+DEFAULT_ENCODER = EncoderSettings().spec
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceOptions:
+    """Which pairs are wanted."""
+
+    specs: tuple[str, ...] = ()
+    """Encoders, whose cosines are averaged; none is the default one."""
+    k: int = 20
+    """Code snippets for each query."""
+    testable: bool = False
+    """Whether only Python functions with a parameter that return a value are wanted."""
+    labels: Path | None = None
+    """What says how many snippets are right at each rank."""
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PairChoice:
+    """What was chosen from what."""
+
+    queries: int
+    codes: int
+    twins: int
+    """Code snippets with the text of another one."""
+    counts: CandidateCounts
+    kinds: Mapping[str, int] | None = None
+    """How many snippets are testable, and how many are not for which reason; None where nobody asked."""
+    depths: Depths | None = None
+
+
+def choose_pairs(
+    files: tuple[Path, Path],
+    out: Path,
+    options: ChoiceOptions,
+    *,
+    report: Callable[[Sequence[Problem]], None],
+    progress: Progress | None = None,
+) -> PairChoice:
+    """Write the pairs of a file of queries and one of code to `out`; `report` hears of rows that cannot be used."""
+    problems: list[Problem] = []
+    queries, codes = queries_of(files[0], problems), codes_of(files[1], problems)
+    every, twins = len(codes), len(codes) - len({code.text for code in codes})
+    filtered = testable(codes) if options.testable else None
+    codes = list(filtered.codes) if filtered else codes
+    report(problems)
+    encoders = _encoders(options.specs or (DEFAULT_ENCODER,))
+    if options.fresh:
+        start_fresh(out)
+    counts = candidates(Sources(queries, codes, encoders, options.k, exhaustive), out, progress)
+    known = {code.id for code in codes}
+    ranks = depths(read_lines(out), labels_of(options.labels), known) if options.labels else None
+    return PairChoice(
+        len(queries),
+        every,
+        twins,
+        counts,
+        {str(kind): n for kind, n in filtered.kinds.items()} if filtered else None,
+        ranks,
+    )
+
+
+def _encoders(specs: Sequence[str]) -> dict[str, Encoder]:
+    """Return the encoders by spec; those that are slower than a look-up remember what they encoded."""
+    return {spec: encoder_of(Settings(encoder=EncoderSettings(spec=spec))) for spec in specs}

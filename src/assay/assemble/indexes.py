@@ -1,0 +1,147 @@
+"""Paths and settings to roots, encoders and indexes, as yet neither opened nor refreshed."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol, cast
+
+import platformdirs
+
+from assay import plugins
+from assay.corpus.clone import clone, is_url
+from assay.encode.view import Reads
+from assay.errors import InputError, MissingExtra, UnwritableIndex
+from assay.protocols import Encoder, Progress
+from assay.search.folder_index import FolderIndex
+from assay.search.hybrid import Corpus
+from assay.search.index_identity import Build
+from assay.search.index_report import Freshness, IndexReport
+from assay.settings import Settings
+from assay.store.place import LANCE, default_location, located
+
+QUICK = ("static", "hash")
+"""Encoders that are faster than a cache."""
+
+MEMORY = Path("/dev/shm")  # noqa: S108  the system's folder of files in memory
+
+
+class AnyIndex(Protocol):
+    """An index of one root, wherever it lies."""
+
+    root: Path
+    encoder: Encoder
+
+    @property
+    def location(self) -> str:
+        """Where it lies, as `--index` takes it."""
+
+    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
+        """Bring it up to date with the files and say what changed; wait so long for another writer, None for any."""
+
+    def status(self) -> IndexReport | None:
+        """Say what it holds; None where there is none."""
+
+    def last(self) -> IndexReport | None:
+        """Open what a refresh would build upon, and say what it holds; None where that is nothing."""
+
+    def standing(self) -> Freshness | None:
+        """Say how it stands against the files, which are listed; None where there is none."""
+
+    def check(self) -> str:
+        """Read every byte; return what is damaged, or nothing."""
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Return what makes this the one that writes, as long as it is held."""
+
+    def torn(self) -> bool:
+        """Say whether a file in use was cut off, so that nothing more may be read from it."""
+
+    def size_bytes(self) -> int | None:
+        """Return what it takes up; None where counting that would cost requests."""
+
+    def corpus(self) -> Corpus:
+        """Return what a searcher gets its candidates from."""
+
+
+def root_of(path: str, *, refresh: bool = True, hint: bool = False) -> Path:
+    """Return the folder of a path or of a git URL, or say what to do; `hint` is for one that stood after a question."""
+    if is_url(path):
+        return clone(path, platformdirs.user_cache_path("assay") / "clones", refresh=refresh)
+    root = Path(path)
+    try:
+        if not root.exists():
+            quotes = " (a question of several words goes in quotes)" if hint else ""
+            raise InputError(f"no such folder: '{path}'{quotes}")
+        if not root.is_dir():
+            keep = f", with --path '{root.name}' to keep to that file" if hint else ""
+            raise InputError(f"'{path}' is a file: give its folder{keep}")
+        next(os.scandir(root), None)
+    except PermissionError as error:
+        raise InputError(f"no permission to read the folder '{path}'") from error
+    return root.resolve()
+
+
+def location_of(root: Path, settings: Settings) -> Path:
+    """Return where the index of a root lies: where the settings say, else in the user's cache."""
+    if settings.index.location:
+        return Path(located(settings.index.location, root))
+    return default_location(root)
+
+
+def encoder_of(settings: Settings) -> Encoder:
+    """Return the encoder that the settings name; one that is slower than a look-up is given a memory."""
+    spec = settings.encoder.spec
+    encoder: Encoder = plugins.make("encoder", spec)
+    if spec.partition(":")[0] in QUICK:
+        return encoder
+    from assay.encode.cached_encoder import CachedEncoder
+
+    return CachedEncoder(encoder, platformdirs.user_cache_path("assay") / "vectors.sqlite")
+
+
+def index_of(root: Path, settings: Settings) -> AnyIndex:
+    """Return the index of a root, as yet neither opened nor refreshed."""
+    if settings.index.location.startswith(LANCE):
+        return _lance_index(root, located(settings.index.location, root), settings)
+    return FolderIndex(root, location_of(root, settings), encoder_of(settings), build_of(settings))
+
+
+def index_out_of_memory(root: Path, settings: Settings, refusal: UnwritableIndex) -> AnyIndex:
+    """Return the index of a root in a folder that ends with this process, in memory where the system has such."""
+    try:
+        folder = tempfile.mkdtemp(prefix="assay-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+    except OSError:
+        raise refusal from None
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return index_of(root, replace(settings, index=replace(settings.index, location=folder)))
+
+
+def _lance_index(root: Path, location: str, settings: Settings) -> AnyIndex:
+    try:
+        from assay.search.index_lance import LanceIndex
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"index '{location}'", str(error.name), "lance") from error
+    return LanceIndex(root, location.removeprefix(LANCE), encoder_of(settings), build_of(settings))
+
+
+def build_of(settings: Settings) -> Build:
+    """Return how an index is built: the settings that count when it is made."""
+    index = settings.index
+    return Build(
+        chunk_lines=index.chunk_lines,
+        section_lines=index.section_lines,
+        overlap_lines=index.overlap_lines,
+        quantisation=index.quantisation,
+        reads=cast(Reads, settings.encoder.reads),
+    )
+
+
+def index_key(settings: Settings) -> str:
+    """Return what an index depends on besides the files: settings of one key can share an index."""
+    return ", ".join((settings.encoder.spec, *build_of(settings).changes()))

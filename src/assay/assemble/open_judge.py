@@ -1,0 +1,240 @@
+"""Options to a judge that is ready: models, their budget, sandboxes, and what may be installed.
+
+Everything here is opened when it is needed and ends with its block; what is heavy is loaded no earlier.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from assay.errors import InputError
+from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
+from assay.judge.build_judge import ReplayedChat, made, versions
+from assay.judge.campaign import CampaignSettings, settings_of
+from assay.judge.pair_verdict import Judge
+from assay.judge.run_tests import SandboxFailed
+from assay.judge.steps import Steps
+from assay.protocols import Say
+
+if TYPE_CHECKING:
+    from assay.cage.cage_pool import CagePool
+    from assay.cage.limits import Limits
+    from assay.judge.installs import Installs
+    from assay.judge.replay import Replay
+    from assay.judge.run_tests import RunnerOf
+    from assay.llm.budget import Budget
+    from assay.protocols import Chat
+
+_AMOUNT = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*(k|M)?\s*(usd|req|tok)", re.IGNORECASE)
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """Which judge is wanted."""
+
+    kind: str = "agents"
+    """Or `signals`."""
+    chats: tuple[str, ...] = ()
+    config: str = "all"
+    screener: str = ""
+    votes: int = 1
+    max_tries: int = MAX_TRIES
+    budget: str = ""
+    """As `5usd` or `2Mtok`; empty is none."""
+    rate: str = ""
+    """A minute and a model, as `500req` or `200ktok`; empty is none."""
+    sandbox: str = ""
+    timeout: float | None = None
+    """Processor time of a test case, in seconds."""
+    install: bool = False
+    allow: Path | None = None
+    """A file with more of what may be installed."""
+    prompts: Path | None = None
+    allowed: bool = False
+    """Whether `signals` may run the code on the examples that its query shows."""
+    no_cache: bool = False
+    """Whether the models are asked again what another campaign asked them."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFactory:
+    """A judge to be, which wants to know where steps are kept, and the settings that make it again."""
+
+    judge_of: Callable[[Steps], Judge]
+    settings: CampaignSettings
+
+
+@contextmanager
+def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None) -> Iterator[JudgeFactory]:
+    """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
+    _check(options)
+    with ExitStack() as stack:
+        if options.kind == "signals":
+            yield _signals(options, stack, say)
+            return
+        chats = _chats(options, out, stack)
+        settings = CampaignSettings(
+            "agents",
+            tuple(chat.name for chat in chats),
+            options.config,
+            options.screener,
+            options.max_tries,
+            options.votes,
+            versions(options.prompts),
+        )
+        runner_of, installs = None, None
+        if options.config in RUNNING:
+            runner_of, installs, settings = _open_cages(options, settings, stack, say)
+        yield JudgeFactory(lambda steps: made(settings, chats, steps, runner_of, installs, options.prompts), settings)
+
+
+def _signals(options: JudgeOptions, stack: ExitStack, say: Say) -> JudgeFactory:
+    """Return the judge without a model, with a sandbox where it may run code."""
+    settings, runner_of = CampaignSettings("signals", config=""), None
+    if options.allowed:
+        runner_of, _, settings = _open_cages(options, settings, stack, say)
+    return JudgeFactory(lambda steps: made(settings, (), steps, runner_of), settings)
+
+
+def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
+    """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
+    from assay.judge.installs import Installs
+    from assay.judge.replay import replay
+    from assay.programs.modules.distributions import known
+
+    settings = settings_of(records)
+    if settings.judge == "agents" and settings.prompts != versions(prompts):
+        raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
+    chats = [ReplayedChat(name) for name in settings.chats]
+    installs = Installs(known(), None)
+    return replay(records, lambda steps: made(settings, chats, steps, _no_run, installs, prompts))
+
+
+def budget_of(text: str) -> tuple[float, float]:
+    """Return how many US dollars and how many tokens a text allows, without end where it does not say."""
+    said = _amounts(text, "budget", "usd", "5usd, 200ktok or 2Mtok")
+    return said.get("usd", math.inf), said.get("tok", math.inf)
+
+
+def rate_of(text: str) -> tuple[float, float]:
+    """Return how many requests and how many tokens a minute a text allows, without end where it does not say."""
+    said = _amounts(text, "rate", "req", "500req, 200ktok or 2Mtok")
+    return said.get("req", math.inf), said.get("tok", math.inf)
+
+
+def _amounts(text: str, what: str, unit: str, examples: str) -> dict[str, float]:
+    """Return the amounts of a text by their unit: `tok`, or the other one that there is."""
+    said = {}
+    for part in filter(None, re.split(r"[,\s]+", text.strip())):
+        match = _AMOUNT.fullmatch(part)
+        found = match[3].lower() if match else ""
+        if match is None or found not in (unit, "tok") or (match[2] and found != "tok"):
+            raise InputError(f"'{part}' is no {what}; wanted an amount as {examples}, or two with a comma")
+        said[found] = float(match[1].replace("_", "")) * _UNITS[(match[2] or "").lower()]
+    return said
+
+
+def _check(options: JudgeOptions) -> None:
+    from assay.errors import nearest
+
+    if options.config not in CONFIGURATIONS:
+        raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, CONFIGURATIONS)}")
+    if options.kind == "agents" and not options.chats:
+        raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
+    if options.kind == "signals" and (options.chats or options.screener or options.budget or options.rate):
+        raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
+    if options.kind == "signals" and options.install:
+        raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
+    if options.kind == "agents" and options.allowed:
+        raise InputError("--allow-execution is for --judge signals; --config says whether agents run what they write")
+    if options.allow and not options.install:
+        raise InputError("--allow FILE says what --install may install: give both")
+
+
+def _chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> list[Chat]:
+    """Return the models, which share one budget; what a campaign spent before counts."""
+    from assay import plugins
+    from assay.llm.budget import Budget, BudgetedChat
+    from assay.llm.pace import Pace, PacedChat
+    from assay.llm.prices import Spend
+
+    budget: Budget | None = None
+    if options.budget:
+        from assay.judge.past_records import Past, past
+
+        usd, tokens = budget_of(options.budget)
+        before = past(out) if out else Past()
+        budget = Budget(usd=usd, tokens=tokens, spent=Spend(before.tokens, before.cost))
+    chats: list[Chat] = []
+    for spec in options.chats:
+        inner = plugins.make("chat", spec)
+        if hasattr(inner, "close"):
+            stack.callback(inner.close)
+        chat: Chat = BudgetedChat(inner, budget) if budget else inner
+        if options.rate:
+            requests, per_minute = rate_of(options.rate)
+            chat = PacedChat(chat, Pace(requests=requests, tokens=per_minute))
+        chats.append(_remembered(chat, stack) if not options.no_cache and not spec.startswith("scripted") else chat)
+    return chats
+
+
+def _remembered(chat: Chat, stack: ExitStack) -> Chat:
+    """Return a chat that pays once for each prompt, whichever campaign asks."""
+    from platformdirs import user_cache_path
+
+    from assay.llm.cached_chat import CachedChat
+
+    cached = CachedChat(chat, user_cache_path("assay") / "replies.sqlite")
+    stack.callback(cached.close)
+    return cached
+
+
+def _open_cages(
+    options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
+) -> tuple[RunnerOf, Installs, CampaignSettings]:
+    """Return what runs tests and what installs for them, and the settings that say so."""
+    import os
+
+    from assay.cage.limits import Limits
+    from assay.cage.open_cage import open_sandbox
+    from assay.cage.sandbox_kinds import KINDS
+    from assay.judge.installs import Installs
+    from assay.programs.modules.distributions import known
+    from assay.programs.modules.overlay import overlay
+    from assay.runs.local import SharedRunner
+    from assay.runs.run_manifest import digest
+
+    limits = Limits() if options.timeout is None else Limits().with_cpu(options.timeout)
+    with open_sandbox(options.sandbox, limits, 1) as first:
+        name, guarantees, in_container = first.name, first.guarantees, KINDS[first.name].container
+    if options.install and in_container:
+        raise InputError("the sandbox 'container' has the modules of its image: --install cannot add to them")
+    say(f"sandbox {name}: {'; '.join(guarantees)}")
+    allowed = known(options.allow)
+    runner = SharedRunner(partial(_open_sandbox, name, limits), os.cpu_count() or 1, name, guarantees)
+    stack.callback(runner.close)
+    settings = replace(
+        settings,
+        sandbox=name,
+        limits=asdict(limits),
+        install=digest((*allowed.allowed, *allowed.of_module.items())) if options.install else "",
+    )
+    return runner.importing, Installs(allowed, overlay if options.install else None), settings
+
+
+def _open_sandbox(kind: str, limits: Limits, paths: Sequence[str]) -> CagePool:
+    from assay.cage.open_cage import open_sandbox
+
+    return open_sandbox(kind, limits, 1, paths=paths)
+
+
+def _no_run(*_: object) -> NoReturn:
+    raise SandboxFailed("a run is not recorded: the test program, or how it is run, differs")

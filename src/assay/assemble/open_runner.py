@@ -1,0 +1,36 @@
+"""Where programs are to run to that place, open: a sandbox, with what programs import as far as that is allowed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from assay.cage.cage_pool import CagePool
+from assay.cage.open_cage import open_sandbox
+from assay.programs.modules.install_missing import EquippedRunner, install_missing_modules
+from assay.programs.run_samples import RunnerOptions
+from assay.programs.samples import Samples
+from assay.programs.tasks.task_file import TaskFile
+from assay.protocols import Say
+
+
+def open_runner(say: Say) -> CagePool:
+    """Open the strongest sandbox that this machine gives, one cage a core, and say which it is."""
+    runner = open_sandbox(workers=os.cpu_count() or 1)
+    say(f"programs run in the sandbox '{runner.name}'")
+    return runner
+
+
+@contextmanager
+def open_equipped_runner(
+    chosen: RunnerOptions, reading: TaskFile, samples: Samples, say: Say
+) -> Iterator[EquippedRunner]:
+    """Open a sandbox in which the programs of samples find what they import, and say what it guarantees."""
+    workers = chosen.workers or os.cpu_count() or 1
+    opened = partial(open_sandbox, chosen.kind, chosen.limits, workers, allow_unsafe=chosen.allow_unsafe)
+    asked = install_missing_modules(opened, reading, samples, say, install=chosen.install, allow=chosen.allow)
+    with asked as equipped:
+        say(f"sandbox {equipped.runner.name}: {'; '.join(equipped.runner.guarantees)}")
+        yield equipped

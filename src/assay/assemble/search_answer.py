@@ -1,0 +1,115 @@
+"""Queries and workspaces to one answer: the best hits of all, whether they are relevant, what was asked in fact.
+
+The one way from a question to an answer, for the command line, the servers and programs alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import overload
+
+from assay.assemble.workspace import Workspace
+from assay.search.literal import LiteralMatch, literal_matches
+from assay.types import Hit, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Sequence[Hit]):
+    """The hits of a search, best first, and what is to be known about them.
+
+    >>> import assay
+    >>> answer = assay.search("where is mail sent", ".")
+    >>> answer.relevant
+    True
+    >>> [hit.chunk.symbol for hit in answer][0]
+    'send_mail'
+    """
+
+    hits: tuple[Hit, ...]
+    relevant: bool = True
+    """Whether the best hit is likely right, rather than only the nearest."""
+    corrected: tuple[str, ...] = ()
+    """The queries as they were searched for, if the spelling of one was corrected."""
+    stale: bool = False
+    """Whether files changed that are not in the index yet: another process is indexing them."""
+    matches: tuple[LiteralMatch, ...] | None = None
+    """Every place that holds a query letter by letter, if that was asked for."""
+
+    def __bool__(self) -> bool:
+        """Say whether anything was found."""
+        return bool(self.hits or self.matches)
+
+    def __len__(self) -> int:
+        """Count the hits."""
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        """Yield the hits, best first."""
+        return iter(self.hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        """Return a hit by its place, or several."""
+        return self.hits[index]
+
+
+def answer(
+    workspaces: Sequence[Workspace], queries: Sequence[Query], k: int, *, literal: bool = False, named: bool = False
+) -> Answer:
+    """Ask every workspace every query and unite what they found; scores of several roots are compared as they are.
+
+    With `literal`, count every place that holds a query letter by letter. With `named`, and with several workspaces,
+    each path has the name of its root before it, so that it can be opened from where that name was given.
+    """
+    hits: list[Hit] = []
+    places: set[LiteralMatch] = set()
+    sure, named = False, named or len(workspaces) > 1
+    for workspace in workspaces:
+        found = workspace.search(queries, k)
+        sure = sure or workspace.is_relevant(found)
+        hits += (_named(hit, workspace) for hit in found) if named else found
+        for query in queries if literal else ():
+            every = literal_matches(workspace.snapshot, query)
+            places.update(replace(each, path=_path(workspace, each.path)) if named else each for each in every)
+    if len(workspaces) > 1:
+        hits.sort(key=lambda hit: -hit.score)
+    return Answer(
+        hits=tuple(hits[:k]),
+        relevant=sure or bool(places),
+        corrected=_corrected(workspaces, queries),
+        stale=any(workspace.report.busy for workspace in workspaces),
+        matches=tuple(sorted(places)) if literal else None,
+    )
+
+
+def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named: bool = False) -> Answer:
+    """Return what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
+    from assay.search.related_chunks import related  # and what finds calls in code: not for a search
+
+    found = related(workspace.snapshot, path, line, k)
+    hits = tuple(_named(hit, workspace) if named else hit for hit in found)
+    return Answer(hits, relevant=bool(hits), stale=workspace.report.busy)
+
+
+def _corrected(workspaces: Sequence[Workspace], queries: Sequence[Query]) -> tuple[str, ...]:
+    """Return the queries with their spelling corrected by the first workspace that corrects one; none where none."""
+    texts = tuple(query.text for query in queries)
+    for workspace in workspaces:
+        if workspace.speller is not None:
+            corrected = tuple(map(workspace.speller.corrected, texts))
+            if corrected != texts:
+                return corrected
+    return ()
+
+
+def _named(hit: Hit, workspace: Workspace) -> Hit:
+    return replace(hit, chunk=replace(hit.chunk, path=_path(workspace, hit.chunk.path)))
+
+
+def _path(workspace: Workspace, path: str) -> str:
+    return Path(workspace.name, path).as_posix()

@@ -1,0 +1,160 @@
+"""Roots and settings to workspaces: a folder with its index open, ready to be searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root_of
+from assay.assemble.pipeline import check, searcher_of, speller_of, weights_folder
+from assay.corpus.clone import is_url
+from assay.errors import InputError, UnwritableIndex
+from assay.protocols import Progress, Searcher
+from assay.search.checked_searcher import CheckedSearcher, rebuild_command
+from assay.search.hybrid import Corpus, is_relevant
+from assay.search.index_report import IndexReport
+from assay.search.spelling import Speller
+from assay.search.union import union
+from assay.settings import Settings
+from assay.store.place import located
+from assay.store.snapshot import Snapshot
+from assay.types import Hit, Query
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """One root, its index open. What it searches stays the same; a refreshed index is another workspace."""
+
+    index: AnyIndex
+    report: IndexReport
+    settings: Settings = field(default_factory=Settings)
+    name: str = ""
+    """What the root was called by whoever named it."""
+    note: str = ""
+    """What is odd about how it was opened, for whoever named it."""
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """Return what candidates come from."""
+        return self.index.corpus()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Return every chunk that is searched; an index that only fetches candidates has none to give."""
+        every = self.corpus.whole()
+        if every is None:
+            place = self.index.location
+            raise InputError(f"this looks at every chunk, which {place} does not give: use an index in a folder")
+        return every
+
+    @cached_property
+    def speller(self) -> Speller | None:
+        """Return what corrects the spelling of queries, None where that cannot be had."""
+        return speller_of(self.corpus)
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Return the searcher that the settings ask for."""
+        searcher = searcher_of(self.corpus, self.index.encoder, self.settings.search, self.speller)
+        where = self.index.location if self.settings.index.location else ""
+        return CheckedSearcher(searcher, self.index.check, rebuild_command(str(self.index.root), where))
+
+    def search(self, queries: Sequence[Query], k: int) -> list[Hit]:
+        """Return the best hits of some queries, united."""
+        return union(self.searcher.search(queries, k), k)
+
+    def refresh(self, progress: Progress | None = None) -> tuple[Workspace, IndexReport]:
+        """Bring the index up to date; return what to search from now on, this one if that did not change."""
+        report = self.index.refresh(progress)
+        return (self if self.index.corpus() is self.corpus else replace(self, report=report)), report
+
+    def is_relevant(self, hits: Sequence[Hit]) -> bool:
+        """Say whether the best hit is likely right; where scores are no probabilities, any hit is."""
+        search = self.settings.search
+        if search.ranking == "learned" and not search.reranker:
+            return is_relevant(hits, self.index.encoder.name, weights_folder(search))
+        return bool(hits)
+
+
+def open_workspace(  # noqa: PLR0913  how it is brought up to date
+    root: Path,
+    settings: Settings,
+    *,
+    refresh: bool = True,
+    progress: Progress | None = None,
+    patience_s: float | None = None,
+    check_all: bool = False,
+) -> Workspace:
+    """Return a root with its index up to date, or as it is when not to be refreshed.
+
+    With a patience, it is as it was where another process is still bringing it up to date after that. With
+    `check_all`, every byte of it is read before, and a refresh rebuilds what is damaged. Otherwise, where nothing can
+    be written in the user's cache, the index is built in memory; the workspace's note says so.
+    """
+    check(settings.search)
+    index = index_of(root, settings)
+    if check_all:
+        index.check()
+    if not refresh:
+        report = index.status()
+        if report is None:
+            raise InputError(f"no index of '{root}' yet: leave out --no-refresh, or run assay index")
+        return Workspace(index, report, settings)
+    try:
+        return Workspace(index, index.refresh(progress, patience_s=patience_s), settings)
+    except UnwritableIndex as refusal:
+        if settings.index.location or check_all:
+            raise
+        index = index_out_of_memory(root, settings, refusal)
+        note = f"{refusal}; until then each index is built in memory, and gone afterwards"
+        return Workspace(index, index.refresh(progress), settings, note=note)
+
+
+def open_workspaces(  # noqa: PLR0913  how they are brought up to date
+    paths: Sequence[str],
+    settings_of: Callable[[Path], Settings],
+    *,
+    refresh: bool = True,
+    progress: Progress | None = None,
+    patience_s: float | None = None,
+    check_all: bool = False,
+    hint: bool = False,
+) -> list[Workspace]:
+    """Open every root, each once; all is checked before any index is made.
+
+    Each path is a folder or the URL of a git repository. `hint` is for paths that stood after a question: the error
+    about one that is missing says that a question of several words goes in quotes.
+    """
+    if "" in paths:
+        raise InputError("a PATH is empty: name a folder, or . for the current one")
+    roots: dict[Path, str] = {}
+    for path in paths:
+        roots.setdefault(root_of(path, refresh=refresh, hint=hint), path)
+    settings = {root: settings_of(root) for root in roots}
+    places = [located(each.index.location, root) for root, each in settings.items() if each.index.location]
+    if len(set(places)) < len(places):
+        raise InputError("--index names one index, and several paths were given: take them one by one")
+    return [
+        replace(
+            open_workspace(
+                root,
+                settings[root],
+                refresh=refresh,
+                progress=progress,
+                patience_s=patience_s,
+                check_all=check_all,
+            ),
+            name=str(root) if is_url(path) else path,
+        )
+        for root, path in roots.items()
+    ]
+
+
+def last_workspace(root: Path, settings: Settings) -> Workspace | None:
+    """Return a root with its index as it was last written; None where there is none, or none to go on from."""
+    check(settings.search)
+    index = index_of(root, settings)
+    report = index.last()
+    return Workspace(index, report, settings) if report else None

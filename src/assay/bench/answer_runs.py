@@ -1,0 +1,268 @@
+"""One system's answers to one set of queries, saved as they come: what is there is not asked again.
+
+A file holds the answers of one question: which system, with which options, over which files, how many results, to
+which queries; of a system of ours also by which version, and of one that is a file, what that holds. Its first line is
+a key made of all that; answers under another key are moved aside, and come back when they are asked for. What failed
+without a result is asked again; of several answers to a query the last one counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, fields, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from assay import __version__
+from assay.bench.results import Timings
+from assay.errors import InputError, StorageError
+from assay.measure.line_spans import Span
+from assay.runs.record import Batches, append_lines, hash_of, read_lines, sole_writer
+from assay.truth.formats import trec
+from assay.types import Problem, Query
+
+FORMAT = 1
+_OTHERS = frozenset(("cmd", "http", "mcp", "run"))
+"""Systems whose answers no version of Assay changes."""
+_LAST_LINE = 10**9
+_HELD_S = 1.0
+"""Answers that a crash of the machine may cost, in time: each write waits for the disk."""
+
+Ranked = Mapping[str, Sequence[tuple[Span, float]]]
+"""By query id, results best first with their scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemAnswer:
+    """What one system said to one query."""
+
+    query_id: str
+    spans: tuple[Span, ...] = ()
+    scores: tuple[float, ...] = ()
+    seconds: float | None = None
+    """Wall time in the system's own process; None where it did not answer."""
+    error: str = ""
+    """Why it failed, or what was wrong with an answer that has results."""
+    cold: bool = False
+    """It was the first one after a start."""
+
+    def from_score(self, least: float | None) -> SystemAnswer:
+        """Return it with the results that score at least so much."""
+        if least is None:
+            return self
+        found = [(span, score) for span, score in zip(self.spans, self.scores, strict=True) if score >= least]
+        return replace(self, spans=tuple(span for span, _ in found), scores=tuple(score for _, score in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What it took to get a system ready, and to keep it so."""
+
+    index_s: float | None = None
+    index_bytes: int | None = None
+    peak_mb: float = 0.0
+    peak_of: str = "worker"
+    """Whose memory that is: the worker's own, or that of its largest child, a command."""
+    threads: int = 0
+    """What numeric libraries were told to use, the same for all systems."""
+    restarts: int = 0
+    error: str = ""
+    """Why it could not be asked at all."""
+    problems: tuple[str, ...] = ()
+    """What it could not use of what it was given."""
+
+
+def key_of(  # noqa: PLR0913  all that decides an answer
+    spec: str,
+    options: Mapping[str, Any],
+    corpus: str,
+    k: int,
+    queries: Iterable[Query],
+    *,
+    version: str = __version__,
+) -> str:
+    """Return a hash of all that decides an answer; `corpus` is its digest. Where an index lies decides nothing."""
+    kind, _, rest = spec.partition(":")
+    telling = {name: value for name, value in options.items() if name != "location"}
+    asked = [(q.id, q.text, q.mode, q.languages, q.paths, q.kinds) for q in queries]
+    made = ["" if kind in _OTHERS else version, *_files_named(rest)]
+    text = json.dumps([FORMAT, spec, made, telling, corpus, k, asked], sort_keys=True, default=str)
+    return hash_of(text)
+
+
+def _files_named(text: str) -> Iterator[str]:
+    """Yield hashes of the files that a spec names: a script or a saved run that has changed answers otherwise."""
+    words = [text, *text.split()]
+    for word in dict.fromkeys([*words, *(word.rpartition(":")[0] for word in words)]):
+        with suppress(OSError, ValueError):
+            file = Path(word.strip("'\"")).expanduser()
+            if file.is_file():
+                yield blake2b(file.read_bytes(), digest_size=16).hexdigest()
+
+
+def is_run(file: Path, key: str) -> bool:
+    """Say whether there are answers under a key, in a file or aside."""
+    return next(read_lines(file), {}).get("key") == key or _aside(file, key).exists()
+
+
+class RunFile:
+    """A file of answers that is read once and then added to."""
+
+    def __init__(self, file: Path, key: str, about: Mapping[str, Any]) -> None:
+        self.answers: dict[str, SystemAnswer] = {}
+        self.preparation: Preparation | None = None
+        self._file = file
+        with ExitStack() as stack:
+            stack.enter_context(sole_writer(file))
+            _swap_in(file, key)
+            begun, *held = [*read_lines(file)] or [{}]
+            for record in held:
+                self._take(record)
+            if not begun:
+                append_lines(file, [{"format": FORMAT, "key": key, **about}])
+            self._lines = stack.enter_context(Batches(file, seconds=_HELD_S))
+            self._open = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def missing(self, queries: Iterable[Query]) -> list[Query]:
+        """Return the queries that have no answer yet, or failed without one."""
+        return [query for query in queries if _failed(self.answers.get(query.id))]
+
+    def add(self, answer: SystemAnswer) -> None:
+        """Keep an answer; it is on disk within a second or so."""
+        self.answers[answer.query_id] = answer
+        self._lines.add(_record(answer))
+
+    def prepared(self, preparation: Preparation) -> None:
+        """Keep what it took to get the system ready."""
+        self.preparation = preparation
+        self._lines.add({"prepared": asdict(preparation)})
+        self._lines.flush()
+
+    def _take(self, record: Mapping[str, Any]) -> None:
+        found = _preparation(record["prepared"]) if "prepared" in record else _answer(record)
+        if found is None:
+            raise StorageError(f"{self._file} holds what is no answer: {str(record)[:80]}; remove it to ask again")
+        if isinstance(found, SystemAnswer):
+            self.answers[found.query_id] = found
+        else:
+            self.preparation = found
+
+
+def _swap_in(file: Path, key: str) -> None:
+    """Put the answers under a key where they are looked for; those under another lie aside until they are wanted."""
+    begun = next(read_lines(file), None)
+    if begun is not None and "key" not in begun:
+        raise StorageError(f"{file} holds no answers of assay bench: move it away, or give another --out")
+    if begun is not None and begun["key"] != key:
+        file.replace(_aside(file, begun["key"]))
+        begun = None
+    if begun is None and _aside(file, key).exists():
+        _aside(file, key).replace(file)
+
+
+def _aside(file: Path, key: str) -> Path:
+    return file.with_name(f"{file.stem}.{hash_of(key)[:12]}{file.suffix}")
+
+
+def timings(answers: Iterable[SystemAnswer], preparation: Preparation, *, indexed: bool) -> Timings:
+    """Return what results say about speed and size; the first answer after a start is cold, the others are warm."""
+    told = [answer for answer in answers if answer.seconds is not None]
+    cold = [1000 * answer.seconds for answer in told if answer.cold and answer.seconds is not None]
+    warm = [1000 * answer.seconds for answer in told if not answer.cold and answer.seconds is not None]
+    return Timings(
+        index_s=preparation.index_s if indexed else None,
+        cold_ms=cold[0] if cold else None,
+        warm_p50_ms=float(np.percentile(warm, 50)) if warm else None,
+        warm_p95_ms=float(np.percentile(warm, 95)) if warm else None,
+        peak_mb=preparation.peak_mb,
+        index_bytes=preparation.index_bytes,
+    )
+
+
+def write_trec(file: Path, answers: Iterable[SystemAnswer], name: str) -> None:
+    """Write answers as a TREC run."""
+    trec.write_run(file, {answer.query_id: answer.spans for answer in answers}, name=name)
+
+
+def read_any(file: Path) -> tuple[Ranked, list[Problem]]:
+    """Read a TREC run or a file of answers, by what it looks like; rows that are no use become problems."""
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        head = opened.readline()
+    problems: list[Problem] = []
+    if not head.startswith("{"):
+        run = trec.read_run(file, problems)
+        return {
+            query: [(span, 1 / rank) for rank, span in enumerate(spans, 1)] for query, spans in run.items()
+        }, problems
+    held = read_lines(file)
+    if "key" not in next(held, {}):
+        raise InputError(f"{file} is no run: wanted a TREC run, or a file of answers that assay bench wrote")
+    answers = {}
+    for row, record in enumerate(held, 2):
+        answer = None if "prepared" in record else _answer(record)
+        if answer:
+            answers[answer.query_id] = list(zip(answer.spans, answer.scores, strict=True))
+        elif "prepared" not in record:
+            problems.append(Problem(f"{file.name}:{row}", f"no answer: {str(record)[:80]}"))
+    return answers, problems
+
+
+def _failed(answer: SystemAnswer | None) -> bool:
+    return answer is None or bool(answer.error and not answer.spans)
+
+
+def _record(answer: SystemAnswer) -> dict[str, Any]:
+    found = [[s.path, s.start, s.end, score] for s, score in zip(answer.spans, answer.scores, strict=True)]
+    told = {"error": answer.error, "cold": answer.cold}
+    return {"query": answer.query_id, "seconds": answer.seconds, "found": found, **{k: v for k, v in told.items() if v}}
+
+
+def _answer(record: Mapping[str, Any]) -> SystemAnswer | None:
+    """Return what a record says, None where it is no answer: files come from strangers, too."""
+    found, name, seconds = record.get("found"), record.get("query"), record.get("seconds")
+    if not isinstance(name, str) or not isinstance(found, list) or not all(map(_is_result, found)):
+        return None
+    if not _is_number(seconds, None) or not isinstance(record.get("error", ""), str):
+        return None
+    return SystemAnswer(
+        name,
+        tuple(Span(path, start, end) for path, start, end, _ in found),
+        tuple(score for *_, score in found),
+        seconds,
+        record.get("error", ""),
+        record.get("cold") is True,
+    )
+
+
+def _is_result(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 4 or not isinstance(value[0], str):
+        return False
+    lines = all(type(line) is int and 0 <= line <= _LAST_LINE for line in value[1:3])
+    return lines and value[1] <= value[2] and _is_number(value[3])
+
+
+def _is_number(value: Any, *also: None) -> bool:
+    return value in also if value is None else type(value) in {int, float}
+
+
+def _preparation(told: Any) -> Preparation | None:
+    """Return what a record says, None where it is something else."""
+    known = {each.name: each.default for each in fields(Preparation)}
+    if not isinstance(told, dict) or told.keys() != known.keys():
+        return None
+    problems, words = told["problems"], (told["error"], told["peak_of"])
+    numbers = [told[name] for name in ("index_s", "index_bytes", "peak_mb", "threads", "restarts")]
+    if not isinstance(problems, list) or not all(isinstance(each, str) for each in (*problems, *words)):
+        return None
+    return Preparation(**{**told, "problems": tuple(problems)}) if all(_is_number(n, None) for n in numbers) else None

@@ -1,0 +1,79 @@
+"""Assay itself, with any settings: each section of them is a table of options."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from assay.assemble.indexes import index_key
+from assay.assemble.workspace import Workspace, open_workspace
+from assay.bench.system_corpus import SystemCorpus
+from assay.bench.systems.index_folders import build_seconds, folder_of
+from assay.bench.systems.system_options import GENERAL
+from assay.errors import InputError
+from assay.protocols import Searcher
+from assay.settings import load
+from assay.store.place import LANCE
+from assay.types import Hit, Query
+
+_MORE = 4
+"""How many more chunks are asked for where documents are wanted, since a document may have several."""
+
+
+class AssaySystem:
+    """The product, its index below the option `location`, where settings that need the same index share it."""
+
+    def __init__(self, nothing: str = "") -> None:
+        if nothing:
+            raise InputError(f"the system 'assay' takes settings and no '{nothing}': give it options, by section")
+        self._workspace: Workspace | None = None
+        self.built_s: float | None = None
+        """What making the index took, whoever of those that share it made it."""
+
+    def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
+        """Bring the index up to date and return the searcher that the settings describe."""
+        started = time.perf_counter()
+        settings = load(options={key: value for key, value in options.items() if key not in GENERAL})
+        location = str(options.get("location", ""))
+        folder = folder_of(location, "index", index_key(settings), settings.index.location) if location else None
+        if folder is not None:
+            settings = replace(settings, index=replace(settings.index, location=_in(folder, settings.index.location)))
+        self._workspace = open_workspace(corpus.root, settings)
+        searcher = self._workspace.searcher
+        if folder is not None:
+            made = bool(self._workspace.report.changed or self._workspace.report.rebuilt_because)
+            self.built_s = build_seconds(folder, time.perf_counter() - started, made=made)
+        return Documents(searcher) if corpus.documents else searcher
+
+    def index_bytes(self) -> int | None:
+        """Return what the index takes up."""
+        return None if self._workspace is None else self._workspace.index.size_bytes()
+
+
+def _in(folder: Path, asked: str) -> str:
+    """Return the place of an index in a folder, of the kind that was asked for; a URI says it all."""
+    if "://" in asked:
+        return asked
+    return f"{LANCE if asked.startswith(LANCE) else ''}{folder}"
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Whole files for a corpus of documents: each stands where its best chunk stood."""
+
+    searcher: Searcher
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return at most `k` files a query; code and prose are not told apart where all files are documents."""
+        asked = [replace(query, mode="all") for query in queries]
+        return [_files(hits, k) for hits in self.searcher.search(asked, k * _MORE)]
+
+
+def _files(hits: Sequence[Hit], k: int) -> list[Hit]:
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.chunk.path, replace(hit, chunk=replace(hit.chunk, start_line=0, end_line=0)))
+    return list(first.values())[:k]

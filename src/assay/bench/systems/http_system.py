@@ -1,0 +1,73 @@
+"""A search service by its address: GET with the query in the URL, or POST of JSON with the option `body`.
+
+spec = "http:http://localhost:8000/search?q={query}&limit={k}"
+headers = { Authorization = "Bearer $SEARCH_TOKEN" }     # names of the environment, so that no secret is written
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from os import environ
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from assay.bench.system_corpus import SystemCorpus
+from assay.bench.systems import template
+from assay.bench.systems.system_options import checked
+from assay.bench.systems.tool_answers import OPTIONS, Answers
+from assay.errors import InputError
+from assay.io.addresses import checked_url
+from assay.io.http import HttpClient, HttpOptions
+from assay.protocols import Searcher
+from assay.types import Query
+
+_OPTIONS = {**OPTIONS, "body": dict[str, Any](), "headers": dict[str, Any](), "output_bytes": 20_000_000}
+_REDIRECTS = 10
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+
+
+class HttpSystem:
+    """One request a query, for it is timed: nothing is asked twice, and no connection is kept for the next one."""
+
+    def __init__(self, url: str = "") -> None:
+        checked_url(url, "the address of the service", "http://… or https://…")
+        template.check(url)
+        self._url = url
+        self._client: HttpClient | None = None
+
+    def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
+        """Check the options; the service is asked with the first query."""
+        given = checked("http", options, _OPTIONS)
+        template.check_all(given["body"])
+        headers = {"Accept": "application/json, text/plain", "Connection": "close", **_expanded(given["headers"])}
+        limits = HttpOptions(given["timeout_s"], given["output_bytes"], tries=1, redirects=_REDIRECTS)
+        client = self._client = HttpClient("the service", self._url, limits, headers)
+
+        def ask(query: Query, k: int) -> str:
+            values = template.values_of(corpus, given["location"], query.text, k)
+            values = {**values, "query": query.text}
+            quoted = {name: quote(value, safe="", errors="replace") for name, value in values.items()}
+            body = template.filled_all(given["body"], values) if given["body"] else None
+            return client.ask_text(template.filled(self._url, quoted), body)
+
+        return Answers(ask, corpus, given, Path(corpus.root))
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def index_bytes(self) -> int | None:
+        """Return nothing: the service does not tell."""
+        return None
+
+
+def _expanded(headers: Mapping[str, Any]) -> dict[str, str]:
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in environ:
+            raise InputError(f"the environment variable {found[1]} is not set, and a header of the service needs it")
+        return environ[found[1]]
+
+    return {name: _VARIABLE.sub(value, str(text)) for name, text in headers.items()}

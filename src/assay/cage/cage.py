@@ -1,0 +1,237 @@
+"""One cage from outside: started, given jobs, and gone without a trace when it or its supervisor ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, cast
+
+from assay.cage import frames
+from assay.cage.limits import Ended, Job, Limits
+from assay.cage.procs import WALL_OF_BUSY
+from assay.cage.sandbox_kinds import SandboxKind
+from assay.errors import InputError
+from assay.runs.local import AHEAD, Ticket
+
+HARNESS = ("assay.programs.harness.candidate:serve", "assay.programs.harness.test_process:judge")
+_REHEARSAL = "assay.programs.harness.rehearsal:rehearse"
+_START_S = 60
+"""Loading large modules on a busy machine takes this long at most."""
+_GRACE_S = 10
+"""How much longer than its limits a job may take before its cage counts as dead."""
+
+BOOT = """
+import sys, types
+for name, folder in (("assay", {0!r}), ("assay.cage", {0!r} + "/cage")):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [folder]
+from assay.cage import forks
+forks.hold()
+from assay.cage.{1} import main
+main()
+"""
+"""Starts a fork server without the rest of the package, and without putting its folder on the path of programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class CagePlan:
+    """What every cage of a sandbox is."""
+
+    kind: SandboxKind
+    limits: Limits = field(default_factory=Limits)
+    modules: tuple[str, ...] = ()
+    """Loaded before the first job, so that programs find them there."""
+    paths: tuple[str, ...] = ()
+    """Folders that programs may read and import from."""
+    harness: tuple[str, str] = HARNESS
+    """`module:function` of the program's side and of its judge's."""
+    harness_path: str = ""
+    """Where to import it from, if not from this package."""
+
+
+class Cage:
+    """A fork server and its namespaces, started when it gets a job and again after it died."""
+
+    def __init__(self, plan: CagePlan) -> None:
+        self._plan = plan
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._scratch = ""
+        self._held: deque[tuple[Ticket[Job], list[int], float]] = deque()
+
+    @property
+    def held(self) -> bool:
+        """Whether it was given jobs that have not ended; the first of them is running."""
+        return bool(self._held)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it takes another job."""
+        return len(self._held) < AHEAD
+
+    @property
+    def overdue_in_s(self) -> float:
+        """How long to wait for it before it counts as dead."""
+        return self._held[0][2] - time.monotonic() if self._held else float("inf")
+
+    @property
+    def process(self) -> int:
+        """The process that stays outside and sees to its end; 0 where it is dead."""
+        return self._process.pid if self._process else 0
+
+    def fileno(self) -> int:
+        """Return what becomes readable when a job has ended or the cage is dead."""
+        return self._control.fileno() if self._control else -1
+
+    def start(self) -> None:
+        """Bring it up; what stands in the way is an error that says so."""
+        ours, theirs = frames.pair()
+        self._scratch = "" if self._plan.kind.mounts else mkdtemp(prefix="assay-cage-")
+        with theirs:
+            self._process = _spawn(theirs)
+        self._control = ours
+        ours.settimeout(_START_S)
+        try:
+            python = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix)}
+            frames.send(ours, plan_message(self._plan, self._plan.kind, self._scratch, python))
+            hello, _ = frames.receive(ours)
+        except OSError as error:
+            hello = {"error": str(error)}
+        if not hello or "error" in hello:
+            self.kill()
+            reason = hello["error"] if hello else "its first process died"
+            raise InputError(
+                f"the sandbox '{self._plan.kind.name}' does not start here: {reason}; `assay doctor` says more"
+            )
+        ours.settimeout(None)
+
+    def give(self, ticket: Ticket[Job]) -> None:
+        """Hand over a job; the cage must have room."""
+        if not self._control:
+            self.start()
+        job = ticket.job
+        files = [
+            frames.sealed_file(job.candidate),
+            frames.sealed_file(job.stdin),
+            frames.empty_file(),
+            frames.empty_file(),
+            frames.empty_file(),
+        ]
+        if job.judge is not None:
+            files += [frames.empty_file(), frames.sealed_file(job.judge)]
+        limits = self.admit(ticket, files)
+        with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
+            frames.send(cast(socket.socket, self._control), {"limits": asdict(limits)}, files)
+
+    def admit(self, ticket: Ticket[Job], files: list[int]) -> Limits:
+        """Note a job that is handed over, and when its cage counts as dead; return its limits."""
+        limits = ticket.job.limits or self._plan.limits
+        begins = self._held[-1][2] if self._held else time.monotonic()
+        self._held.append((ticket, files, begins + limits.wall_s * WALL_OF_BUSY + _GRACE_S))
+        return limits
+
+    def collect(self) -> tuple[Ticket[Job], Ended] | None:
+        """Return a job that has ended and how, or None where the cage is dead."""
+        try:
+            message, _ = frames.receive(self._control) if self._control else (None, [])
+        except OSError:
+            message = None
+        if message is None:
+            return None
+        ticket, files, _ = self._held.popleft()
+        limits = ticket.job.limits or self._plan.limits
+        ended = _ended(ticket.job, message, files, limits.output_kb << 10)
+        _close(files)
+        return ticket, ended
+
+    def broken(self, job: Job, detail: str) -> Ended:
+        """Return the end of a job that no cage survives."""
+        return Ended(job.id, ended="broken", detail=detail)
+
+    def kill(self) -> list[Ticket[Job]]:
+        """End it with all it runs; return the jobs that it did not finish."""
+        if self._control:
+            self._control.close()
+            self._control = None
+        if self._process:
+            _finish(self._process, self._plan.kind)
+            self._process = None
+        if self._scratch:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        lost = [ticket for ticket, _, _ in self._held]
+        for _, files, _ in self._held:
+            _close(files)
+        self._held.clear()
+        return lost
+
+
+def _spawn(control: socket.socket) -> subprocess.Popen[bytes]:
+    """Start the process that becomes a cage, with nothing of ours but one end of a socket."""
+    environment = {"PYTHONHASHSEED": "0", "LANG": "C.UTF-8"}
+    package = str(Path(__file__).parent.parent)
+    number = control.fileno()
+    adopt = f"import os; os.dup2({number}, 3) if {number} != 3 else None; os.closerange(4, 256)\n"
+    return subprocess.Popen(
+        [sys.executable, "-s", "-P", "-B", "-X", "utf8", "-c", adopt + BOOT.format(package, "fork_server")],
+        env=environment,
+        cwd="/",
+        pass_fds=[number],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def plan_message(plan: CagePlan, kind: SandboxKind, scratch: str, folders: Iterable[str]) -> dict[str, Any]:
+    """Return what a fork server is told of its cage."""
+    return {
+        "kind": kind.name,
+        "modules": plan.modules,
+        "paths": plan.paths,
+        "folders": sorted(map(os.path.abspath, {*folders, *plan.paths})),
+        "harness": plan.harness,
+        "harness_path": plan.harness_path,
+        "rehearsal": _REHEARSAL if plan.harness == HARNESS else "",
+        "scratch": scratch,
+    }
+
+
+def _finish(process: subprocess.Popen[bytes], kind: SandboxKind) -> None:
+    """See a cage to its end: with files of its own one signal does it, the others clean up when they are told."""
+    if kind.mounts:
+        process.kill()
+    else:
+        process.terminate()
+    try:
+        process.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _ended(job: Job, message: dict[str, Any], files: list[int], most: int) -> Ended:
+    _, _, out, err, reports, *judging = files
+    return Ended(
+        id=job.id,
+        verdict=frames.read(judging[0]) if judging else b"",
+        reports=frames.read(reports),
+        stdout=os.pread(out, most, 0),
+        stderr=os.pread(err, most, 0),
+        **message,
+    )
+
+
+def _close(files: list[int]) -> None:
+    for file in files:
+        os.close(file)

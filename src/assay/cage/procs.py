@@ -1,0 +1,129 @@
+"""The processes of one job: waited for, measured against its limits, and ended to the last one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import time
+from typing import Any
+
+from assay.cage import usage
+from assay.cage.limits import Limits, Reason
+from assay.cage.scratch import Scratch
+
+_FULL_OUTPUT = 8
+"""How many times what is kept of its output ends a job."""
+WALL_OF_BUSY = 4
+"""How many times the wall limit a job may take that computes all the while, on a machine too busy for it."""
+_BUSY = 0.05
+_CERTAIN = 0.5
+"""The part of the memory limit from which shared pages are worth counting exactly."""
+
+
+class Reaper:
+    """What the fork server knows of the processes that one job became."""
+
+    def __init__(self, *, first: bool, own_view: bool) -> None:
+        self._first = first
+        """Whether the fork server is process 1 of a namespace, and may kill all the others at once."""
+        self._own_view = own_view
+        """Whether /proc shows the processes of that namespace only."""
+        self._status: dict[int, int] = {}
+        self._leaders: list[int] = []
+        self._cpu_s = self._peak_mb = 0.0
+        self._ending = False
+
+    def begin(self) -> None:
+        """Forget the last job."""
+        self._status.clear()
+        self._leaders.clear()
+        self._ending = False
+        self._cpu_s = self._peak_mb = 0.0
+
+    def lead(self, pid: int) -> int:
+        """Note a process that leads a group of its own; return it."""
+        self._leaders.append(pid)
+        return pid
+
+    def reap(self, options: int = os.WNOHANG) -> bool:
+        """Take leave of every process that has ended; say whether others are left."""
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, options)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            self._note(pid, status, used)
+
+    def is_gone(self, pid: int) -> bool:
+        """Say whether a process has ended and was reaped."""
+        return pid in self._status
+
+    def end(self) -> None:
+        """Kill everything that is left and wait until it is gone; how that ends says nothing about it."""
+        self._ending = True
+        if self._first:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
+            self.reap(0)
+            return
+        for leader in self._leaders:  # at once, for a bomb forks faster than a list of it is read
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(leader, signal.SIGKILL)
+        while self.reap():
+            for process in usage.below(usage.this_process(), usage.processes()):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process.pid, signal.SIGKILL)
+            time.sleep(0.001)
+
+    def broken(self, limits: Limits, outputs: list[int], started: float, scratch: Scratch) -> Reason | None:
+        """Return the limit that the job is over now."""
+        seen = usage.processes()
+        job = [one for one in seen if one.pid != 1] if self._own_view else usage.below(usage.this_process(), seen)
+        used = usage.usage(job, limits.memory_mb * _CERTAIN)
+        self._peak_mb = max(self._peak_mb, used.memory_mb)
+        if used.memory_mb > limits.memory_mb:
+            return "memory"
+        if used.cpu_s + self._cpu_s > limits.cpu_s:
+            return "cpu"
+        if used.tasks > limits.processes:
+            return "processes"
+        if _overflow(limits, outputs) or scratch.is_over(limits):
+            return "output"
+        patience = WALL_OF_BUSY if used.cpu_s > _BUSY * limits.wall_s else 1
+        return "wall" if time.monotonic() - started > limits.wall_s * patience else None
+
+    def summary(
+        self, limits: Limits, reason: Reason | None, candidate: int, outputs: list[int], started: float
+    ) -> dict[str, Any]:
+        """Return what the supervisor is told of a job that is over."""
+        status = self._status.get(candidate, signal.SIGKILL if reason else 0)
+        return {
+            "ended": reason or self._reason(limits, status, outputs),
+            "status": status,
+            "cpu_s": round(self._cpu_s, 6),
+            "wall_s": round(time.monotonic() - started, 6),
+            "peak_mb": round(self._peak_mb, 1),
+        }
+
+    def _reason(self, limits: Limits, status: int, outputs: list[int]) -> Reason:
+        by_kernel = any(self._status.get(leader) == signal.SIGXCPU for leader in self._leaders)
+        if by_kernel or self._cpu_s > limits.cpu_s:
+            return "cpu"
+        if _overflow(limits, outputs):
+            return "output"
+        return "signal" if os.WIFSIGNALED(status) else "exit"
+
+    def _note(self, pid: int, status: int, used: resource.struct_rusage) -> None:
+        if not self._ending or status != signal.SIGKILL:  # what ended by itself before says so, however late
+            self._status[pid] = status
+        self._cpu_s += used.ru_utime + used.ru_stime
+        self._peak_mb = max(self._peak_mb, used.ru_maxrss / 1024)
+
+
+def _overflow(limits: Limits, outputs: list[int]) -> bool:
+    most = limits.output_kb * 1024 * _FULL_OUTPUT
+    return any(os.fstat(file).st_size > most for file in outputs)

@@ -1,0 +1,101 @@
+"""A dataclass of arguments and options to a click command: each stands once, with its type, default and help.
+
+    @dataclass(frozen=True, slots=True)
+    class MixOptions:
+        files: tuple[Path, ...] = argument("DATA...", nargs=-1, required=True, type=PATH)
+        seed: int = option("--seed", default=0, metavar="N", help="Seed of the rows that are drawn.")
+
+    @command(MixOptions, example="assay rank mix a.jsonl b.jsonl --out both.jsonl")
+    def mix(given: MixOptions) -> int: ...
+
+What the function returns is the exit status; nothing is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, fields
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+VERBOSE = frozenset({"-v", "--verbose"})
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+COUNT = click.IntRange(min=1)
+Given = TypeVar("Given")
+
+
+def argument(metavar: str = "", **settings: Any) -> Any:
+    """Declare an argument; `settings` are those of `click.Argument`."""
+    return _parameter(click.Argument, (), {"metavar": metavar or None, **settings})
+
+
+def option(*names: str, **settings: Any) -> Any:
+    """Declare an option by its names, as `--out`; `settings` are those of `click.Option`. A default is shown."""
+    shown = settings.get("default") not in {None, "", ()} and not settings.get("is_flag")
+    return _parameter(click.Option, names, {"show_default": shown, **settings})
+
+
+def flag(*names: str, help: str) -> Any:  # noqa: A002  click's own word
+    """Declare an option that is there or not."""
+    return option(*names, is_flag=True, help=help)
+
+
+def shared(options: type) -> Any:
+    """Declare the options of another such dataclass, which several commands share."""
+    return field(metadata={"shared": options})
+
+
+def form(*forms: str) -> Any:
+    """Declare the option that chooses between output formats; the first is the default."""
+    return option("--format", type=click.Choice(forms), default=forms[0], help="The format of the output.")
+
+
+def verbose(text: str = "Say more; show the traceback of an error.") -> Any:
+    """Declare the option that says more."""
+    return flag(*sorted(VERBOSE, key=len), help=text)
+
+
+def command(
+    options: type[Given], *, example: str, name: str = ""
+) -> Callable[[Callable[[Given], int | None]], click.Command]:
+    """Make a command of a function that takes the options, with its docstring and an example as help."""
+
+    def of(function: Callable[[Given], int | None]) -> click.Command:
+        def callback(**values: Any) -> None:
+            status = function(_made(options, values))
+            if status:
+                click.get_current_context().exit(status)
+
+        return click.Command(
+            name or function.__name__,
+            callback=callback,
+            params=list(_parameters(options)),
+            help=f"{cleandoc(function.__doc__ or '')}\n\n\b\nExample:\n  {example}",
+        )
+
+    return of
+
+
+def _parameter(kind: type[click.Parameter], names: tuple[str, ...], settings: Mapping[str, Any]) -> Any:
+    return field(metadata={"make": lambda name: kind([name, *names], **settings)})
+
+
+def _parameters(options: type) -> Iterator[click.Parameter]:
+    for each in fields(options):
+        if "shared" in each.metadata:
+            yield from _parameters(each.metadata["shared"])
+        else:
+            yield each.metadata["make"](each.name)
+
+
+def _made(options: type[Given], values: Mapping[str, Any]) -> Given:
+    return options(
+        **{
+            each.name: _made(each.metadata["shared"], values) if "shared" in each.metadata else values[each.name]
+            for each in fields(options)  # type: ignore[arg-type]
+        }
+    )

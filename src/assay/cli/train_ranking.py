@@ -1,0 +1,66 @@
+"""`assay train ranking`: judged queries and their checkouts in, a folder of weights for the learned ranking out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from assay.cli.command import PATH, argument, command, flag, option, verbose
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRankingOptions:
+    """What the ranking is learned from, and where its weights go."""
+
+    truths: tuple[Path, ...] = argument("TRUTH...", nargs=-1, required=True, type=PATH)
+    checkouts: Path = option(
+        "--checkouts",
+        type=PATH,
+        required=True,
+        metavar="FOLDER",
+        help="Where the repositories are: NAME.csv and NAME_docs.csv are about FOLDER/NAME.",
+    )
+    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
+    encoder: str = option("--encoder", default="static:default", metavar="SPEC", help="The encoder to search with.")
+    ablate: bool = flag(
+        "--ablate", help="Also show what each group of features is worth; takes about three times as long."
+    )
+    changes: tuple[str, ...] = option(
+        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting of the training. Repeatable."
+    )
+    verbose: bool = verbose("Show the traceback of an error.")
+
+
+@command(
+    TrainRankingOptions,
+    example="assay train ranking benchmarks/truth/*.csv --checkouts CHECKOUTS --out weights",
+)
+def ranking(chosen: TrainRankingOptions) -> None:
+    """Train the weights of the learned ranking from judged queries.
+
+    TRUTH is a ground truth of one repository, in any format that assay truth reads; a query is about documentation if
+    prose alone answers it. The figures are cross-validated: each query is scored by weights that were learned on the
+    other repositories, so give two or more. What is written was learned from all of them.
+
+    Use it with --set search.weights=FOLDER. The example reproduces the shipped weights.
+    """
+    from assay.assemble.training import train_ranking
+    from assay.search.ranking_train_settings import RankingTrainSettings
+    from assay.settings import changed
+
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    settings = changed(RankingTrainSettings(encoder=chosen.encoder), chosen.changes)
+    trained = train_ranking(chosen.truths, chosen.checkouts, chosen.out, settings, say, ablate=chosen.ablate)
+    for one in trained:
+        click.echo(f"{one.mode}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
+        click.echo(f"{'':<12}mean   95% interval")
+        for figure in one.figures:
+            click.echo(f"{figure.name:<12}{figure.value:<7.3f}{figure.low:.3f} to {figure.high:.3f}")
+        for ablation in one.ablations:
+            changes = ", ".join(f"{change.name} {change.value:+.3f}" for change in ablation.changes)
+            click.echo(f"without {ablation.group}: {changes}")
+    click.echo(f"written to {chosen.out}; use it with --set search.weights={chosen.out}")

@@ -1,0 +1,97 @@
+"""A git repository to its commits, the newest first, each with the lines it changed.
+
+One `git log` is read while it runs, never a process for each commit; lines that differ in white space only count as
+unchanged.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.corpus.git import answer, git, reading
+from assay.corpus.patches import FileChange, Patches
+from assay.corpus.walked_files import shown
+
+_PATCH = tuple(
+    "--no-ext-diff --no-textconv --no-color --no-relative --relative --find-renames --unified=0 --ignore-all-space"
+    " --diff-algorithm=histogram --submodule=short --ignore-submodules=all --src-prefix=a/ --dst-prefix=b/ -p".split()
+)
+_HEADER = "%x00%H%x00%P%x00%an <%ae>%x00%cn <%ce>%x00%cI%x00%B%x00"
+_FIELDS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit against its first parent."""
+
+    id: str
+    parents: tuple[str, ...]
+    author: str
+    """`name <mail>`, as for who committed."""
+    committer: str
+    date: str
+    """When it was committed, in ISO 8601."""
+    message: str
+    changes: tuple[FileChange, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0].strip()
+
+    @property
+    def body(self) -> str:
+        """The message without its first line."""
+        return self.message.partition("\n")[2].strip()
+
+
+def commits(root: Path, *, since: str = "") -> Iterator[Commit]:
+    """Yield the commits of the first-parent line, the newest first, down to those that `since` has.
+
+    Paths are relative to `root` and what lies outside it does not appear; `root` may be a folder in its repository.
+    """
+    span = ("HEAD", f"^{since}") if since else ("HEAD",)
+    arguments = ("log", "--first-parent", "-m", f"--format={_HEADER}", "--no-notes", "--no-decorate", *_PATCH, *span)
+    with reading(root, *arguments, "--", ".") as printed:
+        patches = Patches(printed)
+        header = patches.line()
+        while header:
+            about = header
+            while about.count(b"\0") < _FIELDS and (more := patches.line()):
+                about += more
+            if about.count(b"\0") < _FIELDS:  # git was ended, and says why
+                return
+            _, id_, parents, author, committer, date, message, *_ = about.decode("utf-8", "replace").split("\0")
+            changes = tuple(patches.changes())
+            yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changes)
+            header = patches.line()
+
+
+def between(root: Path, before: str, after: str) -> tuple[FileChange, ...]:
+    """Return what differs between two commits."""
+    with reading(root, "diff", *_PATCH, before, after, "--", ".") as printed:
+        return tuple(Patches(printed).changes())
+
+
+def uncommitted(root: Path) -> frozenset[str]:
+    """Return the files below a folder that the work tree has otherwise than HEAD."""
+    printed = git(root, "diff", "--name-only", "-z", "--relative", "HEAD")
+    return frozenset(shown(os.fsdecode(path)) for path in printed.split(b"\0") if path)
+
+
+def head(root: Path) -> str:
+    """Return the full id of the newest commit, or nothing where none was made yet."""
+    return answer(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+
+
+def length(root: Path) -> int:
+    """Return how many commits the first-parent line has that touch the folder."""
+    return int(git(root, "rev-list", "--first-parent", "--count", "HEAD", "--", "."))
+
+
+def is_shallow(root: Path) -> bool:
+    """Say whether a repository was cloned without its older commits."""
+    return answer(root, "rev-parse", "--is-shallow-repository") == "true"

@@ -1,0 +1,88 @@
+"""Content to a file that is there whole or not at all, under any crash and beside any other writer.
+
+It is written beside the file, under a name that nobody else has, brought to the disk and moved in place.
+A file that is there keeps its rights, and its owner where the system lets it; a symbolic link keeps leading there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError, StorageError
+
+NEW = ".new"
+"""What the name of a file holds that is not in its place yet."""
+
+
+@contextmanager
+def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """Give the name of a file to be written, which takes the place of another at the end of the block.
+
+    Not to be durable spares waiting for the disk, for what can be made again.
+    """
+    try:
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = target.with_name(f".{target.stem[:100]}.{os.urandom(6).hex()}{NEW}{target.suffix}")
+        os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if target.exists() else 0o666))
+        try:
+            yield beside
+            _keep_rights(target, beside)
+            if durable:
+                sync(beside)
+            beside.replace(target)
+            if durable:
+                sync(target.parent)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def write(
+    path: Path, parts: str | bytes | Iterable[str], *, errors: str = "backslashreplace", durable: bool = True
+) -> None:
+    """Write text, in one piece or several, or bytes; with `errors` strict what is not UTF-8 is refused, not escaped."""
+    with replacing(path, durable=durable) as beside:
+        if isinstance(parts, bytes):
+            beside.write_bytes(parts)
+            return
+        try:
+            with beside.open("w", encoding="utf-8", errors=errors, newline="") as file:
+                file.writelines([parts] if isinstance(parts, str) else parts)
+        except UnicodeEncodeError as error:
+            raise InputError(f"cannot write {path}: a text holds bytes that are not UTF-8; write JSON lines") from error
+
+
+def write_json(path: Path, value: object, *, indent: int | None = 1) -> None:
+    """Write one JSON value."""
+    write(path, json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON lines, one object a line."""
+    write(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def sync(path: Path) -> None:
+    """Wait until the disk has a file, or the names of a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _keep_rights(target: Path, beside: Path) -> None:
+    """Give a new file the rights and the owner of the one that it replaces."""
+    with suppress(FileNotFoundError):
+        about = target.stat()
+        with suppress(OSError):
+            os.chown(beside, about.st_uid, about.st_gid)
+        beside.chmod(stat.S_IMODE(about.st_mode))

@@ -1,0 +1,81 @@
+"""Secrets in; texts of others in, the same texts out in which no secret stands, nor a long piece of one.
+
+A service that echoes what it was sent would otherwise put a key into messages, records and tracebacks: whole, cut off
+somewhere, with escapes of JSON or of URLs. What is shorter than six characters is a placeholder and hidden nowhere,
+for it stands in ordinary words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote
+
+MASK = "***"
+_SHORTEST = 6
+_RUN = 10
+"""Characters of a secret in a row that are hidden; fewer may be a coincidence, or the prefix of all keys of a kind."""
+_BLOCK = 5  # every run of ten holds one of a secret's blocks of five whole
+
+
+class Mask:
+    """What hides some secrets."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        parts = {part for secret in secrets for part in (secret, secret.partition(" ")[2])}
+        self._secrets = sorted((part for part in parts if len(part) >= _SHORTEST), key=len, reverse=True)
+
+    def hide(self, text: str) -> str:
+        """Return a text without the secrets; one that holds some quoted as in a URL comes back unquoted."""
+        hidden = self._hide_plain(text)
+        if self._secrets and "%" in hidden:
+            plain = unquote(hidden)
+            if (without := self._hide_plain(plain)) != plain:
+                return without
+        return hidden
+
+    def hide_all(self, value: Any) -> Any:
+        """Return a JSON value whose texts hold no secret."""
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, list):
+            return [self.hide_all(each) for each in value]
+        if isinstance(value, dict):
+            return {self.hide(name): self.hide_all(each) for name, each in value.items()}
+        return value
+
+    def _hide_plain(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, MASK)
+            if len(secret) >= _RUN:
+                for start in range(0, len(secret) - _BLOCK + 1, _BLOCK):
+                    text = _hide_runs(text, secret, start)
+        return text
+
+
+def _hide_runs(text: str, secret: str, start: int) -> str:
+    """Hide the long runs of a secret's characters around one of its blocks."""
+    block = secret[start : start + _BLOCK]
+    at = text.find(block)
+    if at < 0:
+        return text
+    pieces, done = list[str](), 0
+    while at >= 0:
+        before = _alike(reversed(text[max(done, at - start) : at]), reversed(secret[:start]))
+        begin, rest = at - before, secret[start:]
+        end = at + _alike(text[at : at + len(rest)], rest)
+        if end - begin >= _RUN:
+            pieces += [text[done:begin], MASK]
+            done = end
+        at = text.find(block, end)
+    return "".join([*pieces, text[done:]])
+
+
+def _alike(left: Iterable[str], right: Iterable[str]) -> int:
+    """Return how many characters are the same from the beginning."""
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

@@ -1,0 +1,67 @@
+"""A parquet file to its rows, a batch at a time, and rows to such a file; the owner of pyarrow, and so of zstd."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from assay.errors import InputError
+from assay.io.unpack import MOST_BYTES, on_disk
+
+_ROWS = 4096
+
+
+def rows_of(path: Path, wanted: Sequence[str] = (), at_once: int = _ROWS) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows, counted from 1, with those of the wanted columns that there are, or all; a null is not there.
+
+    A text that many rows share stands in the file once: what they hold together is counted before it is made.
+    """
+    row, held = 0, 0
+    try:
+        file = on_disk(path)
+        schema = pq.read_schema(file)
+        columns = [name for name in wanted or schema.names if name in schema.names]
+        with pq.ParquetFile(file, read_dictionary=[name for name in columns if _is_text(schema, name)]) as opened:
+            for batch in opened.iter_batches(at_once, columns=columns):
+                held += sum(map(_text_bytes, batch.columns))
+                if held > MOST_BYTES:
+                    raise InputError(f"{path} holds more than {MOST_BYTES // 10**9} GB of text: split it")
+                for record in batch.to_pylist():
+                    row += 1
+                    yield row, {name: value for name, value in record.items() if value is not None}
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"cannot read {path} as parquet: {error}") from error
+
+
+def write(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows that have the same fields; text that is not UTF-8 is escaped."""
+    clean = [{name: _text(value) for name, value in record.items()} for record in records]
+    pq.write_table(pa.Table.from_pylist(clean), path, compression="zstd")
+
+
+def unpacked_zstd(raw: BinaryIO) -> BinaryIO:
+    """Return what a file packed with zstd holds, of one frame or several."""
+    return cast("BinaryIO", io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"), 1 << 20))
+
+
+def _is_text(schema: pa.Schema, name: str) -> bool:
+    kind = schema.field(name).type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _text_bytes(column: pa.Array) -> int:
+    """Return how many bytes the texts of a column come to, those that are shared as often as they stand there."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary)
+    return int(pc.sum(pc.cast(pc.take(lengths, column.indices), pa.int64())).as_py() or 0)
+
+
+def _text(value: Any) -> Any:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

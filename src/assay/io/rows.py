@@ -1,0 +1,268 @@
+"""A file to its rows, each with its place: JSON lines, one JSON list, CSV, TSV or parquet, plain or packed.
+
+The form is told by what the file holds, then by its ending. A row is a physical line, counted from 1 as an editor
+shows it; of parquet, which has no lines, the number of the row. A bad row is a problem with its place, `FILE:ROW`, and
+the rest counts; a file that cannot be read at all is an error. Lines are read as they are asked for, never all at once.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.errors import InputError, MissingExtra
+from assay.io import unpack
+from assay.types import Problem
+
+Form = Literal["lines", "list", "table", "parquet"]
+Row = tuple[int, dict[str, Any]]
+_LOOKED_AT = 20
+"""Rows whose fields tell what a file is: the first may be broken."""
+_GAP = re.compile(r"[\s,]*")
+_NAME = re.compile(r"[\w .-]+")
+_MARKS = ("\t", ",", ";")
+_TABLES = (".csv", ".tsv")
+ENDINGS = frozenset((*_TABLES, ".json", ".jsonl", ".parquet"))
+"""What the name of a file of rows may end in, before the ending of a packer."""
+
+
+class Cells(dict[str, Any]):
+    """A row of a table, whose values are all text: what is wanted as a number or a list is read from it."""
+
+
+def place(path: Path, row: int) -> str:
+    """Return how a row is called in a message."""
+    return f"{path if path.is_relative_to('/dev') else path.name}:{row}"
+
+
+def suffix(path: Path) -> str:
+    """Return the ending of a file that says what it holds, in small letters."""
+    return unpack.plain(path).suffix.lower()
+
+
+def form_of(path: Path) -> Form:
+    """Return the form of a file, by what it holds, then by its ending."""
+    head = unpack.head(path)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    first = head.lstrip()[:1]
+    if first in {b"{", b"["}:
+        return "lines" if first == b"{" else "list"
+    ending = suffix(path)
+    if ending == ".parquet":
+        return "parquet"
+    return "table" if ending in _TABLES or (ending not in {".json", ".jsonl"} and _is_header(head)) else "lines"
+
+
+def objects(path: Path, problems: list[Problem], columns: Sequence[str] = ()) -> Iterator[Row]:
+    """Yield the objects of a file, each with its row; of parquet only those columns are read that are wanted."""
+    form = form_of(path)
+    if form == "parquet":
+        yield from parquet(path).rows_of(path, columns)
+    elif form == "list":
+        yield from _listed(path, problems)
+    else:
+        yield from (_named if form == "table" else _json_lines)(path, problems)
+
+
+def sample(path: Path, problems: list[Problem]) -> list[dict[str, Any]]:
+    """Return the first objects of a file, which tell what it is."""
+    form, most = form_of(path), _LOOKED_AT
+    if form == "parquet":
+        found = parquet(path).rows_of(path, (), most)
+    elif form == "list":
+        found = _listed(path, problems)
+    else:
+        found = (_named if form == "table" else _json_lines)(path, problems, most)
+    return [fields for _, fields in islice(found, most)]
+
+
+def cells(path: Path, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table, the first of which names the columns; objects are made such rows."""
+    if form_of(path) in {"table", "lines"} and not unpack.head(path).lstrip().startswith(b"{"):
+        yield from _split(path, problems)
+        return
+    rows = list(objects(path, problems))
+    header = list(dict.fromkeys(name for _, fields in rows for name in fields))
+    yield (rows[0][0] if rows else 1), header
+    for row, fields in rows:
+        yield row, [_cell(fields.get(name, "")) for name in header]
+
+
+def lines(path: Path, problems: list[Problem], *, returns: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text without their ends; one that is not UTF-8, or holds a NUL, is a problem and empty.
+
+    With `returns` a carriage return at the end of a line stays.
+    """
+    row = 0
+    for block in unpack.blocks(path):
+        texts = _decoded(block if returns else block.replace(b"\r\n", b"\n"))
+        if texts is None:
+            texts = [_line(line, place(path, row + at), problems) for at, line in enumerate(block.split(b"\n"), 1)]
+        if not texts[-1]:
+            texts.pop()
+        yield from enumerate(texts, row + 1)
+        row += len(texts)
+
+
+def value_of(path: Path) -> Any:
+    """Return the JSON value that a file is."""
+    try:
+        return json.loads(unpack.whole(path).decode())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
+
+
+def text_of(path: Path) -> str:
+    """Return the text that a file is."""
+    try:
+        return unpack.whole(path).decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8: byte {error.object[error.start]:#04x} at {error.start}") from error
+
+
+def parquet(path: Path) -> Any:
+    """Return what reads and writes parquet, which is loaded for nothing else."""
+    try:
+        from assay.io import parquet as owner
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("assay"):
+            raise
+        raise MissingExtra(f"parquet ('{path.name}')", error.name, "bench") from error
+    return owner
+
+
+def _is_header(head: bytes) -> bool:
+    """Say whether a text begins with the names of columns."""
+    names = next(csv.reader([head.partition(b"\n")[0].decode("utf-8", "replace").strip()], delimiter=_mark(head)), [])
+    return len(names) > 1 and all(_NAME.fullmatch(name.strip()) and not name.strip().isdecimal() for name in names)
+
+
+def _mark(head: bytes) -> str:
+    """Return what stands between the cells of a table."""
+    first = head.lstrip().partition(b"\n")[0].decode("utf-8", "replace")
+    return next((mark for mark in _MARKS if mark in first), ",")
+
+
+def _decoded(block: bytes) -> list[str] | None:
+    """Return the lines of a block, None where one of them is no text."""
+    try:
+        return None if b"\0" in block else block.decode().split("\n")
+    except UnicodeDecodeError:
+        return None
+
+
+def _line(line: bytes, where: str, problems: list[Problem]) -> str:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        problems.append(Problem(where, f"not UTF-8: byte {line[error.start]:#04x} at column {error.start + 1}"))
+        return ""
+    if "\0" in text:
+        problems.append(Problem(where, "a NUL byte"))
+        return ""
+    return text
+
+
+def _json_lines(path: Path, problems: list[Problem], most: int | None = None) -> Iterator[Row]:
+    decode = json.JSONDecoder().raw_decode
+    for row, line in islice(lines(path, problems), most):
+        text = line.strip()
+        if not text:
+            continue
+        try:
+            value, end = decode(text)
+            if end < len(text):
+                json.loads(line)  # which says what is too much
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(place(path, row), f"not JSON: {error}"))
+            continue
+        if isinstance(value, dict):
+            yield row, value
+        else:
+            problems.append(Problem(place(path, row), _no_object(value)))
+
+
+def _listed(path: Path, problems: list[Problem]) -> Iterator[Row]:
+    """Yield the objects of a JSON list; what stands before a broken one is not lost with it."""
+    text = unpack.whole(path).decode("utf-8", "surrogateescape")
+    is_clean = _is_utf8(text)
+    decode = json.JSONDecoder().raw_decode
+    at, row, seen = text.index("[") + 1, 1, 0
+    while True:
+        at = _GAP.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        row, seen = row + text.count("\n", seen, at), at
+        if text.startswith("]", at):
+            return
+        try:
+            value, at = decode(text, at)
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(place(path, row), f"not JSON: {error}; nothing after it is read"))
+            return
+        what = "" if isinstance(value, dict) else _no_object(value)
+        if what or not (is_clean or _is_utf8(text[seen:at])):
+            problems.append(Problem(place(path, row), what or "not UTF-8"))
+        else:
+            yield row, value
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_object(value: object) -> str:
+    return f"wanted a JSON object, found {type(value).__name__} {str(value)[:40]!r}"
+
+
+def _named(path: Path, problems: list[Problem], most: int | None = None) -> Iterator[Row]:
+    """Yield the rows of a table by the names of its first row; cells behind the last name are a problem."""
+    rows = _split(path, problems)
+    _, header = next(rows, (1, []))
+    names = [name.strip() for name in header]
+    for row, found in islice(rows, most):
+        if len(found) > len(names):
+            problems.append(Problem(place(path, row), f"{len(found)} cells, wanted {len(names)}"))
+        else:
+            yield row, Cells(zip(names, found, strict=False))
+
+
+def _split(path: Path, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table, each with its first line; after a broken one it goes on with the next line."""
+    mark = "\t" if suffix(path) == ".tsv" else _mark(unpack.head(path))
+    texts = lines(path, problems, returns=True)
+    again, taken = deque[str](), list[str]()
+
+    def feed() -> Iterator[str]:
+        while (line := again.popleft() if again else next(texts, (0, None))[1]) is not None:
+            taken.append(line)
+            yield f"{line}\n"
+
+    row, reader, found = 1, csv.reader(feed(), delimiter=mark, strict=True), list[str]()
+    while True:
+        taken.clear()
+        try:
+            found = next(reader, [])
+        except csv.Error as error:
+            problems.append(Problem(place(path, row), f"not a row of CSV: {error}"))
+            again.extendleft(reversed(taken[1:]))
+            del taken[1:]
+            reader, found = csv.reader(feed(), delimiter=mark, strict=True), []
+        if any(found):
+            yield row, found
+        if not taken:
+            return
+        row += len(taken)
+
+
+def _cell(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,90 @@
+"""What a file of records holds already: which pairs are decided, what was paid, and the verdicts themselves.
+
+A pair that was judged again has several verdicts, of which the last one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.errors import StorageError
+from assay.io.rows import sample
+from assay.io.unpack import on_disk
+from assay.runs.record import read_lines
+from assay.types import Judgment
+
+
+@dataclass(slots=True)
+class Past:
+    """A summary of what was done, small whatever the size of the file."""
+
+    lines: int = 0
+    decided: set[str] = field(default_factory=set)
+    """Digests of pairs with a grade."""
+    undecided: dict[str, int] = field(default_factory=dict)
+    """Digests of pairs without one, each with the line after which its steps count: split ones are asked anew."""
+    calls: int = 0
+    cost: float = 0.0
+    """What was paid for replies, in US dollars."""
+    tokens: int = 0
+
+
+def past(file: Path) -> Past:
+    """Read what a file holds; one that is not there holds nothing."""
+    found = Past()
+    for number, record in enumerate(read_lines(file), 1):
+        found.lines = number
+        try:
+            _add(found, number, record)
+        except (KeyError, TypeError) as error:
+            raise StorageError(f"{file}:{number}: no record ({error!r}); take the line out to go on") from error
+    return found
+
+
+def _add(found: Past, number: int, record: dict[str, Any]) -> None:
+    if record["kind"] == "failed" or (record["kind"] == "reply" and not record["cached"]):
+        found.calls += 1
+        found.cost += record["cost"] or 0.0
+        found.tokens += record["tokens_in"] + record["tokens_out"]
+    if record["kind"] == "verdict":
+        digest = record["pair"]
+        found.undecided.pop(digest, None)
+        if record["grade"] is None:
+            found.undecided[digest] = number if record["problem"] == "split" else 0
+        else:
+            found.decided.add(digest)
+
+
+def is_records(file: Path) -> bool:
+    """Say whether a file looks like one that `assay judge run` writes."""
+    return not file.is_dir() and any({"kind", "pair"} <= row.keys() for row in sample(file, [])[:1])
+
+
+def cut(file: Path) -> bool:
+    """Say whether the last line of a file was cut, as by a crash: it does not count and is written anew."""
+    if not file.exists() or not (file := on_disk(file)).stat().st_size:
+        return False
+    with file.open("rb") as lines:
+        lines.seek(-1, 2)
+        return lines.read(1) != b"\n"
+
+
+def verdicts(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of the verdicts that count, one a pair of ids, in the order of the file."""
+    file, last = on_disk(file), dict[int, int]()
+    for number, record in enumerate(read_lines(file)):
+        if record.get("kind") == "verdict":
+            last[hash((record["query_id"], record["code_id"]))] = number
+    for number, record in enumerate(read_lines(file)):
+        if record.get("kind") == "verdict" and last[hash((record["query_id"], record["code_id"]))] == number:
+            yield record
+
+
+def judgments(file: Path) -> Iterator[Judgment]:
+    """Yield the labels of a file of records; undecided pairs have none."""
+    for record in verdicts(file):
+        if record["grade"] is not None:
+            yield Judgment(record["query_id"], record["code_id"], record["grade"], record["judge"], record["reason"])

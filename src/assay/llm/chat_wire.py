@@ -1,0 +1,79 @@
+"""One request for a completion to the body of the answer, however often it has to be sent.
+
+How it is sent, bounded and sent again is the business of `io.http`; here stands what a refusal means for a chat.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, NoAnswer, printable
+from assay.io.addresses import BASE, KEY
+from assay.io.http import HttpClient, HttpOptions
+from assay.llm.providers import Endpoint
+
+_SHOWN = 200  # characters of a server's words in a message
+_REFUSED = {401: "the key", 402: "the account", 403: "the key", 404: "the model's name and the address"}
+_TOO_MANY = 429
+_FLAGGED = ("moderation", "flagged")  # this prompt, not the key
+
+
+class ChatWire:
+    """The connections to one endpoint, shared by threads."""
+
+    def __init__(self, endpoint: Endpoint, pause_s: float) -> None:
+        self._endpoint = endpoint
+        key = endpoint.key()
+        self._has_key = bool(key)
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        options = HttpOptions(endpoint.options.timeout_s, pause_s=pause_s)
+        self._client = HttpClient(endpoint.name, endpoint.url, options, headers)
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of a completion that has a message in it."""
+        try:
+            return self._client.ask_json(f"{self._endpoint.url}/chat/completions", question, _completion)
+        except HttpError as error:
+            failure = self._failure(error)
+        raise failure
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _failure(self, error: HttpError) -> ChatError:
+        """Return what an error of HTTP is to a chat."""
+        if error.may_pass:
+            return EndpointFailed(f"{error}: go on later", raw=error.what)
+        name, status, lower = self._endpoint.name, error.status, error.text.lower()
+        is_flagged = status == 403 and any(each in lower for each in _FLAGGED)
+        if (status in _REFUSED or status == _TOO_MANY or status < 400) and not is_flagged:
+            mend = "the account" if status == _TOO_MANY else _REFUSED.get(status, "the address")
+            message = f"{name} refused with {error.what}; check {mend}{self._about_key(status)}"
+            return EndpointRefused(message, raw=error.text)
+        return NoAnswer(f"{name} refused this request with {error.what}{_about_format(error.text)}", raw=error.text)
+
+    def _about_key(self, status: int) -> str:
+        if status not in {401, 403}:
+            return ""
+        if self._has_key:
+            return f" in {self._endpoint.key_variable}"
+        if self._endpoint.key_variable:
+            return f": {self._endpoint.key_variable} is not set"
+        return f": none was sent, for the address stands in the spec; set {BASE} to it, and {KEY}"
+
+
+def _completion(body: Any) -> dict[str, Any]:
+    """Return a body with a message in it; any other is a ValueError."""
+    try:
+        if isinstance(body["choices"][0]["message"], dict):
+            return dict(body)
+    except (KeyError, IndexError, TypeError):
+        pass
+    raise ValueError(f"no message: {printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN]!r}")
+
+
+def _about_format(text: str) -> str:
+    asked = any(word in text for word in ("response_format", "json_schema", "json_object"))
+    return "; add ?format=prompt to the spec to ask for JSON in words" if asked else ""

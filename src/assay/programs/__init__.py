@@ -1,0 +1,1 @@
+"""Tasks and candidate programs in, how each program failed out."""

@@ -1,0 +1,119 @@
+"""A program and inputs to a job for a sandbox, and how that job ended to what the program answered to each.
+
+Inputs are arguments of the task's function, or texts on standard input. Two programs that answer alike have equal
+texts; nothing else of a value crosses.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from assay.cage.limits import Ended, Job, Limits
+from assay.faults import Fault
+from assay.programs.execute import refused
+from assay.programs.harness.codec import NotPlainData, pack
+from assay.programs.harness.observe import FAILED, NONE, RETURNED
+from assay.types import Program, Script, Task
+
+if TYPE_CHECKING:
+    from assay.cage.cage_pool import ProgramRunner
+
+Input = tuple[Any, ...] | str
+"""The arguments of a call, or what a whole program reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramAnswer:
+    """What a program did with one input."""
+
+    text: str
+    """The same for equal values; for what was raised, the exception's name."""
+    fault: Fault | None = None
+    """How it broke; None where it answered."""
+    line: int = -1
+    says: bool = True
+    """Whether it answered with something: not with None, nor with an empty output."""
+
+    @property
+    def key(self) -> tuple[str, bool]:
+        """What two programs share that answer alike."""
+        return self.text, self.fault is None
+
+
+SILENT = ProgramAnswer("", Fault.EXECUTION_OTHER, says=False)
+SLOW = ProgramAnswer("", Fault.TIMEOUT, says=False)
+UNKNOWN = ProgramAnswer("", says=False)
+"""The sandbox broke: nobody knows."""
+
+
+def questions(entry: str, inputs: Sequence[Input]) -> bytes:
+    """Return what the judge is told; raises Refused for arguments that are no plain data."""
+    asked = [
+        {"stdin": each} if isinstance(each, str) else {"args": json.dumps(pack(list(each)), separators=(",", ":"))}
+        for each in inputs
+    ]
+    return json.dumps({"entry": entry, "inputs": asked}).encode()
+
+
+def askable(given: Input) -> bool:
+    """Say whether an input can be handed to a program."""
+    try:
+        pack(given)
+    except NotPlainData:
+        return False
+    return True
+
+
+def answers(
+    entry: str,
+    programs: Sequence[Program],
+    inputs: Sequence[Input],
+    runner: ProgramRunner,
+    limits: Limits | None = None,
+) -> Iterator[tuple[ProgramAnswer, ...]]:
+    """Yield what each program answers to each input, in the order of the programs."""
+    if not inputs:
+        yield from ((),) * len(programs)
+        return
+    asked, posed = questions(entry, inputs), Task("", "", entry, tests=(Script(""),))
+    refusals = [refused(posed, program) for program in programs]
+    able = [program for program, refusal in zip(programs, refusals, strict=True) if refusal is None]
+    ends = runner.run(_job(asked, program, limits) for program in able)
+    for refusal in refusals:
+        if refusal is None:
+            yield answers_of(next(ends), len(inputs))
+        else:
+            fault = refusal.fault
+            one = ProgramAnswer("", fault, refusal.line, says=False) if fault else UNKNOWN
+            yield (one,) * len(inputs)
+
+
+def _job(asked: bytes, program: Program, limits: Limits | None) -> Job:
+    return Job(program.id, json.dumps({"source": program.source}).encode(), asked, limits=limits)
+
+
+def answers_of(ended: Ended, count: int) -> tuple[ProgramAnswer, ...]:
+    """Return one answer an input; those that a program did not come to say why."""
+    told = [_answer(line) for line in ended.verdict.splitlines()]
+    if told and told[-1] is not None and told[-1].text.startswith(FAILED):
+        return (told[-1],) * count
+    known = [each for each in told if each is not None][:count]
+    rest = {"cpu": SLOW, "wall": SLOW, "broken": UNKNOWN}.get(ended.ended, SILENT)
+    return (*known, *[rest] * (count - len(known)))
+
+
+@lru_cache(maxsize=1024)
+def _answer(line: bytes) -> ProgramAnswer | None:
+    """Return what a line of the verdict tells; a line that was cut off tells nothing."""
+    try:
+        kind, text, fault, place = json.loads(line)
+        broke = Fault(fault) if fault else None
+    except (ValueError, TypeError):
+        return None
+    if kind in {RETURNED, NONE}:
+        return ProgramAnswer(text, says=kind == RETURNED)
+    return ProgramAnswer(f"{kind} {text}" if broke else text, broke, place, says=False)

@@ -1,0 +1,148 @@
+"""The process of the program: it loads the program, then answers what the judge asks until that one goes away.
+
+Requests and answers, each a list with its kind first:
+
+    names [NAME…]              → names {NAME: what it is} | failed FAILURE
+    call NAME ARGS KEYWORDS    → returned VALUE CHANGED SAME | raised FAILURE CHANGED | refused CLASS WHY CHANGED
+    run TEXT                   → printed TEXT STATUS FAILURE
+    shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
+
+CHANGED are the arguments after the call where it changed them, SAME the place of the argument that was returned. All
+of this happens where the program can change everything: what is said here can only be an answer, never a verdict.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from types import ModuleType
+from typing import Any, Final
+
+from assay.programs.harness import codec, shared, whole
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpack
+from assay.programs.harness.program import LoadedProgram, failure_of, flush, fresh_streams
+from assay.programs.harness.recorder import NOTHING
+
+_HIDDEN: Final = 100
+_CHANGEABLE: Final = frozenset({list, dict})
+
+
+def serve(sock: socket.socket | None, spec: dict[str, Any], report_fd: int) -> None:
+    """Run the program of `spec` and answer on the socket; what failed is written to `report_fd` as well."""
+    fresh_streams()
+    if sock is None:
+        raise ValueError("a program is asked by its judge: the job needs one")
+    hidden = socket.socket(fileno=fcntl.fcntl(sock.detach(), fcntl.F_DUPFD_CLOEXEC, _HIDDEN))
+    Candidate(spec, Channel(hidden), report_fd).answer()
+
+
+class Candidate:
+    """A program and the channel on which it is asked."""
+
+    def __init__(self, spec: dict[str, Any], channel: Channel, report_fd: int) -> None:
+        self._source = spec["source"]
+        self._channel = channel
+        self._report = report_fd
+        self._program: LoadedProgram | None = None
+
+    def answer(self) -> None:
+        """Answer until the judge has gone."""
+        with suppress(Gone):
+            while True:
+                self.answer_one()
+
+    def answer_one(self) -> None:
+        """Answer one request; raises Gone where there is none to come."""
+        kinds: dict[str, Callable[..., list[Any]]] = {
+            "names": self._names,
+            "call": self._call,
+            "run": self._run,
+            "shared": self._shared,
+        }
+        kind, *rest = self._channel.receive()
+        answer = kinds[kind](*rest)
+        flush()
+        self._send(answer)
+
+    def _send(self, answer: list[Any]) -> None:
+        try:
+            self._channel.send(answer)
+        except (NotPlainData, ValueError, RecursionError) as error:
+            self._channel.send(["refused", "value", str(error), None])
+
+    def _loaded(self) -> LoadedProgram:
+        if self._program is None:
+            self._program = LoadedProgram(self._source, "solution")
+        return self._program
+
+    def _names(self, names: list[str]) -> list[Any]:
+        program = self._loaded()
+        if program.failure is not None:
+            return ["failed", self._reported(program.failure)]
+        return ["names", {name: self._described(program, name) for name in names}]
+
+    def _described(self, program: LoadedProgram, name: str) -> dict[str, Any]:
+        try:
+            found = program.find(name)
+        except LookupError:
+            return {"is": "missing"}
+        if isinstance(found, ModuleType):
+            return {"is": "module", "name": found.__name__}
+        if callable(found):
+            return {"is": "class" if isinstance(found, type) else "function"}
+        try:
+            return {"is": "value", "value": pack(found)}
+        except NotPlainData:
+            return {"is": "object", "class": type(found).__name__}
+
+    def _call(self, name: str, packed: Any, keywords: Any) -> list[Any]:
+        args, named = unpack(packed), unpack(keywords)
+        try:
+            value = self._loaded().find(name)(*args, **named)
+            same = next((place for place, arg in enumerate(args) if arg is value and type(arg) in _CHANGEABLE), None)
+            return ["returned", pack(value), _changed(packed, args), same]
+        except NotPlainData as error:
+            return ["refused", type(value).__name__, str(error), _changed(packed, args)]
+        except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
+            return ["raised", self._reported(failure_of(error)), _changed(packed, args)]
+
+    def _run(self, text: str) -> list[Any]:
+        answer = whole.run(self._source, text)
+        if answer[-1] is not None:
+            self._reported(answer[-1])
+        return answer
+
+    def _shared(self, script: dict[str, Any], nonce: str) -> list[Any]:
+        program = LoadedProgram(self._source, "solution")
+        if program.failure is not None:
+            return ["shared", nonce, {"failure": self._reported(program.failure)}]
+
+        def bring(name: str) -> Any:
+            try:
+                return program.find(name)
+            except LookupError:
+                return NOTHING
+
+        return ["shared", nonce, shared.run(script, bring)]
+
+    def _reported(self, failure: dict[str, Any]) -> dict[str, Any]:
+        try:
+            os.write(self._report, json.dumps(failure).encode() + b"\n")
+        except (OSError, ValueError):
+            self._report = -1
+        return failure
+
+
+def _changed(before: list[Any], args: list[Any]) -> Any:
+    """Return the arguments packed again where the call changed them, else None."""
+    if codec.is_flat(before):
+        return None
+    try:
+        after = pack(args)
+    except NotPlainData:
+        return None
+    return None if after == before else after

@@ -1,0 +1,173 @@
+"""The few things of pytest that tests of programs use, so that they run the same with pytest installed or not.
+
+`raises`, `approx`, `mark.parametrize`, `mark.skip`, `skip`, `fail`, `param` and fixtures that are functions. What is
+missing raises `Unsupported`: the run is undecided, not wrong.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import product
+from math import isclose
+from types import ModuleType, SimpleNamespace
+from typing import Any, Final
+
+
+class Unsupported(ImportError):
+    """A part of pytest that is not here."""
+
+
+class TestSkipped(Exception):
+    """A test that asks not to be run."""
+
+
+class Approx:
+    """A number, or a list or dict of numbers, that others may come near to: within 1e-6 of it, or 1e-12."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, expected: Any, rel: float | None = None, abs: float | None = None) -> None:  # noqa: A002
+        self.expected = expected
+        self._rel = rel if rel is not None else 0.0 if abs is not None else 1e-6
+        self._abs = abs if abs is not None else 1e-12
+
+    def __eq__(self, other: object) -> bool:
+        return self._near(other, self.expected)
+
+    def __repr__(self) -> str:
+        return repr(self.expected)
+
+    def _near(self, got: Any, expected: Any) -> bool:
+        if isinstance(expected, Mapping):
+            return (
+                isinstance(got, Mapping)
+                and got.keys() == expected.keys()
+                and all(self._near(got[key], value) for key, value in expected.items())
+            )
+        if isinstance(expected, Sequence) and not isinstance(expected, str):
+            return hasattr(got, "__len__") and len(got) == len(expected) and all(map(self._near, got, expected))
+        if isinstance(expected, int | float) and isinstance(got, int | float):
+            return isclose(got, expected, rel_tol=self._rel, abs_tol=self._abs)
+        return bool(got == expected)
+
+
+@contextmanager
+def raises(kind: type[BaseException] | tuple[type[BaseException], ...], match: str = "") -> Iterator[SimpleNamespace]:
+    """Fail unless the block raises this."""
+    info = SimpleNamespace(value=None, type=None)
+    try:
+        yield info
+    except kind as error:
+        info.value, info.type = error, type(error)
+        if match and not re.search(match, str(error)):
+            raise AssertionError(f"{str(error)!r} does not match {match!r}") from None
+    else:
+        raise AssertionError(f"nothing raised {kind}")
+
+
+def _raises(kind: Any, *called: Any, match: str = "", **keywords: Any) -> Any:
+    if not called:
+        return raises(kind, match)
+    with raises(kind, match) as info:
+        called[0](*called[1:], **keywords)
+    return info
+
+
+def _parametrize(names: str | Sequence[str], values: Iterable[Any], **_: object) -> Callable[[Any], Any]:
+    keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    cases = [dict(zip(keys, [value] if len(keys) == 1 else value, strict=True)) for value in values]
+
+    def mark(function: Any) -> Any:
+        function.cases = [*getattr(function, "cases", []), cases]
+        return function
+
+    return mark
+
+
+def _param(*values: Any, **_: object) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def _fixture(function: Any = None, **_: object) -> Any:
+    def mark(made: Any) -> Any:
+        made.is_fixture = True
+        return made
+
+    return mark(function) if function is not None else mark
+
+
+def _skip(reason: str = "", **_: object) -> Any:
+    raise TestSkipped(reason)
+
+
+def _fail(reason: str = "", **_: object) -> Any:
+    raise AssertionError(reason)
+
+
+class _Mark:
+    parametrize = staticmethod(_parametrize)
+
+    def __getattr__(self, name: str) -> Any:
+        def mark(*values: Any, **_: object) -> Any:
+            def apply(function: Any) -> Any:
+                function.skipped = name == "skip"
+                return function
+
+            return apply(values[0]) if len(values) == 1 and callable(values[0]) else apply
+
+        return mark
+
+
+class _Module(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Unsupported(f"pytest.{name} is not supported here")
+
+
+def _module() -> ModuleType:
+    module = _Module("pytest")
+    module.__dict__.update(
+        raises=_raises, approx=Approx, mark=_Mark(), param=_param, fixture=_fixture, skip=_skip, fail=_fail
+    )
+    return module
+
+
+MODULE: Final = _module()
+
+
+def run(function: Any, namespace: Mapping[str, Any]) -> None:
+    """Run a test function: once for each case of its marks, with the fixtures that it names."""
+    if getattr(function, "skipped", False) or getattr(function, "is_fixture", False):
+        return
+    for cases in product(*getattr(function, "cases", [])):
+        given = {name: value for case in cases for name, value in case.items()}
+        with ExitStack() as after:
+            _call(function, given, namespace, after)
+
+
+def _call(function: Any, given: dict[str, Any], namespace: Mapping[str, Any], after: ExitStack) -> Any:
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in given or parameter.default is not inspect.Parameter.empty:
+            continue
+        maker = namespace.get(name)
+        if not getattr(maker, "is_fixture", False):
+            raise Unsupported(f"the fixture {name} is not supported here")
+        given = {**given, name: _made(maker, namespace, after)}
+    accepted = inspect.signature(function).parameters
+    try:
+        return function(**{name: value for name, value in given.items() if name in accepted})
+    except TestSkipped:
+        return None
+
+
+def _made(maker: Any, namespace: Mapping[str, Any], after: ExitStack) -> Any:
+    made = _call(maker, {}, namespace, after)
+    if not inspect.isgenerator(made):
+        return made
+    value = next(made)
+    after.callback(lambda: next(made, None))
+    return value

@@ -1,0 +1,254 @@
+"""What happens while tests run to what failed: executed asserts, values seen, values that the program returned.
+
+The first failing assert decides. Its got is the program's value where it met the expected one (`asserts`); an error
+that the test code raises itself is put down to the program's last value only where that value explains it.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from assay.faults import Fault
+from assay.programs.harness.asserts import EXPECTED, GOT
+from assay.programs.harness.codec import Opaque
+from assay.programs.harness.pytest_like import Approx
+from assay.programs.harness.script_plan import MODULE
+from assay.programs.intent import fault_where
+
+MOST_TEXT: Final = 2000
+_KEPT: Final = 64
+_DATA: Final = (str, bytes, list, tuple, dict, set, frozenset)
+FAILURE: Final = "program_failure"
+"""The attribute under which an exception of the program carries what its process said about it."""
+
+
+class Nothing:
+    """The absence of a value, where None is one."""
+
+    def __repr__(self) -> str:
+        return ""
+
+
+NOTHING: Final = Nothing()
+
+
+class Failed(AssertionError):
+    """A rewritten assert that was false."""
+
+
+@dataclass(slots=True)
+class TestFinding:
+    """Why tests did not pass: a fault, or None where it is the tests' own."""
+
+    fault: Fault | None
+    detail: str
+    got: str = ""
+    expected: str = ""
+    line: int = -1
+    missing: str = ""
+
+
+class Recorder:
+    """Sees the asserts of one script run; a survey goes on after a failing one."""
+
+    def __init__(
+        self, asserts: Sequence[tuple[int, str]], sites: Sequence[tuple[str, bool]], *, survey: bool = False
+    ) -> None:
+        self._asserts = asserts
+        self._sites = sites
+        self._survey = survey
+        self._current = -1
+        self._seen: list[tuple[int, int, Any]] = []
+        self._returned: deque[Any] = deque(maxlen=_KEPT)
+        self._fresh = 0
+        self.executed = 0
+        self._begun: list[int] = []
+        self._false: set[int] = set()
+
+    def begin(self, number: int) -> None:
+        """Note that an assert starts."""
+        self.executed += 1
+        self._current = number
+        self._seen.clear()
+        self._fresh = 0
+        if self._survey:
+            self._begun.append(number)
+
+    def seen(self, site: int, role: int, value: Any) -> Any:
+        """Note an operand, and pass it on."""
+        self._seen.append((site, role, value))
+        return value
+
+    def failed(self, message: Callable[[], object]) -> None:
+        """Fail the current assert."""
+        if not self._survey:
+            raise Failed(_said(message))
+        self._false.add(self._current)
+
+    def returned(self, value: Any) -> None:
+        """Note what the program returned."""
+        self._returned.append(value)
+        self._fresh += 1
+
+    def passed(self) -> list[str]:
+        """Return the asserts of a survey that held, each as its line and text; the last one of a broken run did not."""
+        held = dict.fromkeys(number for number in self._begun if number not in self._false)
+        return [f"line {self._asserts[number][0]}: {self._asserts[number][1]}" for number in held]
+
+    def doubt(self) -> TestFinding | None:
+        """Return what a survey that came to its end has to say against the program."""
+        count = len(self._false)
+        return TestFinding(Fault.INTENT_OTHER, f"{count} asserts do not hold") if count else None
+
+    def spoil(self) -> None:
+        """Note that the current assert raised something."""
+        self._false.add(self._current)
+
+    def finding(self, error: BaseException) -> TestFinding:
+        """Say why a script ended with this exception."""
+        failure = getattr(error, FAILURE, None)
+        if failure is None and isinstance(error, AssertionError) and not self._seen:
+            failure = getattr(error.__context__, FAILURE, None)
+        if failure is not None:
+            return found_in(failure)
+        if isinstance(error, AssertionError):
+            return self._of_assert(str(error))
+        return self._of_test_error(error)
+
+    def _of_assert(self, message: str) -> TestFinding:
+        line, text = self._asserts[self._current] if self._current >= 0 else (0, "")
+        relation, got, expected = self._decisive()
+        fault = fault_where(relation, *(None if value is NOTHING else value for value in (got, expected)))
+        if got is NOTHING:
+            fault = Fault.INTENT_OTHER
+        told = {"true": "True", "false": "False", "none": "None"}.get(relation)
+        if told is None:
+            told = show(expected) if relation == "eq" and expected is not NOTHING else text
+        where = f"assert at line {line} of the tests: {text}" if text else "an assertion of the tests"
+        return TestFinding(fault, f"{where}{f' ({message[:200]})' if message else ''}", show(got), told)
+
+    def _decisive(self) -> tuple[str, Any, Any]:
+        """Return how the program's value should have stood to which other one, where the assert was decided."""
+        last = self._returned[-1] if self._returned else NOTHING
+        site = next((site for site, role, _ in reversed(self._seen) if role == GOT), -1)
+        if site < 0:
+            return "ne", last, NOTHING
+        relation, direct = self._sites[site]
+        got = next(value for number, role, value in reversed(self._seen) if (number, role) == (site, GOT))
+        expected = next(
+            (value for number, role, value in reversed(self._seen) if (number, role) == (site, EXPECTED)), NOTHING
+        )
+        if isinstance(expected, Approx):
+            expected = expected.expected
+        if relation.startswith("any "):
+            relation = relation[4:]
+            if self._is_returned(expected) and not self._is_returned(got):
+                got, expected = expected, got
+                relation = "contains" if relation == "in" else relation
+        if not direct and isinstance(got, bool) and self._fresh and not isinstance(last, bool):
+            return "unknown", last, NOTHING
+        return relation, got, expected
+
+    def _is_returned(self, value: Any) -> bool:
+        return any(value is one for one in self._returned)
+
+    def _of_test_error(self, error: BaseException) -> TestFinding:
+        said = f"{type(error).__name__}: {str(error)[:300]}"
+        last = self._returned[-1] if self._returned else NOTHING
+        if isinstance(error, AttributeError) and type(error.obj).__module__ == MODULE:
+            return TestFinding(Fault.FUNCTION_NOT_FOUND, said)
+        fault = blamed(error, last)
+        if fault is None:
+            return TestFinding(None, f"the test code itself failed: {said}", "" if last is NOTHING else show(last))
+        return TestFinding(fault, f"the test code could not use what was returned: {said}", show(last))
+
+
+def found_in(failure: dict[str, Any]) -> TestFinding:
+    """Turn what the program's process said about an exception into a finding."""
+    kind, message, line = str(failure.get("type", "")), str(failure.get("message", "")), failure.get("line", -1)
+    where = line if type(line) is int else -1
+    detail = f"{kind}: {message}" if message else kind
+    if kind == "SystemExit":
+        detail = f"the program ended before its tests did ({detail})"
+    return TestFinding(
+        fault_of_exception(kind), detail[:MOST_TEXT], line=where, missing=str(failure.get("missing", ""))
+    )
+
+
+def fault_of_exception(kind: str) -> Fault:
+    """Return the fault of an exception by its exact name, as the paper counts; only syntax errors are a family.
+
+    `UnboundLocalError` is `other` (table 12), though it is a NameError, and so is every class of the program's own.
+    """
+    if kind in {"IndentationError", "TabError"}:
+        return Fault.SYNTAX_ERROR
+    return _NAMED.get(kind, Fault.EXECUTION_OTHER)
+
+
+_NAMED: Final = {
+    str(fault): fault
+    for fault in (
+        Fault.NAME_ERROR,
+        Fault.VALUE_ERROR,
+        Fault.EOF_ERROR,
+        Fault.TYPE_ERROR,
+        Fault.INDEX_ERROR,
+        Fault.KEY_ERROR,
+        Fault.SYNTAX_ERROR,
+    )
+}
+
+
+def blamed(error: BaseException, last: object) -> Fault | None:
+    """Return the fault of the value that made test code fail, None where that value does not explain the error."""
+    if last is NOTHING or isinstance(error, NameError | ImportError | SyntaxError):
+        return None
+    if isinstance(error, MemoryError | OverflowError | RecursionError):
+        return Fault.INT_LARGE_ERROR if isinstance(last, int) else Fault.INTENT_OTHER
+    if isinstance(error, TypeError | AttributeError):
+        kind = type(last).__name__
+        if f"'{kind}'" not in str(error) and f" {kind} " not in f" {error} ":
+            return None
+        return Fault.NONE_ERROR if last is None else Fault.OUTPUT_TYPE_ERROR
+    unpacked = isinstance(error, ValueError) and "unpack" in str(error)
+    if isinstance(last, _DATA) and (unpacked or isinstance(error, IndexError | KeyError)):
+        return Fault.LENGTH_ERROR if last else Fault.EMPTY_ERROR
+    return None
+
+
+class _Short(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 8
+        self.maxlist = self.maxtuple = self.maxdict = self.maxset = self.maxfrozenset = self.maxdeque = 100
+        self.maxstring = self.maxother = MOST_TEXT
+        self.maxlong = 200
+
+    def repr1(self, x: object, level: int) -> str:
+        return repr(x) if isinstance(x, Opaque) else super().repr1(x, level)
+
+    def repr_int(self, x: int, level: int) -> str:
+        return super().repr_int(x, level) if x.bit_length() <= 2000 else f"<an integer of {x.bit_length()} bits>"
+
+
+_short = _Short()
+
+
+def show(value: object) -> str:
+    """Write a value as Python does, cut where it is long; never fails."""
+    try:
+        return _short.repr(value)[:MOST_TEXT]
+    except Exception:  # noqa: BLE001 - a value may be anything where tests run beside the program
+        return f"<{type(value).__name__}>"
+
+
+def _said(message: Callable[[], object]) -> str:
+    try:
+        said = message()
+        return "" if said is None else str(said)
+    except Exception as error:  # noqa: BLE001 - the assert is false, whatever its message does
+        return f"its message failed: {type(error).__name__}"

@@ -1,0 +1,84 @@
+"""Runs one script of tests: its asserts, then HumanEval's `check`, `unittest` cases and functions named `test_…`.
+
+The names that the tests do not make come from the program, through whatever `bring` is: calls to another process, or
+the program's own objects where both share an interpreter. Tests that import `pytest` get `pytest_like`.
+"""
+
+from __future__ import annotations
+
+import sys
+import unittest
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from assay.programs.harness import pytest_like
+from assay.programs.harness.asserts import BEGIN, FAILED, SEEN
+from assay.programs.harness.recorder import NOTHING, Recorder
+from assay.programs.harness.script_plan import MODULE, ScriptPlan
+
+Bring = Callable[[str], Any]
+_TESTS = "tests"
+
+
+class ProgramModule(ModuleType):
+    """The program, as tests import it."""
+
+    def __init__(self, bring: Bring) -> None:
+        super().__init__(MODULE)
+        self.__dict__["__path__"] = []
+        self.__dict__["_bring"] = bring
+
+    def __getattr__(self, name: str) -> Any:
+        found = NOTHING if name.startswith("__") else self.__dict__["_bring"](name)
+        if found is NOTHING:
+            raise AttributeError(f"the program has no {name}")
+        return found
+
+
+def run_script(plan: ScriptPlan, recorder: Recorder, bring: Bring, entry: str) -> None:
+    """Run the tests; raises what they raise."""
+    namespace: dict[str, Any] = {"__name__": _TESTS, "__file__": "tests.py"}
+    namespace |= {BEGIN: recorder.begin, SEEN: recorder.seen, FAILED: recorder.failed}
+    for name in plan.names:
+        value = standard(name, bring)
+        if value is not NOTHING:
+            namespace[name] = value
+    module = ModuleType(_TESTS)
+    sys.modules |= {MODULE: ProgramModule(bring), _TESTS: module, "pytest": pytest_like.MODULE}
+    exec(plan.code, namespace)  # noqa: S102 - what this is for
+    module.__dict__.update(namespace)
+    if plan.check:
+        namespace["check"](bring(entry))
+    else:
+        _run_collected(namespace)
+
+
+def standard(name: str, bring: Bring) -> Any:
+    """Return what a name stands for: the program's, else a module of the standard library that the tests forgot."""
+    found = bring(name)
+    return import_module(name) if found is NOTHING and name in sys.stdlib_module_names else found
+
+
+def _run_collected(namespace: dict[str, Any]) -> None:
+    for name, value in list(namespace.items()):
+        if isinstance(value, type) and value.__module__ == _TESTS:
+            if issubclass(value, unittest.TestCase):
+                unittest.defaultTestLoader.loadTestsFromTestCase(value).debug()
+            elif name.startswith("Test"):
+                for function in _methods(value):
+                    pytest_like.run(function, namespace)
+        elif name.startswith("test") and getattr(value, "__module__", "") == _TESTS and callable(value):
+            pytest_like.run(value, namespace)
+
+
+def _methods(kind: type) -> Iterator[Callable[..., object]]:
+    """Yield the tests of a class, each bound to an instance of its own."""
+    for name in vars(kind):
+        if name.startswith("test"):
+            instance = kind()
+            setup = getattr(instance, "setup_method", None)
+            if setup is not None:
+                setup()
+            yield getattr(instance, name)

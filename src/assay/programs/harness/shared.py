@@ -1,0 +1,66 @@
+"""Tests and program in one interpreter, for tests that need objects which cannot leave it.
+
+Only the tests' own needs lead here (`plan.ScriptPlan.objects`, or an argument that is no plain data), never what a
+program returned. A program that means to can lie here: it can walk the stack, and its `__eq__` is asked. What stands
+against it: a nonce that is told when the tests have ended, how many asserts were executed, and `vacuity`; every
+outcome says that it was so.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from assay.programs.harness.program import failure_of
+from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, TestFinding
+from assay.programs.harness.script_plan import unpacked
+from assay.programs.harness.scripts import Bring, run_script
+
+
+def run(script: dict[str, Any], bring: Bring) -> dict[str, Any]:
+    """Run a script beside the program; return how many asserts it executed, those that held, and what failed."""
+    plan = unpacked(script)
+    survey = bool(script.get("survey"))
+    recorder = Recorder(plan.asserts, plan.sites, survey=survey)
+    finding: TestFinding | None = None
+
+    def watched(name: str) -> Any:
+        found = bring(name)
+        return _watched(found, recorder) if _is_function(found) else found
+
+    try:
+        run_script(plan, recorder, watched, script["entry"])
+        finding = recorder.doubt()
+    except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is
+        recorder.spoil()
+        if not isinstance(error, Failed):
+            _claim(error)
+        finding = recorder.finding(error)
+    told = None if finding is None else {**asdict(finding), "fault": finding.fault and str(finding.fault)}
+    return {"executed": recorder.executed, "passed": recorder.passed() if survey else [], "finding": told}
+
+
+def _is_function(found: object) -> bool:
+    return found is not NOTHING and callable(found) and not isinstance(found, type)
+
+
+def _watched(function: Any, recorder: Recorder) -> Any:
+    def call(*args: Any, **keywords: Any) -> Any:
+        try:
+            value = function(*args, **keywords)
+        except Exception as error:
+            _claim(error, surely=True)
+            raise
+        recorder.returned(value)
+        return value
+
+    return call
+
+
+def _claim(error: BaseException, *, surely: bool = False) -> None:
+    """Mark an exception as the program's: one that passed through its source, or that its function raised."""
+    failure = failure_of(error)
+    if failure["line"] > 0 or surely:
+        with suppress(AttributeError):
+            setattr(error, FAILURE, failure)

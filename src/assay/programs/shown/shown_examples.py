@@ -1,0 +1,156 @@
+"""A task's text to the tests that it shows: calls with what they return, or standard input with what is printed.
+
+Doctests, asserts, `f(x) == y` and its likes in prose, calls with their value on the next line, and `[1, 2] -> 3`
+or `Input: … Output: …` where the text never calls the function by name. What contradicts itself is left out; what is
+no plain value is left to the sandbox (a doctest of an expression) or left out. Nothing runs here.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+from assay.programs.shown import doctests, unnamed_calls
+from assay.programs.shown.io_samples import samples
+from assay.programs.shown.literals import arguments_at, value_at
+from assay.types import Call, Script, Task, Test
+
+LONGEST_TEXT: Final = 100_000
+"""Characters of a prompt that are looked at."""
+MOST: Final = 50
+ATOL: Final = 1e-6
+"""A text shows floats as they print."""
+_MOST_CALLS: Final = 500
+_MOST_NAMES: Final = 10
+_BUILT_IN: Final = frozenset(dir(builtins))
+_SAYS: Final = (
+    r"(?:(?:should|must|will|would) )?(?:be|return|equal|output|give|yield|evaluate to)s?"
+    r"|is equal to|evaluates? to|returns?|outputs?|equals?|gives?|yields?|is"
+    r"|(?:the )?(?:output|result|answer) (?:is|(?:should|will|would|must) be)"
+)
+_RELATION: Final = re.compile(
+    r"[ \t`*]{0,8}(?:[#,;]|//|--)?[ \t]{0,8}"
+    rf"(?:(?P<sign>[=-]{{1,3}}>|===?|[➞→⇒⟹⟶↦➡]|=|#|//|:)|(?P<word>{_SAYS}))[ \t`*:]{{0,8}}"
+)
+_BELOW: Final = re.compile(
+    r"[ \t`*;]{0,8}\r?\n[ \t]{0,40}(?:(?:[=-]{1,3}>|[➞→⇒⟹#]|//|[Rr]eturns?:?|[Oo]utput:?|==)[ \t]{0,8})?(?=\S)"
+)
+_GOES_ON: Final = re.compile(r"[ \t]{0,8}(?:[+*/%<>=^&|\[]|-[ \t]?\d|(?:if|or|for|and not|to)\b)|\w")
+_STOPS: Final = re.compile(r"[ \t`*]{0,8}(?:$|[\n.,;)!#]|//|\"\"\"|and\b|because\b|since\b|but\b)")
+_ALONE: Final = re.compile(r"[ \t`*.]{0,8}(?:\r?\n|$|#|//)")
+_SUM: Final = re.compile(r"[-\d \t+*/().]{1,80}=[ \t]{0,8}(?=[-\d])")
+_OTHER: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w{2,60})(?=\()")
+_BUSY: Final = "+-*/%=<>([{."
+
+
+def shown(task: Task) -> tuple[Test, ...]:
+    """Return the examples in the text of a task, each a test."""
+    text = text_of(task)
+    if not task.entry_point:
+        return samples(text)
+    spared, tests = doctests.tests(text, task.entry_point)
+    calls: list[Call | Script] = [*tests, *_calls(spared, task.entry_point)]
+    width = parameters(task)
+    if not calls:
+        calls += _renamed(spared, width)
+    if not calls:
+        calls += unnamed_calls.calls(text, width)
+    return _sound(calls)
+
+
+def text_of(task: Task) -> str:
+    """Return what of a prompt is prose: the docstring of its function where it has one, else all of it."""
+    prompt = task.prompt[:LONGEST_TEXT]
+    function = function_in(prompt, task.entry_point)
+    return (function and ast.get_docstring(function)) or prompt
+
+
+def parameters(task: Task) -> int | None:
+    """Return how many parameters the prompt gives the function; None where it does not say."""
+    function = function_in(task.prompt[:LONGEST_TEXT], task.entry_point)
+    return len(function.args.args) if function else None
+
+
+def function_in(source: str, name: str) -> ast.FunctionDef | None:
+    """Return the last function of a name at the top of a program or prompt, None where there is none."""
+    for tail in ("", "\n    pass\n"):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                body = ast.parse(source + tail).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name]
+        return found[-1] if found else None
+    return None
+
+
+def _calls(text: str, name: str) -> Iterator[Call]:
+    """Yield each call of the function that the text gives a value for."""
+    called = re.compile(rf"(?<![\w.]){re.escape(name)}[ \t]{{0,3}}(?=\()")
+    for number, match in enumerate(called.finditer(text)):
+        if number >= _MOST_CALLS:
+            return
+        if not _free(text, match.start()):
+            continue
+        args = arguments_at(text, match.end())
+        value = args and _value_after(text, args[1])
+        if args and value:
+            yield Call(args[0], value[0], ATOL)
+
+
+def _renamed(text: str, width: int | None) -> list[Call]:
+    """Return the calls of the first other name that the text shows values for: functions get renamed, texts do not."""
+    names = [match[1] for match in islice(_OTHER.finditer(text), _MOST_CALLS)]
+    for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
+        if name not in _BUILT_IN and (calls := [call for call in _calls(text, name) if len(call.args) == (width or 1)]):
+            return calls
+    return []
+
+
+def _free(text: str, start: int) -> bool:
+    """Say whether what stands before a call leaves its value as it is."""
+    line = text[max(0, start - 40) : start].rpartition("\n")[2]
+    before = line.rstrip(" \t`")
+    if before.endswith(("def", "not", "lambda")):
+        return False
+    if before.endswith(("=>", "->", "==>", "- ", "* ")) or before.strip(" \t*->`") == "":
+        return True
+    if before.endswith("("):
+        return not before[:-1].strip() or before[-2:-1].isspace()
+    return not before.endswith(tuple(_BUSY))
+
+
+def _value_after(text: str, end: int) -> tuple[Any, int] | None:
+    """Return the value that a call is said to have, or that stands alone on the next line."""
+    below = _BELOW.match(text, end)
+    if below:
+        value = value_at(text, below.end())
+        return value if value and _ALONE.match(text, value[1]) else None
+    relation = _RELATION.match(text, end)
+    value = relation and value_at(text, relation.end())
+    if not relation or not value:
+        return None
+    if _GOES_ON.match(text, value[1]):
+        total = _SUM.match(text, relation.end())
+        return value_at(text, total.end()) if total else None
+    strict = relation["word"] or relation["sign"] in {"=", "#", "//", ":"}
+    return value if not strict or _STOPS.match(text, value[1]) else None
+
+
+def _sound(tests: list[Call | Script]) -> tuple[Test, ...]:
+    """Return each test once, and none of the calls that are said to return different things."""
+    told: dict[str, set[str]] = {}
+    for test in tests:
+        if isinstance(test, Call):
+            told.setdefault(repr(test.args), set()).add(repr(test.expected))
+    kept: dict[str, Call | Script] = {}
+    for test in tests:
+        if isinstance(test, Script) or len(told[repr(test.args)]) == 1:
+            kept.setdefault(repr(test), test)
+    return tuple(kept.values())[:MOST]

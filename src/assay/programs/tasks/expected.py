@@ -1,0 +1,118 @@
+"""Inputs of calls and a reference to tests: the reference runs in the sandbox once, and what it returns is expected.
+
+An input that the contract forbids, on which the reference fails, that takes too long or whose value is no plain data
+makes no test: it is told, and the others count. What a reference answered may be kept (`reference_cache`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.cage.limits import Ended, Job, Limits
+from assay.programs.tasks import answering, evalplus
+from assay.programs.tasks.reference_cache import ReferenceCache
+from assay.programs.tasks.task_file import Inputs, TaskFile
+from assay.programs.verdict import job_of
+from assay.types import Call, Problem, Program, Task, Test
+
+if TYPE_CHECKING:
+    from assay.cage.cage_pool import ProgramRunner
+    from assay.protocols import Progress
+
+_LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048, file_mb=64, output_kb=32_768)
+"""For all inputs of one task: references of EvalPlus take up to half a minute."""
+_LASTING = ("exit", "cpu")
+"""Ends that say something about a reference, and not about the machine of the day."""
+_LONGEST_TASK = 1 << 22
+_SLACK = 4
+"""How many times as long as the reference a program may take, as EvalPlus has it."""
+
+
+def with_expected_outputs(
+    reading: TaskFile, runner: ProgramRunner, report: Progress | None = None, *, kept: Path | None = None
+) -> TaskFile:
+    """Return the tasks with a test for each input that the reference answers; `kept` holds what it did before."""
+    waiting = [task for task in reading.tasks if task.id in reading.inputs]
+    if not waiting:
+        return reading
+    made: dict[str, Task] = {}
+    problems = list(reading.problems)
+    jobs = (_job(task, reading.inputs[task.id]) for task in waiting)
+    for task, ended in zip(waiting, _ended(jobs, runner, ReferenceCache(kept)), strict=True):
+        tests, why = _tests(task, reading.inputs[task.id], ended)
+        made[task.id] = replace(task, tests=tests, timeout_s=_timeout(ended))
+        problems += [Problem(task.id, f"{count:,} inputs are no tests: {what}") for what, count in why.items()]
+        if report:
+            report("expected values", len(made), len(waiting))
+    tasks = tuple(made.get(task.id, task) for task in reading.tasks)
+    return TaskFile(tasks, tuple(problems), reading.form)
+
+
+def _ended(jobs: Iterable[Job], runner: ProgramRunner, kept: ReferenceCache) -> Iterator[Ended]:
+    """Yield how each job ended, from what is kept or by running it, in their order."""
+    asked = list(jobs)
+    known = [kept.get(job) for job in asked]
+    ran = runner.run(job for job, before in zip(asked, known, strict=True) if before is None)
+    for job, before in zip(asked, known, strict=True):
+        ended = before or next(ran)
+        if before is None and ended.ended in _LASTING:
+            kept.put(job, ended)
+        yield ended
+
+
+def _job(task: Task, inputs: Inputs) -> Job:
+    given = json.dumps(
+        {
+            "reference": task.reference,
+            "entry_point": task.entry_point,
+            "contract": inputs.contract,
+            "inputs": inputs.args,
+        }
+    )
+    asked = Task(task.id, "", entry_point=answering.main.__name__, tests=(Call((given,), None),))
+    source = Path(answering.__file__).read_text(encoding="utf-8")
+    return job_of(asked, Program(task.id, source), limits=_LIMITS)
+
+
+def _tests(task: Task, inputs: Inputs, ended: Ended) -> tuple[tuple[Test, ...], Mapping[str, int]]:
+    """Return the tests of a task, and how many inputs make none for which reason."""
+    lines = ended.stdout.decode("utf-8", "replace").split("\n")[:-1]
+    why, size, tests = Counter[str](), 0, list[Test]()
+    for line in lines:
+        if (pair := _pair(line)) is None:
+            why[line[:80]] += 1
+        elif size + len(line) > _LONGEST_TASK:
+            why[answering.TOO_LONG] += 1
+        else:
+            size += len(line)
+            tests.append(evalplus.test_of(task.entry_point, *pair, inputs.atol))
+    if len(inputs.args) > len(lines):
+        why[_broken(ended)] += len(inputs.args) - len(lines)
+    return tuple(tests), why
+
+
+def _pair(line: str) -> tuple[tuple[Any, ...], Any] | None:
+    if not line.startswith("("):
+        return None
+    args, value = ast.literal_eval(line)
+    return args, value
+
+
+def _broken(ended: Ended) -> str:
+    """Say why there are fewer answers than inputs."""
+    if ended.ended in {"cpu", "wall"}:
+        return f"the reference takes longer than {_LIMITS.cpu_s:.0f} s for all inputs"
+    told = ended.detail or ended.reports.decode("utf-8", "replace").strip()
+    return f"running the reference ended by {ended.ended}" + (f" ({told[:120]})" if told else "")
+
+
+def _timeout(ended: Ended) -> float:
+    """Return the processor time for all tests of a task, 0 where the limits are enough."""
+    wanted = _SLACK * ended.cpu_s
+    return round(wanted, 1) if wanted > Limits().cpu_s else 0.0

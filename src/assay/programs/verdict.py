@@ -1,0 +1,182 @@
+"""A task and a program to a job for a sandbox, and how that job ended to an outcome.
+
+Nothing that a program can write makes it correct: only the judge's verdict does. Where there is none, because the
+program ended, was ended or took the judge along, that is the program's fault; where the machinery broke, or a module
+of a known distribution is not installed, it is undecided.
+
+A tag `values=json` on a task says that its expected values come from JSON, where a tuple is a list.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final, assert_never
+
+from assay.cage.limits import Ended, Job, Limits
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.programs.harness.codec import NotPlainData, pack
+from assay.programs.harness.recorder import TestFinding
+from assay.programs.harness.script_plan import packed, packed_call, script_plan
+from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
+
+ENDED_EARLY: Final = "the program ended before its tests did"
+_WALL: Final = 3
+"""How much longer than its processor time a task may take on the clock."""
+
+
+def job_of(task: Task, program: Program, *, limits: Limits | None = None, survey: bool = False) -> Job:
+    """Return the job that runs a program against the tests of its task; a survey goes on after a failing test.
+
+    Raises InputError for tests that cannot be read, or a task without any.
+    """
+    candidate = json.dumps({"source": program.source}).encode()
+    return Job(program.id, candidate, _judge_spec(_Key(task), survey), limits=_limits(task, limits))
+
+
+def outcome_of(
+    task: Task, program: Program, ended: Ended, *, distribution_of: Callable[[str], str] = lambda _: ""
+) -> Outcome:
+    """Say what the end of a job means; `distribution_of` names what brings a module, empty for an unknown one."""
+    verdict = _read(ended.verdict)
+    finding = _finding(ended, verdict)
+    missing = distribution_of(finding.missing) and finding.missing if finding.missing else ""
+    return Outcome(
+        task.id,
+        program.id,
+        finding.fault,
+        line=finding.line if finding.fault is not None and finding.fault.is_execution else -1,
+        detail=_clean(finding.detail),
+        got=_clean(finding.got),
+        expected=_clean(finding.expected),
+        stdout=ended.stdout.decode("utf-8", "replace"),
+        seconds=ended.wall_s,
+        cpu_s=ended.cpu_s,
+        peak_mb=ended.peak_mb,
+        tests_run=_number(verdict, "tests_run"),
+        shared=bool(verdict.get("shared")),
+        missing=_clean(missing),
+    )
+
+
+def passed(ended: Ended) -> tuple[str, ...]:
+    """Return the names of the tests that held in a survey."""
+    return tuple(map(str, _read(ended.verdict).get("passed", [])))
+
+
+def unusable(task: Task) -> str:
+    """Return why the tests of a task cannot be posed, empty where they can."""
+    try:
+        job_of(task, Program(task.id, ""))
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def usable_tests(task: Task, tests: Iterable[Test]) -> tuple[Test, ...]:
+    """Return those tests that can be posed about the function of a task."""
+    return tuple(test for test in tests if not unusable(replace(task, tests=(test,))))
+
+
+class _Key:
+    """A task that hashes by its identity and what is in it, for tests may hold lists."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
+    def __hash__(self) -> int:
+        return hash(self.task.id)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.task is other.task
+
+
+@lru_cache(maxsize=8)
+def _judge_spec(key: _Key, survey: bool) -> bytes:  # noqa: FBT001 - part of the key
+    task = key.task
+    if not task.tests:
+        raise InputError(f"task {task.id} has no tests: a program can be neither right nor wrong")
+    tests = [_test_spec(task, number, test) for number, test in enumerate(task.tests)]
+    loose = task.tags.get("values") == "json"
+    return json.dumps({"entry": task.entry_point, "loose": loose, "tests": tests, "survey": survey}).encode()
+
+
+def _test_spec(task: Task, number: int, test: Test) -> dict[str, Any]:
+    try:
+        match test:
+            case Script(source=source) | Pytest(source=source):
+                whole = f"{task.setup}\n{source}" if task.setup else source
+                return packed(script_plan(whole, task.entry_point), whole, task.entry_point)
+            case Call(args=args, expected=expected, atol=atol):
+                if not task.entry_point:
+                    raise InputError(f"task {task.id} calls a function and has no entry_point: name it")
+                return packed_call(args, expected, atol)
+            case Stdin(text=text, expected=expected):
+                pack(text)
+                return {"kind": "stdin", "text": text, "expected": expected}
+    except (SyntaxError, ValueError, RecursionError, MemoryError, NotPlainData) as error:
+        raise InputError(f"test {number} of task {task.id} cannot be used: {error}; mend or leave it out") from error
+    assert_never(test)
+
+
+def _limits(task: Task, limits: Limits | None) -> Limits | None:
+    if task.timeout_s <= 0:
+        return limits
+    base = limits or Limits()
+    wall_s = max(base.wall_s, _WALL * task.timeout_s)
+    return Limits(task.timeout_s, wall_s, *(getattr(base, name) for name in Limits.__slots__[2:]))
+
+
+def _finding(ended: Ended, verdict: dict[str, Any]) -> TestFinding:
+    if ended.ended == "broken":
+        return TestFinding(None, f"the sandbox broke: {ended.detail}")
+    if verdict and not verdict.get("gone"):
+        fault = Fault(verdict["fault"]) if verdict["fault"] else None
+        return TestFinding(fault, *(verdict[name] for name in ("detail", "got", "expected", "line", "missing")))
+    if ended.ended in {"cpu", "wall"}:
+        what = "processor time" if ended.ended == "cpu" else "time"
+        return TestFinding(Fault.TIMEOUT, f"stopped: took more {what} than it may")
+    return TestFinding(Fault.EXECUTION_OTHER, _why_gone(ended, verdict))
+
+
+def _why_gone(ended: Ended, verdict: dict[str, Any]) -> str:
+    """Say what became of a program whose tests did not end."""
+    if ended.ended in _BROKEN_LIMITS:
+        return _BROKEN_LIMITS[ended.ended]
+    if os.WIFSIGNALED(ended.status):
+        number = os.WTERMSIG(ended.status)
+        name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+        return f"{ENDED_EARLY}: ended by {name}"
+    code = os.waitstatus_to_exitcode(ended.status)
+    told = verdict.get("detail", "")
+    return f"{ENDED_EARLY}, with status {code}{f' ({told})' if told else ''}"
+
+
+_BROKEN_LIMITS: Final = {
+    "memory": "used more memory than it may",
+    "output": "printed more than it may",
+    "processes": "started more processes than it may",
+}
+
+
+def _read(raw: bytes) -> dict[str, Any]:
+    try:
+        verdict = json.loads(raw)
+    except ValueError:
+        return {}
+    return verdict if isinstance(verdict, dict) else {}
+
+
+def _clean(text: str) -> str:
+    """Return text that UTF-8 can say: halves of characters are written out."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _number(verdict: dict[str, Any], name: str) -> int:
+    value = verdict.get(name, 0)
+    return value if type(value) is int else 0

@@ -1,0 +1,235 @@
+"""Tasks, programs with their outcomes and rankers in, what each order is worth out.
+
+Every ranker sees the same pools. Smaller pools are drawn from the samples of a task without replacement, by seed, and
+figures are means over the draws of a task first, then over tasks. What running a program did not decide is in no pool.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+from assay import faults
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.measure import classify, ranked
+from assay.measure.ranked import Gain, Judged, RankMeasure, Value
+from assay.protocols import Ranker
+from assay.rank.dataset.examples import Example, by_task
+from assay.types import Ranked, Task
+
+if TYPE_CHECKING:
+    from assay.protocols import Progress
+
+UNRANKED = "unranked"
+LABELS = {"binary": faults.binary, "ternary": faults.ternary, "intent": faults.intent, "execution": faults.execution}
+"""The label sets by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """What is measured."""
+
+    ks: tuple[int, ...] = (1, 5)
+    sizes: tuple[int, ...] = (0,)
+    """Samples of a pool; 0 is all there are."""
+    draws: int = 5
+    """Pools that are drawn of each task, where a pool is not all."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One ranker on pools of one size."""
+
+    ranker: str
+    size: int
+    values: Mapping[RankMeasure, Value]
+    gains: Mapping[RankMeasure, Gain]
+    """Over the same pools unranked; none for these themselves."""
+    few: int
+    """Tasks with fewer samples than a pool has, which are left out."""
+    seconds: float = 0.0
+    programs: int = 0
+    """How many programs were ranked in that time."""
+    per_task: Mapping[RankMeasure, Mapping[str, float]] = field(default_factory=dict)
+    """By measure, the value of each task; nan where it has fewer than k samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankerDifference:
+    """How much more one ranker is worth than another."""
+
+    a: str
+    b: str
+    size: int
+    gains: Mapping[RankMeasure, Gain]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultPrediction:
+    """How well a ranker says what is wrong, of the programs of which it says anything."""
+
+    ranker: str
+    opinions: int
+    samples: int
+    labels: Mapping[str, classify.Confusion]
+    lines: classify.LineAccuracy
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """All of it."""
+
+    tasks: int
+    samples: int
+    cells: tuple[Cell, ...]
+    differences: tuple[RankerDifference, ...]
+    predicted: tuple[FaultPrediction, ...]
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one ranker came to on pools of one size."""
+
+    per_task: dict[RankMeasure, dict[str, float]]
+    seconds: float = 0.0
+    programs: int = 0
+    ranked: list[tuple[Example, Ranked]] = field(default_factory=list)
+
+
+def evaluate(
+    tasks: Iterable[Task],
+    examples: Sequence[Example],
+    rankers: Sequence[Ranker],
+    plan: EvaluationOptions,
+    *,
+    report: Progress | None = None,
+) -> Evaluation:
+    """Measure rankers; the prompt and the entry point are those of the tasks."""
+    book = {task.id: task for task in tasks}
+    groups = by_task(examples)
+    if not groups:
+        raise InputError("there is no program with an outcome: nothing can be measured")
+    cells: list[Cell] = []
+    differences: list[RankerDifference] = []
+    predicted: list[FaultPrediction] = []
+    for size in plan.sizes:
+        plain, runs = _runs([ranker.name for ranker in rankers], plan, size)
+        large = {name: group for name, group in groups.items() if sum(each.n for each in group) >= size}
+        for done, (name, group) in enumerate(large.items(), 1):
+            _measure(book[name], group, size, plan, rankers, runs, plain)
+            _say(report, size, done, len(large))
+        cells += _cells(runs, plain, size, len(groups) - len(large), plan.seed)
+        differences += _differences(runs, size, plan.seed)
+        if size == plan.sizes[0]:
+            predicted = [_predicted(name, run.ranked) for name, run in runs.items()]
+    samples = sum(each.n for each in examples)
+    return Evaluation(len(groups), samples, tuple(cells), tuple(differences), tuple(filter(_says, predicted)))
+
+
+def _runs(names: Sequence[str], plan: EvaluationOptions, size: int) -> tuple[_Run, dict[str, _Run]]:
+    """Return what is measured of the samples as they are, and of each ranker: nothing yet."""
+    measures = [measure for measure in ranked.measures(plan.ks) if not size or measure.k <= size]
+    return _Run({each: {} for each in measures}), {name: _Run({each: {} for each in measures}) for name in names}
+
+
+def _say(report: Progress | None, size: int, done: int, total: int) -> None:
+    if report:
+        report(f"pools of {size}" if size else "pools", done, total)
+
+
+def drawn(group: Sequence[Example], size: int, draw: int, seed: int) -> list[Example]:
+    """Return a pool of a task: all of it, or as many samples as asked for, drawn without replacement."""
+    if not size:
+        return list(group)
+    places = [place for place, each in enumerate(group) for _ in range(each.n)]
+    lots = random.Random(f"{seed}/{group[0].task_id}/{size}/{draw}")  # noqa: S311  no secret hangs on it
+    counts = Counter(lots.sample(places, size))
+    return [replace(group[place], n=count) for place, count in sorted(counts.items())]
+
+
+def judged(example: Example, score: float) -> Judged:
+    """Return a row as measures take it."""
+    right, ran = example.fault is Fault.CORRECT, not example.fault.is_execution
+    return Judged(score, right, ran, example.n, example.source)
+
+
+def _measure(  # noqa: PLR0913, PLR0917  each is one thing
+    task: Task,
+    group: Sequence[Example],
+    size: int,
+    plan: EvaluationOptions,
+    rankers: Sequence[Ranker],
+    runs: Mapping[str, _Run],
+    plain: _Run,
+) -> None:
+    """Add the values of one task."""
+    draws = plan.draws if size and size < sum(each.n for each in group) else 1
+    pools = [drawn(group, size, draw, plan.seed) for draw in range(draws)]
+    _add(plain, task.id, [[judged(each, 0.0) for each in pool] for pool in pools])
+    for ranker in rankers:
+        run, scored = runs[ranker.name], []
+        for pool in pools:
+            started = time.perf_counter()
+            orders = ranker.rank(task, [each.program for each in pool])
+            run.seconds += time.perf_counter() - started
+            run.programs += len(pool)
+            if len(orders) != len(pool):
+                raise InputError(f"{ranker.name} gave {len(orders):,} scores for {len(pool):,} programs of {task.id}")
+            run.ranked += zip(pool, orders, strict=True)
+            scored.append([judged(each, order.score) for each, order in zip(pool, orders, strict=True)])
+        _add(run, task.id, scored)
+
+
+def _add(run: _Run, task: str, pools: Sequence[Sequence[Judged]]) -> None:
+    for measure, per_task in run.per_task.items():
+        values = [value for value in (ranked.at(pool, measure) for pool in pools) if not isnan(value)]
+        per_task[task] = sum(values) / len(values) if values else nan
+
+
+def _cells(runs: Mapping[str, _Run], plain: _Run, size: int, few: int, seed: int) -> Iterator[Cell]:
+    means = {measure: ranked.mean(values, seed=seed) for measure, values in plain.per_task.items()}
+    yield Cell(UNRANKED, size, means, {}, few, per_task=plain.per_task)
+    for name, run in runs.items():
+        yield Cell(
+            name,
+            size,
+            {measure: ranked.mean(values, seed=seed) for measure, values in run.per_task.items()},
+            {m: ranked.gain(values, plain.per_task[m], seed=seed) for m, values in run.per_task.items()},
+            few,
+            run.seconds,
+            run.programs,
+            run.per_task,
+        )
+
+
+def _differences(runs: Mapping[str, _Run], size: int, seed: int) -> Iterator[RankerDifference]:
+    names = list(runs)
+    for place, a in enumerate(names):
+        for b in names[place + 1 :]:
+            one, other = runs[a].per_task, runs[b].per_task
+            yield RankerDifference(a, b, size, {m: ranked.gain(one[m], other[m], seed=seed) for m in one})
+
+
+def _predicted(name: str, rows: Sequence[tuple[Example, Ranked]]) -> FaultPrediction:
+    said = [(example, order) for example, order in rows if order.fault is not None]
+    times = [example.n for example, _ in said]
+    labels = {}
+    for label, of in LABELS.items():
+        true = [of(example.fault) for example, _ in said]
+        guessed = [of(order.fault) for _, order in said if order.fault is not None]
+        known = tuple(dict.fromkeys(of(fault) for fault in Fault))
+        labels[label] = classify.confusion(true, guessed, labels=known, n=times)
+    true_lines = [faults.execution_line(example.fault, example.line)[1] for example, _ in said]
+    lines = classify.lines(true_lines, [order.line for _, order in said], n=times)
+    return FaultPrediction(name, sum(times), sum(example.n for example, _ in rows), labels, lines)
+
+
+def _says(predicted: FaultPrediction) -> bool:
+    return predicted.opinions > 0

@@ -1,1 +1,0 @@
-"""Programs to learn from: sampled from models, and wrong ones made from right ones."""

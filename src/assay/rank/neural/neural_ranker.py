@@ -1,0 +1,131 @@
+"""`neural:PATH`: a task and programs to how likely each is right, by a model that `assay rank train` wrote.
+
+A folder with `model.onnx` runs without torch. The score is the probability of `correct`; the fault is the likeliest
+class, where that is one fault and not a kind of them; `why` holds the probability of each class. A line is given where
+the likeliest class is an execution error: the likeliest newline but the one that says *no error*, so that the two heads
+never contradict each other. Rows of like length go through the model together, and equal programs once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import InputError, MissingExtra
+from assay.rank.neural.batches import Reader, TokenBatch, TokenRow, by_length, padded
+from assay.rank.neural.fault_classes import CLASSES, fault_of
+from assay.rank.neural.model_folder import ONNX, ModelCard, read_about
+from assay.types import Program, Ranked, Task
+
+if TYPE_CHECKING:
+    from assay.encode.onnx_session import OnnxSession
+
+Floats = NDArray[np.float32]
+Shares = NDArray[np.float64]
+_BATCH = 16
+
+
+class LogitsRunner(Protocol):
+    """What turns a batch into logits."""
+
+    def run(self, batch: TokenBatch) -> tuple[Floats, ...]:
+        """Return the logits of the classes, and with lines those of the tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxRunner:
+    """An exported model: no torch."""
+
+    session: OnnxSession
+
+    def run(self, batch: TokenBatch) -> tuple[Floats, ...]:
+        """Return the logits of the classes, and with lines those of the tokens."""
+        return self.session.run({"ids": batch.ids, "mask": batch.mask, "segments": batch.segments})
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPrediction:
+    """What a model says of one program."""
+
+    classes: Shares
+    """The probability of each class."""
+    places: Shares
+    """The probability of each newline of its row; empty without lines."""
+
+
+class NeuralRanker:
+    """A trained model."""
+
+    def __init__(self, path: str = "") -> None:
+        if not path:
+            raise InputError("neural: wants the folder of a ranker, as in neural:PATH; 'assay rank train' writes one")
+        self.name = f"neural:{path}"
+        folder = Path(path).expanduser()
+        self._about = read_about(folder)
+        self._classes = CLASSES[self._about.task]
+        self._reader, self._runner = _open(folder, self._about)
+
+    def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
+        """Return what the model says of each program."""
+        sources = list(dict.fromkeys(program.source for program in programs))
+        rows = self._reader.rows(task.prompt, sources)
+        said = opinions(self._runner, rows, self._about.layout.padding)
+        of_source = {source: (row, opinion) for source, row, opinion in zip(sources, rows, said, strict=True)}
+        return [self._ranked(program, *of_source[program.source]) for program in programs]
+
+    def _ranked(self, program: Program, row: TokenRow, opinion: ProgramPrediction) -> Ranked:
+        fault = fault_of(self._classes[int(opinion.classes.argmax())])
+        blamed = fault is not None and fault.is_execution and len(opinion.places)
+        line = row.line_of(1 + int(opinion.places[1:].argmax())) if blamed else -1
+        why = dict(zip(self._classes, opinion.classes.tolist(), strict=True))
+        return Ranked(program, float(opinion.classes[0]), fault, line, why)
+
+
+def opinions(
+    runner: LogitsRunner, rows: Sequence[TokenRow], padding: int, size: int = _BATCH
+) -> list[ProgramPrediction]:
+    """Return what a model says of each row."""
+    said: list[ProgramPrediction | None] = [None] * len(rows)
+    for places in by_length(rows, size):
+        classes, *tokens = runner.run(padded([rows[place] for place in places], padding))
+        for at, place in enumerate(places):
+            newlines = tokens[0][at, rows[place].newlines] if tokens else np.zeros(0, np.float32)
+            said[place] = ProgramPrediction(_softmax(classes[at]), _softmax(newlines))
+    return [opinion for opinion in said if opinion is not None]
+
+
+def _softmax(logits: Floats) -> Shares:
+    """Return shares of one; in double precision, for near certainties would be ties in single."""
+    raised = np.exp(logits.astype(np.float64) - logits.max(initial=-np.inf))
+    shares: Shares = raised / raised.sum()
+    return shares
+
+
+def _open(folder: Path, about: ModelCard) -> tuple[Reader, LogitsRunner]:
+    """Return tokenizer and model: the exported one where there is one."""
+    exported = (folder / ONNX).is_file()
+    try:
+        from assay.rank.neural.tokens import open_reader
+
+        return open_reader(folder, about.layout), _onnx(folder) if exported else _torch(folder, about)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("assay"):
+            raise
+        raise MissingExtra(f"neural:{folder}", error.name, "onnx" if exported else "hf") from error
+
+
+def _torch(folder: Path, about: ModelCard) -> LogitsRunner:
+    from assay.rank.neural.model import open_torch
+
+    return open_torch(folder, about)
+
+
+def _onnx(folder: Path) -> LogitsRunner:
+    from assay.encode.onnx_session import OnnxSession
+
+    return OnnxRunner(OnnxSession(folder / ONNX))

@@ -1,0 +1,1 @@
+"""Tasks in, programs that models write for them out."""

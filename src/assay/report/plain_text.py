@@ -1,0 +1,186 @@
+"""Reports to text: aligned tables for a terminal, and Markdown that no stranger's words break out of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from assay.report.document import Block, Bullets, Entries, Leaf, Panels, Paragraph, Report, Section, Verbatim
+from assay.report.table import Cell, Column, Count, Number, Table
+
+_MARKS = re.compile(r"[\\|`<\[*]")
+_LONGEST = 500
+_MISSING = "\N{EN DASH}"
+
+
+def cell_text(cell: Cell) -> str:
+    """Return a cell as words: `0.767 [0.70-0.83]`, `1,234`, `12 ms`."""
+    if isinstance(cell, Count):
+        return f"{cell.value:,}"
+    if isinstance(cell, Number):
+        shown = value_text(cell)
+        span = f" [{interval_text(cell)}]" if interval_text(cell) else ""
+        return f"{shown}{span}{f' ({cell.remark})' if cell.remark else ''}"
+    badges = "".join(f" \N{MIDDLE DOT} {badge}" for badge in (*cell.badges, *cell.warnings))
+    inner = f" {'; '.join(cell.lines)}" if cell.lines else ""
+    return f"{cell.text}{badges}{f' ({cell.remark})' if cell.remark else ''}{inner}".strip()
+
+
+def value_text(number: Number) -> str:
+    """Return a number without its interval."""
+    if number.value is None:
+        return _MISSING
+    if number.least and number.value < number.least:
+        return f"< {number.least:g}"
+    unit = "" if not number.unit else number.unit if number.unit == "%" else f" {number.unit}"
+    return f"{_rounded(number, number.value, number.digits)}{unit}"
+
+
+def interval_text(number: Number, to: str = "-") -> str:
+    """Return the ends of the interval of a number, empty where it has none."""
+    if number.low is None or number.high is None or number.value is None:
+        return ""
+    digits = number.digits if number.signed or number.digits < 3 else number.digits - 1
+    low, high = (_rounded(number, end, digits) for end in (number.low, number.high))
+    return f"{low}{to}{high}" if number.low >= 0 and not number.signed else f"{low}, {high}"
+
+
+def _rounded(number: Number, value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:{'+' if number.signed else ''},.{digits}f}"  # never -0.000
+
+
+def table_lines(table: Table, indent: str = "  ") -> Iterator[str]:
+    """Yield a table with its columns one below the other; a column that says nothing is left out."""
+    found = [(column, [one_line(cell_text(row[at])) for row in table.rows]) for at, column in enumerate(table.columns)]
+    shown = [(column, cells) for place, (column, cells) in enumerate(found) if not place or any(map(_says, cells))]
+    counts = [all(_is_bare(row[at]) for row in table.rows) for at, _ in enumerate(table.columns)]
+    right = [counts[table.columns.index(column)] for column, _ in shown]
+    widths = [max(map(len, (_title(column), *cells))) for column, cells in shown]
+    yield (
+        indent + "  ".join(_fit(_title(c), w, r) for (c, _), w, r in zip(shown, widths, right, strict=True))
+    ).rstrip()
+    for row in zip(*(cells for _, cells in shown), strict=True):
+        yield (indent + "  ".join(_fit(cell, w, r) for cell, w, r in zip(row, widths, right, strict=True))).rstrip()
+
+
+def _is_bare(cell: Cell) -> bool:
+    """Say whether a cell is a number and nothing else, which stands to the right."""
+    return isinstance(cell, Count) or (isinstance(cell, Number) and cell.low is None and not cell.remark)
+
+
+def _says(text: str) -> bool:
+    return text not in {"", _MISSING}
+
+
+def _title(column: Column) -> str:
+    return ": ".join(filter(None, (column.over, column.title)))
+
+
+def _fit(text: str, width: int, right: bool) -> str:  # noqa: FBT001  # the column's own
+    return text.rjust(width) if right else text.ljust(width)
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line with nothing in it that moves a cursor."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
+
+
+def as_text(report: Report) -> str:
+    """Return the words and tables of a report for a terminal."""
+    return "\n".join(line for part in _sections(report, _text_title, _text) for line in part).strip("\n") + "\n"
+
+
+def as_markdown(report: Report) -> str:
+    """Return the words and tables of a report as Markdown."""
+    lines = [f"# {plain(report.title)}", "", plain(" \N{MIDDLE DOT} ".join(report.facts))]
+    lines += [line for part in _sections(report, _markdown_title, _markdown) for line in part]
+    return "\n".join(lines) + "\n"
+
+
+def _sections(
+    report: Report, title: Callable[[Section], list[str]], leaf: Callable[[Leaf], Iterator[str]]
+) -> Iterator[Iterable[str]]:
+    for section in report.sections:
+        lines = [line for block in section.blocks for each in _leaves(block) for line in leaf(each)]
+        if any(lines):
+            yield [*title(section), *lines]
+
+
+def _leaves(block: Block) -> Iterable[Leaf]:
+    if isinstance(block, Panels):
+        return [leaf for panel in block.panels for leaf in panel.blocks]
+    return () if isinstance(block, Entries) else (block,)
+
+
+def _text_title(section: Section) -> list[str]:
+    return [] if section.untitled else ["", one_line(section.title)]
+
+
+def _markdown_title(section: Section) -> list[str]:
+    return [] if section.untitled else ["", f"## {plain(section.title)}"]
+
+
+def _text(block: Leaf) -> Iterator[str]:
+    if isinstance(block, Table):
+        if block.title:
+            yield f"  {one_line(block.title)}"
+        yield from table_lines(block)
+        if block.note:
+            yield f"  {one_line(block.note)}"
+    elif isinstance(block, Paragraph):
+        yield f"  {one_line(str(block))}"
+    elif isinstance(block, Bullets):
+        yield from (f"{one_line(block.title)}: {one_line(str(item))}" for item in block.items)
+    elif isinstance(block, Verbatim):
+        yield from (f"    {shown_line(line)}" for line in block.text.splitlines())
+
+
+def _markdown(block: Leaf) -> Iterator[str]:
+    yield ""
+    if isinstance(block, Table):
+        if block.title:
+            yield from (f"{plain(block.title)}:", "")
+        yield from markdown_table(block)
+        if block.note:
+            yield from ("", plain(block.note))
+    elif isinstance(block, Paragraph):
+        yield "".join(verbatim(part.text) if part.code else plain(part.text, strip=False) for part in block.parts)
+    elif isinstance(block, Bullets):
+        yield from (f"> **{plain(block.title)}**: {plain(str(item))}.\n" for item in block.items)
+    elif isinstance(block, Verbatim):
+        yield verbatim(block.text)
+
+
+def markdown_table(table: Table) -> Iterator[str]:
+    """Yield the rows of a table as Markdown."""
+    yield f"| {' | '.join(plain(_title(column)) for column in table.columns)} |"
+    yield "|" + "---|" * len(table.columns)
+    for row in table.rows:
+        yield f"| {' | '.join(map(_markdown_cell, row))} |"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    shown = cell_text(cell) if isinstance(cell, Number | Count) else plain(cell_text(cell))
+    return f"**{shown}**" if cell.mark == "best" else shown
+
+
+def plain(text: str, *, strip: bool = True) -> str:
+    """Return what a stranger wrote as text of one line: no mark of Markdown or HTML, nothing that is not seen."""
+    line = _cut(text) if strip else one_line(f".{text}.")[1:-1]
+    return _MARKS.sub(lambda mark: f"\\{mark[0]}", line)
+
+
+def verbatim(text: str) -> str:
+    """Return the same as code, between more backticks than it holds."""
+    line = _cut(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"
+
+
+def shown_line(line: str) -> str:
+    """Return a line of code in which nothing moves a cursor."""
+    return "".join(letter if letter.isprintable() else "\N{MIDDLE DOT}" for letter in line.expandtabs(4))
+
+
+def _cut(text: str) -> str:
+    return one_line(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")

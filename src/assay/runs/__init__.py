@@ -1,0 +1,1 @@
+"""Resumable work over items: the records a run leaves, and the places where it runs."""

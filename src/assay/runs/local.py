@@ -1,0 +1,264 @@
+"""Items in, what became of each out, in their order: a few workers of this machine, each with no more than it can take.
+
+The one seam for places of work is `assay.protocols.Runner`. Here are the two for one machine. A `LocalRunner` belongs
+to one thread and hands items to a few workers. A `SharedRunner` takes items from many threads; each of a few threads of
+its own has a runner. What is to be done is said by values alone, so that another place can stand behind the same seam;
+files are written by whoever started the command, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import selectors
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock, local
+from types import TracebackType
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:
+    from assay.protocols import Runner
+
+Work = TypeVar("Work")
+End = TypeVar("End")
+End_co = TypeVar("End_co", covariant=True)
+
+AHEAD = 2
+"""Items that a worker holds, so that it never waits for the next one."""
+_TRIES = 2
+_WAITING = 256
+"""Ends that may wait for an earlier item before no further one is begun, for each worker."""
+_KEPT = 4
+"""Runners that a thread keeps open; a sleeping cage takes some 20 MB."""
+
+
+@dataclass(slots=True)
+class Ticket(Generic[Work]):
+    """An item on its way: its place in the order, and how many workers died of it."""
+
+    number: int
+    job: Work
+    tries: int = 0
+
+
+class PoolWorker(Protocol[Work, End_co]):
+    """What does one thing after another in a process of its own; it starts when it must, and again after it died."""
+
+    @property
+    def held(self) -> bool:
+        """Whether it has something to do."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it takes more."""
+
+    @property
+    def overdue_in_s(self) -> float:
+        """How long to wait for it before it counts as dead."""
+
+    @property
+    def process(self) -> int:
+        """The process that sees to its end; 0 where it is dead."""
+
+    def fileno(self) -> int:
+        """What to wait for; below 0 where it is dead."""
+
+    def give(self, ticket: Ticket[Work]) -> None:
+        """Take an item."""
+
+    def collect(self) -> tuple[Ticket[Work], End_co] | None:
+        """Return what has ended, None where nothing has, or where it died."""
+
+    def kill(self) -> list[Ticket[Work]]:
+        """End it; return what it held, of which the first was running."""
+
+    def broken(self, job: Work, detail: str) -> End_co:
+        """Return what is said of an item that no worker survives."""
+
+
+class LocalRunner(Generic[Work, End]):
+    """Some workers of one kind; close it when done, or use it in a `with`."""
+
+    def __init__(self, name: str, workers: Sequence[PoolWorker[Work, End]], guarantees: tuple[str, ...] = ()) -> None:
+        self.name, self.guarantees = name, guarantees
+        self._workers = workers
+
+    def run(self, jobs: Iterable[Work]) -> Iterator[End]:
+        """Yield what became of each item, in their order; no more are taken than can be worked on."""
+        batch = _Batch[Work, End](jobs, _WAITING * len(self._workers))
+        try:
+            while True:
+                self._hand_out(batch)
+                yield from batch.ready()
+                if not any(worker.held for worker in self._workers):
+                    return
+                self._wait(batch)
+        finally:
+            for worker in self._workers:
+                if worker.held:
+                    worker.kill()
+
+    def processes(self) -> list[int]:
+        """Return the process that holds each living worker."""
+        return [worker.process for worker in self._workers if worker.process]
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self._workers:
+            worker.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _hand_out(self, batch: _Batch[Work, End]) -> None:
+        """Give items to workers, the least busy first."""
+        for _ in range(AHEAD):
+            for worker in self._workers:
+                if worker.has_room and (ticket := batch.next()):
+                    worker.give(ticket)
+
+    def _wait(self, batch: _Batch[Work, End]) -> None:
+        """Wait until something has ended."""
+        with selectors.DefaultSelector() as waiting:
+            for worker in self._workers:
+                if worker.held and worker.fileno() >= 0:
+                    waiting.register(worker, selectors.EVENT_READ)
+            patience = max(0.0, min(worker.overdue_in_s for worker in self._workers))
+            ready = [key.fileobj for key, _ in waiting.select(patience)]
+        for worker in self._workers:
+            if worker in ready and (ended := worker.collect()):
+                batch.end(*ended)
+            elif worker in ready or worker.overdue_in_s <= 0 or (worker.held and worker.fileno() < 0):
+                batch.lose(worker)
+
+
+class _Batch(Generic[Work, End]):
+    """Which items are still to be done, and what waits for its turn to be yielded."""
+
+    def __init__(self, jobs: Iterable[Work], most_waiting: int) -> None:
+        self._fresh = enumerate(jobs)
+        self._again: deque[Ticket[Work]] = deque()
+        self._ended: dict[int, End] = {}
+        self._yielded = self._taken = 0
+        self._most_waiting = most_waiting
+
+    def next(self) -> Ticket[Work] | None:
+        """Return the next item, None where there is none for now."""
+        if self._again:
+            return self._again.popleft()
+        if self._taken - self._yielded >= self._most_waiting:
+            return None
+        for number, job in self._fresh:
+            self._taken += 1
+            return Ticket(number, job)
+        return None
+
+    def end(self, ticket: Ticket[Work], ended: End) -> None:
+        """Note what became of an item."""
+        self._ended[ticket.number] = ended
+
+    def lose(self, worker: PoolWorker[Work, End]) -> None:
+        """Take back what a dead worker held; what was running gets a second try, in case another one was to blame."""
+        tickets = worker.kill()
+        given_up = 0
+        for ticket in tickets[:1]:
+            ticket.tries += 1
+            if ticket.tries == _TRIES:
+                self.end(ticket, worker.broken(ticket.job, f"its cage died {_TRIES} times"))
+                given_up = 1
+        self._again.extendleft(reversed(tickets[given_up:]))
+
+    def ready(self) -> Iterator[End]:
+        """Yield what is next in the order of the items, as far as it is there."""
+        while self._yielded in self._ended:
+            self._yielded += 1
+            yield self._ended.pop(self._yielded - 1)
+
+
+class SharedRunner(Generic[Work, End]):
+    """Some threads with runners of their own; `open_runner` makes one with these folders to import from.
+
+    A runner belongs to one thread, and a worker that waits for something slow holds up nobody else's. Work that needs
+    other folders gets runners of its own; a thread keeps the few that it used last.
+    """
+
+    def __init__(
+        self,
+        open_runner: Callable[[Sequence[str]], Runner[Work, End]],
+        threads: int,
+        name: str = "",
+        guarantees: tuple[str, ...] = (),
+    ) -> None:
+        self.name, self.guarantees = name, guarantees
+        self._open_runner = open_runner
+        self._threads = ThreadPoolExecutor(threads, "runner")
+        self._own = local()
+        self._all: list[OrderedDict[tuple[str, ...], Runner[Work, End]]] = []
+        self._lock = Lock()
+
+    def run(self, jobs: Iterable[Work]) -> Iterator[End]:
+        """Return what became of some items, done one after another by one of the threads."""
+        return self.importing(()).run(jobs)
+
+    def importing(self, folders: Sequence[str]) -> Runner[Work, End]:
+        """Return these threads for work that imports from folders."""
+        return _Importing(self, tuple(folders))
+
+    def submit(self, jobs: Iterable[Work], folders: tuple[str, ...]) -> list[End]:
+        """Have one of the threads do some items, and wait for it."""
+        return self._threads.submit(self._run, list(jobs), folders).result()
+
+    def close(self) -> None:
+        """End all runners, after what is going on."""
+        self._threads.shutdown(cancel_futures=True)
+        for kept in self._all:
+            for runner in kept.values():
+                runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _run(self, jobs: Sequence[Work], folders: tuple[str, ...]) -> list[End]:
+        return list(self._runner(folders).run(jobs))
+
+    def _runner(self, folders: tuple[str, ...]) -> Runner[Work, End]:
+        kept: OrderedDict[tuple[str, ...], Runner[Work, End]] | None = getattr(self._own, "kept", None)
+        if kept is None:
+            kept = self._own.kept = OrderedDict()
+            with self._lock:
+                self._all.append(kept)
+        if folders not in kept:
+            while len(kept) >= _KEPT:
+                kept.popitem(last=False)[1].close()
+            kept[folders] = self._open_runner(folders)
+        kept.move_to_end(folders)
+        return kept[folders]
+
+
+@dataclass(frozen=True, slots=True)
+class _Importing(Generic[Work, End]):
+    """A shared runner for work that imports from some folders; closed with the one that it shares."""
+
+    shared: SharedRunner[Work, End]
+    folders: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.shared.name
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        return self.shared.guarantees
+
+    def run(self, jobs: Iterable[Work]) -> Iterator[End]:
+        return iter(self.shared.submit(jobs, self.folders))
+
+    def close(self) -> None:
+        self.shared.close()

@@ -1,0 +1,209 @@
+"""One run over items that can be cut off and goes on: its lines, who writes them, and what decided about them.
+
+A run is a file of JSON lines that only grows, and its settings: beside it in a manifest, or in its first line. A line
+counts once its end is on disk; a crash can only cut the last one, which reading leaves out and appending replaces. One
+process writes at a time. What is there is not asked again; lines of other settings are never mixed in and never
+dropped: that is refused, in one wording, and `--fresh` moves them aside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import MISSING, asdict, fields
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+from assay.errors import InputError, StorageError
+from assay.io.lock import alone
+from assay.runs.run_manifest import write_manifest
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_MANIFEST, _PROGRESS, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".lock", ".old"
+
+
+def append_lines(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Add one line a record; they are on disk when this returns."""
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    try:
+        with file.open("a+b") as held:
+            held.truncate(_whole(held))
+            held.write(text.encode("utf-8", "backslashreplace"))
+            held.flush()
+            os.fsync(held.fileno())
+    except OSError as error:
+        raise StorageError(f"cannot write {file}: {error.strerror}") from error
+
+
+def read_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file in order; a file that is not there has none."""
+    if not file.exists():
+        return
+    try:
+        lines = file.open("rb")
+    except OSError as error:
+        raise StorageError(f"cannot read {file}: {error.strerror}") from error
+    with lines:
+        for number, line in enumerate(lines, 1):
+            if line.endswith(b"\n"):
+                yield _record(line, f"{file}:{number}")
+
+
+def is_begun(file: Path) -> bool:
+    """Say whether a file holds a whole line."""
+    return next(read_lines(file), None) is not None
+
+
+class Batches:
+    """A file to which lines are added, some at a time: each write waits for the disk; what waits is written at the end.
+
+    A crash of the machine costs at most so many lines or seconds of work; use it in a `with`.
+    """
+
+    def __init__(
+        self, file: Path, *, lines: int = 64, seconds: float = 2.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._file, self._lines, self._seconds, self._clock = file, lines, seconds, clock
+        self._waiting: list[Mapping[str, Any]] = []
+        self._written = clock()
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add a line, and write what waits where that is much or old."""
+        self._waiting.append(line)
+        if len(self._waiting) >= self._lines or self._clock() - self._written > self._seconds:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting:
+            append_lines(self._file, self._waiting)
+            self._waiting.clear()
+        self._written = self._clock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.flush()
+
+
+def sole_writer(file: Path, option: str = "--out") -> AbstractContextManager[None]:
+    """Be the one that writes a run, or say that another does; a killed writer lets go of it."""
+    return alone(_lock_of(file), busy=f"another run writes to {file}: wait for its end, or give another {option}")
+
+
+def among_writers(file: Path) -> AbstractContextManager[None]:
+    """Be the one that writes for a moment, after waiting for the others."""
+    return alone(_lock_of(file))
+
+
+def start_fresh(file: Path, option: str = "--out") -> None:
+    """Move a run aside, what lies beside it too, to `FILE.old`; what was there gives way."""
+    if not file.exists():
+        return
+    with sole_writer(file, option):
+        for end in ("", _MANIFEST, _PROGRESS):
+            old = file.with_name(f"{file.name}{_OLD}{end}")
+            old.unlink(missing_ok=True)
+            if (held := file.with_name(file.name + end)).exists():
+                held.replace(old)
+
+
+def manifest_of(file: Path) -> Path:
+    """Return where the manifest of a run lies."""
+    return file.with_name(file.name + _MANIFEST)
+
+
+def progress_of(file: Path) -> Path:
+    """Return where it stands how far a run got whose own lines cannot say."""
+    return file.with_name(file.name + _PROGRESS)
+
+
+def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, corpus: Iterable[object] = ()) -> None:
+    """Go on with a run, or begin it: lines of other settings are refused, then the manifest is written.
+
+    `what` the lines are, for the message; `corpus` is what the run is about, of which the manifest has a hash.
+    """
+    if is_begun(file):
+        before = stored_settings(file)
+        if before is None:
+            raise InputError(
+                f"{file} holds {what}, and {manifest_of(file).name} beside it does not say what decided about them: "
+                "give another --out, or --fresh"
+            )
+        refuse(file, what, differing(_as_called_now(settings, before), asdict(settings)))
+    write_manifest(manifest_of(file), settings, seed=seed, corpus=corpus)
+
+
+def stored_settings(file: Path) -> dict[str, Any] | None:
+    """Return the settings that the manifest of a run has, None where there is none."""
+    try:
+        settings = json.loads(manifest_of(file).read_text(encoding="utf-8"))["settings"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return settings if isinstance(settings, dict) else None
+
+
+def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return which settings differ from those before, as JSON has them."""
+    old, new = (json.loads(json.dumps(each)) for each in (before, now))
+    return sorted(name for name in new if old.get(name) != new[name])
+
+
+def refuse(file: Path, what: str, names: Iterable[str], *, option: str = "--out") -> None:
+    """Raise InputError where something differs: these lines are of another run."""
+    if names := list(names):
+        raise InputError(
+            f"{file} holds {what} of another run: {', '.join(names)} differ; give another {option}, or --fresh"
+        )
+
+
+def hash_of(text: str) -> str:
+    """Return the hash of a text that decides about results."""
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+
+
+def _whole(lines: BinaryIO) -> int:
+    """Return how many bytes of a file are whole lines, reading from its end."""
+    end = lines.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - 65_536)
+        lines.seek(start)
+        newline = lines.read(end - start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
+        end = start
+    return 0
+
+
+def _record(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise StorageError(f"{where}: not JSON ({error}); take the line out to go on") from error
+    if not isinstance(record, dict):
+        raise StorageError(f"{where}: a JSON {type(record).__name__}, wanted an object; take the line out to go on")
+    return record
+
+
+def _as_called_now(settings: DataclassInstance, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of an earlier version as this one says them.
+
+    One that it did not know has its default, and a value that is called otherwise since is found in the `renamed` of
+    its field's metadata.
+    """
+    known = {each.name: each.default for each in fields(settings) if each.default is not MISSING} | dict(before)
+    renamed = {each.name: each.metadata["renamed"] for each in fields(settings) if "renamed" in each.metadata}
+    return known | {name: names.get(known.get(name), known.get(name)) for name, names in renamed.items()}
+
+
+def _lock_of(file: Path) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file.with_name(file.name + _LOCK)

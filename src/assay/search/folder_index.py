@@ -1,0 +1,252 @@
+"""A folder of files in, an index that is equal to a fresh one out, for the price of what changed.
+
+The stored form (`assay.store.folder`) knows segments; `index_update` knows what they should hold. This module
+decides when there is anything to do, and says what was found.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.corpus.walked_files import Skipped, Walk
+from assay.errors import DamagedIndex, StorageError
+from assay.protocols import Encoder, Progress
+from assay.search.index_changes import Differences, differences, unchanged
+from assay.search.index_identity import Build, identity, mismatch
+from assay.search.index_report import Freshness, IndexReport
+from assay.store.change import IndexChange
+from assay.store.folder import IndexFolder, Version
+from assay.store.manifest import FORMAT
+from assay.store.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from assay.search.index_walk import WalkListing
+
+_KEEPER_S = 30.0
+_AGAIN_S = 0.02
+
+
+class FolderIndex:
+    """The index of one root."""
+
+    def __init__(self, root: Path, location: Path, encoder: Encoder, build: Build = Build()) -> None:  # noqa: B008  frozen
+        self.root = root
+        self.encoder = encoder
+        self.build = build
+        self.folder = IndexFolder(location)
+        self.identity = identity(encoder, build)
+        self._version: Version | None = None
+        self._snapshot: Snapshot | None = None
+        self._damaged: tuple[str, str] = ("", "")
+        """The version that was found damaged, and how."""
+        self._mapped: dict[Path, int | None] = {}
+        self._keeping = False
+
+    @property
+    def location(self) -> str:
+        """Where it lies."""
+        return str(self.folder.location)
+
+    def size_bytes(self) -> int:
+        """Return what it takes up on disk."""
+        return sum(file.stat().st_size for file in self.folder.location.iterdir())
+
+    def corpus(self) -> Snapshot:
+        """Return what a searcher gets its candidates from."""
+        return self.snapshot()
+
+    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
+        """Bring the index up to date with the files; wait while another process does, then use what it made.
+
+        With a patience, take what there is when another process is still at it after that, and say so. Where a process
+        keeps the index up to date, leave writing to it for as long, or for half a minute.
+        """
+        started = time.perf_counter()
+        last, why = self._usable()
+        changed, busy = Differences(), False
+        listed = self._list(last)
+        behind = last is None or not unchanged(listed.walk, last.catalog, last.manifest.checked_ns)
+        if last is not None and behind and not self._keeping and self.folder.kept():
+            last, listed, behind = self._left_to_keeper(last, listed, patience_s)
+            busy = behind and patience_s is not None
+        if behind and not busy:
+            try:
+                with self.folder.writing(patience_s if last else None):
+                    changed, why, listed = self._written(last, listed, progress)
+            except BlockingIOError:
+                busy = True
+            last, _ = self._usable()
+        if last is None:
+            raise StorageError(f"the index in {self.folder.location} was removed while it was written; try again")
+        self._use(last)
+        report = replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy)
+        return replace(report, seconds=time.perf_counter() - started)
+
+    def check(self) -> str:
+        """Read every byte; return what is damaged, or nothing. A version that is will not be built upon."""
+        try:
+            self.folder.check()
+        except DamagedIndex as damage:
+            try:
+                self._damaged = (self.folder.catalog(), str(damage))
+            except DamagedIndex:  # so plainly that nobody can take it for whole
+                self._damaged = ("", "")
+            return str(damage)
+        return ""
+
+    def torn(self) -> bool:
+        """Say whether a file in use was cut off: reading past its end would end the process."""
+        return any(_size(path) not in (size, None) for path, size in self._mapped.items())
+
+    def snapshot(self) -> Snapshot:
+        """Return what is searched: the last good version, whoever wrote it."""
+        if self._snapshot is None or self._version is None or self.folder.catalog() != _name(self._version):
+            version = self.folder.open()
+            if version is None:
+                raise StorageError(f"no index in {self.folder.location}: make it first")
+            return self._use(version)
+        return self._snapshot
+
+    def status(self) -> IndexReport | None:
+        """Say what the index holds without looking at the files; None where there is none."""
+        version = self.folder.open()
+        return None if version is None else _report(version, None)
+
+    def last(self) -> IndexReport | None:
+        """Open what a refresh would build upon, and say what it holds; None where that is nothing."""
+        version, _ = self._usable()
+        if version is None:
+            return None
+        self._use(version)
+        return _report(version, None)
+
+    def standing(self) -> Freshness | None:
+        """Say how the index stands against the files, without changing it; None where there is none."""
+        version = self.folder.open()
+        if version is None:
+            return None
+        from assay.search.index_read import stale
+
+        manifest, found = version.manifest, self._list(version).walk
+        checked_ns, differing = manifest.checked_ns, Differences()
+        if not unchanged(found, version.catalog, checked_ns):
+            before = {record.path: record for record in version.catalog.records()}
+            differing = stale(self.root, found, before, checked_ns)
+        return Freshness(
+            report=_report(version, found),
+            stale=differing,
+            updated_s=checked_ns / 1e9,
+            encoder=manifest.identity.encoder,
+            form=f"folder {FORMAT}",
+            rebuild_because=mismatch(manifest.identity, self.identity),
+        )
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Return what makes this index the one that writes: others that find it lagging wait for it."""
+        self._keeping = True
+        return self.folder.keeping()
+
+    def _written(
+        self, last: Version | None, listed: WalkListing, progress: Progress | None
+    ) -> tuple[Differences, str, WalkListing]:
+        """Write the next version; return also why none of the last one was kept, and what was written down."""
+        current, why = self._usable()
+        if _name(current) != _name(last):  # another writer was first
+            listed = self._list(current)
+        try:
+            return self._update(current, listed, progress), why, listed
+        except DamagedIndex as damage:  # seen only now, as parts of it were to be joined
+            return self._update(None, listed, progress), str(damage), listed
+
+    def _left_to_keeper(
+        self, last: Version, listed: WalkListing, patience_s: float | None
+    ) -> tuple[Version, WalkListing, bool]:
+        """Wait for who keeps the index; return what is there then, and whether it still lags behind the files."""
+        ends = time.monotonic() + (_KEEPER_S if patience_s is None else patience_s)
+        while (behind := self._behind(last, listed.walk)) and time.monotonic() < ends and self.folder.kept():
+            while self.folder.catalog() == _name(last) and time.monotonic() < ends and self.folder.kept():
+                time.sleep(_AGAIN_S)
+            version, _ = self._usable()
+            if version is None:
+                break
+            last, listed = version, self._list(version)
+        return last, listed, behind
+
+    def _behind(self, version: Version, found: Walk) -> bool:
+        """Say whether files changed since; those that changed just before it was written are read to know."""
+        from assay.search.index_read import is_stale
+
+        checked_ns = version.manifest.checked_ns
+        if unchanged(found, version.catalog, checked_ns):
+            return False
+        return is_stale(self.root, found, {record.path: record for record in version.catalog.records()}, checked_ns)
+
+    def _update(self, last: Version | None, listed: WalkListing, progress: Progress | None) -> Differences:
+        """Write the next version; the caller is the one writer."""
+        from assay.search.index_update import Update  # and the parser's tables: only where something changed
+
+        found, before = listed.walk, {record.path: record for record in last.catalog.records()} if last else {}
+        trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
+        update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress)
+        dead = update.run(found, before, trusted_ns)
+        records = update.records
+        self.folder.save(
+            last, IndexChange(self.identity, found.rules, listed.at_ns, records.values(), dead, update.fresh)
+        )
+        return differences(before, records)
+
+    def _list(self, last: Version | None) -> WalkListing:
+        from assay.search.index_walk import listed  # and the patterns of ignore files: not for an index taken as it is
+
+        known, rules = (last.catalog.paths, last.manifest.rules) if last else ((), "")
+        return listed(self.root, self.folder.location, known=known, rules=rules)
+
+    def _usable(self) -> tuple[Version | None, str]:
+        """Return the current version if it can be built upon, and else why it cannot (empty: there is none)."""
+        try:
+            version = self.folder.open()
+        except DamagedIndex as damage:
+            return None, str(damage)
+        if version is not None and self._damaged[1] and _name(version) == self._damaged[0]:
+            return None, self._damaged[1]
+        why = mismatch(version.manifest.identity, self.identity) if version else ""
+        return (None if why else version), why
+
+    def _use(self, version: Version) -> Snapshot:
+        """Return what a version holds: the snapshot in use while only what is recorded of files differs."""
+        if self._snapshot is None or self._version is None or _held(version) != _held(self._version):
+            self._snapshot = version.snapshot()
+            self._mapped = {path: _size(path) for path in (self.folder.location / part.name for part in version.parts)}
+        self._version = version
+        return self._snapshot
+
+
+def _size(path: Path) -> int | None:
+    """Return a file's size, or None where it is no more; what is mapped of it then stays."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
+def _name(version: Version | None) -> str:
+    return version.manifest.catalog if version else ""
+
+
+def _held(version: Version) -> list[tuple[str, bytes]]:
+    return [(part.name, part.dead.tobytes()) for part in version.parts]
+
+
+def _report(version: Version, found: Walk | None) -> IndexReport:
+    skipped = tuple(Skipped(path, reason) for path, reason in version.catalog.said("skipped"))
+    return IndexReport(
+        files=version.catalog.texts,
+        chunks=version.catalog.chunks,
+        skipped=(*(found.skipped if found else ()), *skipped),
+        notes=dict(version.catalog.said("note")),
+        folders=found.folders if found else (),
+    )

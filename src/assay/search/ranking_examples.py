@@ -1,0 +1,173 @@
+"""Judged queries and their corpora in, what a ranking is learned from out: the features of every candidate.
+
+A candidate's target is its best grade times the square root of the fraction of its lines that answer, so that long
+chunks do not pay. Each query is also put to a repository that does not hold its answer: that is what *nothing
+relevant* looks like.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from assay.corpus.chunk import parse
+from assay.corpus.languages import BY_EXTENSION
+from assay.corpus.walk import Skipped, read, walk
+from assay.encode.view import text_for
+from assay.errors import InputError
+from assay.measure.line_spans import Entry, Span
+from assay.protocols import Encoder, Say
+from assay.search.filters import PROSE
+from assay.search.hybrid import LearnedSearcher
+from assay.search.lexical import Array
+from assay.search.spelling import Speller
+from assay.store.snapshot import Snapshot
+from assay.truth import truth_formats
+from assay.truth.check_truth import check
+from assay.truth.qrels import qrels_of
+from assay.truth.target_places import resolved
+from assay.types import Chunk, Mode, Query
+
+DOCS_SUFFIX = "_docs"
+"""`gin_docs.csv` holds queries about the documentation of the repository `gin`."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """One query with the lines that answer it."""
+
+    repository: str
+    query: Query
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingExample:
+    """One query with the features of its candidates."""
+
+    judged: JudgedQuery
+    rows: Array
+    """(candidates, features)."""
+    spans: tuple[Span, ...]
+    """(candidates) where each stands."""
+    targets: Array
+    """(candidates) how good an answer each is, 0 for wrong ones."""
+
+    def only(self, candidates: Sequence[int]) -> RankingExample:
+        """Return the example with some of its candidates."""
+        spans = tuple(self.spans[at] for at in candidates)
+        return RankingExample(self.judged, self.rows[candidates], spans, self.targets[candidates])
+
+
+@dataclass(frozen=True, slots=True)
+class RankingExamples:
+    """Queries put to their own repository, and to another one that cannot answer them."""
+
+    own: tuple[RankingExample, ...]
+    foreign: tuple[RankingExample, ...]
+
+    def of(self, mode: Mode) -> RankingExamples:
+        """Return the examples that ask for code, or those that ask for documentation."""
+        return RankingExamples(
+            tuple(one for one in self.own if one.judged.query.mode == mode),
+            tuple(one for one in self.foreign if one.judged.query.mode == mode),
+        )
+
+
+def judged_queries(files: Sequence[Path], checkouts: Path) -> list[JudgedQuery]:
+    """Read ground truths; the corpus of `NAME.csv` and of `NAME_docs.csv` is the folder `checkouts/NAME`."""
+    queries = [query for file in files for query in _judged_in(file, checkouts)]
+    names = {one.repository for one in queries}
+    if len(names) < 2:
+        found = f"of '{min(names)}' alone" if names else "in no file"
+        raise InputError(f"found judged queries {found}; give the ground truths of two repositories or more")
+    return queries
+
+
+def _judged_in(file: Path, checkouts: Path) -> Iterator[JudgedQuery]:
+    name = file.name.partition(".")[0].removesuffix(DOCS_SUFFIX)
+    root = checkouts / name
+    if not root.is_dir():
+        raise InputError(f"'{file}' speaks of the repository '{name}', and there is no folder '{root}'")
+    reading = truth_formats.read(file)
+    pinned = reading.truth.commit
+    reading = replace(reading, truth=replace(reading.truth, commit=""))  # the folder is taken as it is
+    missing = [problem for problem in check(reading, root).problems if problem not in reading.problems]
+    if missing:
+        hint = f"; is '{root}' at commit {pinned[:12]}?" if pinned else ""
+        raise InputError(f"{missing[0]} ({len(missing):,} such targets in '{file.name}'){hint}")
+    qrels = qrels_of(resolved(reading, root).truth)
+    for query in qrels.queries:
+        entries = tuple(qrels.entries[query.id])
+        mode = query.mode if query.mode != "all" else _mode(entries)
+        yield JudgedQuery(name, replace(query, mode=mode), entries)
+
+
+def _mode(entries: Sequence[Entry]) -> Mode:
+    """Return `docs` for a query that prose alone answers."""
+    languages = {BY_EXTENSION.get(entry.span.path.rpartition(".")[2], "") for entry in entries if entry.grade}
+    return "docs" if languages and languages <= PROSE else "code"
+
+
+def gather(
+    queries: Sequence[JudgedQuery],
+    checkouts: Path,
+    encoder: Encoder,
+    dictionary: Callable[[], frozenset[str]],
+    say: Say,
+) -> RankingExamples:
+    """Search every checkout with its own queries, and with those of another one."""
+    names = sorted({one.repository for one in queries})
+    own: list[RankingExample] = []
+    foreign: list[RankingExample] = []
+    for number, name in enumerate(names):
+        snapshot = _snapshot(checkouts / name, encoder)
+        searcher = LearnedSearcher(snapshot, encoder, Speller(snapshot, dictionary))
+        elsewhere = names[(number + len(names) // 2) % len(names)]
+        own += [_example(searcher, one) for one in queries if one.repository == name]
+        foreign += [_example(searcher, replace(one, entries=())) for one in queries if one.repository == elsewhere]
+        say(f"{name}: {len(snapshot):,} chunks")
+    return RankingExamples(tuple(own), tuple(foreign))
+
+
+def _snapshot(root: Path, encoder: Encoder) -> Snapshot:
+    """Chunk and encode a checkout in memory, as an index does."""
+    chunks: list[Chunk] = []
+    for entry in walk(root).files:
+        text = read(root, entry)
+        if not isinstance(text, Skipped):
+            chunks.extend(parse(entry.path, text).chunks)
+    return Snapshot.of(chunks, encoder.encode([text_for(encoder.name, chunk) for chunk in chunks], "code"))
+
+
+def _example(searcher: LearnedSearcher, judged: JudgedQuery) -> RankingExample:
+    """Collect the features of every candidate of one query, those of the second stage for all of them too."""
+    query = searcher.corrected(judged.query)
+    found = searcher.look_up(query, searcher.encoder.encode([query.text], "query")[0])
+    candidates = searcher.candidates(query, found)
+    chunks = [found.snapshot.chunk(number) for number in candidates.numbers.tolist()]
+    rows = np.hstack((candidates.rows, searcher.token_features(found, chunks)))
+    spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
+    return RankingExample(
+        judged, rows, spans, np.array([_target(span, judged.entries) for span in spans], dtype=np.float32)
+    )
+
+
+def _target(span: Span, entries: Sequence[Entry]) -> float:
+    """Return what a candidate is worth as an answer."""
+    right = [entry for entry in entries if entry.grade and entry.span.overlaps(span)]
+    if not right:
+        return 0.0
+    return max(entry.grade for entry in right) * math.sqrt(max(_shared(span, entry.span) for entry in right))
+
+
+def _shared(span: Span, answer: Span) -> float:
+    """Return the fraction of a candidate's lines that an answer holds; of a whole file, all."""
+    if not answer.start:
+        return 1.0
+    lines = min(span.end, answer.end) - max(span.start, answer.start) + 1
+    return lines / (span.end - span.start + 1)

@@ -1,0 +1,47 @@
+"""What a training run of the learned ranking does: with the judged queries and their corpora, these values say all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class RankingTrainSettings:
+    """Sizes, rates and folds; the defaults made the shipped weights."""
+
+    encoder: str = "static:default"
+    """The spec of the encoder whose cosines are learned with; one for bags of words, one for contextual encoders."""
+    folds: int = 4
+    """Groups of repositories that take turns in being held out."""
+    seeds: int = 2
+    """Networks that are fitted side by side and averaged."""
+    steps: int = 200
+    batch: int = 160
+    """Queries."""
+    rate: float = 0.03
+    hide: float = 0.1
+    """The fraction of features that are hidden from a query at random while it is learned from."""
+    hidden_code: int = 16
+    hidden_docs: int = 0
+    """Units of the hidden layer; 0 is a linear ranking, all that a few hundred queries can teach."""
+    decay_code: float = 0.01
+    decay_docs: float = 0.3
+    false_alarms: float = 0.05
+    """The fraction of answerable queries that may be told that nothing relevant was found."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing can be learned with."""
+        for name, least in (("folds", 2), ("seeds", 1), ("steps", 1), ("batch", 1)):
+            if getattr(self, name) < least:
+                raise InputError(f"setting '{name}' is {getattr(self, name)}; wanted {least} or more")
+
+    def hidden(self, mode: str) -> int:
+        """Return how many hidden units the ranking of a mode has."""
+        return self.hidden_docs if mode == "docs" else self.hidden_code
+
+    def decay(self, mode: str) -> float:
+        """Return the weight decay of a mode."""
+        return self.decay_docs if mode == "docs" else self.decay_code

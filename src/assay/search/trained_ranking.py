@@ -1,0 +1,40 @@
+"""What a training run of the ranking gives: the weights of one mode, and what is known about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.search.ranking import Ranking
+from assay.types import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class RankingFigure:
+    """One measure with its 95% interval over queries."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """By how much each figure changes without a group of features, query by query."""
+
+    group: str
+    changes: tuple[RankingFigure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedRanking:
+    """The ranking of one mode, learned from everything, with figures of the cross-validation."""
+
+    mode: Mode
+    queries: int
+    repositories: tuple[str, ...]
+    figures: tuple[RankingFigure, ...]
+    rejected: float
+    """The fraction of queries put to a wrong repository that fall below the floor."""
+    ranking: Ranking
+    ablations: tuple[Ablation, ...] = ()

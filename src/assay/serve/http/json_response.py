@@ -1,0 +1,125 @@
+"""Records and errors to what goes over the wire: JSON, and for each kind of error its status and one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from assay.errors import InputError, printable
+from assay.serve.cursor import NotOfThisList
+from assay.serve.engine import StillIndexing
+from assay.serve.http.work import Busy
+from assay.serve.labels import DamagedTruth
+from assay.serve.report_data import DamagedReport
+from assay.serve.session import NotServed
+
+AGAIN_S = "1"
+"""Seconds after which a client may ask again, as a header has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """Why there is no answer."""
+
+    error: str
+
+
+def as_json(answer: Any) -> bytes:
+    """Return a record as JSON; what is no Unicode, such as half a surrogate pair, is escaped."""
+    plain = asdict(answer) if is_dataclass(answer) and not isinstance(answer, type) else answer
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+
+
+def response_of(body: bytes) -> Response:
+    """Return the response of JSON that is written already."""
+    return Response(body, media_type="application/json")
+
+
+def refusal(status: int, what: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response of an error."""
+    return Response(as_json(Error(printable(what))), status, headers, media_type="application/json")
+
+
+def failure(error: Exception) -> Response:
+    """Return the response of an error that is for people."""
+    if isinstance(error, OSError):
+        return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"cannot be read: {error.strerror or type(error).__name__}")
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.SERVICE_UNAVAILABLE)
+    again = {"Retry-After": AGAIN_S} if isinstance(error, StillIndexing | Busy) else None
+    return refusal(status, str(error), again)
+
+
+_STATUS = (
+    (NotServed, HTTPStatus.NOT_FOUND),
+    (NotOfThisList, HTTPStatus.CONFLICT),
+    (DamagedReport, HTTPStatus.CONFLICT),
+    (DamagedTruth, HTTPStatus.CONFLICT),
+    (InputError, HTTPStatus.BAD_REQUEST),
+)
+
+_MEANINGS = {
+    400: "Understood, and not usable: the sentence says why.",
+    401: "A token is wanted.",
+    403: "Asked by another site.",
+    404: "No such file, folder or report below what is served.",
+    409: "Of another state: a cursor of an older list, a file that is damaged.",
+    408: "The body did not come in time.",
+    413: "The body is too large.",
+    414: "The address is too long.",
+    415: "The body is no JSON.",
+    421: "Another host was asked for.",
+    422: "A parameter is unknown, missing or not of its form.",
+    431: "The headers are too large.",
+    429: "Too many requests from one address; Retry-After says when.",
+    503: "Not now: an index is being made, too many wait, or it took too long.",
+}
+POSTED = (408, 413, 415)
+"""What can be wrong with a body as such."""
+_ALWAYS = (401, 403, 414, 421, 422, 429, 431, 503)
+
+
+def errors(*more: int) -> dict[int | str, dict[str, Any]]:
+    """Return how the errors of a route are declared: those that any route has, and some."""
+    return {status: {"model": Error, "description": _MEANINGS[status]} for status in sorted((*_ALWAYS, *more))}
+
+
+async def on_failed(_request: Request, error: Exception) -> Response:
+    """Answer with an error that is for people."""
+    return failure(error)
+
+
+async def on_http(request: Request, error: HTTPException) -> Response:
+    """Answer with what the router refused."""
+    what, headers = str(error.detail), error.headers
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        what = "no such page; /openapi.json lists what there is"
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        routes = (each for each in request.app.routes if each.path_regex.match(request.url.path))
+        headers = {"Allow": ", ".join(sorted({method for each in routes for method in each.methods}))}
+        what = f"{request.method[:20]} is not taken here; wanted one of {headers['Allow']}"
+    return refusal(error.status_code, what, headers)
+
+
+async def on_invalid(_request: Request, error: RequestValidationError) -> Response:
+    """Answer with the first parameter that has not its form."""
+    return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, _sentence(error.errors()))
+
+
+async def on_broken(_request: Request, _error: Exception) -> Response:
+    """Answer where the server itself is wrong; what was raised goes to its log and not to the client."""
+    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error, please report it; the server's log says where")
+
+
+def _sentence(problems: Sequence[Mapping[str, Any]]) -> str:
+    first = problems[0]
+    place = ".".join(str(step) for step in first["loc"][1:]) or "the body"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}{more}"

@@ -1,0 +1,180 @@
+"""A ballot in, a page on this machine out on which one person votes; only whoever knows its address may.
+
+The standard library's server on the loopback address, for one person at a desk. Other users of the machine do not know
+the key in the address; other pages in the browser can neither read it nor send the token that a vote needs; a name
+that is pointed at this machine does not match the host. What strangers wrote travels as JSON and is shown as text.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from hashlib import sha256
+from hmac import compare_digest
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from importlib import resources
+from secrets import token_urlsafe
+from socketserver import ThreadingTCPServer
+from threading import Event
+from typing import Any, ClassVar
+from urllib.parse import parse_qs
+
+from assay.errors import AssayError, InputError
+from assay.judge.preference_ballot import Ballot
+
+LOOPBACK = "127.0.0.1"
+_LONGEST_BODY = 4096
+_JSON, _HTML = "application/json", "text/html; charset=utf-8"
+
+
+class PreferServer(ThreadingTCPServer):
+    """Serves one ballot until it is finished."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, ballot: Ballot, port: int = 0) -> None:
+        self.ballot = ballot
+        self.key, self.token = token_urlsafe(16), token_urlsafe(16)
+        self.finished = Event()
+        try:
+            super().__init__((LOOPBACK, port), _Handler)
+        except (OSError, OverflowError) as error:
+            raise InputError(f"cannot listen on port {port}: {error}; another --port, or 0 for any") from error
+        self.hosts = tuple(f"{name}:{self.server_address[1]}" for name in (LOOPBACK, "localhost"))
+        self.page, self.policy = _page(self.token)
+
+    @property
+    def address(self) -> str:
+        """Where to look."""
+        return f"http://{self.hosts[0]}/{self.key}/"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a browser that went away in the middle; the page asks again."""
+
+
+class _Refused(Exception):  # an answer, not a fault
+    def __init__(self, status: HTTPStatus, what: str) -> None:
+        super().__init__(what)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PreferServer
+    timeout = 30
+    always: ClassVar = {
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+    }
+
+    def do_GET(self) -> None:
+        """Answer with the page, or with what it is to show."""
+        self._told(self._got)
+
+    def do_POST(self) -> None:
+        """Take a vote, or the end."""
+        self._told(self._posted)
+
+    def version_string(self) -> str:
+        """Return nothing that is of use to anybody."""
+        return "assay"
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # as the library calls it
+        """Keep quiet: the terminal is for the person who votes."""
+
+    def _got(self, path: str) -> tuple[str, bytes]:
+        if path == "":
+            return _HTML, self.server.page
+        if path != "state":
+            raise _Refused(HTTPStatus.NOT_FOUND, "no such page")
+        at = parse_qs(self.path.partition("?")[2]).get("at", [""])[0]
+        return _JSON, self._state(int(at) if at.isdecimal() and len(at) < 10 else None)
+
+    def _posted(self, path: str) -> tuple[str, bytes]:
+        origin = self.headers.get("Origin", f"http://{self.headers['Host']}")
+        if not _same(self.headers.get("X-Assay-Token", ""), self.server.token) or origin not in (
+            f"http://{host}" for host in self.server.hosts
+        ):
+            raise _Refused(HTTPStatus.FORBIDDEN, "not from the page: load it again")
+        given = self._body()
+        if path == "finish":
+            self.server.finished.set()
+        elif path == "vote":
+            seconds = given.get("seconds")
+            counted = float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e6 else 0.0
+            self.server.ballot.vote(str(given.get("item")), str(given.get("side")), counted)
+        else:
+            raise _Refused(HTTPStatus.NOT_FOUND, "no such page")
+        return _JSON, self._state(None)
+
+    def _state(self, at: int | None) -> bytes:
+        return json.dumps(self.server.ballot.shown(at)).encode()
+
+    def _body(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or self.headers.get("Transfer-Encoding"):
+            raise _Refused(HTTPStatus.LENGTH_REQUIRED, "wanted a Content-Length")
+        if len(length) > 9 or int(length) > _LONGEST_BODY:
+            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {_LONGEST_BODY} bytes")
+        try:
+            given = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError) as error:
+            raise _Refused(HTTPStatus.BAD_REQUEST, "no JSON") from error
+        if not isinstance(given, dict):
+            raise _Refused(HTTPStatus.BAD_REQUEST, "wanted a JSON object")
+        return given
+
+    def _told(self, answer: Any) -> None:
+        try:
+            kind, body = answer(self._asked())
+            self._send(HTTPStatus.OK, kind, body)
+        except _Refused as no:
+            self._sent_error(no.status, str(no))
+        except InputError as error:
+            self._sent_error(HTTPStatus.BAD_REQUEST, str(error))
+        except AssayError as error:
+            self._sent_error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+
+    def _sent_error(self, status: HTTPStatus, what: str) -> None:
+        self._send(status, _JSON, json.dumps({"error": what}).encode())
+
+    def _asked(self) -> str:
+        """Return what is asked for below the key."""
+        if self.headers.get("Host") not in self.server.hosts:
+            raise _Refused(HTTPStatus.MISDIRECTED_REQUEST, "another host")
+        begin, _, path = self.path.partition("?")[0].removeprefix("/").partition("/")
+        if not _same(begin, self.server.key) or not self.path.startswith(f"/{self.server.key}/"):
+            raise _Refused(HTTPStatus.NOT_FOUND, "no such page")
+        return path
+
+    def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        told = {"Content-Type": kind, "Content-Length": str(len(body)), "Content-Security-Policy": self.server.policy}
+        for name, value in {**told, **self.always}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _page(token: str) -> tuple[bytes, str]:
+    """Return the page with its token, and the policy that lets it run nothing but its own script and style."""
+    page = resources.files("assay.serve").joinpath("prefer.html").read_text("utf-8")
+    script, style = (_hash(page.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]) for tag in ("script", "style"))
+    policy = (
+        f"default-src 'none'; script-src '{script}'; style-src '{style}'; connect-src 'self'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return page.replace("$token", token).encode(), policy
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _same(given: str, wanted: str) -> bool:
+    return compare_digest(given.encode("utf-8", "replace"), wanted.encode())

@@ -1,0 +1,225 @@
+"""Hits in, what is answered out: typed records that fit a budget of tokens, in whole lines and whole functions.
+
+A unit that is too long for one chunk is put together again where the budget allows; what does not fit is left for the
+next page rather than cut, unless it is the first. Costs are those of the JSON, which is the longest way to write an
+answer, by the estimate of `assay search --budget`, which errs on the high side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from assay.corpus.blocks import lines_of
+from assay.corpus.functions import functions
+from assay.errors import InputError
+from assay.search.excerpt import cut
+from assay.search.related_chunks import numbers_in
+from assay.store.snapshot import Snapshot
+from assay.terms import tokens
+from assay.types import Chunk, Hit
+
+OVERHEAD = 130
+"""Tokens of an answer besides its entries: names of fields, place, cursor."""
+LONGEST_UNIT = 400
+"""Lines of a unit that is put together again."""
+_MOST_KNOWN = 1000  # files of an index whose functions are remembered
+_PIECES = frozenset(("function", "method", "constructor", "test"))
+
+_DESCRIBED = {"use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundUnit:
+    """A unit of code or prose that was found."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    path: str
+    """Relative to the root."""
+    start_line: int
+    end_line: int
+    score: float
+    """For search the chance that this is right, 0 to 1."""
+    symbol: str
+    kind: str
+    language: str
+    text: str
+    """Whole lines."""
+    complete: bool = True
+    """Whether this is all of the function; where not, read the file around it."""
+    why: dict[str, float] = field(default_factory=dict)
+    """The parts of the score, if asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswer:
+    """What was found, best first."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    hits: list[FoundUnit]
+    relevant: bool = True
+    """False: nothing here is likely to be right; these are only the nearest."""
+    stale: bool = False
+    """True: files changed and are still being indexed; ask again for what is in them."""
+    cursor: str = ""
+    """For the next page; empty at the end."""
+    corrected: list[str] = field(default_factory=list)
+    """The queries as they were searched for, where the spelling of one was corrected; else empty."""
+
+
+def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
+    """Return a hit as it is answered."""
+    chunk = hit.chunk
+    why = {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005} if explain else {}
+    return FoundUnit(
+        path=chunk.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        score=round(hit.score, 3),
+        symbol=chunk.symbol,
+        kind=chunk.kind,
+        language=chunk.language,
+        text=chunk.text,
+        why=why,
+    )
+
+
+def cost(entry: Any) -> int:
+    """Return the tokens of a record, with what separates it from the next."""
+    written = json.dumps({each.name: getattr(entry, each.name) for each in fields(entry)}, ensure_ascii=False)
+    numbers = len(getattr(entry, "why", ()))
+    return tokens(written) + written.count("\\") + written.count('":') + numbers + 1  # JSON makes short tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much of hits is to be shown."""
+
+    budget: int
+    wanted: AbstractSet[str] = frozenset()
+    """The terms to show where only a part of a hit fits."""
+    explain: bool = False
+    aside: int = 0
+    """Tokens of what is answered beside the hits, as long as the question makes it."""
+
+    def complete(self, hit: Hit) -> FoundUnit:
+        """Return a hit that is all of its unit."""
+        return record(hit, explain=self.explain)
+
+    def part(self, hit: Hit) -> FoundUnit:
+        """Return a hit that is less than its unit."""
+        return replace(record(hit, explain=self.explain), complete=False)
+
+
+def sized(hits: Sequence[Hit], size: Size, snapshot: Snapshot | None) -> tuple[list[FoundUnit], int]:
+    """Return the records that a budget holds, and how many of the hits they account for.
+
+    The snapshot is where the pieces of long units are; without one they stay pieces.
+    """
+    left, shown = size.budget - OVERHEAD - size.aside, list[FoundUnit]()
+    for taken, hit in enumerate(hits):
+        if any(_within(hit.chunk, one) for one in shown):
+            continue
+        fitting = _fitting(hit, left, size, snapshot)
+        if fitting is None and not shown:
+            fitting = _first_lines(hit, left, size)
+        if fitting is None:
+            return shown, taken
+        left -= cost(fitting)
+        shown.append(fitting)
+    return shown, len(hits)
+
+
+def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot | None) -> FoundUnit | None:
+    """Return all of a hit's unit if that fits, else the hit itself if that does."""
+    unit = whole(hit.chunk, snapshot) if snapshot is not None else hit.chunk
+    choices = [size.complete(replace(hit, chunk=unit))] + ([size.part(hit)] if unit is not hit.chunk else [])
+    return next((choice for choice in choices if cost(choice) <= left), None)
+
+
+def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:
+    best = cut(hit, size.wanted, left, lambda hit: cost(size.part(hit)))
+    if best is None:
+        raise InputError(f"a budget of {size.budget} tokens holds no line of the best hit; give it more")
+    return size.part(best)
+
+
+def whole(chunk: Chunk, snapshot: Snapshot) -> Chunk:
+    """Return the function that a chunk is a piece of, or the chunk itself; functions inside it are part of it."""
+    if chunk.kind not in _PIECES or not chunk.symbol:
+        return chunk
+    file = _file(snapshot, chunk.path)
+    named = (snapshot.chunk(number) for number in file.numbers_of(chunk.symbol))
+    if sum(piece.parent == chunk.parent for piece in named) < 2:
+        return chunk
+    name = f"{chunk.parent}.{chunk.symbol}" if chunk.parent else chunk.symbol
+    around = [
+        (last - first, first, last)
+        for first, last, full in file.functions(snapshot)
+        if full == name and first <= chunk.end_line and chunk.start_line <= last
+    ]
+    size, first, last = min(around, default=(0, 0, 0))
+    if size <= chunk.end_line - chunk.start_line or size >= LONGEST_UNIT:
+        return chunk
+    text = _text(snapshot, file.numbers, first, last)
+    return replace(chunk, id=f"{chunk.path}:{first}-{last}", start_line=first, end_line=last, text=text)
+
+
+@dataclass(slots=True)
+class _File:
+    """What is known of a file of an index: the numbers of its chunks, their symbols, and its functions once asked."""
+
+    path: str
+    numbers: list[int]
+    symbols: list[str]
+    found: list[tuple[int, int, str]] | None = None
+
+    def numbers_of(self, symbol: str) -> list[int]:
+        """Return the chunks of a symbol, or none where it is but one, which is no piece."""
+        if self.symbols.count(symbol) < 2:
+            return []
+        return [number for number, named in zip(self.numbers, self.symbols, strict=True) if named == symbol]
+
+    def functions(self, snapshot: Snapshot) -> list[tuple[int, int, str]]:
+        """Return first line, last line and name of the functions, read off the chunks once."""
+        if self.found is None:
+            self.found = functions(self.path, _text(snapshot, self.numbers, 1))
+        return self.found
+
+
+_known: WeakKeyDictionary[Snapshot, dict[str, _File]] = WeakKeyDictionary()
+
+
+def _file(snapshot: Snapshot, path: str) -> _File:
+    known = _known.setdefault(snapshot, {})
+    found = known.get(path)
+    if found is None:
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        numbers = numbers_in(snapshot, path).tolist()
+        found = known[path] = _File(path, numbers, list(map(snapshot.symbol, numbers)))
+    return found
+
+
+def _text(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | None = None) -> str:
+    """Return lines of a file as its chunks have them; one that no chunk has is empty."""
+    spans = snapshot.rows("lines", np.array(numbers)).tolist()
+    last = last or max(end for _, end in spans)
+    lines: dict[int, str] = {}
+    for number, (start, end) in zip(numbers, spans, strict=True):
+        if start <= last and end >= first:
+            lines.update(enumerate(lines_of(snapshot.chunk(number).text), start))
+    return "".join(lines.get(number, "\n") for number in range(first, last + 1))
+
+
+def _within(chunk: Chunk, shown: FoundUnit) -> bool:
+    return chunk.path == shown.path and shown.start_line <= chunk.start_line and chunk.end_line <= shown.end_line

@@ -1,0 +1,275 @@
+"""What may be asked of a session, each a function from plain values to a record: search, related, status, rank.
+
+MCP and HTTP differ in how they write these down and in nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, get_args
+
+from assay.assemble.indexes import index_of
+from assay.assemble.queries import queries_of
+from assay.assemble.search_answer import Answer, related_answer
+from assay.assemble.search_answer import answer as answer_of
+from assay.errors import DamagedIndex, InputError, nearest
+from assay.rank.order import best_first
+from assay.rank.specs import ranker_of
+from assay.search.excerpt import asked as terms_asked
+from assay.search.index_changes import Differences
+from assay.serve.cursor import cursor as cursor_of
+from assay.serve.cursor import offset_of
+from assay.serve.engine import WorkspaceView
+from assay.serve.holdings import holdings
+from assay.serve.responses import FoundAnswer, Size, sized
+from assay.serve.session import NotServed, ServedPlace, Session
+from assay.terms import tokens
+from assay.types import Mode, Program, Query, Ranked, Task
+
+LEAST_BUDGET = 500
+USUAL_BUDGET = 4000
+DEEPEST = 200
+"""Hits of one question that can be paged through."""
+_FIRST = 30
+"""Hits that one search finds; its ranking reads the texts of so many."""
+MOST_QUERIES = 10
+MOST_HITS = 100
+MOST_PROGRAMS = 1000
+_LISTED = 20
+_DESCRIBED = {"use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """How much of an answer is wanted."""
+
+    k: int = 10
+    budget: int = USUAL_BUDGET
+    cursor: str = ""
+    explain: bool = False
+    """Whether the parts of each score are wanted."""
+
+    def __post_init__(self) -> None:
+        """Refuse what holds nothing, and what holds too much."""
+        if not 1 <= self.k <= MOST_HITS:
+            raise InputError(f"k is {self.k}; wanted 1 to {MOST_HITS}")
+        if self.budget < LEAST_BUDGET:
+            raise InputError(f"the budget is {self.budget} tokens; wanted {LEAST_BUDGET} or more")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """What to keep of a place."""
+
+    mode: str = ""
+    languages: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What an index holds and leaves out."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    indexed: bool
+    """False: nobody has searched this root yet; a search makes the index."""
+    files: int
+    chunks: int
+    encoder: str
+    location: str
+    size_mb: float
+    checked_s: float
+    """Seconds since this server looked at the files; -1 where it has not."""
+    left_out: dict[str, int]
+    """Files and folders that are not indexed, counted by reason."""
+    examples: list[str]
+    """Some of them, as path: reason."""
+    notes: int
+    """Files that were cut by lines, as their grammar failed."""
+    added: int
+    """Files that are not in the index yet; the next search sees to these and to what changed or is gone."""
+    changed: int
+    """Files whose text is no longer what the index holds."""
+    removed: int
+    """Files of the index that are gone."""
+    stale: list[str]
+    """Some of these, as what: path."""
+    updated_s: float
+    """Seconds since the index was last written; -1 where there is none."""
+    damage: str
+    """What is wrong with the stored index, or empty; the next search rebuilds it."""
+    rebuilt: str
+    """Why this server made the index anew, or empty."""
+    languages: dict[str, int]
+    """Chunks of each language, most first; empty where it is not indexed, or the index lies in a database."""
+    kinds: dict[str, int]
+    """Chunks of each kind of unit, likewise."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedCandidate:
+    """A candidate program in its place."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    index: int
+    """Which of the programs that were given, from 0."""
+    score: float
+    """Comparable among these programs only."""
+    fault: str
+    """How it most likely fails, or correct; empty without an opinion."""
+    line: int
+    """Where it most likely breaks; -1 where no line is to blame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Candidate programs, the most likely right one first; none was run."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    ranker: str
+    programs: list[PlacedCandidate]
+
+
+@dataclass(frozen=True, slots=True)
+class _PagedQuestion:
+    """A question at a place, and how much of its answer is wanted."""
+
+    place: ServedPlace
+    page: Page
+    question: tuple[object, ...]
+    view: WorkspaceView
+    texts: tuple[str, ...] = ()
+
+    @property
+    def start(self) -> int:
+        """How many hits came before this page."""
+        return offset_of(self.page.cursor, self.question, self.view.version)
+
+    @property
+    def depth(self) -> int:
+        """How many hits to look for: one more than are shown, to know of more."""
+        return min(self.start + self.page.k + 1, DEEPEST)
+
+    def page_of(self, answer: Answer) -> FoundAnswer:
+        """Return what the page holds of an answer."""
+        start, page = self.start, self.page
+        corrected = list(answer.corrected)
+        size = Size(page.budget, terms_asked(self.texts), explain=page.explain, aside=tokens(json.dumps(corrected)))
+        shown, taken = sized(answer.hits[start : start + page.k], size, self.view.workspace.corpus.whole())
+        more = len(answer) > start + taken and start + taken < DEEPEST
+        after = cursor_of(start + taken, self.question, self.view.version) if more else ""
+        stale = answer.stale or self.view.stale
+        return FoundAnswer(self.place.engine.name, shown, answer.relevant, stale, after, corrected)
+
+
+def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFilter, page: Page) -> FoundAnswer:
+    """Return the best hits of some questions, united, in one place."""
+    if len(texts) > MOST_QUERIES:
+        raise InputError(f"{len(texts)} queries were given; at most {MOST_QUERIES} are asked at once")
+    place = session.place(path)
+    queries = _queries(texts, place, keep)
+    question = ("search", *texts, path, keep.mode, keep.languages, keep.globs, keep.kinds)
+    asked = _PagedQuestion(place, page, question, place.engine.view(), tuple(texts))
+    return asked.page_of(_answer(asked.view, queries, asked.depth))
+
+
+def related(session: Session, path: str, line: int, *, page: Page) -> FoundAnswer:
+    """Return what has to do with the unit at a line of a file."""
+    place = session.place(path)
+    if (place.engine.root / place.inside).is_dir():
+        raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
+    asked = _PagedQuestion(place, page, ("related", path, line), place.engine.view())
+    try:
+        answer = related_answer(asked.view.workspace, place.inside, line, asked.depth)
+    except InputError as error:
+        raise NotServed(str(error)) from error
+    return asked.page_of(replace(answer, relevant=True))
+
+
+def status(session: Session, path: str) -> Status:
+    """Return what the index of a place holds, without changing it; files are listed, and read where they may differ."""
+    engine = session.place(path).engine
+    held = engine.held
+    index = held.workspace.index if held else index_of(engine.root, engine.settings)
+    standing, damage, every = None, "", None
+    try:
+        standing = index.standing()
+        every = index.corpus().whole() if standing else None
+    except DamagedIndex as found:
+        damage = str(found)
+    report, differing = (standing.report, standing.stale) if standing else (None, Differences())
+    skipped = report.skipped if report else ()
+    reasons = Counter(
+        "a copy of another file" if each.reason.startswith("a copy of ") else each.reason for each in skipped
+    )
+    size = index.size_bytes() if report else 0
+    languages, kinds = ({}, {}) if every is None else holdings(every)
+    return Status(
+        root=engine.name,
+        indexed=report is not None,
+        files=report.files if report else 0,
+        chunks=report.chunks if report else 0,
+        encoder=index.encoder.name,
+        location=index.location,
+        size_mb=round((size or 0) / 1e6, 1),
+        checked_s=-1.0 if engine.checked_s is None else round(engine.checked_s, 1),
+        left_out=dict(reasons.most_common(_LISTED)),
+        examples=[f"{each.path}: {each.reason}" for each in skipped[:_LISTED]],
+        notes=len(report.notes) if report else 0,
+        added=len(differing.added),
+        changed=len(differing.changed),
+        removed=len(differing.removed),
+        stale=_named(differing),
+        updated_s=round(max(time.time() - standing.updated_s, 0.0), 1) if standing else -1.0,
+        damage=damage,
+        rebuilt=held.report.rebuilt_because if held else "",
+        languages=languages,
+        kinds=kinds,
+    )
+
+
+def _named(differing: Differences) -> list[str]:
+    named = [f"{field.name}: {path}" for field in fields(differing) for path in getattr(differing, field.name)]
+    return named[:_LISTED]
+
+
+def rank(programs: Sequence[str], prompt: str = "", entry_point: str = "") -> Order:
+    """Return candidate programs for one task, best first, by reading them alone."""
+    if not 1 <= len(programs) <= MOST_PROGRAMS:
+        raise InputError(f"{len(programs)} programs were given; wanted 1 to {MOST_PROGRAMS}")
+    chosen = ranker_of()
+    task = Task("task", prompt, entry_point)
+    given = [Program(task.id, source, str(number)) for number, source in enumerate(programs)]
+    return Order(chosen.name, [_placed(each) for each in best_first(chosen.rank(task, given))])
+
+
+def _placed(ranked: Ranked) -> PlacedCandidate:
+    fault = "" if ranked.fault is None else str(ranked.fault)
+    return PlacedCandidate(int(ranked.program.id), round(float(ranked.score), 4), fault, ranked.line)
+
+
+def _queries(texts: Sequence[str], place: ServedPlace, keep: SearchFilter) -> list[Query]:
+    mode: Mode | None = next((one for one in get_args(Mode) if one == keep.mode), None)
+    if keep.mode and mode is None:
+        raise InputError(f"unknown mode '{keep.mode}'; {nearest(keep.mode, get_args(Mode))}")
+    paths = place.globs(keep.globs)
+    return queries_of(texts, mode=mode, languages=keep.languages, paths=paths, kinds=keep.kinds)
+
+
+def _answer(view: WorkspaceView, queries: Sequence[Query], depth: int) -> Answer:
+    """Return hits in an order that every page sees: what only a deeper search finds comes after the first ones."""
+    first = answer_of([view.workspace], queries, _FIRST)
+    if depth <= _FIRST or len(first) < _FIRST:
+        return replace(first, hits=first.hits[:depth])
+    known = {hit.chunk.id for hit in first}
+    deeper = view.workspace.search(queries, DEEPEST)
+    return replace(first, hits=(*first, *(hit for hit in deeper if hit.chunk.id not in known))[:depth])

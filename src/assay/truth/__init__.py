@@ -1,0 +1,1 @@
+"""Ground truth: read, written, mined, audited, checked against its checkout."""

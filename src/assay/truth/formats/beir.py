@@ -1,0 +1,188 @@
+"""A folder as BEIR and CoIR lay it out: a corpus, queries, and for each split what is judged.
+
+BEIR has `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv`; CoIR has parquet files whose names begin with `corpus`,
+`queries` or the split, in one folder or several. A query's split is a tag; naming the file of one split reads that one.
+As in BEIR's own loader, only queries that are judged count, and a title stands above its text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError
+from assay.io import files, rows
+from assay.truth.formats import format_losses as lost
+from assay.truth.formats.gathered import Gathered, Glimpse, about_of
+from assay.truth.formats.layout import FolderLayout, layout_of, part_of
+from assay.truth.formats.truth_rows import grade_of, text_of
+from assay.truth.formats.write_truth import write_about
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.types import Chunk, Judgment, Query
+
+_SPLIT = re.compile(r"[\w.+-]+")
+_COLUMNS = ("_id", "id", "text", "title", "language", "metadata")
+_PAIR = ("query-id", "corpus-id", "score")
+
+
+def fits(seen: Glimpse) -> bool:
+    """Say whether a folder, or the file of one of its splits, looks like this."""
+    layout = layout_of(seen.path)
+    return layout is not None and bool(layout.corpus and layout.queries and layout.splits)
+
+
+def read(path: Path) -> TruthFile:
+    """Read a ground truth with its corpus."""
+    layout = layout_of(path) or FolderLayout(path)
+    missing = [name for name in ("corpus", "queries", "splits") if not getattr(layout, name)]
+    if missing:
+        wanted = "wanted corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv, or parquet files of those names"
+        raise InputError(f"'{layout.root}' has no {missing[0]}: {wanted}")
+    found = Gathered(path)
+    for file in layout.corpus:
+        _read_corpus(found, file)
+    for file in layout.queries:
+        _read_queries(found, file)
+    judged = _read_splits(found, layout.splits)
+    several = len(layout.splits) > 1
+    found.queries = {
+        name: _in_split(found.queries[name], judged[name], several) for name in found.queries if name in judged
+    }
+    only = "" if path.is_dir() else f"-{part_of(path)}"
+    reading = found.reading(name=layout.root.resolve().name + only, about=about_of(layout.root, found.problems))
+    return replace(reading, rows=())
+
+
+def losses(truth: Truth) -> Iterator[str]:
+    """Yield what cannot be held."""
+    if not truth.documents:
+        raise InputError("BEIR holds a corpus of texts, and this ground truth speaks of a checkout; convert to jsonl")
+    yield from lost.filters(truth.queries)
+    yield from lost.judges(truth.judgments)
+    yield from lost.repeats(truth.judgments)
+    yield from lost.strays(truth)
+    yield from lost.unanswered(truth)
+    yield from lost.document_fields(frozenset(("language", "symbol")), truth.documents)
+    odd = sum(bool(each.symbol) and not each.text.startswith(f"{each.symbol}\n") for each in truth.documents)
+    yield from lost.counted(odd, "names of documents that do not begin with them")
+    splits = [query.tags.get("split", "") for query in truth.queries]
+    unsplit = sum(not _SPLIT.fullmatch(split) for split in splits) if any(splits) else 0
+    yield from lost.counted(unsplit, "queries whose tag split names no file")
+
+
+def write(truth: Truth, path: Path) -> None:
+    """Write a folder of JSON lines and tables."""
+    known = {document.id for document in truth.documents}
+    judged: dict[str, dict[tuple[str, str], int]] = {}
+    splits = {query.id: query.tags.get("split", "") for query in truth.queries}
+    for each in truth.judgments:
+        if each.target in known:
+            split = splits[each.query_id] if _SPLIT.fullmatch(splits[each.query_id]) else "test"
+            judged.setdefault(split, {}).setdefault((each.query_id, each.target), each.grade)
+    files.write_rows(path / "corpus.jsonl", map(_document_record, truth.documents))
+    files.write_rows(path / "queries.jsonl", map(_query_record, truth.queries))
+    for split, pairs in judged.items():
+        lines = (f"{query}\t{target}\t{grade}\n" for (query, target), grade in pairs.items())
+        files.write(path / "qrels" / f"{split}.tsv", ("\t".join(_PAIR) + "\n", *lines), errors="strict")
+    write_about(truth, path)
+
+
+def _read_corpus(found: Gathered, file: Path) -> None:
+    for row, record in rows.objects(file, found.problems, _COLUMNS):
+        name = text_of(record.get("_id", record.get("id")))
+        text, title, language = (record.get(key) or "" for key in ("text", "title", "language"))
+        about = record.get("metadata")
+        language = language or (about.get("language", "") if isinstance(about, dict) else "")
+        if not all(isinstance(value, str) for value in (text, title, language)):
+            found.problem(row, f"document '{name}': text, title or language is no text", file=file)
+            continue
+        whole = f"{title}\n{text}" if title else text
+        found.document(row, Chunk(name, whole, language.lower(), path=name, symbol=title), file=file)
+
+
+def _read_queries(found: Gathered, file: Path) -> None:
+    for row, record in rows.objects(file, found.problems, _COLUMNS):
+        name, text = text_of(record.get("_id", record.get("id"))), record.get("text")
+        if not name or not isinstance(text, str):
+            found.problem(row, f"wanted a query with _id and text, found {sorted(record)}", file=file)
+        else:
+            found.query(row, Query(name, text, tags=_tags(record)), file=file)
+
+
+def _tags(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags of a query; CoIR gives a language where it means one."""
+    about = record.get("metadata")
+    tags = {key: value for key, value in about.items() if isinstance(value, str)} if isinstance(about, dict) else {}
+    language = record.get("language")
+    return {**tags, "language": language.lower()} if isinstance(language, str) and language else tags
+
+
+def _read_splits(found: Gathered, splits: Mapping[str, Sequence[Path]]) -> dict[str, str]:
+    """Read what is judged and return the split of each query."""
+    judged: dict[str, str] = {}
+    pairs: set[tuple[str, str]] = set()
+    for split, parts in splits.items():
+        for file in parts:
+            for row, pair in _pairs(found, file):
+                query, target, grade = (pair.get(name) for name in _PAIR)
+                key = (text_of(query), text_of(target))
+                value = grade_of(grade)
+                fault = _fault(found, pairs, key)
+                if fault or value is None:
+                    found.problem(row, fault or f"score '{grade}', wanted a whole number from 0", file=file)
+                    continue
+                pairs.add(key)
+                found.judgments.append(Judgment(*key, value))
+                if judged.setdefault(key[0], split) != split:
+                    what = f"query '{key[0]}' is judged in {judged[key[0]]} too, and counts there"
+                    found.problem(row, what, file=file)
+    return judged
+
+
+def _fault(found: Gathered, pairs: set[tuple[str, str]], pair: tuple[str, str]) -> str:
+    if pair[0] not in found.queries:
+        return f"there is no query '{pair[0]}'"
+    if pair[1] not in found.documents:
+        return f"there is no document '{pair[1]}'"
+    return f"'{pair[1]}' is judged twice for query '{pair[0]}': the first counts" if pair in pairs else ""
+
+
+def _pairs(found: Gathered, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the rows of a split; a table without a line of names has BEIR's columns or TREC's."""
+    if rows.form_of(file) != "table" or rows.suffix(file) == ".csv":
+        yield from rows.objects(file, found.problems, _PAIR)
+        return
+    header: Sequence[str] = ()
+    for row, line in rows.lines(file, found.problems):
+        cells = line.split("\t")
+        if not line.strip():
+            continue
+        if not header:
+            is_header = set(_PAIR) <= set(cells)
+            header = cells if is_header else (_PAIR if len(cells) == 3 else ("query-id", "", "corpus-id", "score"))
+            if is_header:
+                continue
+        if len(cells) == len(header):
+            yield row, dict(zip(header, cells, strict=True))
+        else:
+            found.problem(row, f"{len(cells)} cells, wanted {len(header)}", file=file)
+
+
+def _in_split(query: Query, split: str, several: bool) -> Query:  # noqa: FBT001
+    if not several or "split" in query.tags:
+        return query
+    return replace(query, tags={**query.tags, "split": split})
+
+
+def _document_record(document: Chunk) -> dict[str, Any]:
+    title = document.symbol if document.symbol and document.text.startswith(f"{document.symbol}\n") else ""
+    text = document.text[len(title) + 1 :] if title else document.text
+    about = {"metadata": {"language": document.language}} if document.language else {}
+    return {"_id": document.id, "title": title, "text": text, **about}
+
+
+def _query_record(query: Query) -> dict[str, Any]:
+    return {"_id": query.id, "text": query.text, **({"metadata": dict(query.tags)} if query.tags else {})}

@@ -1,0 +1,129 @@
+"""CodeSearchNet's annotations: `Language,Query,GitHubUrl,Relevance,Notes`, several annotators a pair.
+
+One query a language, numbered as they come. Targets lie in many repositories: each is its URL below the host, with
+its lines, `owner/name/blob/COMMIT/path:start-end`. The file names no annotator: the judge is the number of the
+judgment among those of its pair, the reason what is noted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from assay.errors import InputError
+from assay.io import files, rows
+from assay.truth.formats import format_losses as lost
+from assay.truth.formats.gathered import Gathered, Glimpse
+from assay.truth.formats.truth_rows import fault_of, grade_of
+from assay.truth.formats.write_truth import csv_row
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.types import Judgment, Query
+
+_COLUMNS = ("Language", "Query", "GitHubUrl", "Relevance", "Notes")
+_HOST = "https://github.com/"
+_URL = re.compile(r"https?://github\.com/([^#?]+/blob/[^#?]+)#L(\d+)(?:-L?(\d+))?")
+_TARGET = re.compile(r"([^/]+/[^/]+/blob/.+):(\d+)-(\d+)", re.DOTALL)
+
+
+def fits(seen: Glimpse) -> bool:
+    """Say whether a file looks like this."""
+    return seen.keys.issuperset(_COLUMNS[:4]) or all(name in seen.head.partition("\n")[0] for name in _COLUMNS[:4])
+
+
+def read(path: Path) -> TruthFile:
+    """Read annotations."""
+    found = Gathered(path)
+    table = rows.cells(path, found.problems)
+    first, header = next(table, (1, []))
+    if missing := [name for name in _COLUMNS[:4] if name not in header]:
+        raise InputError(f"{path}:{first}: no column '{missing[0]}'; found: {', '.join(header)}")
+    for name in sorted(set(header) - set(_COLUMNS)):
+        found.problem(first, f"unknown column '{name}': it is left out")
+    ids: dict[tuple[str, str], str] = {}
+    judged: Counter[tuple[str, str]] = Counter()
+    for row, cells in table:
+        if len(cells) > len(header):
+            found.problem(row, f"{len(cells)} cells, wanted {len(header)}")
+        else:
+            _take(found, row, dict(zip(header, cells, strict=False)), ids, judged)
+    return found.reading(about={})
+
+
+def losses(truth: Truth) -> Iterator[str]:
+    """Yield what cannot be held."""
+    yield from lost.documents(truth)
+    yield from lost.corpus(truth)
+    yield from lost.filters(truth.queries)
+    yield from lost.tags(truth.queries, frozenset(("language",)))
+    yield from lost.unanswered(truth)
+    ids, judges = _as_read(truth)
+    yield from lost.counted(sum(query.id != ids[query.id] for query in truth.queries), "ids of queries")
+    misnamed = sum(judge != each.judge for judge, each in zip(judges, truth.judgments, strict=True))
+    yield from lost.counted(misnamed, "names of judges")
+    elsewhere = sum(not _TARGET.fullmatch(each.target) for each in truth.judgments)
+    yield from lost.counted(elsewhere, "judgments of something else than lines of a file on GitHub")
+
+
+def write(truth: Truth, path: Path) -> None:
+    """Write annotations."""
+    queries = {query.id: query for query in truth.queries}
+    files.write(path, _rows(truth, queries), errors="strict")
+
+
+def _rows(truth: Truth, queries: Mapping[str, Query]) -> Iterator[str]:
+    yield csv_row(_COLUMNS)
+    for each in truth.judgments:
+        if found := _TARGET.fullmatch(each.target):
+            query = queries[each.query_id]
+            url = f"{_HOST}{quote(found[1])}#L{found[2]}-L{found[3]}"
+            yield csv_row((query.tags.get("language", ""), query.text, url, str(each.grade), each.reason))
+
+
+def _take(
+    found: Gathered,
+    row: int,
+    named: Mapping[str, str],
+    ids: dict[tuple[str, str], str],
+    judged: Counter[tuple[str, str]],
+) -> None:
+    language, text, url, grade, reason = (named.get(name, "") for name in _COLUMNS)
+    value = grade_of(grade)
+    target = _target(url)
+    fault = "" if target else f"'{url}': wanted {_HOST}OWNER/NAME/blob/COMMIT/PATH#L1-L9"
+    fault = fault or fault_of(target)
+    if value is None:
+        fault = f"relevance '{grade}', wanted a whole number from 0"
+    elif not text.strip():
+        fault = "the query is empty"
+    if fault:
+        found.problem(row, fault)
+        return
+    name = ids.setdefault((language, text), str(len(ids) + 1))
+    if name not in found.queries:
+        found.queries[name] = Query(name, text, tags={"language": language} if language else {})
+    judged[name, target] += 1
+    found.judgment(row, Judgment(name, target, value or 0, str(judged[name, target]), reason))
+
+
+def _target(url: str) -> str:
+    found = _URL.fullmatch(url.strip())
+    if not found:
+        return ""
+    start, end = int(found[2]), int(found[3] or found[2])
+    return f"{unquote(found[1])}:{start}-{end}" if 1 <= start <= end else ""
+
+
+def _as_read(truth: Truth) -> tuple[dict[str, str], list[str]]:
+    """Return the id of each query and the judge of each judgment as a reader would call them."""
+    texts = {query.id: (query.tags.get("language", ""), query.text) for query in truth.queries}
+    numbers: dict[tuple[str, str], str] = {}
+    judged: Counter[tuple[str, str]] = Counter()
+    judges = []
+    for each in truth.judgments:
+        name = numbers.setdefault(texts[each.query_id], str(len(numbers) + 1))
+        judged[name, each.target] += 1
+        judges.append(str(judged[name, each.target]))
+    return {name: numbers.get(text, name) for name, text in texts.items()}, judges

@@ -1,0 +1,191 @@
+"""octocode's CSV: `query,result1..n`, each result `path:start-end:grade`; further columns are tags.
+
+The format has no ids: a query's is the number of its row, unless a column `id` says otherwise. Every result counts as
+an answer in octocode's own script, so that a grade of 0 is none, and whole files have no place in it.
+`NAME.meta.json` beside the file says which repository and commit it speaks of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.io import files, rows
+from assay.measure.line_spans import span_of
+from assay.truth.formats import format_losses as lost
+from assay.truth.formats.gathered import Gathered, Glimpse
+from assay.truth.formats.truth_rows import fault_of, grade_of
+from assay.truth.formats.write_truth import csv_row, write_about
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.types import Judgment, Query
+
+_RESULT = re.compile(r"result\d+")
+_KNOWN = (
+    "query",
+    "id",
+    "kind",
+    "language",
+    "source",
+    "split",
+    "date",
+    "results",
+    *(f"result{n}" for n in range(1, 10)),
+)
+_TAGS = frozenset(("kind", "language", "source", "split", "date"))
+_DIGITS = 9
+_GUESSED = 100
+"""A misspelt column is looked for among so many."""
+_LINES = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+def fits(seen: Glimpse) -> bool:
+    """Say whether a file looks like this."""
+    columns = seen.keys or {name.strip().strip('"') for name in re.split(r"[,\t]", seen.head.partition("\n")[0])}
+    return "query" in columns and any(map(_RESULT.fullmatch, columns))
+
+
+def read(path: Path) -> TruthFile:
+    """Read a ground truth."""
+    found = Gathered(path)
+    table = rows.cells(path, found.problems)
+    first, header = next(table, (1, []))
+    columns = _columns(found, first, header)
+    texts: dict[str, int] = {}
+    for number, (row, cells) in enumerate(table, 1):
+        named = {columns[at]: cell for at, cell in enumerate(cells) if at < len(columns) and columns[at] and cell}
+        for at, cell in enumerate(cells):
+            if cell.strip() and (at >= len(columns) or not header[at].strip()):
+                found.problem(row, f"a value without a column: '{cell[:60]}'")
+        text = named.get("query", "")
+        if "id" not in columns and text.strip() and texts.setdefault(text, row) != row:
+            found.problem(row, f"the query of row {texts[text]} again: that one counts")
+            continue
+        tags = {
+            name: cell for name, cell in named.items() if name not in {"query", "id"} and not _RESULT.fullmatch(name)
+        }
+        _take(found, row, Query(named.get("id", str(number)), text, tags=tags), named)
+    return found.reading()
+
+
+def losses(truth: Truth) -> Iterator[str]:
+    """Yield what cannot be held."""
+    if truth.documents:
+        raise InputError(
+            "octocode's CSV holds lines of files, and this ground truth holds texts; convert to jsonl or beir"
+        )
+    yield from lost.filters(truth.queries)
+    yield from lost.tags(truth.queries, frozenset(name for query in truth.queries for name in query.tags if _tag(name)))
+    yield from lost.counted(sum("" in query.tags.values() for query in truth.queries), "queries with an empty tag")
+    yield from lost.judges(truth.judgments)
+    yield from lost.repeats(truth.judgments)
+    yield from lost.counted(sum(each.grade == 0 for each in truth.judgments), "judgments of grade 0")
+    bare = sum(each.grade > 0 and not _cell(each) for each in truth.judgments)
+    yield from lost.counted(bare, "judgments of whole files or symbols")
+
+
+def write(truth: Truth, path: Path) -> None:
+    """Write a ground truth and what it speaks of."""
+    cells: dict[str, dict[str, str]] = {query.id: {} for query in truth.queries}
+    for judgment in truth.judgments:
+        if judgment.grade > 0 and (cell := _cell(judgment)):
+            cells[judgment.query_id].setdefault(cell.rpartition(":")[0], cell)
+    tags = sorted({name for query in truth.queries for name in query.tags if _tag(name)})
+    width = max((len(results) for results in cells.values()), default=0) or 1
+    results = [f"result{number}" for number in range(1, width + 1)]
+    ids = [query.id for query in truth.queries]
+    numbered = ids == [str(number) for number in range(1, len(ids) + 1)]
+    named = not numbered or len({query.text for query in truth.queries}) < len(ids)
+    header = [*(["id"] if named else []), "query", *tags]
+    lines = (
+        [*([query.id] if named else []), query.text, *_tags(query, tags), *cells[query.id].values()]
+        for query in truth.queries
+    )
+    padded = ([*line, *[""] * (len(header) + width - len(line))] for line in lines)
+    files.write(path, map(csv_row, ([*header, *results], *padded)), errors="strict")
+    write_about(truth, path)
+
+
+def _tags(query: Query, names: Sequence[str]) -> Iterator[str]:
+    return (query.tags.get(name, "") for name in names)
+
+
+def _columns(found: Gathered, row: int, header: Sequence[str]) -> list[str]:
+    """Return the name of each column, empty where it cannot be used."""
+    names = [name.strip() for name in header]
+    if "query" not in names:
+        raise InputError(f"{found.path}:{row}: no column 'query'; found: {', '.join(names) or 'nothing'}")
+    if not any(map(_RESULT.fullmatch, names)):
+        raise InputError(f"{found.path}:{row}: no column 'result1'; found: {', '.join(names)}")
+    seen: set[str] = set()
+    for at, name in enumerate(names):
+        if name and name in seen:
+            found.problem(row, f"column '{name}' is there twice: the first counts")
+            names[at] = ""
+        elif name and not _RESULT.fullmatch(name) and at < _GUESSED and (meant := _meant(name)):
+            found.problem(row, f"unknown column '{name}'; did you mean '{meant}'? It is left out")
+            names[at] = ""
+        seen.add(name)
+    return names
+
+
+def _meant(name: str) -> str:
+    """Return the column that a name was meant to be, nothing where it is a name of its own."""
+    if name in _KNOWN and name != "results":
+        return ""
+    close = get_close_matches(name.lower(), _KNOWN, n=1, cutoff=0.75)
+    return "result1" if close == ["results"] else "".join(close)
+
+
+def _tag(name: str) -> bool:
+    """Say whether a tag can be a column that is read back as that tag."""
+    plain = bool(name) and name == name.strip() and "\0" not in name
+    return plain and name not in {"query", "id"} and not _RESULT.fullmatch(name) and not _meant(name)
+
+
+def _take(found: Gathered, row: int, query: Query, named: Mapping[str, str]) -> None:
+    """Take a row in; a query all of whose answers are broken would count as missed, and is left out."""
+    cells = [cell.strip() for name, cell in named.items() if _RESULT.fullmatch(name) and cell.strip()]
+    judgments: dict[str, Judgment] = {}
+    for cell in cells:
+        judgment = _judgment(query.id, cell)
+        if isinstance(judgment, str):
+            found.problem(row, judgment)
+        elif judgment.target in judgments:
+            found.problem(row, f"'{cell}': its lines are there twice: the first counts")
+        else:
+            judgments[judgment.target] = judgment
+    if cells and not judgments:
+        found.problem(row, "no answer of the query can be used: it is left out")
+    elif found.query(row, query):
+        for judgment in judgments.values():
+            found.judgment(row, judgment)
+
+
+def _judgment(query_id: str, cell: str) -> Judgment | str:
+    """Return what a cell says, or what is wrong with it."""
+    path, lines, last = (["", "", *cell.rsplit(":", 2)])[-3:]
+    grade = grade_of(last, lowest=1)
+    found = _LINES.fullmatch(lines)
+    if not path or not found:
+        return f"'{cell}': wanted path:start-end:grade"
+    if grade is None:
+        return f"'{cell}': grade '{last}', wanted a whole number from 1"
+    if max(map(len, found.groups(""))) > _DIGITS:
+        return f"'{cell[:60]}': lines beyond the end of any file"
+    start, end = int(found[1]), int(found[2] or found[1])
+    if not 1 <= start <= end:
+        return f"'{cell}': lines count from 1, and a range ends where it starts or later"
+    fault = fault_of(path)
+    return f"'{cell}': {fault}" if fault else Judgment(query_id, f"{path}:{start}-{end}", grade)
+
+
+def _cell(judgment: Judgment) -> str:
+    """Return the cell of a judgment, nothing where it has no lines."""
+    try:
+        span = span_of(judgment.target)
+    except InputError:
+        return ""
+    return f"{span}:{judgment.grade}" if span.start else ""

@@ -1,0 +1,128 @@
+"""Instances of SWE-bench and Loc-Bench, JSON lines, JSON or parquet: the issue asks, what its patch changed answers.
+
+Each hunk gives the lines of the file before the patch, by the judge `patch`; new files could not be found and are left
+out. Loc-Bench's `edit_functions` give `path::Class.name`, by the judge `edit_functions`. Repository and commit are
+tags of a query, for an instance has its own: `by_checkout` makes one ground truth of each. Read only: no patch can be
+made of lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError
+from assay.io import rows
+from assay.truth.formats.gathered import Gathered, Glimpse
+from assay.truth.formats.patch import edited
+from assay.truth.formats.truth_rows import fault_of_target
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.types import Judgment, Query
+
+_NEEDED = ("instance_id", "repo", "base_commit", "problem_statement", "patch")
+_COLUMNS = (*_NEEDED, "edit_functions", "category", "created_at")
+_TAGS = {"instance_id": "instance_id", "repo": "repository", "base_commit": "commit", "category": "category"}
+
+
+def fits(seen: Glimpse) -> bool:
+    """Say whether a file looks like this."""
+    return "instance_id" in seen.keys and len(seen.keys.intersection(_NEEDED)) > 2
+
+
+def read(path: Path) -> TruthFile:
+    """Read instances."""
+    found = Gathered(path)
+    for row, record in rows.objects(path, found.problems, _COLUMNS):
+        wrong = [name for name in _NEEDED if not isinstance(record.get(name), str) or not record[name].strip()]
+        if wrong:
+            found.problem(row, f"an instance without a text '{wrong[0]}'")
+        else:
+            _take(found, row, record)
+    checkouts = {_checkout(query) for query in found.queries.values()}
+    repository, commit = checkouts.pop() if len(checkouts) == 1 else ("", "")
+    return found.reading(about={"repo": repository, "commit": commit})
+
+
+def losses(truth: Truth) -> Iterator[str]:
+    """Refuse: this is read only."""
+    del truth
+    raise InputError("SWE-bench's instances hold patches, which cannot be made of lines; convert to jsonl")
+
+
+def write(truth: Truth, path: Path) -> None:
+    """Refuse: this is read only."""
+    del path
+    losses(truth)
+
+
+def by_checkout(truth: Truth) -> list[Truth]:
+    """Split a ground truth by the tags repository and commit of its queries; one that is pinned is in one piece."""
+    if truth.commit:
+        return [truth]
+    parts: dict[tuple[str, str], list[Query]] = {}
+    for query in truth.queries:
+        parts.setdefault(_checkout(query, truth), []).append(query)
+    judgments: dict[str, list[Judgment]] = {}
+    for judgment in truth.judgments:
+        judgments.setdefault(judgment.query_id, []).append(judgment)
+    return [
+        replace(
+            truth,
+            name="-".join(filter(None, (repository.replace("/", "__"), commit[:12]))) or truth.name,
+            queries=tuple(queries),
+            judgments=tuple(each for query in queries for each in judgments.get(query.id, ())),
+            repository=repository,
+            commit=commit,
+        )
+        for (repository, commit), queries in parts.items()
+    ]
+
+
+def _checkout(query: Query, truth: Truth | None = None) -> tuple[str, str]:
+    repository, commit = query.tags.get("repository", ""), query.tags.get("commit", "")
+    return (repository or truth.repository, commit or truth.commit) if truth else (repository, commit)
+
+
+def _take(found: Gathered, row: int, record: Mapping[str, Any]) -> None:
+    name = record["instance_id"]
+    tags = {tag: record[key] for key, tag in _TAGS.items() if isinstance(record.get(key), str) and record[key]}
+    if isinstance(date := record.get("created_at"), str):
+        tags["date"] = date
+    functions = _functions(record.get("edit_functions"))
+    if functions is None:
+        found.problem(row, "edit_functions, wanted a list of 'path:Class.name'")
+    judgments = {target: Judgment(name, target, 1, "patch") for target in edited(record["patch"])}
+    judgments |= {target: Judgment(name, target, 1, "edit_functions") for target in functions or ()}
+    faults = {target: fault for target in judgments if (fault := fault_of_target(target))}
+    for fault in faults.values():
+        found.problem(row, fault)
+    usable = [judgment for target, judgment in judgments.items() if target not in faults]
+    if not usable:
+        found.problem(row, f"instance '{name}' changes no file that was there before: it is left out")
+    elif found.query(row, Query(name, record["problem_statement"], tags=tags)):
+        for judgment in usable:
+            found.judgment(row, judgment)
+
+
+def _functions(value: object) -> list[str] | None:
+    """Return `path::Class.name` of each function; the list may be written as text, the colon once or twice."""
+    listed = _parsed(value) if isinstance(value, str) and value.strip() else value or []
+    if not isinstance(listed, list) or not all(isinstance(each, str) and ":" in each for each in listed):
+        return None
+    pairs = (each.partition(":") for each in listed)
+    return [f"{path}::{name.lstrip(':')}" for path, _, name in pairs if name.strip(":")]
+
+
+def _parsed(text: str) -> object:
+    """Return a list that is written as JSON or as Python writes it."""
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            value: object = parse(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return value
+    return None

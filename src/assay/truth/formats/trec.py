@@ -1,0 +1,203 @@
+"""TREC's qrels (`query 0 target grade`) with topics beside them, and runs (`query Q0 target rank score name`).
+
+Topics are `query<TAB>text`, in `NAME.topics.tsv` beside `NAME.qrels`, or `topics.tsv` or `queries.tsv` in its folder.
+A run is ordered by score as trec_eval orders it; equal scores keep the order of the ranks, where trec_eval takes the
+names of documents backwards: a system that breaks its ties on purpose is believed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import nan
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.io import files, rows
+from assay.io.unpack import plain
+from assay.measure.line_spans import Span
+from assay.truth.formats import format_losses as lost
+from assay.truth.formats.gathered import Gathered, Glimpse, name_of
+from assay.truth.formats.truth_rows import fault_of_target, grade_of, many, place_of
+from assay.truth.formats.write_truth import write_about
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.types import Judgment, Problem, Query
+
+_SPACE = re.compile(r"\s")
+_QRELS = re.compile(r"\s*\S+\s+\S+\s+\S+\s+-?\d+\s*(\n|$)")
+_RUN = re.compile(r"\s*\S+\s+\S+\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+\s*(\n|$)")
+
+
+def fits(seen: Glimpse) -> bool:
+    """Say whether a file looks like this."""
+    return _QRELS.match(seen.head) is not None
+
+
+def is_run(head: str) -> bool:
+    """Say whether a file looks like a run."""
+    return _RUN.match(head) is not None
+
+
+def read(path: Path) -> TruthFile:
+    """Read qrels, and the topics beside them."""
+    found = Gathered(path)
+    topics = _topics_of(path)
+    if topics:
+        _read_topics(found, topics)
+    with many():
+        bare = _read_pairs(found)
+    _tell(found, bare, topics)
+    return found.reading()
+
+
+def _read_pairs(found: Gathered) -> dict[str, int]:
+    """Take the judgments in and return the queries that no topic tells of, with their rows."""
+    pairs: set[tuple[str, str]] = set()
+    faults: dict[str, str] = {}
+    bare: dict[str, int] = {}
+    for row, (query, _, target, grade) in _fields(found.path, found.problems, 4):
+        value = int(grade) if grade.isdecimal() and len(grade) < 4 else grade_of(grade)
+        if target not in faults:
+            faults[target] = fault_of_target(target)
+        if value is None:
+            found.problem(row, f"grade '{grade}', wanted a whole number from 0")
+        elif faults[target]:
+            found.problem(row, faults[target])
+        elif (pair := (query, target)) in pairs:
+            found.problem(row, f"'{target}' is judged twice for query '{query}': the first counts")
+        else:
+            pairs.add(pair)
+            found.judgments.append(Judgment(query, target, value))
+            found.rows.append(row)
+            if query not in found.queries:
+                found.queries[query] = Query(query, query)
+                bare[query] = row
+    return bare
+
+
+def losses(truth: Truth) -> Iterator[str]:
+    """Yield what cannot be held."""
+    if not truth.judgments:
+        raise InputError("nothing is judged, so that qrels of it would be empty; convert to jsonl")
+    yield from lost.documents(truth)
+    yield from lost.filters(truth.queries)
+    yield from lost.tags(truth.queries)
+    yield from lost.judges(truth.judgments)
+    yield from lost.repeats(truth.judgments)
+    yield from lost.counted(sum(map(_spaced, truth.judgments)), "judgments whose query or target holds a space")
+    yield from lost.counted(sum(_unlined(query) for query in truth.queries), "queries of several lines or a spaced id")
+
+
+def write(truth: Truth, path: Path) -> None:
+    """Write qrels, the topics beside them, and what they speak of."""
+    pairs: dict[tuple[str, str], int] = {}
+    queries = [query for query in truth.queries if not _unlined(query)]
+    known = {query.id for query in queries}
+    for each in truth.judgments:
+        if each.query_id in known and not _spaced(each):
+            pairs.setdefault((each.query_id, each.target), each.grade)
+    files.write(path, (f"{query} 0 {target} {grade}\n" for (query, target), grade in pairs.items()), errors="strict")
+    files.write(_beside(path), (f"{query.id}\t{query.text}\n" for query in queries), errors="strict")
+    write_about(truth, path)
+
+
+def read_run(path: Path, problems: list[Problem]) -> dict[str, list[Span]]:
+    """Return the ranked answers of each query; rows that cannot be used become problems."""
+    with many():
+        ranked = _ranked(path, problems)
+    if not ranked:
+        said = f": {problems[0]}" if problems else ""
+        raise InputError(f"{path} holds no run, wanted rows of 'query Q0 target rank score name'{said}")
+    return ranked
+
+
+def _ranked(path: Path, problems: list[Problem]) -> dict[str, list[Span]]:
+    orders: dict[str, list[tuple[float, int, int]]] = {}
+    spans: list[Span] = []
+    places: dict[str, Span | str] = {}
+    for row, (query, _, target, rank, score, _) in _fields(path, problems, 6):
+        place = places.get(target)
+        if place is None:
+            place = places[target] = place_of(target)
+        try:
+            order = (-float(score), int(rank), len(spans))
+        except ValueError:
+            order, place = (nan, 0, 0), f"rank '{rank}' or score '{score}' is no number"
+        if isinstance(place, str) or order[0] != order[0]:
+            problems.append(
+                Problem(rows.place(path, row), place if isinstance(place, str) else "the score is no number")
+            )
+            continue
+        spans.append(place)
+        ranked = orders.get(query)
+        if ranked is None:
+            ranked = orders[query] = []
+        ranked.append(order)
+    return {query: [spans[at] for *_, at in sorted(ranked)] for query, ranked in orders.items()}
+
+
+def write_run(path: Path, run: Mapping[str, Sequence[Span]], *, name: str = "assay") -> None:
+    """Write ranked answers; the scores fall with the ranks, so that every reader finds this order."""
+    files.write(path, _run_rows(run, name), errors="strict")
+
+
+def _run_rows(run: Mapping[str, Sequence[Span]], name: str) -> Iterator[str]:
+    for query, spans in run.items():
+        for rank, span in enumerate(spans, 1):
+            if _SPACE.search(query) or _SPACE.search(span.path):
+                raise InputError(
+                    f"query '{query}', '{span}': a TREC run holds no name with a space; save it as results"
+                )
+            yield f"{query} Q0 {span} {rank} {len(spans) - rank + 1} {name}\n"
+
+
+def _fields(path: Path, problems: list[Problem], count: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a file that have as many fields as they should."""
+    for row, line in rows.lines(path, problems):
+        fields = line.split()
+        if len(fields) == count:
+            yield row, fields
+        elif fields:
+            problems.append(Problem(rows.place(path, row), f"{len(fields)} fields, wanted {count}"))
+
+
+def _topics_of(path: Path) -> Path | None:
+    """Return the file of topics that belongs to qrels."""
+    stem = plain(path).stem
+    bare = re.sub(r"(^qrels[._-]?)|([._-]?qrels$)", "", stem.removesuffix(".qrels"))
+    stems = [each for each in (stem, bare) if each]
+    names = [f"{each}.{kind}.tsv" for each in stems for kind in ("topics", "queries")]
+    names = [_beside(path).name, *names, "topics.tsv", "queries.tsv"]
+    found = (path.with_name(f"{name}{ending}") for name in names for ending in ("", ".gz", ".zst"))
+    return next((file for file in found if file.is_file()), None)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{name_of(path)}.topics.tsv")
+
+
+def _read_topics(found: Gathered, topics: Path) -> None:
+    for row, line in rows.lines(topics, found.problems):
+        name, tab, text = line.partition("\t")
+        if tab and name and not _SPACE.search(name):
+            found.query(row, Query(name, text), file=topics)
+        elif line.strip():
+            found.problem(row, "wanted 'query<TAB>text'", file=topics)
+
+
+def _tell(found: Gathered, bare: Mapping[str, int], topics: Path | None) -> None:
+    """Tell which queries have no text: their ids stand for it."""
+    if topics is None and bare:
+        wanted = _beside(found.path).name
+        found.problem(1, f"no topics beside it, so that ids stand for the texts of queries: give {wanted}")
+    elif topics is not None:
+        for query, row in bare.items():
+            found.problem(row, f"query '{query}' is not in {topics.name}: its id stands for its text")
+
+
+def _spaced(judgment: Judgment) -> bool:
+    return any(_SPACE.search(name) or not name for name in (judgment.query_id, judgment.target))
+
+
+def _unlined(query: Query) -> bool:
+    return bool(_SPACE.search(query.id)) or any(end in query.text for end in "\n\r\0")

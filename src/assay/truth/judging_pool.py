@@ -1,0 +1,162 @@
+"""Ranked answers of several systems in, the pairs that nobody judged yet out, ready to be labelled blindly.
+
+Depth-k pooling as TREC does it: the first k results of every system. A place in a file is judged when it overlaps what
+was judged for the query, as measuring will have it, a document when it is the same. Places that share at least half of
+the lines of both are asked once, the shorter for all. What a judge sees says nothing of systems and ranks, and is in an
+order drawn by a seed, the answers of one query together; who found what, and at which rank, is kept apart.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from assay.measure.line_spans import Entry, Span
+from assay.measure.matched import match
+from assay.measure.measures import parse
+from assay.truth.qrels import Qrels
+from assay.types import Problem, Query
+
+Run = Mapping[str, Sequence[Span]]
+"""The ranked answers of one system, by the query's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnjudgedPair:
+    """What is to be judged."""
+
+    query_id: str
+    query: str
+    target: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBy:
+    """Who found it; never shown to a judge."""
+
+    query_id: str
+    target: str
+    system: str
+    rank: int
+    found: str
+    """What the system said: the target itself, or a place that it stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What several systems found, and what of it is to be judged."""
+
+    pairs: tuple[UnjudgedPair, ...]
+    sources: tuple[FoundBy, ...]
+    found: int
+    """Different results within the depth, all queries together."""
+    judged: int
+    """How many of them were judged already."""
+    shares: Mapping[str, float]
+    """By system, judged@depth: the mean share of its results that were judged."""
+    together: int
+    """How many of them another one, of nearly the same lines, stands for."""
+    problems: tuple[Problem, ...] = ()
+
+
+def pool(right: Qrels, runs: Mapping[str, Run], depth: int, text_of: Callable[[Span], str], *, seed: int = 0) -> Pool:
+    """Return the unjudged pairs within the first `depth` results of any run; those whose text is gone are problems."""
+    asked = {
+        query.id: _Asked(query, _results(runs, query.id, depth), right.entries[query.id]) for query in right.queries
+    }
+    pairs: list[UnjudgedPair] = []
+    sources: list[FoundBy] = []
+    problems = list(_strangers(runs, asked))
+    for query_id in _shuffled(asked, f"{seed}"):
+        one = asked[query_id]
+        standing = one.standing()
+        for target in _shuffled(standing, f"{seed} {query_id}"):
+            span = standing[target][0]
+            text = text_of(span)
+            sources += one.sources(target, standing[target])
+            if text.strip():
+                pairs.append(UnjudgedPair(query_id, one.query.text, target, text))
+            else:
+                problems.append(
+                    Problem(query_id, f"the corpus has no text at {target}, which {one.systems(span)} found")
+                )
+    found = sum(len(one.results) for one in asked.values())
+    unjudged = sum(len(one.open()) for one in asked.values())
+    together = unjudged - sum(len(one.standing()) for one in asked.values())
+    shares = {name: _share(right, run, depth) for name, run in runs.items()}
+    return Pool(tuple(pairs), tuple(sources), found, found - unjudged, shares, together, tuple(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One query with what was found and what was judged."""
+
+    query: Query
+    results: Mapping[Span, Sequence[tuple[str, int]]]
+    """By place, the systems that found it, each with its rank."""
+    entries: Sequence[Entry]
+
+    def open(self) -> list[Span]:
+        """Return the places that nobody judged, the shortest first, then whole files."""
+        found = [span for span in self.results if not any(span.overlaps(entry.span) for entry in self.entries)]
+        return sorted(found, key=lambda span: (not span.start, span.end - span.start, str(span)))
+
+    def standing(self) -> dict[str, list[Span]]:
+        """Return the places to ask about, each with those that it stands for, itself the first."""
+        stands: dict[str, list[Span]] = {}
+        by_path: defaultdict[str, list[Span]] = defaultdict(list)
+        for span in self.open():
+            like = next((other for other in by_path[span.path] if _alike(span, other)), None)
+            if like is None:
+                by_path[span.path].append(span)
+            stands.setdefault(str(like or span), []).append(span)
+        return stands
+
+    def sources(self, target: str, spans: Sequence[Span]) -> Iterator[FoundBy]:
+        """Yield who found a place, or one that it stands for."""
+        for span in spans:
+            for system, rank in self.results[span]:
+                yield FoundBy(self.query.id, target, system, rank, str(span))
+
+    def systems(self, span: Span) -> str:
+        """Return the names of those that found a place."""
+        return ", ".join(dict.fromkeys(system for system, _ in self.results[span]))
+
+
+def _results(runs: Mapping[str, Run], query_id: str, depth: int) -> dict[Span, list[tuple[str, int]]]:
+    """Return who found what within the depth; what a system repeats keeps its first rank."""
+    found: defaultdict[Span, list[tuple[str, int]]] = defaultdict(list)
+    for name, run in runs.items():
+        for rank, span in enumerate(list(dict.fromkeys(run.get(query_id, ())))[:depth], 1):
+            found[span].append((name, rank))
+    return found
+
+
+def _alike(one: Span, other: Span) -> bool:
+    """Say whether two places of one file share at least half of the lines of both together."""
+    if not one.start or not other.start:
+        return one == other
+    shared = min(one.end, other.end) - max(one.start, other.start) + 1
+    both = max(one.end, other.end) - min(one.start, other.start) + 1
+    return 2 * shared >= both
+
+
+def _shuffled(values: Iterable[str], seed: str) -> list[str]:
+    shuffled = sorted(values)
+    Random(seed).shuffle(shuffled)  # noqa: S311  # an order, not a secret
+    return shuffled
+
+
+def _strangers(runs: Mapping[str, Run], asked: Collection[str]) -> Iterator[Problem]:
+    for name, run in runs.items():
+        if strange := [query_id for query_id in run if query_id not in asked]:
+            yield Problem(name, f"{len(strange)} of its {len(run)} queries are not in the ground truth: '{strange[0]}'")
+
+
+def _share(right: Qrels, run: Run, depth: int) -> float:
+    known = {query.id: run.get(query.id, ()) for query in right.queries}
+    values = parse(f"judged@{depth}").of(match(known, right.entries, right.units[0]))
+    return float(values.mean()) if len(values) else 0.0

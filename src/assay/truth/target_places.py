@@ -1,0 +1,143 @@
+"""Targets to lines of a checkout at one commit, read from git's objects; its work tree is neither used nor touched.
+
+Without a commit the files are taken as they are. A symbol is the lines of all that is declared under its full name:
+a class with its members, overloads together; in prose it is a section, by its heading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from assay.corpus.blocks import lines_of
+from assay.corpus.chunk import parse
+from assay.corpus.decode import decoded
+from assay.corpus.functions import declarations
+from assay.corpus.pinned import LINKS, commit_of, contents, is_repository, tree
+from assay.corpus.walk import walk
+from assay.corpus.walked_files import opened, shown
+from assay.errors import InputError, nearest
+from assay.measure.line_spans import Span, span_of
+from assay.truth.ground_truth import TruthFile
+from assay.types import Judgment, Problem
+
+
+class Places:
+    """The files of a checkout at a commit, and where in them targets are."""
+
+    def __init__(self, root: Path, commit: str) -> None:
+        if not root.is_dir():
+            raise InputError(f"'{root}' is no folder; give the checkout with --corpus FOLDER")
+        if commit and not is_repository(root):
+            raise InputError(f"'{root}' is no git repository, and the ground truth speaks of commit {commit[:12]}")
+        self.root = root
+        self.commit = commit_of(root, commit) if commit else ""
+        self.when = f"at {self.commit[:12]}" if commit else "in the folder"
+        self._blobs = {shown(path): blob for path, blob in tree(root, self.commit).items()} if commit else {}
+        self._paths = list(self._blobs) if commit else [file.path for file in walk(root).files]
+        self._texts: dict[str, str | None] = {}
+        self._declared: dict[str, list[tuple[int, int, str]]] = {}
+
+    def load(self, paths: Iterable[str]) -> None:
+        """Read several files at once, where that saves asking git for each."""
+        unread = {path: self._blobs[path] for path in paths if path in self._blobs and path not in self._texts}
+        wanted = {path: blob for path, blob in unread.items() if blob.mode not in LINKS}
+        for path, data in contents(self.root, self.commit, wanted):
+            self._texts[path] = decoded(data)
+
+    def text(self, path: str) -> str:
+        """Return the text of a file, or say why there is none."""
+        if path not in self._texts:
+            if self.commit:
+                blob = self._blobs.get(path)
+                if blob is None or blob.mode in LINKS:
+                    raise InputError(LINKS[blob.mode] if blob else f"no such file {self.when}{self._like(path)}")
+                self.load([path])
+            else:
+                self._texts[path] = self._of_folder(path)
+        text = self._texts[path]
+        if text is None:
+            raise InputError("the file is binary")
+        return text
+
+    def span(self, target: str) -> Span:
+        """Return the lines that a target names, or say why there are none; a whole file has no lines."""
+        path, colons, symbol = target.partition("::")
+        if colons:
+            return self._symbol(path, symbol)
+        span = span_of(target)
+        size = len(lines_of(self.text(span.path)))
+        if span.end > size:
+            raise InputError(f"the file ends at line {size:,} {self.when}")
+        return span
+
+    def _of_folder(self, path: str) -> str | None:
+        file = opened(self.root, path)
+        if not file.is_file():
+            raise InputError(f"no such file {self.when}{self._like(path)}")
+        return decoded(file.read_bytes())
+
+    def _like(self, path: str) -> str:
+        name = path.rpartition("/")[2]
+        same = [each for each in self._paths if each.rpartition("/")[2] == name]
+        return f"; did you mean '{same[0]}'?" if len(same) == 1 else ""
+
+    def _symbol(self, path: str, symbol: str) -> Span:
+        if path not in self._declared:
+            self._declared[path] = declared(path, self.text(path))
+        span = named(path, symbol, self._declared[path])
+        if span is None:
+            names = sorted({name for _, _, name in self._declared[path]})
+            hint = f"; {nearest(symbol, names)}" if 0 < len(names) <= 20 else ""
+            raise InputError(f"no such symbol {self.when}{hint}")
+        return span
+
+
+def resolved(reading: TruthFile, root: Path) -> TruthFile:
+    """Return a ground truth of lines alone: symbols looked up at its commit; what is not there is a problem more.
+
+    A hunk inside a function that the same query names as an answer is that answer, not another one.
+    """
+    truth = reading.truth
+    if truth.documents or not any("::" in each.target for each in truth.judgments):
+        return reading
+    places = Places(root, truth.commit)
+    places.load(each.target.partition("::")[0] for each in truth.judgments)
+    functions: dict[str, list[Span]] = {}
+    problems: list[Problem] = []
+    kept: dict[tuple[str, str, str], tuple[int, Judgment]] = {}
+    for at, each in sorted(enumerate(truth.judgments), key=lambda one: "::" not in one[1].target):
+        target = each.target
+        if "::" in target:
+            try:
+                span = places.span(target)
+            except InputError as error:
+                problems.append(Problem(reading.where(at), f"{target}: {error}"))
+                continue
+            functions.setdefault(each.query_id, []).append(span)
+            target = str(span)
+        elif each.grade and any(_within(span_of(target), span) for span in functions.get(each.query_id, ())):
+            continue
+        kept.setdefault((each.query_id, target, each.judge), (at, replace(each, target=target)))
+    rows = tuple(reading.rows[at] for at, _ in kept.values()) if reading.rows else ()
+    lines = replace(truth, judgments=tuple(each for _, each in kept.values()))
+    return replace(reading, truth=lines, problems=(*reading.problems, *problems), rows=rows)
+
+
+def declared(path: str, text: str) -> list[tuple[int, int, str]]:
+    """Return first line, last line and full name of all that a file declares; of prose, of its sections."""
+    found = [(first, last, name.replace("::", ".")) for first, last, name, _ in declarations(path, text)]
+    sections = (chunk for chunk in parse(path, text).chunks if chunk.symbol) if not found else ()
+    return found or [(chunk.start_line, chunk.end_line, chunk.symbol) for chunk in sections]
+
+
+def named(path: str, symbol: str, names: Iterable[tuple[int, int, str]]) -> Span | None:
+    """Return the lines of all that is declared under a full name, None where nothing is."""
+    plain = symbol.replace("::", ".")
+    found = [(first, last) for first, last, name in names if f"{name}.".startswith(f"{plain}.")]
+    return Span(path, min(first for first, _ in found), max(last for _, last in found)) if found else None
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.path == outer.path and bool(inner.start) and outer.start <= inner.start <= inner.end <= outer.end

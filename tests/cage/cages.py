@@ -1,0 +1,35 @@
+"""What the tests of cages share: jobs for the smallest harness, and sandboxes of each kind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from assay.cage.cage import CagePlan
+from assay.cage.cage_pool import open_pool
+from assay.cage.limits import Job, Limits
+from assay.cage.sandbox_kinds import GUARDED_NAMESPACES, LANDLOCK, NAMESPACES
+
+HARNESS = ("standin_harness:serve", "standin_harness:judge")
+FOLDER = str(Path(__file__).parent)
+ISOLATED = (NAMESPACES, GUARDED_NAMESPACES, LANDLOCK)
+
+
+def job(source, calls=None, name="", **other):
+    test = json.dumps({"calls": calls}).encode() if calls is not None else None
+    return Job(name or source[:20], json.dumps({"source": source}).encode(), test, **other)
+
+
+def cages(kind, workers=1, **plan):
+    return open_pool(CagePlan(kind, harness=HARNESS, harness_path=FOLDER, **plan), workers)
+
+
+def ends(sandbox, *sources, **limits):
+    given = {"limits": Limits(**limits)} if limits else {}
+    return list(sandbox.run([job(source, **given) for source in sources]))
+
+
+def printed(sandbox, source, **limits):
+    (ended,) = ends(sandbox, source, **limits)
+    assert (ended.ended, ended.status) == ("exit", 0), ended
+    return ended.stdout.decode()

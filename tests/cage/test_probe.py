@@ -1,0 +1,75 @@
+"""Which sandbox is given for what was asked, and what the attacks of the probe can see."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.cage.attacks import ATTACKS, Bait
+from assay.cage.cage import CagePlan
+from assay.cage.cage_pool import open_pool
+from assay.cage.limits import Job
+from assay.cage.open_cage import _named, open_sandbox
+from assay.cage.probe import PLAIN, ProbeFinding, attack_program, probe
+from assay.cage.sandbox_kinds import ISOLATING, KINDS, RENAMED, WEAK
+from assay.errors import InputError, OldName
+
+
+def test_every_kind_has_its_guarantees_and_one_name():
+    assert all(kind.guarantees and kind.name == name for name, kind in KINDS.items())
+    assert {*ISOLATING, WEAK} == {*KINDS.values()}
+    assert RENAMED.keys().isdisjoint(KINDS)
+
+
+def test_an_old_name_is_the_kind_that_is_called_otherwise_now():
+    with pytest.warns(OldName, match=r"'hybrid' is now called 'namespaces\+landlock'"):
+        assert _named("hybrid") == KINDS["namespaces+landlock"]
+
+
+def test_the_strongest_that_holds_is_given(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    holding = [kind for kind in ISOLATING if probe(kind).holds]
+    if not holding:
+        pytest.skip("no sandbox holds here")
+    with open_sandbox() as sandbox:
+        assert sandbox.name == holding[0].name
+    assert list((tmp_path / "assay" / "sandbox").glob("*.json"))
+
+
+def test_a_kind_that_fails_one_attack_is_not_offered():
+    findings = [
+        ProbeFinding("namespaces", ("reads files",)),
+        ProbeFinding("namespaces+landlock", reason="refused"),
+        ProbeFinding("landlock"),
+    ]
+    assert [finding.holds for finding in findings] == [False, False, True]
+    assert str(findings[0]) == "namespaces: does not hold: reads files"
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"kind": "landlok"}, "did you mean 'landlock'?"),
+        (
+            {"kind": "weak"},
+            "does not isolate programs: they can do whatever you can; run it all the same with --allow-unsafe",
+        ),
+        ({"workers": 0}, "at least 1"),
+        ({"paths": ["/no/such/folder"]}, "no folder /no/such/folder"),
+    ],
+)
+def test_what_cannot_be_given_is_refused_with_one_line(asked, message):
+    with pytest.raises(InputError) as refused:
+        open_sandbox(**asked)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+HARMLESS = ("reaches the network", "reads files", "writes files", "signals other processes")
+
+
+@pytest.mark.parametrize("one", [one for one in ATTACKS if one.name in HARMLESS], ids=lambda one: one.name)
+def test_an_attack_gets_through_where_nothing_holds(one):
+    """The attacks would be worthless if they failed of themselves; those that could do harm are not tried."""
+    with Bait() as bait, open_pool(CagePlan(WEAK, harness=(PLAIN, PLAIN)), 1) as sandbox:
+        (ended,) = sandbox.run([Job(one.name, attack_program(one, bait), limits=one.limits)])
+        assert not one.held(ended, bait)

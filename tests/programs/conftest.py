@@ -1,0 +1,129 @@
+"""Both sides of the harness in two plain processes, without any walls: what they say is the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+import pytest
+
+from assay.cage.limits import Ended, Job
+from assay.programs import verdict
+from assay.programs.harness import candidate, test_process
+from assay.types import Outcome, Program, Script, Task, Test
+
+MOST_BYTES = 8 << 20
+
+
+def run_apart(job: Job, wall_s: float = 60.0) -> Ended:
+    """Run a job as a cage does, but in the open; the result says `wall` where it took too long."""
+    ours, theirs = socket.socketpair()
+    pipes = {name: os.pipe() for name in ("verdict", "reports", "stdout")}
+    writers = {name: pipe[1] for name, pipe in pipes.items()}
+
+    def be_judge() -> None:
+        test_process.judge(ours, json.loads(job.judge or b""), writers["verdict"])
+
+    def be_candidate() -> None:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for file, place in ((nothing, 0), (writers["stdout"], 1), (nothing, 2)):
+            os.dup2(file, place)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, MOST_BYTES))
+        candidate.serve(theirs, json.loads(job.candidate), writers["reports"])
+
+    started = time.monotonic()
+    pids = [
+        forked(be_judge, keep=[ours.fileno(), writers["verdict"]]),
+        forked(be_candidate, keep=[theirs.fileno(), writers["stdout"], writers["reports"]]),
+    ]
+    for file in (ours, theirs):
+        file.close()
+    for writer in writers.values():
+        os.close(writer)
+    reading = Reading({pipe[0]: name for name, pipe in pipes.items()})
+    ended = reading.until("verdict", started + wall_s)
+    _, status = (reaped(pid) for pid in pids)
+    reading.until("stdout", time.monotonic() + 5)
+    return Ended(job.id, **reading.close(), status=status, ended=ended, wall_s=time.monotonic() - started)
+
+
+@dataclass
+class Reading:
+    names: dict[int, str]
+    got: dict[str, bytes] = field(default_factory=dict)
+
+    def until(self, wanted: str, deadline: float) -> str:
+        while wanted in self.names.values():
+            ready, _, _ = select.select(list(self.names), [], [], max(deadline - time.monotonic(), 0))
+            if not ready:
+                return "wall"
+            for file in ready:
+                more = os.read(file, 1 << 16)
+                name = self.names[file]
+                self.got[name] = self.got.get(name, b"") + more
+                if not more:
+                    os.close(file)
+                    del self.names[file]
+        return "exit"
+
+    def close(self) -> dict[str, bytes]:
+        for file in self.names:
+            os.close(file)
+        return self.got
+
+
+def forked(work: Callable[[], None], keep: Collection[int]) -> int:
+    """Do some work in a child that has no file of ours but a few: programs write to whatever they find open."""
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        first = 3
+        for file in sorted(keep):
+            os.closerange(first, file)
+            first = file + 1
+        os.closerange(first, 1 << 16)
+        work()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def reaped(pid: int) -> int:
+    """Return the status of a process, 0 where it had to be ended."""
+    deadline = time.monotonic() + 0.2
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.005)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return 0
+
+
+@pytest.fixture
+def apart() -> Callable[..., Ended]:
+    """What runs a job in two processes."""
+    return run_apart
+
+
+@pytest.fixture
+def outcome() -> Callable[..., Outcome]:
+    """What tells the outcome of a program and its tests, given as text or as tests."""
+
+    def run(source: str, *tests: str | Test, entry: str = "f", wall_s: float = 60.0, **of_task: object) -> Outcome:
+        made = tuple(Script(test) if isinstance(test, str) else test for test in tests)
+        task = Task("task", "", entry, made, **of_task)
+        program = Program("task", source, id="program")
+        return verdict.outcome_of(task, program, run_apart(verdict.job_of(task, program), wall_s))
+
+    return run

@@ -1,0 +1,129 @@
+"""Texts with examples, as people write them, to the tests that they show."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.programs.shown.shown_examples import shown
+from assay.types import Call, Script, Stdin, Task
+
+
+def calls(text: str, name: str = "f") -> list[tuple[object, ...]]:
+    """Return arguments and value of each call that a text shows."""
+    return [(*test.args, test.expected) for test in shown(Task("t", text, name)) if isinstance(test, Call)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (">>> f(1)\n2", [(1, 2)]),
+        (">>> f([1, 2],\n...   'a')\n[1,\n 2]\n\nprose", [([1, 2], "a", [1, 2])]),
+        (">>> f(1) == 2", [(1, 2)]),
+        ("assert f(1) == (2, 3), 'why'", [(1, (2, 3))]),
+        ("f(1) -> 2\nf(2) => 3\nf(3) ➞ 4\nf(4) ==> 5\nf(5) --> 6", [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6)]),
+        ("- f('a b') returns 'c'.", [("a b", "c")]),
+        ("`f(1)` should return `true`", [(1, True)]),
+        ("* f(2, -1) # => [0.5]", [(2, -1, [0.5])]),
+        ("f({'a': 1})\n  {'b': 2}\n", [({"a": 1}, {"b": 2})]),
+        ("f('5 apples', 19) -> 19 - 5 - 6 = 8", [("5 apples", 19, 8)]),
+        ("f(1) = 2, and f(2) = 3.", [(1, 2), (2, 3)]),
+        ("f('a(b') == ')'", [("a(b", ")")]),
+        ("renamed([4]) ==> 2", [([4], 2)]),
+        ("[1, 2] => 3", [([1, 2], 3)]),
+        ("Input: lst = [1, 2]\nOutput: 3", [([1, 2], 3)]),
+        ("For n = 5 the output should be 8", [(5, 8)]),
+    ],
+)
+def test_examples_are_found(text: str, found: list[tuple[object, ...]]) -> None:
+    assert calls(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f(1) + 1 == 3",
+        "2 * f(1) = 3",
+        "f(1) -> 2 * x",
+        "f(x) == y",
+        "f(1) is 3 digits long",
+        "f(2) = 1 if it is odd",
+        "not f(1) == True",
+        "def f(): 3",
+        "f(n) = f(n - 1) + 1",
+        "f(1) == 2 and elsewhere f(1) == 3",
+        "f([1, 2",
+        "",
+    ],
+)
+def test_what_says_no_value_is_no_example(text: str) -> None:
+    assert not calls(text)
+
+
+def test_the_docstring_of_a_prompt_counts_with_its_escapes() -> None:
+    prompt = "def f(s):\n    \"\"\" Split.\n    >>> f('a\\\\nb')\n    ['a', 'b']\n    \"\"\"\n"
+    assert calls(prompt) == [("a\nb", ["a", "b"])]
+
+
+def test_a_doctest_of_an_expression_is_left_to_the_sandbox() -> None:
+    text = ">>> x = f(2)\n>>> round(f(x), 1)\n0.5"
+    assert shown(Task("t", text, "f")) == (Script("x = f(2)\nassert round(f(x), 1) == 0.5"),)
+
+
+SAMPLES = """Read a number.
+
+-----Input-----
+One number.
+
+-----Output-----
+Its double.
+
+-----Examples-----
+Input
+1
+
+Output
+2
+
+Input
+2
+3
+
+Output
+4
+6
+
+-----Note-----
+Output
+nothing
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (SAMPLES, [("1\n", "2\n"), ("2\n3\n", "4\n6\n")]),
+        ("Sample Input 1\n\n1 2\n\nSample Output 1\n\n3\n\nThe sum is 3.\n", [("1 2\n", "3\n")]),
+        ("## Example\nInput: 5\nOutput: 6\nExplanation: one more", [("5\n", "6\n")]),
+        ("Sample Input:\n```\n1\n```\nSample Output:\n```\n2\n```\n", [("1\n", "2\n")]),
+        ("Input\n1\nOutput\n2\n", []),
+    ],
+)
+def test_samples_of_standard_input_are_found(text: str, found: list[tuple[str, str]]) -> None:
+    assert shown(Task("t", text)) == tuple(Stdin(*pair) for pair in found)
+
+
+@given(st.text(alphabet="f(1)[]{}'\"=->, \n#>.i", max_size=300))
+def test_no_text_is_too_strange(text: str) -> None:
+    for test in shown(Task("t", text, "f")):
+        assert isinstance(test, Call | Script)
+    assert isinstance(shown(Task("t", text)), tuple)
+
+
+@pytest.mark.parametrize(
+    "part", ["f(", "f(1) == ", "(" * 50, "'", "f('", "=", " ", "\n", ">>> f(", "Input\n", "- " * 9]
+)
+@pytest.mark.parametrize("name", ["f", ""])
+def test_a_hostile_text_takes_no_longer_than_its_length(growth, part: str, name: str) -> None:
+    assert growth(lambda size: shown(Task("t", part * (size // len(part)), name)), 20_000) < 40

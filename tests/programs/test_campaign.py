@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.cage.limits import Ended, Job, Limits
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.programs.drop_vacuous import drop_vacuous_tests
+from assay.programs.outcome_file import ExecuteSettings, execute_to_file, load
+from assay.programs.tasks.expected import with_expected_outputs
+from assay.programs.tasks.task_file import Inputs, TaskFile
+from assay.runs.record import manifest_of
+from assay.types import Call, Program, Script, Stdin, Task
+
+TASK = Task("t", "", "f", tests=(Call((1,), 2),))
+SETTINGS = ExecuteSettings("tasks", "samples", "own", "none", "scripted", Limits())
+
+
+class Scripted:
+    """A sandbox that knows the verdict about each text of a program, and runs nothing."""
+
+    name = "scripted"
+    guarantees = ()
+
+    def __init__(self, faults: dict[str, str | None] | None = None, stop_at: int = -1) -> None:
+        self.faults = faults or {}
+        self.stop_at = stop_at
+        self.ran: list[str] = []
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Ended]:
+        for job in jobs:
+            if len(self.ran) == self.stop_at:
+                raise KeyboardInterrupt
+            source = json.loads(job.candidate)["source"]
+            self.ran.append(source)
+            if self.faults.get(source, "TypeError") is None:
+                yield Ended(job.id, ended="broken", detail="no cage")
+            else:
+                yield Ended(job.id, verdict=verdict(self.faults.get(source, "TypeError")), cpu_s=0.5)
+
+
+def verdict(fault: str) -> bytes:
+    told = {"fault": fault, "detail": "d", "got": "1", "expected": "2", "line": 1, "missing": "", "tests_run": 1}
+    return json.dumps({**told, "shared": False, "passed": [], "gone": False}).encode()
+
+
+def programs(*sources: str) -> list[Program]:
+    return [Program("t", source, f"t#{number}") for number, source in enumerate(sources)]
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "outcomes.jsonl"
+
+
+def faults(out: Path) -> list[Fault | None]:
+    return [row.outcome.fault for row in load(out)]
+
+
+def test_outcomes_stand_in_the_order_of_programs_and_a_text_runs_once(out: Path):
+    sandbox = Scripted({"right": "correct"})
+    asked = [*programs("right", "wrong", "right"), Program("t", "wrong", "again", n=5)]
+    rows = execute_to_file([TASK], asked, sandbox, out, settings=SETTINGS)
+    assert sandbox.ran == ["right", "wrong"]
+    assert [(row.outcome.program_id, row.outcome.fault, row.n) for row in rows] == [
+        ("t#0", Fault.CORRECT, 1),
+        ("t#1", Fault.TYPE_ERROR, 1),
+        ("t#2", Fault.CORRECT, 1),
+        ("again", Fault.TYPE_ERROR, 5),
+    ]
+    assert list(load(out)) == rows
+    assert {row.outcome.sandbox for row in rows} == {"scripted"}
+
+
+def test_the_same_text_for_two_tasks_runs_for_each(out: Path):
+    sandbox = Scripted()
+    other = Task("u", "", "f", tests=TASK.tests)
+    execute_to_file([TASK, other], [Program("t", "x", "1"), Program("u", "x", "2")], sandbox, out, settings=SETTINGS)
+    assert sandbox.ran == ["x", "x"]
+
+
+@pytest.mark.parametrize("stop_at", [0, 1, 70, 149])
+def test_a_campaign_that_was_stopped_goes_on_and_leaves_the_same_file(tmp_path: Path, stop_at: int):
+    asked = programs(*(f"{number % 150}" for number in range(300)))
+    right = {str(number): "correct" for number in range(0, 150, 3)}
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    execute_to_file([TASK], asked, Scripted(right), whole, settings=SETTINGS)
+    first = Scripted(right, stop_at=stop_at)
+    with pytest.raises(KeyboardInterrupt):
+        execute_to_file([TASK], asked, first, cut, settings=SETTINGS)
+    cut.open("ab").write(b'{"task_id": "half a li')
+    second = Scripted(right)
+    execute_to_file([TASK], asked, second, cut, settings=SETTINGS)
+    assert cut.read_bytes() == whole.read_bytes()
+    assert not set(first.ran) & set(second.ran)
+
+
+def test_a_finished_campaign_runs_nothing_again(out: Path):
+    execute_to_file([TASK], programs("a", "b"), Scripted(), out, settings=SETTINGS)
+    before = out.read_bytes()
+    again = Scripted()
+    assert len(execute_to_file([TASK], programs("a", "b"), again, out, settings=SETTINGS)) == 2
+    assert again.ran == []
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "what"),
+    [
+        (ExecuteSettings("tasks", "samples", "own", "human-eval", "scripted", Limits()), ("a", "b"), "stop differ"),
+        (ExecuteSettings("tasks", "samples", "own", "none", "scripted", Limits(cpu_s=1)), ("a", "b"), "limits differ"),
+        (SETTINGS, ("a",), "of another run: programs differ"),
+    ],
+)
+def test_outcomes_of_another_run_are_never_written_over(out: Path, settings, asked, what):
+    execute_to_file([TASK], programs("a", "b"), Scripted(), out, settings=SETTINGS)
+    before = out.read_bytes()
+    with pytest.raises(InputError, match=what):
+        execute_to_file([TASK], programs(*asked), Scripted(), out, settings=settings)
+    assert out.read_bytes() == before
+
+
+def test_outcomes_without_a_manifest_and_foreign_lines_are_refused(out: Path):
+    execute_to_file([TASK], programs("a"), Scripted(), out, settings=SETTINGS)
+    whole = out.read_text()
+    out.write_text('{"fault": "no such"}\n')
+    with pytest.raises(InputError, match=r"outcomes.jsonl:1: no outcome"):
+        execute_to_file([TASK], programs("a"), Scripted(), out, settings=SETTINGS)
+    out.write_text(whole)
+    manifest_of(out).unlink()
+    with pytest.raises(InputError, match="does not say what decided"):
+        execute_to_file([TASK], programs("a"), Scripted(), out, settings=SETTINGS)
+
+
+def test_what_the_machinery_failed_to_find_out_is_undecided(out: Path):
+    execute_to_file(
+        [TASK, Task("u", "")], [*programs("a"), Program("u", "b", "u#0")], Scripted({"a": None}), out, settings=SETTINGS
+    )
+    assert faults(out) == [None, None]
+    assert [row.outcome.detail for row in load(out)] == [
+        "the sandbox broke: no cage",
+        "the task has no tests that say anything",
+    ]
+
+
+def test_programs_that_cannot_be_run_have_an_outcome_and_a_line(out: Path):
+    sandbox = Scripted()
+    asked = programs("x = 1\ny = '\0'", "ok", "a = 1\n\nb = '\ud800'", "#" * 12_000_001, "")
+    execute_to_file([TASK], asked, sandbox, out, settings=SETTINGS)
+    told = [(row.outcome.fault, row.outcome.line, row.outcome.detail) for row in load(out)]
+    assert told[0] == (Fault.SYNTAX_ERROR, 2, "source code cannot contain null bytes")
+    assert told[2] == (Fault.SYNTAX_ERROR, 3, "not UTF-8 text: surrogates not allowed")
+    assert told[3] == (None, -1, "not run: 12.0 MB of text, more than 12 MB")
+    assert sandbox.ran == ["ok", ""]
+
+
+def test_the_manifest_says_what_decided(out: Path):
+    execute_to_file([TASK], programs("a"), Scripted(), out, settings=SETTINGS, seed=7)
+    told = json.loads(manifest_of(out).read_text())
+    assert told["settings"]["stop"] == "none"
+    assert told["settings"]["limits"]["cpu_s"] == 5.0
+    assert told["seed"] == 7
+    assert {"python", "assay"} <= told["versions"].keys()
+
+
+def test_progress_is_told(out: Path):
+    told = []
+    execute_to_file(
+        [TASK], programs("a", "a"), Scripted(), out, settings=SETTINGS, report=lambda *each: told.append(each)
+    )
+    assert told == [("programs", 1, 2), ("programs", 2, 2)]
+
+
+class Passing(Scripted):
+    """Finds every program correct."""
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Ended]:
+        for job in jobs:
+            yield Ended(job.id, verdict=verdict("correct"))
+
+
+def test_tests_that_a_stub_passes_are_named_and_left_out():
+    reading = drop_vacuous_tests(TaskFile((TASK, Task("empty", ""))), Passing())
+    assert [task.tests for task in reading.tasks] == [(), ()]
+    assert [str(each) for each in reading.problems] == [
+        "t: a program that does nothing (raises, none, object, empty) passes its tests: left out"
+    ]
+    assert drop_vacuous_tests(TaskFile((TASK,)), Scripted()).tasks == (TASK,)
+
+
+def test_tests_that_cannot_be_read_or_expect_nothing_are_left_out():
+    broken = Task("broken", "", "f", tests=(Script("assert ("),))
+    silent = Task("silent", "", tests=(Stdin("1", " \n"), Stdin("1", "2")))
+    reading = drop_vacuous_tests(TaskFile((broken, silent)), Scripted())
+    assert [task.tests for task in reading.tasks] == [(), (Stdin("1", "2"),)]
+    assert str(reading.problems[0]).startswith("broken: test 0 of task broken cannot be used")
+    assert str(reading.problems[1]) == "silent: 1 of 2 inputs expect nothing: left out"
+
+
+class Answers(Scripted):
+    """Prints the same for every job."""
+
+    def __init__(self, printed: str, **how: object) -> None:
+        super().__init__()
+        self.ended = Ended("", stdout=printed.encode(), **how)
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Ended]:
+        for _ in jobs:
+            yield self.ended
+
+
+def with_inputs(*args: tuple) -> TaskFile:
+    return TaskFile((Task("t", "", "f", reference="def f(a): return a"),), inputs={"t": Inputs(args)})
+
+
+def test_what_the_reference_returns_is_expected():
+    printed = "((1, ), 2)\n(([1, ], ), (1e999, ))\nthe contract does not hold: AssertionError\n((5, ), 'cut of"
+    reading = with_expected_outputs(with_inputs((1,), ([1],), (0,), (5,)), Answers(printed, ended="cpu", cpu_s=60.0))
+    assert reading.tasks[0].tests == (Call((1,), 2), Call(([1],), (float("inf"),), 1e-6))
+    assert reading.tasks[0].timeout_s == 240.0
+    assert [str(each) for each in reading.problems] == [
+        "t: 1 inputs are no tests: the contract does not hold: AssertionError",
+        "t: 1 inputs are no tests: the reference takes longer than 60 s for all inputs",
+    ]
+
+
+def test_a_reference_that_does_not_run_is_told():
+    reading = with_expected_outputs(with_inputs((1,)), Answers("", ended="broken", detail="no cage"))
+    assert reading.tasks[0].tests == ()
+    assert str(reading.problems[0]) == "t: 1 inputs are no tests: running the reference ended by broken (no cage)"
+
+
+@pytest.mark.parametrize("ended", ["exit", "cpu"])
+def test_what_a_reference_answered_is_kept(tmp_path: Path, ended: str):
+    asked, again = with_inputs((1,), (2,)), with_inputs((1,), (2,))
+    first = with_expected_outputs(asked, Answers("((1, ), 2)\n", ended=ended, cpu_s=60.0, reports=b"no"), kept=tmp_path)
+    assert with_expected_outputs(again, Scripted(stop_at=0), kept=tmp_path) == first
+    assert first.tasks[0].tests == (Call((1,), 2),)
+    other = with_expected_outputs(with_inputs((1,)), Answers("((1, ), 3)\n"), kept=tmp_path)
+    assert other.tasks[0].tests == (Call((1,), 3),)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_the_machinery_spoiled_is_not_kept_and_a_spoiled_file_is_no_answer(tmp_path: Path):
+    with_expected_outputs(with_inputs((1,)), Answers("", ended="broken"), kept=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    with_expected_outputs(with_inputs((1,)), Answers("((1, ), 2)\n"), kept=tmp_path)
+    next(tmp_path.iterdir()).write_bytes(b"half a fi")
+    assert with_expected_outputs(with_inputs((1,)), Answers("((1, ), 4)\n"), kept=tmp_path).tasks[0].tests == (
+        Call((1,), 4),
+    )

@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import datetime as dt
+import json
+import socket
+import struct
+from collections import Counter, OrderedDict, defaultdict, deque
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count, islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.programs.harness.codec import MOST_BYTES, Channel, Drawn, Gone, NotPlainData, pack, unpack
+
+
+def crossed(value: object) -> object:
+    return unpack(json.loads(json.dumps(pack(value))))
+
+
+ATOMS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.complex_numbers(allow_nan=False)
+    | st.text(st.characters(exclude_categories=()))
+    | st.binary()
+)
+KEYS = st.booleans() | st.integers() | st.text() | st.tuples(st.integers(), st.text())
+VALUES = st.recursive(
+    ATOMS,
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(KEYS, inner)
+        | st.sets(KEYS)
+        | st.frozensets(KEYS)
+        | st.lists(inner).map(deque)
+    ),
+)
+
+
+@given(VALUES)
+def test_plain_values_cross_as_they_are(value):
+    assert repr(crossed(value)) == repr(value) or crossed(value) == value
+    assert type(crossed(value)) is type(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        10**5000,
+        -(10**5000),
+        [2**62, 1],
+        [True, 2, "x", None, 1.5],
+        "\ud83d\ude00",
+        ["a", "\ud83d\ude00"],
+        -0.0,
+        float("inf"),
+        range(2, 20, 3),
+        Counter("abca"),
+        OrderedDict([(2, 1), (1, 2)]),
+        bytearray(b"ab"),
+        Decimal("1.10"),
+        Fraction(1, 3),
+        dt.date(2020, 1, 2),
+        dt.datetime(2020, 1, 2, 3, 4, 5, 6),  # noqa: DTZ001
+        dt.timedelta(days=1, seconds=2),
+        int,
+        {(1, "a"): [{2}], None: frozenset({1})},
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_tests_compare_crosses(value):
+    assert crossed(value) == value
+    assert type(crossed(value)) is type(value)
+
+
+def test_a_half_of_a_character_stays_a_half():
+    assert len(crossed("\ud83d\ude00")) == 2
+
+
+def test_views_cross_as_views():
+    assert crossed({1: 2}.keys()) == {1}
+    assert list(crossed({1: 2}.values())) == [2]
+    assert list(crossed({1: 2}.items())) == [(1, 2)]
+    assert crossed(defaultdict(int, a=1)) == {"a": 1}
+
+
+def test_iterators_are_drawn_and_stay_iterators():
+    drawn = crossed(zip([1], [2], strict=True))
+    assert isinstance(drawn, Drawn)
+    assert drawn != [(1, 2)]
+    assert list(drawn) == [(1, 2)]
+    assert list(drawn) == []
+
+
+class LyingList(list):
+    def __iter__(self):
+        return iter([9])
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+    def __len__(self):
+        return 5
+
+
+class LyingDict(dict):
+    def items(self):
+        return [(1, 1)]
+
+    keys = __iter__ = items
+
+
+class LyingText(str):
+    __slots__ = ()
+
+    def __str__(self):
+        return "lie"
+
+    __repr__ = encode = isascii = __str__
+
+
+class LyingNumber(int):
+    def __index__(self):
+        return 7
+
+    __int__ = bit_length = __index__
+
+
+class LyingFloat(float):
+    def __pos__(self):
+        return 7.0
+
+
+@pytest.mark.parametrize(
+    ("lie", "truth"),
+    [
+        (LyingList([1, 2]), [1, 2]),
+        (LyingDict({3: 4}), {3: 4}),
+        (LyingText("truth"), "truth"),
+        (LyingNumber(3), 3),
+        (LyingFloat(3.5), 3.5),
+        ([LyingNumber(3)], [3]),
+    ],
+    ids=["list", "dict", "str", "int", "float", "inside"],
+)
+def test_a_subclass_crosses_as_the_data_it_is(lie, truth):
+    assert type(crossed(lie)) is type(truth)
+    assert crossed(lie) == truth
+
+
+def itself() -> list[object]:
+    value: list[object] = []
+    value.append(value)
+    return value
+
+
+def nested(depth: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+class Reduced:
+    def __reduce__(self):
+        return (print, ("never",))
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (object(), "class object"),
+        (Reduced(), "class Reduced"),
+        (len, "class builtin_function_or_method"),
+        (Reduced, "the class Reduced"),
+        (itself(), "holds itself"),
+        ({"a": [itself()]}, "holds itself"),
+        (nested(300), "deep"),
+        (nested(5000), "deep"),
+        (count(), "more than 200000"),
+        ([0] * 3_000_000, "items"),
+        ("x" * (MOST_BYTES + 10), "bytes"),
+        (bytes(MOST_BYTES + 10), "bytes"),
+    ],
+    ids=range(12),
+)
+def test_what_is_no_data_is_refused(value, why):
+    with pytest.raises(NotPlainData, match=why):
+        pack(value)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"x": 1},
+        {},
+        {"t": 1, "u": 2},
+        {"d": [[1]]},
+        {"d": [[[]], [1]]},
+        {"s": [[1]]},
+        {"i": "zz"},
+        {"T": "print"},
+        {"m": ["os.system", ["true"]]},
+        {"r": [1, 2, 0]},
+        {"c": ["x", 1]},
+        {"u": "ff"},
+    ],
+    ids=str,
+)
+def test_a_forged_value_is_no_value(message):
+    with pytest.raises(Gone):
+        unpack(message)
+
+
+def test_a_list_that_is_unpacked_is_a_copy():
+    packed = [[1, 2], 3]
+    unpack(packed)[0].append(5)
+    assert packed == [[1, 2], 3]
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"\0\0", struct.pack(">I", 10) + b"[1", struct.pack(">I", 1 << 31), struct.pack(">I", 2) + b"}{"]
+)
+def test_a_channel_ends_at_the_end_and_at_what_is_no_message(raw):
+    here, there = socket.socketpair()
+    with here, there:
+        there.sendall(raw)
+        there.shutdown(socket.SHUT_WR)
+        with pytest.raises(Gone):
+            Channel(here).receive()
+
+
+def test_messages_keep_their_order_and_their_borders():
+    here, there = socket.socketpair()
+    with here, there:
+        sender, receiver = Channel(there), Channel(here)
+        for number in range(50):
+            sender.send(["x" * number, number])
+        assert [receiver.receive()[1] for _ in range(50)] == list(range(50))
+
+
+def test_a_message_of_no_reasonable_length_is_not_sent():
+    here, there = socket.socketpair()
+    with here, there, pytest.raises(NotPlainData):
+        Channel(here).send("x" * MOST_BYTES)
+
+
+def test_numpy_arrays_cross_as_arrays():
+    numpy = pytest.importorskip("numpy")
+    array = numpy.array([[1.5, 2], [3, 4]])
+    assert (crossed(array) == array).all()
+    assert crossed(numpy.int64(3)) == 3
+    with pytest.raises(NotPlainData):
+        pack(numpy.array([object()]))
+
+
+def test_the_items_of_an_endless_iterator_are_not_lost_to_a_short_look():
+    assert list(crossed(islice(count(), 3))) == [0, 1, 2]

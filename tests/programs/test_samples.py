@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.programs.samples import STOPS, cut, read, references
+from assay.types import Task
+
+ADD = Task("Demo/1", 'def add(a, b):\n    """Add."""\n', "add", reference="def add(a, b):\n    return a + b\n")
+SUB = Task("Demo/2", "def sub(a, b):\n", "sub")
+
+
+@pytest.fixture
+def samples(tmp_path: Path):
+    def make(*rows: object, stop: str = "", tasks=(ADD, SUB)):
+        file = tmp_path / "samples.jsonl"
+        file.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+        return read(file, tasks, stop=stop)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("row", "source"),
+    [
+        ({"completion": "    return 1\n"}, ADD.prompt + "    return 1\n"),
+        ({"completion": "    return 1\nprint(2)\n"}, ADD.prompt + "    return 1"),
+        ({"prompt": "def add(a, b):\n", "completion": "    return 1"}, "def add(a, b):\n    return 1"),
+        ({"completion": "    return 1", "source": "some model"}, ADD.prompt + "    return 1"),
+        ({"solution": "def add(a, b): ..."}, "def add(a, b): ..."),
+        ({"code": "def add(a, b): ...", "source": "some model"}, "def add(a, b): ..."),
+        ({"source": "def add(a, b): ..."}, "def add(a, b): ..."),
+        ({"solution": "x = 1\nprint(x)\n"}, "x = 1\nprint(x)\n"),
+        ({"code": ""}, ""),
+        ({"code": "\0"}, "\0"),
+    ],
+)
+def test_each_format_gives_a_whole_program(samples, row, source):
+    read = samples({"task_id": "Demo/1", **row})
+    assert [program.source for program in read.programs] == [source]
+    assert read.problems == ()
+
+
+@pytest.mark.parametrize("name", ["Demo/1", "demo/1", "DEMO/1", "1", 1])
+def test_a_task_is_found_by_its_id_in_other_letters_or_its_number(samples, name):
+    assert samples({"task_id": name, "code": ""}).programs[0].task_id == "Demo/1"
+
+
+def test_a_number_that_two_tasks_have_is_none_of_them(samples):
+    found = samples({"task_id": "1", "code": ""}, tasks=(ADD, Task("Other/1", "")))
+    assert (found.programs, found.unknown) == ((), 1)
+
+
+def test_a_sample_without_an_id_is_found_by_its_prompt(samples):
+    found = samples({"prompt": ADD.prompt, "completion": "x"}, {"prompt": "unheard of", "completion": "x"})
+    assert [program.task_id for program in found.programs] == ["Demo/1"]
+    assert [str(problem) for problem in found.problems] == [
+        "samples.jsonl:2: no field 'task_id', and no task has this prompt"
+    ]
+
+
+def test_programs_have_an_id_and_say_how_often_they_were_sampled(samples):
+    found = samples(
+        {"task_id": "Demo/1", "code": "a", "n": 7, "model": "m"},
+        {"task_id": "Demo/2", "code": "b"},
+        {"task_id": "Demo/1", "code": "a", "id": "mine"},
+    )
+    assert [program.id for program in found.programs] == ["Demo/1#0", "Demo/2#0", "mine"]
+    assert [program.n for program in found.programs] == [7, 1, 1]
+    assert found.programs[0].tags == {"model": "m"}
+
+
+def test_what_is_broken_is_told_and_the_rest_counts(samples):
+    found = samples(
+        "{",
+        {"task_id": "Demo/1", "code": "a"},
+        "[1]",
+        {"code": "a"},
+        {"task_id": "Demo/1"},
+        {"task_id": "Demo/1", "code": 5},
+        {"task_id": "Demo/1", "code": "a", "n": 0},
+        {"task_id": "Demo/9", "code": "a"},
+        {"task_id": "Demo/9", "code": "b"},
+        {"task_id": "Demo/2", "code": "a"},
+    )
+    assert len(found.programs) == 2
+    assert found.unknown == 2
+    told = [str(problem) for problem in found.problems]
+    assert [line.split(":")[1] for line in told] == ["1", "3", "4", "5", "6", "7", "8"]
+    assert told[3] == "samples.jsonl:5: no program: it needs a field code, solution, source or completion"
+    assert told[4] == "samples.jsonl:6: field 'code' is 5, wanted text"
+    assert told[6].startswith("samples.jsonl:8: there is no task 'Demo/9'; did you mean 'Demo/")
+
+
+def test_a_packed_file_is_read_and_a_damaged_one_refused(tmp_path: Path):
+    file = tmp_path / "samples.jsonl.gz"
+    file.write_bytes(gzip.compress(b'{"task_id": "Demo/1", "code": "a"}\n'))
+    assert len(read(file, [ADD]).programs) == 1
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(InputError, match="damaged gzip file"):
+        read(file, [ADD])
+
+
+def test_whole_programs_are_cut_only_when_a_rule_is_named_and_behind_their_header(samples):
+    source = "# a comment\nimport os\n\ndef add(a, b):\n    return a\n\nprint(add(1, 2))\n"
+    row = {"task_id": "Demo/1", "code": source}
+    assert samples(row).programs[0].source == source
+    named = samples(row, stop="human-eval")
+    assert named.programs[0].source == "# a comment\nimport os\n\ndef add(a, b):\n    return a\n"
+    assert (samples(row).stop, named.stop) == ("human-eval", "human-eval+whole")
+
+
+@pytest.mark.parametrize("stop", [each for each in STOPS if each != "none"])
+def test_a_rule_cuts_at_its_first_sequence(stop):
+    for sequence in STOPS[stop]:
+        assert cut(f"    return 1{sequence} and more\ndef", STOPS[stop]) == "    return 1"
+
+
+def test_the_rule_none_cuts_nothing(samples):
+    text = "    return 1\nprint(2)\n"
+    assert samples({"task_id": "Demo/2", "completion": text}, stop="none").programs[0].source == SUB.prompt + text
+
+
+def test_an_unknown_rule_names_the_nearest(samples):
+    with pytest.raises(InputError, match="did you mean 'human-eval'"):
+        samples(stop="humaneval")
+
+
+def test_references_are_programs_and_a_task_without_one_is_told():
+    found = references([ADD, SUB])
+    assert [program.source for program in found.programs] == [ADD.reference]
+    assert [str(problem) for problem in found.problems] == ["Demo/2: it has no reference to run"]

@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.programs.tasks.task_formats import form_of, read
+from assay.types import Call, Pytest, Script, Stdin
+
+HUMANEVAL = {
+    "task_id": "Demo/0",
+    "prompt": "def add(a, b):\n",
+    "entry_point": "add",
+    "canonical_solution": "    return a + b\n",
+    "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
+}
+EVALPLUS = {
+    **{name: HUMANEVAL[name] for name in ("task_id", "prompt", "entry_point", "canonical_solution")},
+    "base_input": [[1, 2]],
+    "plus_input": [[3, 4], [[5], [6]]],
+    "contract": "    assert a\n",
+    "atol": 0,
+}
+MBPP = {
+    "task_id": 7,
+    "text": "Add two numbers.",
+    "code": "def helper(a):\n    return a\n\ndef add(a, b):\n    return helper(a) + b\n",
+    "test_setup_code": "x = 1",
+    "test_list": ["assert add(x, 2) == 3", "assert add(0, 0) == 0"],
+    "challenge_test_list": ["assert add(-1, 1) == 0"],
+}
+APPS = {
+    "id": 5,
+    "question": "Add.",
+    "input_output": json.dumps({"inputs": ["1 2\n"], "outputs": ["3\n"]}),
+    "starter_code": "",
+}
+OWN = {"id": "a", "prompt": "Add.", "entry_point": "add", "tests": [{"args": [1, 2], "expected": 3}]}
+
+
+@pytest.fixture
+def tasks(tmp_path: Path):
+    def make(*rows: object, form: str = "", name: str = "tasks.jsonl"):
+        file = tmp_path / name
+        file.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+        return read(file, form)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("row", "form"),
+    [(HUMANEVAL, "humaneval"), (EVALPLUS, "evalplus"), (MBPP, "mbpp"), (APPS, "apps"), (OWN, "own")],
+)
+def test_a_format_is_told_by_its_fields_whatever_the_name(tasks, tmp_path: Path, row, form):
+    assert tasks(row).form == form
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(json.dumps([row]).encode()))
+    assert form_of(packed) == form
+    assert tasks("{", row).form == form
+
+
+def test_humaneval(tasks):
+    (task,) = tasks(HUMANEVAL).tasks
+    assert (task.id, task.entry_point, task.prompt) == ("Demo/0", "add", "def add(a, b):\n")
+    assert task.tests == (Script(HUMANEVAL["test"]),)
+    assert task.reference == "def add(a, b):\n    return a + b\n"
+
+
+def test_evalplus_has_inputs_and_no_tests_yet(tasks):
+    read = tasks(EVALPLUS, {**EVALPLUS, "task_id": 3, "plus_input": {}})
+    assert [task.id for task in read.tasks] == ["Demo/0", "Mbpp/3"]
+    assert all(not task.tests for task in read.tasks)
+    assert read.inputs["Demo/0"].args == ((1, 2), (3, 4), ([5], [6]))
+    assert read.inputs["Mbpp/3"].args == ((1, 2),)
+    assert read.problems == ()
+
+
+def test_mbpp_has_a_test_for_each_assert(tasks):
+    (task,) = tasks(MBPP).tasks
+    assert (task.id, task.entry_point, task.setup) == ("Mbpp/7", "add", "x = 1")
+    assert task.tests == tuple(Script(each) for each in MBPP["test_list"] + MBPP["challenge_test_list"])
+
+
+def test_sanitized_mbpp_is_one_list_of_objects_over_many_lines(tmp_path: Path):
+    row = {"task_id": 7, "prompt": "Add.", "code": MBPP["code"], "test_imports": ["import math", "import re"]}
+    file = tmp_path / "sanitized.json"
+    file.write_text(json.dumps([{**row, "test_list": ["assert add(1, 2) == 3"]}, {**row, "task_id": 8}, 9], indent=1))
+    read_ = read(file)
+    assert read_.tasks[0].setup == "import math\nimport re"
+    assert [str(problem) for problem in read_.problems] == [
+        "sanitized.json:14: no field 'test_list'",
+        "sanitized.json:23: wanted a JSON object, found int '9'",
+    ]
+
+
+def test_apps_programs_read_standard_input(tasks):
+    (task,) = tasks(APPS).tasks
+    assert (task.id, task.entry_point, task.tests) == ("APPS/5", "", (Stdin("1 2\n", "3\n"),))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"), [([[3], [4]], [3, 4]), ([[3], [4, 5]], [[3], [4, 5]]), ([3, 4], [3, 4])]
+)
+def test_apps_functions_are_called_and_a_list_around_each_answer_is_taken_off(tasks, outputs, expected):
+    told = {"fn_name": "add", "inputs": [[1, 2], [2, 2]], "outputs": outputs}
+    (task,) = tasks({**APPS, "input_output": told, "starter_code": "def add(a, b):"}).tasks
+    assert task.entry_point == "add"
+    assert task.tests == (Call((1, 2), expected[0]), Call((2, 2), expected[1]))
+
+
+def test_apps_methods_are_called_on_an_instance(tasks):
+    told = {"fn_name": "add", "inputs": [[1, 2]], "outputs": [3]}
+    (task,) = tasks({**APPS, "input_output": told, "starter_code": "class Solution:\n    def add(self, a, b):"}).tasks
+    assert [test.source.splitlines()[0] for test in task.tests] == ["answer = Solution().add(*(1, 2))"]
+    for source in (
+        "class Solution:\n    def add(self, a, b): return a + b",
+        "class Solution:\n    def add(self, a, b): return 4",
+    ):
+        space: dict = {}
+        exec(source, space)
+        if "a + b" in source:
+            exec(task.tests[0].source, space)
+        else:
+            with pytest.raises(AssertionError):
+                exec(task.tests[0].source, space)
+
+
+METHOD = "class Solution:\n    def pairs(self, n): return "
+
+
+@pytest.mark.parametrize(
+    ("starter", "source", "right"),
+    [
+        ("def pairs(n):", "def pairs(n): return ((n, n), (1, 2))", True),
+        ("def pairs(n):", "def pairs(n): return [(n, n), [1, 2]]", True),
+        ("def pairs(n):", "def pairs(n): return ((n, n), (1, 3))", False),
+        (METHOD, METHOD + "((n, n), (1, 2))", True),
+        (METHOD, METHOD + "[(n, n), (1, 2)]", True),
+        (METHOD, METHOD + "((n, n), (1, 3))", False),
+    ],
+)
+def test_apps_take_a_tuple_for_a_list_however_deep(tasks, outcome, starter, source, right):
+    told = {"fn_name": "pairs", "inputs": [[7]], "outputs": [[[[7, 7], [1, 2]]]]}
+    (task,) = tasks({**APPS, "input_output": told, "starter_code": starter}).tasks
+    assert task.tags["values"] == "json"
+    seen = outcome(source, *task.tests, entry=task.entry_point, tags=task.tags)
+    assert (str(seen.fault), seen.tests_run) == ("correct" if right else "IntSmallError", 1)
+
+
+def test_apps_in_the_flat_layout(tasks):
+    pairs = [{"input": "1", "output": [[2, 5]]}, {"input": "2", "output": ["a", True]}]
+    row = {"id": 1, "description": "Do.", "starter_code": "def f(n):", "test_list": pairs, "solutions": ["print(1)"]}
+    (task,) = tasks(row).tasks
+    assert task.tests == (Stdin("1", "[2, 5]"), Stdin("2", "a\nTrue"))
+    assert (task.reference, task.tags["starter_code"]) == ("print(1)", "def f(n):")
+
+
+def test_our_own_lines_hold_every_kind_of_test(tasks):
+    tests = [
+        {"script": "assert add(1, 2) == 3"},
+        {"args": [1, 2], "expected": None, "atol": 0.5},
+        {"call": "(1, {2})", "returns": "(3, b'x')"},
+        {"call": "[1]", "returns": "1"},
+        {"stdin": "1 2", "stdout": "3"},
+        {"pytest": "def test_it(): ..."},
+    ]
+    row = {**OWN, "tests": tests, "setup": "x = 1", "reference": "y = 2", "timeout_s": 9, "tags": {"from": "me"}}
+    (task,) = tasks(row).tasks
+    assert task.tests == (
+        Script("assert add(1, 2) == 3"),
+        Call((1, 2), None, 0.5),
+        Call((1, {2}), (3, b"x")),
+        Call(([1],), 1),
+        Stdin("1 2", "3"),
+        Pytest("def test_it(): ..."),
+    )
+    assert (task.setup, task.reference, task.timeout_s, task.tags) == ("x = 1", "y = 2", 9.0, {"from": "me"})
+
+
+def test_pytest_files_are_tasks_and_import_the_program(tmp_path: Path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "test_sums.py").write_text(
+        "from __future__ import annotations\nfrom sums import add\nimport sums\nimport sums as s\nimport sums2\n"
+    )
+    (tmp_path / "deep" / "sums.py").write_text("def add(a, b): ...\n")
+    (tmp_path / "other_test.py").write_text("import solution\n")
+    read_ = read(tmp_path)
+    assert [(task.id, task.reference) for task in read_.tasks] == [
+        ("deep/test_sums", "def add(a, b): ...\n"),
+        ("other_test", ""),
+    ]
+    assert read_.tasks[0].tests[0].source.splitlines()[1:] == [
+        "from solution import add",
+        "import solution as sums",
+        "import solution as s",
+        "import sums2",
+    ]
+    assert read(tmp_path / "other_test.py").tasks[0].id == "other_test"
+
+
+def test_a_test_of_pytest_that_is_not_text_is_told(tmp_path: Path):
+    (tmp_path / "test_a.py").write_bytes(b"\xff")
+    (tmp_path / "test_b.py").write_text("import solution\n")
+    read_ = read(tmp_path)
+    assert [task.id for task in read_.tasks] == ["test_b"]
+    assert read_.problems[0].where == "test_a.py"
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ("{", "not JSON: Expecting property name"),
+        ('"text"', "wanted a JSON object, found str 'text'"),
+        ({**HUMANEVAL, "prompt": 1}, "field 'prompt' is 1, wanted text"),
+        ({**HUMANEVAL, "task_id": ""}, "field 'task_id' is empty text, wanted an id"),
+        ({**HUMANEVAL, "entry_point": None}, "no field 'entry_point'"),
+        ({**HUMANEVAL, "task_id": "x", "test": " "}, "task 'x' has no tests: its programs stay undecided"),
+        (HUMANEVAL, "there is a task 'Demo/0' already, and this is the same again"),
+        ({**HUMANEVAL, "test": "1"}, "there is a task 'Demo/0' already, and this is another one: the first counts"),
+    ],
+)
+def test_a_broken_record_of_humaneval_is_told_with_its_line_and_field(tasks, row, what):
+    read = tasks(HUMANEVAL, row)
+    assert read.tasks[0].id == "Demo/0"
+    assert str(read.problems[0]).startswith(f"tasks.jsonl:2: {what}")
+
+
+@pytest.mark.parametrize(
+    ("test", "what"),
+    [
+        (5, "field 'tests[0]' is 5, wanted an object"),
+        ({}, "field 'tests[0]' is not a test: it needs one of script, args, call, stdin, pytest"),
+        ({"script": "1", "atol": 1}, "field 'tests[0]': unknown field 'atol'"),
+        ({"args": [1]}, "field 'tests[0]': no field 'expected'"),
+        ({"args": 1, "expected": 1}, "field 'tests[0]': field 'args' is 1, wanted a list"),
+        ({"args": [1], "expected": 1, "atol": -1}, "field 'tests[0]': field 'atol' is -1"),
+        ({"call": "f()", "returns": "1"}, "field 'tests[0]': field 'call' is not a Python literal: 'f()'"),
+        ({"stdin": "1"}, "field 'tests[0]': no field 'stdout'"),
+    ],
+)
+def test_a_broken_test_of_our_own_is_told_with_its_place(tasks, test, what):
+    read = tasks(OWN, {**OWN, "id": "b", "tests": [test]})
+    assert len(read.tasks) == 1
+    assert str(read.problems[0]).startswith(f"tasks.jsonl:2: {what}")
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ({**APPS, "input_output": "{"}, "field 'input_output' is '{', wanted an object"),
+        ({**APPS, "input_output": {"inputs": [1], "outputs": []}}, "field 'input_output' needs lists"),
+        (
+            {**APPS, "input_output": {"fn_name": "f", "inputs": ["1"], "outputs": [1]}},
+            "field 'input_output' with 'fn_name'",
+        ),
+        ({**APPS, "input_output": ""}, "task 'APPS/5' has no tests"),
+        ({**EVALPLUS, "base_input": [1]}, "fields 'base_input' and 'plus_input' need a list"),
+    ],
+)
+def test_a_broken_record_of_other_formats_is_told(tasks, row, what):
+    good = EVALPLUS if "atol" in row else {**APPS, "id": 6}
+    read = tasks(row, {**good, "task_id": "good"})
+    assert str(read.problems[0]).startswith(f"tasks.jsonl:1: {what}")
+    assert read.tasks
+
+
+def test_nothing_usable_is_an_error_that_says_why(tasks, tmp_path: Path):
+    with pytest.raises(InputError, match=r"holds no task that can be used: tasks.jsonl:1: no field 'prompt'"):
+        tasks({**{name: HUMANEVAL[name] for name in ("task_id", "test", "entry_point")}, "prompt": None})
+    with pytest.raises(InputError, match=r"cannot tell the format of .*fields: a, b"):
+        tasks({"a": 1, "b": 2})
+    with pytest.raises(InputError, match="unknown format 'humanevil'; did you mean 'humaneval'"):
+        tasks(HUMANEVAL, form="humanevil")
+    with pytest.raises(InputError, match="no such file or folder"):
+        read(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="holds no task that can be used"):
+        read(tmp_path / "empty")

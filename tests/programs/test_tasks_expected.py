@@ -1,0 +1,111 @@
+"""The program that finds out expected values, on references of our own, and the tests that are made of them."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.programs.tasks import answering
+from assay.programs.tasks.evalplus import test_of as made_of
+from assay.types import Call, Script
+
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary()
+    | st.complex_numbers(allow_nan=False, allow_infinity=False),
+    lambda inner: (
+        st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner) | st.sets(st.integers())
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.fixture
+def answers(capsys: pytest.CaptureFixture[str]):
+    def run(reference: str, *inputs: list, contract: str = "", entry_point: str = "f") -> list[object]:
+        task = {"reference": reference, "entry_point": entry_point, "contract": contract, "inputs": inputs}
+        answering.main(json.dumps(task))
+        lines = capsys.readouterr().out.splitlines()
+        return [ast.literal_eval(line) if line.startswith("(") else line for line in lines]
+
+    return run
+
+
+@given(PLAIN)
+def test_plain_data_reads_back_the_same(value):
+    assert ast.literal_eval(answering.shown(value)) == value
+
+
+def test_a_value_that_is_no_plain_data_says_so():
+    for value, name in ((object(), "object"), (float("nan"), "nan"), (iter([]), "list_iterator")):
+        with pytest.raises(TypeError, match=f"returns {name}"):
+            answering.shown([value])
+
+
+def test_each_input_is_answered_by_the_reference(answers):
+    told = answers("def f(a, b=1): return a / b", [4, 2], [1, 0], [3])
+    assert told == [((4, 2), 2.0), "the reference fails: ZeroDivisionError", ((3,), 3.0)]
+
+
+def test_a_value_that_is_too_long_loses_nothing_after_it(answers):
+    told = answers("def f(a): return 'x' * a", [10**6], [1])
+    assert told == [answering.TOO_LONG, ((1,), "x")]
+
+
+def test_arguments_are_those_before_the_call(answers):
+    assert answers("def f(a): return a.pop()", [[1, 2]]) == [(([1, 2],), 2)]
+
+
+def test_what_the_contract_forbids_is_not_asked(answers):
+    told = answers("def f(a):\n    return a", [1], [0], contract='\n    assert a, "invalid" # $\n')
+    assert told == [((1,), 1), "the contract does not hold: AssertionError"]
+
+
+@pytest.mark.parametrize(
+    ("contract", "given_", "shaped"),
+    [
+        ("assert isinstance(a, tuple)", [[1, [2]]], (1, [2])),
+        ("assert isinstance(a, list) and all(isinstance(each, tuple) for each in a)", [[[1], [2]]], [(1,), (2,)]),
+        ("assert isinstance(a, tuple) and all(isinstance(each, tuple) for each in a)", [[[1], [2]]], ((1,), (2,))),
+        ("assert isinstance(a, complex)", ["1j"], 1j),
+        ("assert isinstance(a, float)", ["0"], 0.0),
+        ("assert isinstance(a, list)", [[[1]]], [[1]]),
+    ],
+)
+def test_the_contract_tells_the_shape_of_arguments(answers, contract, given_, shaped):
+    assert answers("def f(a): return 1", given_, contract=contract) == [((shaped,), 1)]
+
+
+def test_the_reference_tells_the_shape_of_arguments(answers):
+    assert answers("def f(a): return {each: 1 for each in a}", [[[1, 2]]]) == [(([(1, 2)],), {(1, 2): 1})]
+
+
+def test_tests_compare_as_evalplus_does():
+    assert made_of("f", (1,), 2, 0.0) == Call((1,), 2, 0.0)
+    assert made_of("f", (1,), [2.5], 0.0) == Call((1,), [2.5], 1e-6)
+    assert made_of("f", (1,), 2.5, 1e-3) == Call((1,), 2.5, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected", "right", "wrong"),
+    [
+        ("Diff", ([1, 2], [2]), [1, 3], "lambda a, b: (3, 1)", "lambda a, b: [1]"),
+        ("check_str", ("a",), True, "lambda a: True", "lambda a: None"),
+        ("check_str", ("a",), None, "lambda a: None", "lambda a: 'x'"),
+        ("find_zero", ([-6, 11, -6, 1],), 1.0, "lambda xs: 2.0", "lambda xs: 2.1"),
+    ],
+)
+def test_the_oracles_of_evalplus_take_every_right_answer(name, args, expected, right, wrong):
+    test = made_of(name, args, expected, 0.0)
+    assert isinstance(test, Script)
+    exec(test.source, {name: eval(right)})
+    with pytest.raises(AssertionError):
+        exec(test.source, {name: eval(wrong)})

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+from assay.cage.limits import Ended, Limits
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.programs.verdict import job_of, outcome_of
+from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task
+
+TASK = Task("task", "", "f", (Script("assert f(1) == 2"),))
+PROGRAM = Program("task", "def f(x): return 2", id="program")
+GONE = {"fault": None, "detail": "the channel was closed", "gone": True, "tests_run": 3}
+
+
+def told(**changes: object) -> bytes:
+    verdict = {"fault": "correct", "detail": "", "got": "", "expected": "", "line": -1, "missing": "", "tests_run": 1}
+    return json.dumps({**verdict, "shared": False, "passed": [], "gone": False, **changes}).encode()
+
+
+def outcome(**of_ended: object) -> Outcome:
+    return outcome_of(TASK, PROGRAM, Ended("program", **of_ended))
+
+
+@pytest.mark.parametrize(
+    ("ended", "fault", "detail"),
+    [
+        ({"ended": "cpu", "cpu_s": 5.0}, "timeout", "more processor time than it may"),
+        ({"ended": "wall", "wall_s": 15.0}, "timeout", "more time than it may"),
+        ({"ended": "memory"}, "other execution error", "more memory"),
+        ({"ended": "output"}, "other execution error", "printed more"),
+        ({"ended": "processes"}, "other execution error", "more processes"),
+        ({}, "other execution error", "ended before its tests did, with status 0"),
+        ({"status": 3 << 8}, "other execution error", "status 3"),
+        ({"ended": "signal", "status": int(signal.SIGSEGV)}, "other execution error", "SIGSEGV"),
+        ({"status": 60}, "other execution error", "ended by "),
+        ({"verdict": b"{broken"}, "other execution error", "ended before its tests did"),
+        ({"verdict": b"[1]"}, "other execution error", "ended before its tests did"),
+        ({"verdict": json.dumps(GONE).encode()}, "other execution error", "the channel was closed"),
+        ({"verdict": json.dumps(GONE).encode(), "ended": "cpu"}, "timeout", "processor"),
+    ],
+)
+def test_without_a_verdict_it_is_the_program_s_fault(ended, fault, detail):
+    seen = outcome(**ended)
+    assert str(seen.fault) == fault
+    assert detail in seen.detail
+
+
+def test_nothing_that_the_program_writes_makes_it_correct():
+    assert outcome(stdout=told(), reports=told(), stderr=told()).fault is Fault.EXECUTION_OTHER
+
+
+def test_a_sandbox_that_broke_decides_nothing():
+    seen = outcome(ended="broken", detail="no space left", verdict=told())
+    assert (seen.fault, "no space left" in seen.detail) == (None, True)
+
+
+def test_a_verdict_is_the_outcome():
+    seen = outcome(
+        verdict=told(fault="KeyError", line=3, detail="KeyError: 1", tests_run=2), stdout=b"\xff", peak_mb=5.0
+    )
+    assert (seen.fault, seen.line, seen.tests_run, seen.stdout, seen.peak_mb) == (Fault.KEY_ERROR, 3, 2, "\ufffd", 5.0)
+
+
+def test_text_of_an_outcome_can_be_written():
+    seen = outcome(verdict=told(fault="other intent error", got="\ud800", expected="\udfff", detail="\ud800"))
+    assert (seen.got, seen.expected, seen.detail) == ("\\ud800", "\\udfff", "\\ud800")
+
+
+def test_a_line_is_told_of_execution_faults_only():
+    assert outcome(verdict=told(fault="IntSmallError", line=3)).line == -1
+
+
+def test_a_missing_module_is_named_where_its_distribution_is_known():
+    ended = Ended("program", verdict=told(fault="other execution error", missing="yaml", line=1))
+    known = outcome_of(TASK, PROGRAM, ended, distribution_of={"yaml": "PyYAML"}.get)
+    assert (known.fault, known.missing, known.line) == (Fault.EXECUTION_OTHER, "yaml", 1)
+    unknown = outcome_of(TASK, PROGRAM, ended, distribution_of=lambda _: "")
+    assert (unknown.fault, unknown.missing, unknown.line) == (Fault.EXECUTION_OTHER, "", 1)
+
+
+@pytest.mark.parametrize("source", ["import nosuchmodule.part\ndef f(x): pass", "def f(x):\n  import nosuchmodule"])
+def test_a_missing_module_is_named(apart, source):
+    program = Program("task", source)
+    seen = outcome_of(TASK, program, apart(job_of(TASK, program)), distribution_of=lambda name: name)
+    assert (seen.fault, seen.missing) == (Fault.EXECUTION_OTHER, "nosuchmodule")
+
+
+@pytest.mark.parametrize(
+    ("task", "why"),
+    [
+        (Task("t", ""), "task t has no tests"),
+        (Task("t", "", "f", (Script("assert ("),)), "test 0 of task t cannot be used"),
+        (Task("t", "", "f", (Script("assert f(1)"), Pytest("\0"))), "test 1 of task t"),
+        (Task("t", "", "f", (Call((object(),), 1),)), "an object of class object"),
+        (Task("t", "", "", (Call((1,), 1),)), "no entry_point"),
+        (Task("t", "", "", (Stdin("x" * (17 << 20), ""),)), "bytes"),
+    ],
+    ids=range(6),
+)
+def test_a_task_that_cannot_be_used_says_so(task, why):
+    with pytest.raises(InputError, match=why):
+        job_of(task, PROGRAM)
+
+
+def test_a_task_s_own_time_counts():
+    assert job_of(TASK, PROGRAM).limits is None
+    slow = Task("slow", "", "f", TASK.tests, timeout_s=20.0)
+    limits = job_of(slow, PROGRAM, limits=Limits(memory_mb=77)).limits
+    assert limits == Limits(cpu_s=20.0, wall_s=60.0, memory_mb=77)
+
+
+def test_programs_of_one_task_share_what_the_judge_gets():
+    first, second = (job_of(TASK, Program("task", source)) for source in ("a", "b"))
+    assert first.judge is second.judge
+    assert first.candidate != second.candidate
+
+
+def test_what_is_expected_does_not_go_to_the_program_s_process():
+    job = job_of(Task("t", "", "f", (Call((1,), 987654321),)), PROGRAM)
+    assert b"987654321" not in job.candidate
+    assert b"987654321" in (job.judge or b"")

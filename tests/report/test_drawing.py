@@ -1,0 +1,97 @@
+"""The drawings: the same for the same figures, in the page's colours, names as they are."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="the bench extra is not installed")
+
+from assay.report.drawing import png, svg
+from assay.report.figure import (
+    BarPanel,
+    Bars,
+    CurvePanel,
+    Curves,
+    DotRow,
+    Dots,
+    Figure,
+    Heat,
+    ItemPair,
+    Scatter,
+    Series,
+    WinsAndLosses,
+)
+from assay.report.table import Mean
+
+FIGURES = (Mean(0.5, 0.4, 0.6), Mean(0.52, 0.42, 0.61), Mean(0.51, 0.4, 0.6))
+CROWD = tuple(Series(f"system {at}", at, (1.0 + at / 50,), (FIGURES[at % 3],)) for at in range(9))
+LINES = (Series("one $x", 0, (1.0, 5.0), FIGURES[:2]), Series("two", 1, (1.0, 5.0), FIGURES[:2]))
+
+
+def wins(*differences: float) -> WinsAndLosses:
+    return WinsAndLosses("wins", "", (ItemPair("one", "two", differences),), "queries")
+
+
+DRAWN: dict[str, Figure] = {
+    "latency": Scatter("latency", "", CROWD, "ms", "MRR"),
+    "measures": Dots("dots", "", ("MRR",), (DotRow("one", 0, (FIGURES[:2],)),)),
+    "differences": wins(0.5, 0.0, -0.2, 0.1),
+    "curves": Curves("curves", "", (CurvePanel("Hit@k", LINES),), log=True),
+    "training": Curves("training", "", (CurvePanel("loss", LINES), CurvePanel("pass@1", LINES[:1])), "step"),
+    "heat": Heat("heat", "", ("one $x", "two"), ("set",), ((0.25,), (None,))),
+    "bars": Bars("bars", "", ("train", "valid"), (BarPanel("errors", ("KeyError",), ((1.0,), (2.0,))),), "%"),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_drawing_is_the_same_each_time_and_has_no_size_or_colour_of_its_own(name: str):
+    drawing = svg(DRAWN[name])
+    assert drawing == svg(DRAWN[name])
+    ET.fromstring(drawing.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
+    assert not re.search(r"#[0-9a-f]{6}\b", drawing)
+    assert "width=" not in drawing.partition(">")[0]
+    assert "<metadata" not in drawing
+    assert "<image" not in drawing
+    assert "var(--c0)" in drawing
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_drawing_can_be_a_picture(name: str):
+    picture = png(DRAWN[name])
+    assert picture.startswith(b"\x89PNG")
+    assert picture == png(DRAWN[name])
+    assert "var(--c0)" in svg(DRAWN[name])  # the colours of the page are back
+
+
+@pytest.mark.parametrize(("name", "word"), [("bars", "KeyError"), ("heat", "0.25"), ("training", "one $x")])
+def test_drawings_say_what_they_show(name: str, word: str):
+    assert word in svg(DRAWN[name])
+
+
+def test_names_are_text_whatever_they_hold():
+    names = ["$x^2$ <i> & ]]>", "\\frac{", "日本語 \x07", "a" * 80]
+    points = tuple(Series(name, at, (1.0 + at,), (FIGURES[0],)) for at, name in enumerate(names))
+    told = "".join(ET.fromstring(svg(Scatter("", "", points, "ms", "MRR"))).itertext())
+    for name in ("$x^2$ <i> & ]]>", "\\frac{", "日本語  ", "a" * 25 + "…"):
+        assert name in told
+
+
+def test_names_of_a_crowd_do_not_cover_each_other():
+    drawing = svg(DRAWN["latency"])
+    names = re.findall(r'text-anchor: (start|end)[^>]* x="([\d.]+)" y="([\d.]+)"[^>]*>system', drawing)
+    assert len(names) == 9
+    boxes = [(float(x) - 48 * (side == "end"), float(y)) for side, x, y in names]
+    for at, (left, base) in enumerate(boxes):
+        for other_left, other_base in boxes[at + 1 :]:
+            assert abs(base - other_base) > 9 or abs(left - other_left) > 48
+
+
+def test_wins_and_losses_are_counted():
+    assert "2 won · 1 equal · 1 lost" in svg(DRAWN["differences"])
+
+
+def test_one_query_and_no_difference_can_be_drawn():
+    assert "0 won · 1 equal · 0 lost" in svg(wins(0.0))

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import InputError, StorageError
+from assay.runs.record import (
+    Batches,
+    append_lines,
+    begin,
+    is_begun,
+    manifest_of,
+    progress_of,
+    read_lines,
+    sole_writer,
+    start_fresh,
+    stored_settings,
+)
+from assay.runs.run_manifest import digest, manifest
+from assay.settings import Settings
+
+RECORDS = st.lists(st.dictionaries(st.text(), st.text() | st.integers() | st.none()), max_size=5)
+
+
+@given(first=RECORDS, second=RECORDS, cut=st.integers(min_value=0))
+def test_whatever_a_crash_cuts_off_only_its_line_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, first: list[dict], second: list[dict], cut: int
+):
+    file = tmp_path_factory.mktemp("records") / "run.jsonl"
+    append_lines(file, first)
+    whole = file.read_bytes()
+    kept = whole[: cut % (len(whole) + 1)]
+    file.write_bytes(kept)
+    survivors = first[: kept.count(b"\n")]
+    assert list(read_lines(file)) == survivors
+    append_lines(file, second)
+    assert list(read_lines(file)) == survivors + second
+
+
+def test_a_cut_line_longer_than_what_is_read_at_once_is_taken_out(tmp_path: Path):
+    file = tmp_path / "run.jsonl"
+    append_lines(file, [{"n": 1}])
+    with file.open("ab") as lines:
+        lines.write(b'{"text": "' + b"x" * 200_000)
+    append_lines(file, [{"n": 2}])
+    assert file.read_text() == '{"n": 1}\n{"n": 2}\n'
+
+
+def test_a_file_that_is_not_there_has_no_records(tmp_path: Path):
+    assert list(read_lines(tmp_path / "none.jsonl")) == []
+
+
+@pytest.mark.parametrize(("line", "said"), [("{broken}", "not JSON"), ("[1]", "a JSON list, wanted an object")])
+def test_a_whole_line_that_is_no_record_is_named(tmp_path: Path, line: str, said: str):
+    file = tmp_path / "run.jsonl"
+    file.write_text(f'{{"n": 1}}\n{line}\n')
+    with pytest.raises(StorageError, match=rf"run\.jsonl:2: {said}"):
+        list(read_lines(file))
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path):
+    with pytest.raises(StorageError, match=r"cannot write .*: Is a directory"):
+        append_lines(tmp_path, [{}])
+
+
+def test_a_manifest_says_what_a_repetition_needs():
+    made = manifest(Settings(), seed=7, corpus=["a", "b"])
+    assert json.loads(json.dumps(made)) == made
+    assert made["settings"]["search"]["limit"] == 10
+    assert (made["seed"], made["corpus"]) == (7, digest(["b", "a"]))
+    assert made["corpus"] != digest(["a"])
+    assert {"assay", "python", "hypothesis", "click"} <= made["versions"].keys()
+    assert made["hardware"]["cores"] >= 1
+
+
+@dataclass(frozen=True)
+class Decides:
+    """What decides about a run of these tests."""
+
+    depth: int = 1
+    parts: tuple[str, ...] = ()
+    later: str = "as it was"
+
+
+def test_a_manifest_lies_beside_the_lines(tmp_path: Path):
+    out = tmp_path / "deep" / "run.jsonl"
+    begin(out, Decides(2, ("a",)), "lines", seed=7)
+    assert json.loads(manifest_of(out).read_text())["seed"] == 7
+    assert stored_settings(out) == {"depth": 2, "parts": ["a"], "later": "as it was"}
+    assert [each.name for each in out.parent.iterdir()] == ["run.jsonl.manifest.json"]
+
+
+def test_lines_of_other_settings_are_refused_and_named(tmp_path: Path):
+    out = tmp_path / "run.jsonl"
+    begin(out, Decides(), "lines")
+    begin(out, Decides(2, ("b",)), "lines")  # nothing is there yet
+    append_lines(out, [{"n": 1}])
+    said = r"run.jsonl holds lines of another run: depth, parts differ; give another --out, or --fresh"
+    with pytest.raises(InputError, match=said):
+        begin(out, Decides(), "lines")
+    begin(out, Decides(2, ("b",)), "lines")
+    assert list(read_lines(out)) == [{"n": 1}]
+
+
+def test_a_setting_that_an_earlier_version_did_not_know_was_at_its_default(tmp_path: Path):
+    out = tmp_path / "run.jsonl"
+    append_lines(out, [{"n": 1}])
+    manifest_of(out).write_text(json.dumps({"settings": {"depth": 1, "parts": []}}))
+    begin(out, Decides(), "lines")
+    manifest_of(out).write_text(json.dumps({"settings": {"depth": 1, "parts": []}}))
+    with pytest.raises(InputError, match="later differ"):
+        begin(out, Decides(later="other"), "lines")
+
+
+@pytest.mark.parametrize("manifest", ["", "[]", '{"settings": 3}'])
+def test_lines_that_nothing_says_more_about_are_refused(tmp_path: Path, manifest: str):
+    out = tmp_path / "run.jsonl"
+    append_lines(out, [{"n": 1}])
+    manifest_of(out).write_text(manifest)
+    with pytest.raises(InputError, match="does not say what decided about them: give another --out, or --fresh"):
+        begin(out, Decides(), "lines")
+
+
+def test_lines_wait_for_others_or_for_time(tmp_path: Path):
+    out, now = tmp_path / "run.jsonl", [0.0]
+    with Batches(out, lines=3, seconds=2.0, clock=lambda: now[0]) as lines:
+        for number in range(4):
+            lines.add({"n": number})
+        assert len(list(read_lines(out))) == 3
+        now[0] = 2.5
+        lines.add({"n": 4})
+        assert len(list(read_lines(out))) == 5
+        lines.add({"n": 5})
+    assert [line["n"] for line in read_lines(out)] == [0, 1, 2, 3, 4, 5]
+
+
+def test_what_waits_is_written_whatever_ends_it(tmp_path: Path):
+    out = tmp_path / "run.jsonl"
+    with suppress(KeyboardInterrupt), Batches(out) as lines:
+        lines.add({"n": 1})
+        raise KeyboardInterrupt
+    assert is_begun(out)
+
+
+def test_one_process_writes(tmp_path: Path):
+    out = tmp_path / "deep" / "run.jsonl"
+    with sole_writer(out), pytest.raises(InputError, match=r"another run writes to .*run.jsonl"), sole_writer(out):
+        pass
+    append_lines(out, [{"n": 1}])
+    with sole_writer(out), pytest.raises(InputError, match="another run writes"):
+        start_fresh(out)
+    assert is_begun(out)
+
+
+def test_a_fresh_run_moves_the_earlier_one_aside_with_what_lies_beside_it(tmp_path: Path):
+    out = tmp_path / "run.jsonl"
+    start_fresh(out)
+    assert not list(tmp_path.iterdir())
+    for depth in (1, 2, 3):
+        start_fresh(out)
+        begin(out, Decides(depth), "lines")
+        append_lines(out, [{"depth": depth}])
+        append_lines(progress_of(out), [{"done": depth}])
+    old = tmp_path / "run.jsonl.old"
+    assert list(read_lines(old)) == [{"depth": 2}]
+    assert list(read_lines(progress_of(old))) == [{"done": 2}]
+    assert (stored_settings(old) or {})["depth"] == 2

@@ -1,0 +1,30 @@
+"""A library that is not installed is named by the extra that brings it; CI runs this where none is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+CALLS = {
+    "api": ("httpx", "search", "mail", ".", "--encoder", "api:model"),
+    "hf": ("torch", "search", "mail", ".", "--encoder", "hf:some/model"),
+    "lance": ("lance", "index", ".", "--index", "lance:here"),
+    "mcp": ("mcp", "mcp", "."),
+    "onnx": ("onnxruntime", "search", "mail", ".", "--encoder", "onnx:folder"),
+    "serve": ("fastapi", "serve", "."),
+    "train": ("torch", "train", "encoder", "--repository", ".", "--out", "out"),
+    "watch": ("watchfiles", "watch", "."),
+}
+"""A library of each extra, and a command that needs it."""
+
+
+@pytest.mark.parametrize("extra", CALLS)
+def test_a_command_names_the_extra_that_it_misses(assay, project: Path, monkeypatch: pytest.MonkeyPatch, extra: str):
+    library, *command = CALLS[extra]
+    if find_spec(library):
+        pytest.skip(f"{library} is installed")
+    monkeypatch.chdir(project)
+    ran = assay(*command)
+    assert (ran.status, f"pip install 'assay[{extra}]'" in ran.err) == (2, True), ran.err

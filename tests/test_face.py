@@ -1,0 +1,136 @@
+"""The public face: what `import assay` gives, what it costs, and that its examples are true."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import assay
+
+FACE = Path(assay.__file__)
+COMMAND = [sys.executable, "-c"]
+
+
+def python(source: str, **environment: str) -> str:
+    kept = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([*COMMAND, source], capture_output=True, text=True, check=True, env={**kept, **environment})
+    return done.stdout.strip()
+
+
+def test_what_a_checker_sees_is_what_there_is():
+    """Compare the names that are imported for type checkers with those that are loaded by name."""
+    tree = ast.parse(FACE.read_text(encoding="utf-8"))
+    (checked,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    declared = {alias.name: node.module for node in checked.body for alias in node.names}
+    assert sorted(declared) == assay.__all__ == sorted(assay.__all__)
+    for name, module in declared.items():
+        assert getattr(assay, name) is getattr(import_module(module), name)
+    assert set(assay.__all__) <= set(dir(assay))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'assay' has no attribute 'serch'"):
+        assay.serch  # noqa: B018
+
+
+def test_a_room_does_not_take_the_place_of_a_function():
+    source = "import assay.search.dense, assay.rank.order, assay.judge.pairs, assay; print({})"
+    assert python(source.format("assay.search.__name__, assay.rank.__name__, assay.judge.__name__"))
+    assert python(source.format("[callable(each) for each in (assay.search, assay.rank, assay.judge)]")) == str(
+        [True] * 3
+    )
+    assert python("import assay; assay.search; import assay.search.dense; print(callable(assay.search))") == "True"
+
+
+@pytest.mark.parametrize("name", ["import assay", "from assay import Query, Hit, InputError"])
+def test_the_face_loads_what_is_asked_for_and_no_more(name: str):
+    loaded = json.loads(python(f"import sys, json; {name}; print(json.dumps(list(sys.modules)))"))
+    rooms = {each.split(".")[1] for each in loaded if each.startswith("assay.")}
+    assert rooms <= {"types", "errors", "faults"}
+    assert "numpy" not in loaded
+
+
+def test_numpy_uses_one_thread_unless_the_user_says_otherwise():
+    source = "import os, assay; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    assert python(source) == "1"
+    assert python(source, OPENBLAS_NUM_THREADS="3") == "3"
+    threads = "import assay; assay.search('send mail', '.'); import os; print(len(os.listdir('/proc/self/task')))"
+    if sys.platform == "linux":
+        assert python(f"import os; os.chdir({str(FACE.parent / 'io')!r}); {threads}") == "1"
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "assay", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"assay {assay.__version__}\n"
+
+
+ERRORS = [name for name in assay.__all__ if getattr(assay, name).__module__ == "assay.errors"]
+EXAMPLES = ["AssayError", *(name for name in assay.__all__ if name not in ERRORS)]
+
+
+@pytest.mark.parametrize("name", ["", *EXAMPLES])
+def test_each_name_has_an_example_that_is_true(name: str, project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
+    value = getattr(assay, name) if name else assay
+    names = vars(import_module(value.__module__)) if name else {}
+    found = doctest.DocTestFinder(recurse=isinstance(value, type)).find(value, name or "assay", globs=names)
+    assert any(each.examples for each in found), f"{name} has no example"
+    runner = doctest.DocTestRunner(verbose=False)
+    for each in found:
+        said: list[str] = []
+        runner.run(each, out=said.append)
+        assert not said, "".join(said)
+
+
+def test_texts_stand_for_values_and_errors_are_the_packages_own(project: Path):
+    query = assay.Query("mine", "where is mail sent", "code")
+    assert [hit.chunk.id for hit in assay.search(query, project)] == [
+        hit.chunk.id for hit in assay.search("where is mail sent", project)
+    ]
+    assert len(assay.search(["send_mail", "matchRoute"], project, k=2)) == 2
+    both = assay.search("send_mail", [project / "mail", project / "web"], k=3)
+    assert both[0].chunk.path == f"{project}/mail/send.py"
+    for wrong in (lambda: assay.search("?", project), lambda: assay.search("mail", project / "nowhere")):
+        with pytest.raises(assay.InputError):
+            wrong()
+    with pytest.raises(assay.InputError, match=r"did you mean 'search\.limit'"):
+        assay.search("mail", project, settings={"limit": 3})
+    with pytest.raises(assay.InputError, match="text is a program of one task"):
+        assay.execute([assay.Task("1", "a"), assay.Task("2", "b")], "x = 1")
+    with pytest.raises(assay.InputError, match="which is not among the tasks"):
+        assay.rank("Add.", [assay.Program("other", "x = 1")])
+    with pytest.raises(assay.InputError, match="unknown measure"):
+        assay.evaluate({}, {"1": ["a.py"]}, ["Hits@5"])
+    with pytest.raises(assay.InputError, match="nothing was judged"):
+        assay.evaluate({}, {})
+
+
+def test_an_open_index_sees_a_change_when_it_is_refreshed(project: Path):
+    index = assay.Index(project)
+    (project / "late.py").write_text("def parse_header(line):\n    return line\n")
+    assert "late.py" not in {hit.chunk.path for hit in index.search("parse_header")}
+    assert index.refresh().changed.added == ("late.py",)
+    assert index.search("parse_header")[0].chunk.path == "late.py"
+    assert index.related(project / "mail/send.py", 6)
+
+
+def test_examples_of_a_prompt_are_its_tests():
+    task = assay.Task("add", "Add two numbers.\n>>> add(1, 2)\n3\n", "add")
+    faults = [outcome.fault for outcome in assay.execute(task, ["def add(a, b): return a + b", "def add(a): return a"])]
+    assert faults[0] == assay.Fault.CORRECT
+    assert faults[1] != assay.Fault.CORRECT
+
+
+def test_a_run_is_measured_as_the_bench_does():
+    judgments = [assay.Judgment("1", "a.py:3-9", 1), assay.Judgment("2", "b.py:1-2", 0), assay.Judgment("2", "c.py", 2)]
+    figures = assay.evaluate({"1": ["a.py:9-12"], "2": ["b.py:1", "c.py:4"]}, judgments, ["Hit@1", "MRR"])
+    assert {name: each.value for name, each in figures.items()} == {"Hit@1": 0.5, "MRR": 0.75}
+    assert set(assay.evaluate({}, judgments)) == {"Hit@5", "MRR", "nDCG@10"}
