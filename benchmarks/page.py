@@ -38,8 +38,8 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--chromium")
     given = arguments.parse_args()
-    subprocess.run([sys.executable, "-m", "assay.cli.main", "index", given.repository], check=True)
-    serve = (sys.executable, "-m", "assay.cli.main", "serve", "--port", "0", given.repository)
+    subprocess.run([sys.executable, "-m", "assay", "index", given.repository], check=True)
+    serve = (sys.executable, "-m", "assay", "serve", "--port", "0", given.repository)
     server = subprocess.Popen(serve, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
     try:

@@ -26,7 +26,7 @@ from rich.text import Text
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-ASSAY = (sys.executable, "-m", "assay.cli.main")
+ASSAY = (sys.executable, "-m", "assay")
 WIDTH = 110
 SESSION = (
     'assay search "ask a busy endpoint again after a pause" src --limit 2 --set search.excerpt_lines=6',

@@ -31,7 +31,7 @@ import numpy as np
 from malformed import bad_requests, exchanged
 from scale import COMMON, SYLLABLES, UNITS_A_FILE, write_files
 
-ASSAY = (sys.executable, "-m", "assay.cli.main")
+ASSAY = (sys.executable, "-m", "assay")
 CLIENTS = (1, 8, 32)
 WARM = 200
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from assay.encode.static import load_static
 from assay.search.folder_index import FolderIndex
 
-ASSAY = [sys.executable, "-m", "assay.cli.main"]
+ASSAY = [sys.executable, "-m", "assay"]
 QUESTIONS = ("where are offsets committed", "parse a date", "retry with backoff", "close the connection", "HttpServer")
 TOUCHED = 5000
 ASKER = """
@@ -52,7 +52,7 @@ import json, subprocess, sys, time
 for number in range(10**9):
     started = time.time()
     question = json.loads(sys.argv[3])[number % 5]
-    command = [sys.executable, "-m", "assay.cli.main", "search", question, sys.argv[1], "--index", sys.argv[2]]
+    command = [sys.executable, "-m", "assay", "search", question, sys.argv[1], "--index", sys.argv[2]]
     done = subprocess.run([*command, *sys.argv[4:]], capture_output=True, text=True)
     ms = (time.time() - started) * 1000
     print(started, ms, int(done.returncode in (0, 1)), int("before" in done.stderr), flush=True)

@@ -141,7 +141,13 @@ def growth() -> Callable[[Callable[[int], object], int], float]:
     """Return what says how many times longer eight times the work takes: 8 where it is linear, 64 where quadratic."""
 
     def growth(work: Callable[[int], object], size: int) -> float:
-        return cpu_s(lambda: work(8 * size), tries=2) / max(cpu_s(lambda: work(size)), 0.002)
+        least = float("inf")
+        for _ in range(5):  # a core that is shared with others is slow for moments, never twice as fast
+            small = max(cpu_s(lambda: work(size)), 0.002)
+            least = min(least, cpu_s(lambda: work(8 * size), tries=1) / small)
+            if least < 12:
+                break
+        return least
 
     return growth
 

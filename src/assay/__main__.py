@@ -14,6 +14,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("assay: interrupted\n")
         sys.exit(130)
+    finally:
+        # CPython remembers an interrupt inside `exec` of a text (each dataclass is one) until the next such text, and
+        # `python -m` would end by the signal instead of with the status.
+        exec("")
 
 
 if __name__ == "__main__":

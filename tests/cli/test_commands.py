@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "assay.cli.main"]
+INTERRUPT = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+COMMAND = [sys.executable, "-m", "assay"]
 
 
 def test_index_says_what_it_holds_and_what_changed(assay, project: Path):
@@ -109,8 +110,9 @@ def _locked(path: Path) -> bool:
     return False
 
 
-def test_an_interrupt_while_the_command_loads_is_no_traceback(tmp_path: Path):
-    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+@pytest.mark.parametrize("code", [INTERRUPT, f"exec({INTERRUPT!r})"])
+def test_an_interrupt_while_the_command_loads_is_no_traceback(tmp_path: Path, code: str):
+    (tmp_path / "click.py").write_text(code)
     done = subprocess.run(
         [sys.executable, "-m", "assay", "--help"],
         capture_output=True,

@@ -22,7 +22,7 @@ from mcp import Client, StdioServerParameters  # noqa: TID253
 import assay as package
 
 Assay = Callable[..., Any]
-COMMAND = [sys.executable, "-m", "assay.cli.main", "install"]
+COMMAND = [sys.executable, "-m", "assay", "install"]
 
 
 @pytest.fixture(autouse=True)

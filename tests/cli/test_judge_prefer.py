@@ -29,7 +29,7 @@ class Voter:
     """The command, and somebody who votes on its page."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "assay.cli.main", "judge", "prefer", "A.jsonl", "B.jsonl", *options]
+        command = [sys.executable, "-m", "assay", "judge", "prefer", "A.jsonl", "B.jsonl", *options]
         self.process = subprocess.Popen(
             [*command, "--votes", "votes.jsonl"],
             cwd=folder,

@@ -80,7 +80,7 @@ def test_the_traceback_is_shown_when_asked_for(capsys: pytest.CaptureFixture[str
 
 
 def test_a_reader_that_leaves_early_is_success(project: Path):
-    command = f"{sys.executable} -m assay.cli.main search mail . --full; echo $? >&2"
+    command = f"{sys.executable} -m assay search mail . --full; echo $? >&2"
     done = subprocess.run(
         ["bash", "-c", f"({command}) | head -c 1 >/dev/null"], cwd=project, capture_output=True, text=True, check=True
     )
@@ -92,6 +92,6 @@ def _raise(error: BaseException) -> None:
 
 
 def test_a_closed_output_is_no_error(project: Path):
-    script = 'exec "$0" -m assay.cli.main search "send mail" "$1" >&-'
+    script = 'exec "$0" -m assay search "send mail" "$1" >&-'
     ran = subprocess.run(["sh", "-c", script, sys.executable, project], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -244,7 +244,7 @@ def test_all_matches_counts_every_literal_place(assay, project: Path):
 
 def test_a_query_may_come_from_standard_input(project: Path):
     done = subprocess.run(
-        [sys.executable, "-m", "assay.cli.main", "search", "-"],
+        [sys.executable, "-m", "assay", "search", "-"],
         input="send_mail",
         cwd=project,
         capture_output=True,
@@ -286,7 +286,7 @@ def test_a_name_of_any_bytes_can_be_printed(project: Path):
     (project / os.fsdecode(b"m\xe4il.py")).write_text("def unusual_name_here():\n    return 1\n")
     for form in ("text", "json"):
         done = subprocess.run(
-            [sys.executable, "-m", "assay.cli.main", "search", "unusual_name_here", "--format", form],
+            [sys.executable, "-m", "assay", "search", "unusual_name_here", "--format", form],
             cwd=project,
             capture_output=True,
             check=False,

@@ -59,7 +59,7 @@ def start(project: Path, cache: Path) -> Iterator[Start]:
     def begin(*arguments: str, **more: str) -> Served:
         environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1]), "XDG_CACHE_HOME": str(cache)}
         environment.pop("ASSAY_TOKEN", None)
-        command = [sys.executable, "-m", "assay.cli.main", "serve", "--port", "0", *(arguments or (str(project),))]
+        command = [sys.executable, "-m", "assay", "serve", "--port", "0", *(arguments or (str(project),))]
         pipe = subprocess.PIPE
         process = subprocess.Popen(
             command, env={**environment, **more}, cwd=project, stderr=pipe, stdout=pipe, text=True

@@ -32,7 +32,7 @@ def watch(project: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[str]]
 
     def start(*before: str) -> subprocess.Popen[str]:
         arguments = ["watch", str(project), "--index", str(tmp_path / "index"), "--encoder", "hash:16"]
-        command = [*before, sys.executable, "-m", "assay.cli.main", *arguments]
+        command = [*before, sys.executable, "-m", "assay", *arguments]
         process = subprocess.Popen(
             command, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )

@@ -89,7 +89,7 @@ def home(tmp_path: Path) -> Path:
 def started(home: Path, base: str, out: str, *more: str) -> subprocess.Popen:
     index = {name: str(home / "index") for name in ("UV_FIND_LINKS", "PIP_FIND_LINKS")}
     offline = {"UV_NO_INDEX": "1", "PIP_NO_INDEX": "1", "UV_OFFLINE": "1"}
-    command = [sys.executable, "-m", "assay.cli.main", "judge", "run", str(home / "pairs.jsonl"), "--install"]
+    command = [sys.executable, "-m", "assay", "judge", "run", str(home / "pairs.jsonl"), "--install"]
     command += ["--allow", str(home / "allow.txt"), "--out", str(home / out), "--format", "json", "--no-cache"]
     command += ["--chat", "openai:actor?usd_in=1&usd_out=2", "--workers", "8", *more]
     return subprocess.Popen(

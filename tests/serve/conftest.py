@@ -103,7 +103,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for name, text in SITE.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "assay.cli.main", "serve", str(root), "--port", "0", "--judge", "reader"]
+    command = [sys.executable, "-m", "assay", "serve", str(root), "--port", "0", "--judge", "reader"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ}) as started:
         assert started.stderr
         said = next((line for line in started.stderr if "http://" in line), "nothing")

@@ -45,7 +45,7 @@ def root(project: Path) -> Path:
 def stdio(root: Path, cache: Path) -> StdioServerParameters:
     environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "assay.cli.main", "mcp", "--no-clone", str(root)], env=environment
+        command=sys.executable, args=["-m", "assay", "mcp", "--no-clone", str(root)], env=environment
     )
 
 
@@ -54,7 +54,7 @@ def http(root: Path, cache: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "assay.cli.main", "mcp", "--no-clone", "--http", str(port), str(root)]
+    command = [sys.executable, "-m", "assay", "mcp", "--no-clone", "--http", str(port), str(root)]
     environment = {**os.environ, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
     try:
@@ -265,7 +265,7 @@ def test_a_port_that_is_taken_is_an_error(assay: Callable[..., Any], project: Pa
 
 
 def test_any_free_port_is_printed_and_answers(root: Path, cache: Path):
-    command = [sys.executable, "-m", "assay.cli.main", "mcp", "--no-clone", "--http", "0", str(root)]
+    command = [sys.executable, "-m", "assay", "mcp", "--no-clone", "--http", "0", str(root)]
     environment = {**os.environ, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:

@@ -126,4 +126,4 @@ def test_no_text_is_too_strange(text: str) -> None:
 )
 @pytest.mark.parametrize("name", ["f", ""])
 def test_a_hostile_text_takes_no_longer_than_its_length(growth, part: str, name: str) -> None:
-    assert growth(lambda size: shown(Task("t", part * (size // len(part)), name)), 20_000) < 40
+    assert growth(lambda size: shown(Task("t", part * (size // len(part)), name)), 20_000) < 24

@@ -51,7 +51,7 @@ class Server:
 
 
 def started(*arguments: str, env: dict[str, str], cwd: Path) -> Server:
-    command = [sys.executable, "-m", "assay.cli.main", "serve", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "assay", "serve", "--port", "0", *arguments]
     process = subprocess.Popen(command, env=env, cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     line = process.stderr.readline().decode()
     found = re.search(r"http://[^:]+:(\d+)/", line)
