@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 
 import pytest
 
 from assay.cage.limits import Ended, Limits
 from assay.errors import InputError
 from assay.faults import Fault
+from assay.programs.spec_cache import SpecCache
 from assay.programs.verdict import job_of, outcome_of
 from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task
 
@@ -117,6 +119,26 @@ def test_programs_of_one_task_share_what_the_judge_gets():
     first, second = (job_of(TASK, Program("task", source)) for source in ("a", "b"))
     assert first.judge is second.judge
     assert first.candidate != second.candidate
+
+
+def test_tests_are_read_once_in_whatever_order_programs_come():
+    tasks = [replace(TASK, id=str(number)) for number in range(50)]
+    first, second = ([job_of(task, PROGRAM).judge for task in tasks] for _ in range(2))
+    assert all(one is other for one, other in zip(first, second, strict=True))
+
+
+def test_what_judges_are_told_is_bounded_by_its_bytes():
+    built = []
+
+    def build(task: Task, survey: bool) -> bytes:  # noqa: FBT001
+        built.append((task.id, survey))
+        return b"x" * 400
+
+    cache, (a, b, c) = SpecCache(build, 1000), (replace(TASK, id=name) for name in "abc")
+    for task in (a, b, a, c, a, b):
+        cache.spec(task, survey=False)
+    cache.spec(b, survey=True)
+    assert built == [("a", False), ("b", False), ("c", False), ("b", False), ("b", True)]
 
 
 def test_what_is_expected_does_not_go_to_the_program_s_process():

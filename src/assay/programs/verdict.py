@@ -14,7 +14,6 @@ import os
 import signal
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Final, assert_never
 
 from assay.cage.limits import Ended, Job, Limits
@@ -23,6 +22,7 @@ from assay.faults import Fault
 from assay.programs.harness.codec import NotPlainData, pack
 from assay.programs.harness.recorder import TestFinding
 from assay.programs.harness.script_plan import packed, packed_call, script_plan
+from assay.programs.spec_cache import SpecCache
 from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
 
 ENDED_EARLY: Final = "the program ended before its tests did"
@@ -36,7 +36,7 @@ def job_of(task: Task, program: Program, *, limits: Limits | None = None, survey
     Raises InputError for tests that cannot be read, or a task without any.
     """
     candidate = json.dumps({"source": program.source}).encode()
-    return Job(program.id, candidate, _judge_spec(_Key(task), survey), limits=_limits(task, limits))
+    return Job(program.id, candidate, _SPECS.spec(task, survey=survey), limits=_limits(task, limits))
 
 
 def outcome_of(
@@ -83,27 +83,15 @@ def usable_tests(task: Task, tests: Iterable[Test]) -> tuple[Test, ...]:
     return tuple(test for test in tests if not unusable(replace(task, tests=(test,))))
 
 
-class _Key:
-    """A task that hashes by its identity and what is in it, for tests may hold lists."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-
-    def __hash__(self) -> int:
-        return hash(self.task.id)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.task is other.task
-
-
-@lru_cache(maxsize=8)
-def _judge_spec(key: _Key, survey: bool) -> bytes:  # noqa: FBT001 - part of the key
-    task = key.task
+def _judge_spec(task: Task, survey: bool) -> bytes:  # noqa: FBT001 - as the cache calls it
     if not task.tests:
         raise InputError(f"task {task.id} has no tests: a program can be neither right nor wrong")
     tests = [_test_spec(task, number, test) for number, test in enumerate(task.tests)]
     loose = task.tags.get("values") == "json"
     return json.dumps({"entry": task.entry_point, "loose": loose, "tests": tests, "survey": survey}).encode()
+
+
+_SPECS: Final = SpecCache(_judge_spec)
 
 
 def _test_spec(task: Task, number: int, test: Test) -> dict[str, Any]:
