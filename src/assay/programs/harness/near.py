@@ -1,11 +1,13 @@
 """Two plain values and a tolerance to whether they are the same: `==`, with floats that may be off, however deep.
 
-As EvalPlus compares: `|got - expected| <= atol + 1e-7 * |expected|`, only where a tolerance is given and the expected
-number is a float. Tasks from JSON need a tuple taken for a list and `[x]` for `x`, as APPS does: `loosened`.
+As EvalPlus and `numpy.allclose` compare: `|got - expected| <= atol + 1e-7 * |expected|`, only where a tolerance is
+given and the expected number is a float. An infinity is near to itself alone, and nan to nothing. Tasks from JSON need
+a tuple taken for a list and `[x]` for `x`, as APPS does: `loosened`.
 """
 
 from __future__ import annotations
 
+from cmath import isfinite
 from typing import Any, Final
 
 from assay.programs.intent import same
@@ -44,6 +46,8 @@ def _within(got: Any, expected: Any, atol: float, depth: int) -> bool:
 
 def _close(got: complex, expected: complex, atol: float) -> bool:
     try:
+        if not (isfinite(got) and isfinite(expected)):
+            return got == expected
         return bool(abs(got - expected) <= atol + _RELATIVE * abs(expected)) or got == expected
     except OverflowError:
         return False

@@ -1,13 +1,15 @@
 """What a program printed beside what it should have printed: the same, or the first line that differs.
 
 As APPS does: blank lines and the space around words do not count, and a number with a point or an exponent may be off
-by one part in 100,000 or by 1e-8. Unlike there, whole numbers have to be the same, however long.
+by one part in 100,000 or by 1e-8. Unlike there, a whole number that is expected has to be that one exactly, however
+long and however written: `1e5` is 100000, `123456000.0` is not 123456789. What is too large for a float is text.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import zip_longest
-from math import isclose
+from math import isclose, isinf
 
 Value = int | float | str
 _LONGEST_NUMBER = 400
@@ -37,8 +39,10 @@ def _alike(got: str, wanted: str) -> bool:
     if got == wanted:
         return True
     left, right = _value(got), _value(wanted)
-    if isinstance(left, str) or isinstance(right, str) or (isinstance(left, int) and isinstance(right, int)):
+    if isinstance(left, str) or isinstance(right, str):
         return False
+    if isinstance(right, int):
+        return Decimal(got) == right
     try:
         return isclose(left, right, rel_tol=1e-5, abs_tol=1e-8)
     except OverflowError:
@@ -49,7 +53,8 @@ def _value(word: str) -> Value:
     if len(word) <= _LONGEST_NUMBER and "_" not in word:
         for kind in (int, float):
             try:
-                return kind(word)
+                value: int | float = kind(word)
             except ValueError:
                 continue
+            return word if kind is float and isinf(value) and any(map(str.isdigit, word)) else value
     return word

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import product
-from math import isclose
+from math import inf
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
@@ -25,7 +25,10 @@ class TestSkipped(Exception):
 
 
 class Approx:
-    """A number, or a list or dict of numbers, that others may come near to: within 1e-6 of it, or 1e-12."""
+    """A number, or a list or dict of numbers, that others may come near to: within 1e-6 of it, or 1e-12.
+
+    An infinity is near to itself alone, and nan to nothing.
+    """
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -50,7 +53,7 @@ class Approx:
         if isinstance(expected, Sequence) and not isinstance(expected, str):
             return hasattr(got, "__len__") and len(got) == len(expected) and all(map(self._near, got, expected))
         if isinstance(expected, int | float) and isinstance(got, int | float):
-            return isclose(got, expected, rel_tol=self._rel, abs_tol=self._abs)
+            return got == expected or abs(got - expected) <= max(self._rel * abs(expected), self._abs) < inf
         return bool(got == expected)
 
 
