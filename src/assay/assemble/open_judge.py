@@ -208,6 +208,7 @@ def _open_cages(
     from assay.cage.sandbox_kinds import KINDS
     from assay.judge.installs import Installs
     from assay.programs.modules.distributions import known
+    from assay.programs.modules.importable import importable
     from assay.programs.modules.overlay import overlay
     from assay.runs.local import SharedRunner
     from assay.runs.run_manifest import digest
@@ -215,6 +216,7 @@ def _open_cages(
     limits = Limits() if options.timeout is None else Limits().with_cpu(options.timeout)
     with open_sandbox(options.sandbox, limits, 1) as first:
         name, guarantees, in_container = first.name, first.guarantees, KINDS[first.name].container
+        found = importable(first)
     if options.install and in_container:
         raise InputError("the sandbox 'container' has the modules of its image: --install cannot add to them")
     say(f"sandbox {name}: {'; '.join(guarantees)}")
@@ -226,6 +228,7 @@ def _open_cages(
         sandbox=name,
         limits=asdict(limits),
         install=digest((*allowed.allowed, *allowed.of_module.items())) if options.install else "",
+        importable=found,
     )
     return runner.importing, Installs(allowed, overlay if options.install else None), settings
 

@@ -34,6 +34,7 @@ from assay.measure.ranked import measures as measures_of
 from assay.protocols import Ranker
 from assay.rank.evaluate_rankers import UNRANKED, Cell
 from assay.rank.ranking_matrix import Matrix
+from assay.rank.specs import executes
 from assay.report.table import Mean
 from assay.runs.record import Batches, hash_of, read_lines, sole_writer
 from assay.runs.run_manifest import code_stamp, manifest
@@ -45,8 +46,10 @@ UNIT = "task"
 class RecordedRanker:
     """A ranker whose orders are kept in a file: a pool that it has ranked is not ranked again."""
 
-    def __init__(self, ranker: Ranker, file: Path) -> None:
-        self._ranker, self._file, self._model = ranker, file, _stamp(ranker.name)
+    def __init__(self, ranker: Ranker, file: Path, importable: Sequence[str] = ()) -> None:
+        """Take where the orders are kept, and for a ranker that runs programs what these can import."""
+        self._ranker, self._file = ranker, file
+        self._about = (_stamp(ranker.name), *importable) if importable else _stamp(ranker.name)
         self.spared_s = 0.0
         """Seconds that the orders took which were read and not made."""
         with ExitStack() as stack:
@@ -68,7 +71,7 @@ class RecordedRanker:
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return what the ranker thinks of each program, or thought."""
-        key = hash_of(repr((code_stamp(), self.name, self._model, task, list(programs))))
+        key = hash_of(repr((code_stamp(), self.name, self._about, task, list(programs))))
         if key in self._orders:
             return self._read(self._orders[key], programs)
         started = time.perf_counter()
@@ -99,12 +102,16 @@ def _stamp(spec: str) -> list[tuple[str, int, int]]:
 
 
 @contextmanager
-def recorded(rankers: Sequence[Ranker], names: Sequence[str], out: Path) -> Iterator[list[RecordedRanker]]:
+def recorded(
+    rankers: Sequence[Ranker], names: Sequence[str], out: Path, importable: Sequence[str] = ()
+) -> Iterator[list[RecordedRanker]]:
     """Give rankers whose orders are kept in files below a folder, each under its name."""
     with ExitStack() as stack:
         files = [out / "runs" / f"{file_name(name)}.jsonl" for name in names]
-        pairs = zip(rankers, files, strict=True)
-        yield [stack.enter_context(RecordedRanker(ranker, file)) for ranker, file in pairs]
+        yield [
+            stack.enter_context(RecordedRanker(ranker, file, importable if executes(ranker.name) else ()))
+            for ranker, file in zip(rankers, files, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)

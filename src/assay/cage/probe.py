@@ -99,7 +99,7 @@ def _known(place: Path) -> dict[str, ProbeFinding]:
 
 def _place() -> Path:
     """Return where findings lie: another place for each start of the machine, kernel, user, Python and version."""
-    about = [platform.node(), platform.release(), __version__, sys.executable, str(os.geteuid())]
+    about = [platform.node(), platform.release(), __version__, sys.executable, sys.version, str(os.geteuid())]
     for file in ("/proc/sys/kernel/random/boot_id", "/proc/self/uid_map", "/proc/self/attr/current"):
         with contextlib.suppress(OSError):
             about.append(Path(file).read_text())

@@ -19,7 +19,7 @@ import click
 from assay import __version__
 from assay.cli.command import VERBOSE
 from assay.cli.lazy import Lazy
-from assay.errors import AssayError, OldName, printable
+from assay.errors import AssayError, OlderRun, OldName, printable
 
 COMMANDS = {
     "search": "Find code by meaning.",
@@ -103,8 +103,8 @@ def _say(message: str, *, status: int = 2, traceback: bool = False) -> int:
 def _say_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
 ) -> None:
-    """Write what an old name is replaced by on one line; other warnings are for who writes programs."""
-    if issubclass(category, OldName):
+    """Write what is said to users on one line; other warnings are for who writes programs."""
+    if issubclass(category, (OldName, OlderRun)):
         click.echo(f"assay: {printable(str(message))}", err=True)
     else:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))

@@ -15,7 +15,7 @@ import click
 from assay.cli import options
 from assay.cli.command import PATH, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import GateOptions
-from assay.cli.rank_parts import labelled, rankers, tasks_of, tell
+from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
 from assay.report.document import Report, as_json_text
 from assay.report.figure import Figure
 from assay.report.picture import write_picture
@@ -107,7 +107,11 @@ def _ranked(plan: Matrix, out: Path, *, allowed: bool, verbose: bool) -> list[tu
     if len(set(specs)) != len(specs):
         raise InputError("two rankers of the matrix have the same spec: name each once")
     wanted, done = EvaluationOptions(plan.ks, seed=plan.seed), []
-    with rankers(specs, allowed=allowed) as made, recorded(made, names, out) as kept, progress() as watch:
+    with (
+        rankers_and_modules(specs, allowed=allowed) as (made, importable),
+        recorded(made, names, out, importable()) as kept,
+        progress() as watch,
+    ):
         called = {ranker.name: (ranker, name) for ranker, name in zip(kept, names, strict=True)}
         for column in _columns(plan, verbose=verbose):
             found = evaluate(column.tasks, column.examples, kept, wanted, report=watch)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,15 +29,25 @@ def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
 @contextmanager
 def rankers(specs: Sequence[str], *, allowed: bool) -> Iterator[list[Ranker]]:
     """Give the rankers of some specs; a sandbox is open where one of them runs programs and may."""
+    with rankers_and_modules(specs, allowed=allowed) as (made, _):
+        yield made
+
+
+@contextmanager
+def rankers_and_modules(
+    specs: Sequence[str], *, allowed: bool
+) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
+    """Give rankers likewise, and what says what programs can import where they run."""
     from assay.assemble.open_runner import open_runner
     from assay.cli.workspaces import say
+    from assay.programs.modules.importable import importable
     from assay.rank.specs import executes, ranker_of
 
     if not allowed or not any(map(executes, specs)):
-        yield [ranker_of(spec) for spec in specs]
+        yield [ranker_of(spec) for spec in specs], tuple
         return
     with open_runner(say) as runner:
-        yield [ranker_of(spec, runner) for spec in specs]
+        yield [ranker_of(spec, runner) for spec in specs], partial(importable, runner)
 
 
 def labelled(

@@ -22,6 +22,7 @@ from assay.judge.pairs import Pair
 from assay.judge.past_records import past
 from assay.judge.steps import Journal, Steps
 from assay.judge.tally import Tally
+from assay.programs.modules.importable import UNKNOWN, changes
 from assay.runs.record import begin, sole_writer, stored_settings
 from assay.types import Problem
 
@@ -52,6 +53,8 @@ class CampaignSettings:
     limits: dict[str, float] = field(default_factory=dict)
     install: str = ""
     """A hash of the list of what may be installed; empty where nothing is."""
+    importable: tuple[str, ...] = field(default=(), metadata={"changes": changes, "unknown": UNKNOWN})
+    """What is there for code and tests without that; nothing where none are run."""
 
 
 def run(  # noqa: PLR0913  # each is one thing

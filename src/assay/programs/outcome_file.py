@@ -16,6 +16,7 @@ from assay.cage.sandbox_kinds import RENAMED
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.execute import executions
+from assay.programs.modules.importable import UNKNOWN, changes
 from assay.runs.record import Batches, begin, read_lines, refuse
 from assay.types import Outcome, Program, Task
 
@@ -40,6 +41,8 @@ class ExecuteSettings:
     guarantees: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
     """Distributions that programs were given, each as `NAME==VERSION`."""
+    importable: tuple[str, ...] = field(default=(), metadata={"changes": changes, "unknown": UNKNOWN})
+    """All that programs find there, and their Python, likewise."""
 
 
 @dataclass(frozen=True, slots=True)

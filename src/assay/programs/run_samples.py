@@ -48,8 +48,7 @@ class RunnerOptions:
 
 def ready_tasks(reading: TaskFile, room: EquippedRunner, report: Progress | None = None) -> TaskFile:
     """Return tasks with the tests that can say something about programs."""
-    modules = digest((*room.installed, *room.missing))
-    kept = user_cache_path("assay") / "sandbox" / "answers" / modules
+    kept = user_cache_path("assay") / "sandbox" / "answers" / digest(room.importable)
     expected = with_expected_outputs(reading, room.runner, report, kept=kept)
     return drop_vacuous_tests(expected, room.runner, report)
 
@@ -73,6 +72,7 @@ def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
         limits=limits,
         guarantees=room.runner.guarantees,
         installed=room.installed,
+        importable=room.importable,
     )
     return execute_to_file(
         ready.tasks, samples.programs, room.runner, out, settings=settings, missing=room.missing, report=report

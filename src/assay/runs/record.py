@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, asdict, fields
@@ -19,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-from assay.errors import InputError, StorageError
+from assay.errors import InputError, OlderRun, StorageError
 from assay.io.lock import alone
 from assay.runs.run_manifest import write_manifest
 
@@ -138,7 +139,7 @@ def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, 
                 f"{file} holds {what}, and {manifest_of(file).name} beside it does not say what decided about them: "
                 "give another --out, or --fresh"
             )
-        refuse(file, what, differing(_as_called_now(settings, before), asdict(settings)))
+        refuse(file, what, _told(settings, _as_called_now(settings, before, file)))
     write_manifest(manifest_of(file), settings, seed=seed, corpus=corpus)
 
 
@@ -193,15 +194,30 @@ def _record(line: bytes, where: str) -> dict[str, Any]:
     return record
 
 
-def _as_called_now(settings: DataclassInstance, before: Mapping[str, Any]) -> dict[str, Any]:
+def _as_called_now(settings: DataclassInstance, before: Mapping[str, Any], file: Path) -> dict[str, Any]:
     """Return settings of an earlier version as this one says them.
 
-    One that it did not know has its default, and a value that is called otherwise since is found in the `renamed` of
-    its field's metadata.
+    One that it did not know has its default, or where nobody can know it (`unknown` in its field's metadata says what
+    that is called) the value of today, with a warning. A value that is called otherwise since is found in `renamed`.
     """
     known = {each.name: each.default for each in fields(settings) if each.default is not MISSING} | dict(before)
     renamed = {each.name: each.metadata["renamed"] for each in fields(settings) if "renamed" in each.metadata}
-    return known | {name: names.get(known.get(name), known.get(name)) for name, names in renamed.items()}
+    later = [each for each in fields(settings) if "unknown" in each.metadata and each.name not in before]
+    today = {each.name: getattr(settings, each.name) for each in later}
+    for each in later:
+        if today[each.name] != each.default:
+            what = each.metadata["unknown"]
+            warnings.warn(f"{file} was begun by an earlier version and does not say {what}", OlderRun, stacklevel=3)
+    return known | {name: names.get(known.get(name), known.get(name)) for name, names in renamed.items()} | today
+
+
+def _told(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:
+    """Return which settings differ from those before, and how, where the `changes` of a field's metadata can say it."""
+    now = asdict(settings)
+    says = {each.name: each.metadata["changes"] for each in fields(settings) if "changes" in each.metadata}
+    return [
+        f"{name} ({says[name](before[name], now[name])})" if name in says else name for name in differing(before, now)
+    ]
 
 
 def _lock_of(file: Path) -> Path:

@@ -97,10 +97,14 @@ def forkable(names: Iterable[str], runner: ProgramRunner) -> tuple[str, ...]:
 
 
 def _absent(names: Sequence[str], runner: ProgramRunner) -> list[str]:
-    text = json.dumps(names)
-    task = Task("imports", "", "absent", tests=(Call((text,), None),))
+    return strings_from(_ABSENT, "absent", (json.dumps(names),), runner)
+
+
+def strings_from(source: str, entry: str, args: tuple[str, ...], runner: ProgramRunner) -> list[str]:
+    """Return the JSON list of texts that a program of ours prints in a sandbox."""
+    task = Task(entry, "", entry, tests=(Call(args, None),))
     limits = Limits(cpu_s=60, wall_s=180, output_kb=1024)
-    (ended,) = runner.run([job_of(task, Program(task.id, _ABSENT, task.id), limits=limits)])
+    (ended,) = runner.run([job_of(task, Program(task.id, source, task.id), limits=limits)])
     try:
         found = json.loads(ended.stdout)
     except ValueError:

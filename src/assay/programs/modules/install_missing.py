@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from assay.cage.sandbox_kinds import KINDS
 from assay.errors import InputError
 from assay.programs.modules.distributions import Known, known
+from assay.programs.modules.importable import importable
 from assay.programs.modules.imports import Needs, forkable, needs
 from assay.programs.modules.installer import InstallRefused
 from assay.programs.modules.overlay import Overlay, overlay
@@ -32,6 +33,8 @@ class EquippedRunner:
     runner: ProgramRunner
     missing: Mapping[str, str]
     """Modules that are imported and not there, with the distribution that brings each."""
+    importable: tuple[str, ...]
+    """What programs find there, `importable` says."""
     installed: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -54,7 +57,8 @@ def install_missing_modules(  # noqa: PLR0913  each is one thing
         found = needs(reading, samples.programs, plain, names)
         wanted = sorted({brings for brings in found.missing.values() if names.allows(brings)})
         if not install or not wanted:
-            yield EquippedRunner(plain, found.missing, problems=_left_out(found, names) if install else ())
+            problems = _left_out(found, names) if install else ()
+            yield EquippedRunner(plain, found.missing, importable(plain), problems=problems)
             return
         if KINDS[plain.name].container:
             raise InputError("the sandbox 'container' has the modules of its image: --install cannot add to them")
@@ -65,7 +69,7 @@ def install_missing_modules(  # noqa: PLR0913  each is one thing
     with open_runner(paths=(made.folder,)) as bare:
         common = forkable((name for name in found.common if name not in missing), bare)
     with open_runner(paths=(made.folder,), modules=common) as runner:
-        yield EquippedRunner(runner, missing, made.distributions, problems)
+        yield EquippedRunner(runner, missing, importable(runner), made.distributions, problems)
 
 
 def _had(names: list[str]) -> tuple[Overlay, list[Problem]]:
