@@ -14,6 +14,7 @@ from assay.encode.view import view
 from assay.search.hybrid import LearnedSearcher, _top, is_relevant
 from assay.search.spelling import Speller
 from assay.settings import load
+from assay.store.chunk_order import ChunkOrder
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Query
 
@@ -160,6 +161,7 @@ def test_loose_chunks_are_found_by_meaning():
 def test_the_best_above_nought_are_candidates_whatever_the_floors(floors):
     scores = np.random.default_rng(0).permutation(np.linspace(-1, 1, 1001)).astype(np.float32)
     allowed = np.arange(1001) % 2 == 0
-    assert sorted(scores[_top(scores, None, floors)]) == sorted(scores)[-200:]
-    assert sorted(scores[_top(scores, allowed, floors)]) == sorted(scores[allowed])[-200:]
-    assert len(_top(np.zeros(9, np.float32), None, floors)) == 0
+    order = ChunkOrder([np.arange(1001)], ())
+    assert sorted(scores[_top(scores, None, floors, order)]) == sorted(scores)[-200:]
+    assert sorted(scores[_top(scores, allowed, floors, order)]) == sorted(scores[allowed])[-200:]
+    assert len(_top(np.zeros(9, np.float32), None, floors, order)) == 0

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from assay.encode.hashed import HashedEncoder
 from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
+from assay.search.hybrid import LearnedSearcher
 from assay.search.index_identity import Build
 from assay.store.compact import MOST_DEAD, MOST_SEGMENTS
+from assay.types import Query
 
 ENCODER = HashedEncoder("32")
 
@@ -112,6 +114,13 @@ def similarities(snapshot, query):
     return {snapshot.chunk(n).id: scores[n] for n in range(snapshot.size) if n not in dead}
 
 
+def found_in(snapshot):
+    """What a search answers: places, scores and reasons."""
+    queries = [Query("", "listen to retries"), Query("", "parse args", mode="code"), Query("", "guide", mode="docs")]
+    answers = LearnedSearcher(snapshot, ENCODER).search(queries, 8)
+    return [[(hit.chunk, hit.score, list(hit.why.items())) for hit in hits] for hits in answers]
+
+
 def assert_equal_to_fresh(index):
     with tempfile.TemporaryDirectory() as folder:
         fresh = FolderIndex(index.root, Path(folder), ENCODER)
@@ -120,8 +129,8 @@ def assert_equal_to_fresh(index):
         assert content(one) == content(other)
         assert np.allclose(one.average_lengths, other.average_lengths, atol=1e-9)
         mine, theirs = similarities(one, "listen to retries"), similarities(other, "listen to retries")
-        assert mine.keys() == theirs.keys()
-        assert all(abs(mine[chunk] - theirs[chunk]) < 1e-5 for chunk in mine)
+        assert mine == theirs
+        assert found_in(one) == found_in(other)
         status = index.status()
         assert (status.files, status.chunks, status.notes) == (report.files, report.chunks, report.notes)
         assert status.skipped == fresh.status().skipped

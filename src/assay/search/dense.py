@@ -43,7 +43,7 @@ class VectorSearcher:
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         snapshot = self.corpus.candidates(query, (), (), vector)
         cosines = snapshot.similarities(vector[None, :])[0]
-        numbers = best(cosines, filter_mask(snapshot, query), k)
+        numbers = best(cosines, filter_mask(snapshot, query), k, snapshot.order)
         found = zip(numbers.tolist(), cosines[numbers].tolist(), strict=True)
         return [Hit(snapshot.chunk(number), cosine, {"dense": cosine}) for number, cosine in found]
 

@@ -61,7 +61,8 @@ class ExpandedSearcher:
             for number, link in self._links(hit.chunk, allowed):
                 linked = found.setdefault(number, _Linked(0.0, hit.score, link))
                 linked.strength += 1.0 / place
-        ordered = sorted(found, key=lambda number: (-found[number].strength, number))
+        by_path = self.snapshot.order.ordered(np.array(list(found), dtype=np.int64)).tolist()
+        ordered = sorted(by_path, key=lambda number: -found[number].strength)
         made = (self._hit(number, found[number]) for number in ordered)
         fresh = (hit for hit in made if hit.chunk.id not in known)
         return [hit for hit, _ in zip(fresh, range(self.number), strict=False)]

@@ -112,7 +112,7 @@ class QueryInCorpus:
 
 @dataclass(frozen=True, slots=True)
 class CandidateFeatures:
-    """Features of candidate chunks, shape `(candidates, len(FEATURES))`, float32."""
+    """Features of candidate chunks, shape `(candidates, len(FEATURES))`, float32, in the order of the corpus."""
 
     numbers: Numbers
     rows: Array

@@ -23,6 +23,7 @@ from assay.search.question import understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, load_ranking
 from assay.search.spelling import Speller
 from assay.search.token_similarity import TokenSimilarity
+from assay.store.chunk_order import ChunkOrder
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Hit, Query
 
@@ -77,16 +78,17 @@ class LearnedSearcher:
         allowed = filter_mask(found.snapshot, query)
         outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
         strongest = found.strongest
+        order = found.snapshot.order
         numbers = [
-            _top(found.lexical, allowed, (strongest / 2, strongest / 4)),
-            _top(found.cosines, allowed, outstanding),
-            *(name.chunks[name.counts[:, NAME] > 0][:_DEPTH] for name in found.names),
+            _top(found.lexical, allowed, (strongest / 2, strongest / 4), order),
+            _top(found.cosines, allowed, outstanding, order),
+            *(_first(name.chunks[name.counts[:, NAME] > 0], order) for name in found.names),
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
         chosen[np.concatenate(numbers)] = True
         if allowed is not None:
             chosen &= allowed
-        return candidates_of(np.flatnonzero(chosen), found)
+        return candidates_of(order.ordered(np.flatnonzero(chosen)), found)
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         found = self.look_up(query, vector)
@@ -100,7 +102,7 @@ class LearnedSearcher:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
         ranking = load_ranking(query.mode, self.encoder.name, self.weights)
         candidates = self.candidates(query, found)
-        order = np.lexsort((candidates.numbers, -ranking.first.scores(candidates.rows)))
+        order = np.argsort(-ranking.first.scores(candidates.rows), kind="stable")
         first = order[: max(k, SECOND_STAGE)]
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
         rows = np.hstack((candidates.rows[first], self.token_features(found, chunks)))
@@ -122,8 +124,8 @@ def is_relevant(hits: Sequence[Hit], encoder: str, weights: Path = SHIPPED) -> b
     return hits[0].score >= load_ranking(side, encoder, weights).floor
 
 
-def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...]) -> NDArray[np.int64]:
-    """Return the numbers of the best scores above 0, in no order.
+def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: ChunkOrder) -> NDArray[np.int64]:
+    """Return the numbers of the best scores above 0, equal ones at the end in the order of the corpus.
 
     Only what stands above a floor is compared, if it is enough: a partition of all scores costs more than the rest.
     """
@@ -134,6 +136,8 @@ def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...]) -> NDAr
             best = best[allowed[best]]
         if len(best) >= _DEPTH:
             break
-    if len(best) > _DEPTH:
-        best = best[np.argpartition(scores[best], -_DEPTH)[-_DEPTH:]]
-    return best.astype(np.int64)
+    return order.strongest(scores, best, _DEPTH)
+
+
+def _first(numbers: NDArray[np.int64], order: ChunkOrder) -> NDArray[np.int64]:
+    return order.ordered(numbers)[:_DEPTH] if len(numbers) > _DEPTH else numbers

@@ -32,6 +32,6 @@ class KeywordSearcher:
         terms = understand(query.text).terms
         snapshot = self.corpus.candidates(query, terms, (), _NO_VECTOR)
         scores = bm25(snapshot, match(snapshot, terms), self.weights)
-        numbers = best(scores, filter_mask(snapshot, query), k)
+        numbers = best(scores, filter_mask(snapshot, query), k, snapshot.order)
         found = zip(numbers.tolist(), scores[numbers].tolist(), strict=True)
         return [Hit(snapshot.chunk(number), score, {"lexical": score}) for number, score in found]

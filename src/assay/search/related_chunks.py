@@ -32,12 +32,13 @@ def related(snapshot: Snapshot, path: str, line: int, k: int) -> list[Hit]:
     cosines = snapshot.similarities(snapshot.vectors(np.array([number])))[0]
     cosines[[number, *snapshot.dead]] = -np.inf
     links = {"is called": called(snapshot, chunk), "calls": calling(snapshot, chunk)}
-    numbers = np.unique(np.concatenate([np.argsort(-cosines)[:_LOOKED_AT], *links.values()]))
+    nearest = snapshot.order.strongest(cosines, np.arange(len(cosines)), _LOOKED_AT)
+    numbers = snapshot.order.ordered(np.unique(np.concatenate([nearest, *links.values()])))
     numbers = numbers[np.isfinite(cosines[numbers])]
     scores = cosines[numbers] + sum(_LINK * np.isin(numbers, linked) for linked in links.values())
     if not any(traits_of(path)):
         scores -= _ASIDE * np.array([any(traits_of(snapshot.path(int(n)))) for n in numbers])
-    best = np.lexsort((numbers, -scores))[:k]
+    best = np.argsort(-scores, kind="stable")[:k]
     hits = []
     for i in best:
         why = {"meaning": float(cosines[numbers[i]])}

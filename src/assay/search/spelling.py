@@ -55,7 +55,7 @@ class Speller:
 
     @cached_property
     def _choices(self) -> list[str]:
-        corpus = {term for part, _ in self.snapshot.parts for term in part.terms if term.isalpha() and len(term) > 3}
+        corpus = {term for term in self.snapshot.terms() if term.isalpha() and len(term) > 3}
         return sorted(corpus | {word for word in self._known if len(word) > 3})
 
     def _nearest(self, word: str) -> str | None:

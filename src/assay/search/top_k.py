@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 
 from assay.search.filters import Mask
 from assay.search.lexical import Array
+from assay.store.chunk_order import ChunkOrder
 
 
-def best(scores: Array, allowed: Mask | None, k: int) -> NDArray[np.intp]:
-    """Return the numbers of the `k` highest scores above 0, best first, equal ones by number."""
+def best(scores: Array, allowed: Mask | None, k: int, order: ChunkOrder) -> NDArray[np.int64]:
+    """Return the numbers of the `k` highest scores above 0, best first, equal ones in the order of the corpus."""
     found = np.flatnonzero(scores > 0.0 if allowed is None else (scores > 0.0) & allowed)
-    if len(found) > k > 0:
-        least = np.partition(scores[found], -k)[-k]
-        found = found[scores[found] >= least]
-    return found[np.lexsort((found, -scores[found]))][:k]
+    return order.ranked(scores, found, k)

@@ -44,7 +44,8 @@ class Version:
 
     def snapshot(self) -> Snapshot:
         """Return what is searched."""
-        return Snapshot([(part.segment, part.live) for part in self.parts], self.manifest.version)
+        parts = [(part.segment, part.live) for part in self.parts]
+        return Snapshot(parts, self.manifest.version, places=[part.places for part in self.parts])
 
 
 class IndexFolder:
@@ -137,8 +138,13 @@ class IndexFolder:
 
     def commit(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part], *, last: Manifest | None) -> None:
         """Make the next version current; its segments are written already."""
-        dead = {f"dead.{number}": part.dead for number, part in enumerate(parts)}
-        write_arrays(self.location / manifest.catalog, {**catalog.arrays, **dead})
+        place = {path: number for number, path in enumerate(catalog.paths)}
+        arrays = dict(catalog.arrays)
+        for number, part in enumerate(parts):
+            paths = part.segment.paths.all()
+            arrays[f"dead.{number}"] = part.dead
+            arrays[f"places.{number}"] = np.array([place.get(path, 0) for path in paths], dtype=np.uint32)
+        write_arrays(self.location / manifest.catalog, arrays)
         for name in manifest.files - (last.files if last else frozenset()):
             sync(self.location / name)
         write_manifest(self.location, manifest)
@@ -148,7 +154,7 @@ class IndexFolder:
         arrays = read_arrays(self.location / manifest.catalog)
         try:
             parts = tuple(
-                Part(name, read_segment(self.location / name), arrays[f"dead.{number}"])
+                Part(name, read_segment(self.location / name), arrays[f"dead.{number}"], arrays[f"places.{number}"])
                 for number, name in enumerate(manifest.segments)
             )
         except KeyError as missing:

@@ -15,7 +15,7 @@ from typing import Any
 from assay.errors import DamagedIndex, StorageError
 from assay.store.arrays import sync
 
-FORMAT = 2
+FORMAT = 3
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
 MANIFEST = "manifest.json"

@@ -71,7 +71,7 @@ def _files(
 def _postings(parts: Sequence[tuple[Segment, Mask]]) -> Postings:
     """Renumber terms and chunks, drop dead postings and the terms that had only those."""
     alive = [None if live.all() else live[part.posting_chunk] for part, live in parts]
-    counts = [_counts(part, mask) for (part, _), mask in zip(parts, alive, strict=True)]
+    counts = [np.diff(part.starts) if live.all() else part.holding(live) for part, live in parts]
     terms, numbers = _terms([part for part, _ in parts], counts)
     ends = np.zeros(len(terms) + 1, dtype=np.int64)
     for number, count in zip(numbers, counts, strict=True):
@@ -91,13 +91,6 @@ def _postings(parts: Sequence[tuple[Segment, Mask]]) -> Postings:
         free[number] += used
         base += int(live.sum())
     return Postings(terms, starts, chunk, table)
-
-
-def _counts(part: Segment, alive: Mask | None) -> NDArray[np.int64]:
-    """Count the living postings of each term."""
-    if alive is None:
-        return np.diff(part.starts)
-    return np.diff(np.concatenate(([0], np.cumsum(alive)))[part.starts])
 
 
 def _terms(parts: Sequence[Segment], counts: Sequence[NDArray[np.int64]]) -> tuple[Strings, list[NDArray[np.int64]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ class Part:
     name: str
     segment: Segment
     dead: NDArray[np.uint32]
+    places: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))
+    """Where each of its files stands among those of the version, by path; known once a version is made of it."""
 
     @property
     def live(self) -> Mask | None:

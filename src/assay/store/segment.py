@@ -79,6 +79,11 @@ class Segment:
             signature=self.signatures[number],
         )
 
+    def holding(self, live: Mask) -> NDArray[np.int64]:
+        """Count the living chunks that hold each term, shape `(t)`."""
+        alive = live[self.posting_chunk]
+        return np.diff(np.concatenate(([0], np.cumsum(alive)))[self.starts])
+
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return the chunks that hold a term, and its counts there, shape `(df, fields)`."""
         number = self.terms.find(term)

@@ -6,18 +6,22 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Vectors
+from assay.store.chunk_order import ChunkOrder
 from assay.store.lexical_fields import FIELDS
 from assay.store.quantised import products, restored
 from assay.store.segment import Mask, Segment, build
 from assay.types import Chunk
 
 _FILE_BITS = 32
+_STEPS = 1 << 20
+"""Steps of a cosine where many are added up: the squares of eight million fit 63 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +40,24 @@ class Statistics:
 class Snapshot:
     """Chunks numbered through all segments; the dead keep their number and never match.
 
-    Scores computed here equal those over one fresh segment of the living chunks.
+    Scores computed here equal those over one fresh segment of the living chunks to the last bit, and equal scores are
+    told apart by `order`, never by the numbers that chunks happen to have.
     """
 
     def __init__(
-        self, parts: Sequence[tuple[Segment, Mask | None]], version: int = 0, statistics: Statistics | None = None
+        self,
+        parts: Sequence[tuple[Segment, Mask | None]],
+        version: int = 0,
+        statistics: Statistics | None = None,
+        places: Sequence[NDArray[np.uint32]] = (),
     ) -> None:
-        """Take segments with their masks of living chunks; no mask means that all live."""
+        """Take segments with their masks of living chunks; no mask means that all live.
+
+        `places` are those of each segment's files among all; without them, chunks are in the order of their numbers.
+        """
         self._statistics = statistics
         self.parts = tuple(parts)
+        self._places = tuple(places)
         self.version = version
         self.masks: dict[object, NDArray[np.bool_]] = {}
         """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
@@ -100,6 +113,14 @@ class Snapshot:
         living = np.delete(self.lengths, self.dead, axis=0)
         return np.maximum(living.mean(axis=0, dtype=np.float64), 1.0) if len(living) else np.ones(len(FIELDS))
 
+    def terms(self) -> set[str]:
+        """Return every term that a living chunk holds."""
+        held: set[str] = set()
+        for part, live in self.parts:
+            terms = part.terms.all()
+            held.update(terms if live is None else compress(terms, part.holding(live) > 0))
+        return held
+
     def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the living chunks that hold a term, ascending, and its counts, shape `(df, fields)`."""
         numbers, counts = [], []
@@ -131,7 +152,10 @@ class Snapshot:
             mean = float(self._statistics.mean @ vector)
             return mean, max(float(vector @ self._statistics.moments @ vector) - mean * mean, 0.0) ** 0.5
         living = np.delete(cosines, self.dead) if len(self.dead) else cosines
-        return (float(living.mean()), float(living.std())) if len(living) else (0.0, 0.0)
+        count = max(len(living), 1)
+        steps = np.rint(living * np.float32(_STEPS)).astype(np.int64)  # whole numbers add up alike in any order
+        total, squares = int(steps.sum()), int(steps @ steps)
+        return total / count / _STEPS, (count * squares - total * total) ** 0.5 / count / _STEPS
 
     def candidates(self, *_: object) -> Snapshot:
         """Return itself: every chunk is at hand."""
@@ -148,10 +172,13 @@ class Snapshot:
         """
         cosines = self.similarities(vector[None, :])[0]
         cosines[self.dead] = -np.inf
-        k = min(k, len(self))
-        best = np.argpartition(cosines, -k)[-k:] if k else np.zeros(0, dtype=np.intp)
-        order = np.lexsort((best, -cosines[best]))
-        return best[order].astype(np.int64), cosines[best[order]]
+        best = self.order.ranked(cosines, np.flatnonzero(np.isfinite(cosines)), k)
+        return best, cosines[best]
+
+    @cached_property
+    def order(self) -> ChunkOrder:
+        """Return what puts numbers in the order of their files' paths."""
+        return ChunkOrder([part.file for part, _ in self.parts], self._places)
 
     def vectors(self, numbers: NDArray[np.int64]) -> Vectors:
         """Return the vectors of some chunks."""
