@@ -28,7 +28,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from assay.cage.cage_pool import Sandbox
+from assay.cage.cage_pool import CagePool
 from assay.cage.fork_server import PRELOADED
 from assay.cage.limits import Job, Limits
 from assay.cage.open_cage import open_sandbox
@@ -66,15 +66,19 @@ def candidate(channel, spec, says):
         for line in lines:
             lines.write(json.dumps(names["solve"](*json.loads(line))).encode() + b"\\n")
             lines.flush()
-def judge(channel, spec, verdict):
-    lines = channel.makefile("rwb")
-    for arguments, expected in spec["calls"]:
-        lines.write(json.dumps(arguments).encode() + b"\\n")
-        lines.flush()
-        if json.loads(lines.readline()) != expected:
-            os.write(verdict, b"wrong")
-            return
-    os.write(verdict, b"correct")
+class Judge:
+    stays = True
+    def __init__(self, spec):
+        self.calls = spec["calls"]
+    def __call__(self, channel, verdict):
+        lines = channel.makefile("rwb")
+        for arguments, expected in self.calls:
+            lines.write(json.dumps(arguments).encode() + b"\\n")
+            lines.flush()
+            if json.loads(lines.readline()) != expected:
+                os.write(verdict, b"wrong")
+                return
+        os.write(verdict, b"correct")
 """
 
 Runner = Callable[[list[str]], int]
@@ -128,7 +132,7 @@ def bare_fork(programs: list[str], workers: int) -> int:
     return total
 
 
-def caged(sandbox: Sandbox, *, judged: bool) -> Runner:
+def caged(sandbox: CagePool, *, judged: bool) -> Runner:
     test = json.dumps({"calls": CALLS}).encode() if judged else None
 
     def run(programs: list[str]) -> int:
@@ -140,7 +144,7 @@ def caged(sandbox: Sandbox, *, judged: bool) -> Runner:
     return run
 
 
-def tested(sandbox: Sandbox) -> Runner:
+def tested(sandbox: CagePool) -> Runner:
     """Run programs as `assay exec` does, down to their outcomes."""
     task = Task("task", "", "solve", (Script(CHECK),))
 
@@ -186,7 +190,7 @@ def compare(given: argparse.Namespace) -> None:
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         Path(folder, "smallest.py").write_text(HARNESS)
-        harness = ("smallest:candidate", "smallest:judge")
+        harness = ("smallest:candidate", "smallest:Judge")
         small = stack.enter_context(
             open_sandbox(given.kind, workers=given.workers, harness=harness, harness_path=folder)
         )

@@ -10,7 +10,7 @@ from assay.cage.cage_pool import open_pool
 from assay.cage.limits import Job, Limits
 from assay.cage.sandbox_kinds import GUARDED_NAMESPACES, LANDLOCK, NAMESPACES
 
-HARNESS = ("standin_harness:serve", "standin_harness:judge")
+HARNESS = ("standin_harness:serve", "standin_harness:Judge")
 FOLDER = str(Path(__file__).parent)
 ISOLATED = (NAMESPACES, GUARDED_NAMESPACES, LANDLOCK)
 

@@ -29,7 +29,7 @@ def run_apart(job: Job, wall_s: float = 60.0) -> Ended:
     writers = {name: pipe[1] for name, pipe in pipes.items()}
 
     def be_judge() -> None:
-        test_process.judge(ours, json.loads(job.judge or b""), writers["verdict"])
+        test_process.OpenTests(json.loads(job.judge or b""))(ours, writers["verdict"])
 
     def be_candidate() -> None:
         nothing = os.open(os.devnull, os.O_RDWR)

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, cast
@@ -23,7 +24,7 @@ from assay.cage.sandbox_kinds import SandboxKind
 from assay.errors import InputError
 from assay.runs.local import AHEAD, Ticket
 
-HARNESS = ("assay.programs.harness.candidate:serve", "assay.programs.harness.test_process:judge")
+HARNESS = ("assay.programs.harness.candidate:serve", "assay.programs.harness.test_process:OpenTests")
 _REHEARSAL = "assay.programs.harness.rehearsal:rehearse"
 _START_S = 60
 """Loading large modules on a busy machine takes this long at most."""
@@ -67,6 +68,7 @@ class Cage:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._scratch = ""
+        self._tests: tuple[bytes | None, str] = (None, "")
         self._held: deque[tuple[Ticket[Job], list[int], float]] = deque()
 
     @property
@@ -130,8 +132,15 @@ class Cage:
         if job.judge is not None:
             files += [frames.empty_file(), frames.sealed_file(job.judge)]
         limits = self.admit(ticket, files)
+        message = {"limits": asdict(limits), "tests": self.tests_key(job)}
         with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
-            frames.send(cast(socket.socket, self._control), {"limits": asdict(limits)}, files)
+            frames.send(cast(socket.socket, self._control), message, files)
+
+    def tests_key(self, job: Job) -> str:
+        """Return what is equal for equal tests; jobs of one task share theirs, so that it is made once."""
+        if job.judge is not self._tests[0]:
+            self._tests = job.judge, blake2b(job.judge or b"", digest_size=16).hexdigest()
+        return self._tests[1]
 
     def admit(self, ticket: Ticket[Job], files: list[int]) -> Limits:
         """Note a job that is handed over, and when its cage counts as dead; return its limits."""

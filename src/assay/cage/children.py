@@ -14,14 +14,15 @@ import resource
 import signal
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from resource import setrlimit
 from signal import signal as default_signal
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
-from assay.cage import forks, landlock
+from assay.cage import forks, frames, landlock
 from assay.cage.limits import Limits
 from assay.cage.seccomp import Filter
 from assay.cage.syscalls import PR_SET_DUMPABLE, drop_capabilities, prctl
@@ -55,6 +56,16 @@ class Confinement:
     """How many processes of the same user are none of the job's now, with some room."""
 
 
+class Judge(Protocol):
+    """What tests the programs of jobs whose tests are the same."""
+
+    stays: bool
+    """Whether it is after a job what it was before."""
+
+    def __call__(self, channel: socket.socket, verdict_fd: int) -> None:
+        """Test the program at the other end of the channel, and write the verdict."""
+
+
 def run_child(work: Callable[[socket.socket | None, dict[str, Any], int], object]) -> NoReturn:
     """Call the harness with what lies ready at the usual descriptors, and end without running anybody's handlers."""
     code = 1
@@ -73,6 +84,29 @@ def run_child(work: Callable[[socket.socket | None, dict[str, Any], int], object
     os._exit(code & 0xFF)
 
 
+def run_judge(open_judge: Callable[[dict[str, Any]], Judge]) -> NoReturn:
+    """Make a judge of what lies ready at the usual descriptors, and have it judge job after job until no more come."""
+    with open(SPEC, "rb") as file:
+        judge = open_judge(json.loads(file.read()))
+    control = socket.socket(fileno=CHANNEL)
+    folder = os.getcwd()
+    while True:
+        job, files = frames.receive(control)
+        if job is None:
+            os._exit(0)
+        channel, verdict = files
+        began = time.process_time()
+        with contextlib.suppress(Exception):
+            os.chdir(folder)
+        with socket.socket(fileno=channel) as program:
+            judge(program, verdict)
+        os.close(verdict)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        frames.send(
+            control, {"stays": judge.stays, "cpu_s": time.process_time() - began, "peak_mb": used.ru_maxrss >> 10}
+        )
+
+
 def run_source(channel: socket.socket | None, spec: dict[str, Any], says: int) -> None:
     """Run a program without tests: what probes do instead of the harness."""
     del channel, says
@@ -84,7 +118,7 @@ def prepare(house: Confinement, limits: Limits, *, judge: bool, victim: int) -> 
 
     The first touch of a page costs a fork more than anything else, so a child runs as little Python as can be.
     """
-    bounds = _bounds(limits, house.strangers())
+    bounds = _bounds(limits, house.strangers(), counted=not judge)
     user = house.users[judge] if house.users else None
     filtered = house.filter.bind(victim) if house.filter and house.namespaces else None
     own_filter, rules, folder = house.filter, house.rules, house.folder
@@ -131,8 +165,11 @@ def settle(files: Mapping[int, int]) -> None:
     gc.enable()
 
 
-def _bounds(limits: Limits, strangers: int) -> list[tuple[int, tuple[int, int]]]:
-    """Return what the kernel bounds in each process, never above what bounds us already."""
+def _bounds(limits: Limits, strangers: int, *, counted: bool) -> list[tuple[int, tuple[int, int]]]:
+    """Return what the kernel bounds in each process, never above what bounds us already.
+
+    The processor time of a judge is that of many jobs, and counted for each.
+    """
     found = []
     seconds = _KERNELS_SECONDS * math.ceil(limits.cpu_s)
     for which, most in (
@@ -147,7 +184,7 @@ def _bounds(limits: Limits, strangers: int) -> list[tuple[int, tuple[int, int]]]
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         soft = min(seconds, least) if which == resource.RLIMIT_CPU else least  # its signal says why, a kill does not
         found.append((which, (soft, least)))
-    return found
+    return found if counted else found[1:]
 
 
 def _channel() -> socket.socket | None:

@@ -41,7 +41,7 @@ _STRANGERS_KEPT_OFF = 6
 def reaper_of(plan: dict[str, Any]) -> Reaper:
     """Return what watches and ends the processes of a job in this kind."""
     kind = KINDS[plan["kind"]]
-    return Reaper(first=kind.namespaces, own_view=kind.mounts)
+    return Reaper(first=kind.namespaces, own_view=plan.get("processes", "/proc") if kind.mounts else "")
 
 
 def enter(plan: dict[str, Any], control: socket.socket) -> None:
@@ -65,7 +65,7 @@ def enter(plan: dict[str, Any], control: socket.socket) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     if kind.namespaces:
-        namespaces.arrive(plan["folders"], mounts=kind.mounts, as_root=as_root)
+        plan["processes"] = namespaces.arrive(plan["folders"], mounts=kind.mounts, as_root=as_root)
         _die_with_parent(signal.SIGKILL)
         drop_bounding_set()
     elif sys.platform == "linux":
@@ -188,7 +188,7 @@ def _end_all(server: int, plan: dict[str, Any]) -> NoReturn:
     """Kill the fork server with everything that it started, delete where it wrote, and go."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(server, signal.SIGKILL)
-    Reaper(first=False, own_view=False).end()
+    Reaper(first=False, own_view="").end()
     if plan["scratch"]:
         FolderScratch(plan["scratch"]).remove()
     os._exit(0)

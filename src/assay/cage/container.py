@@ -92,7 +92,8 @@ class ContainerCage(Cage):
         limits = self.admit(ticket, [])
         blocks = [job.candidate, job.stdin, *([job.judge] if job.judge is not None else [])]
         try:
-            bridge.put(self._to, {"limits": asdict(limits), "keep": limits.output_kb << 10}, blocks)
+            told = {"limits": asdict(limits), "tests": self.tests_key(job), "keep": limits.output_kb << 10}
+            bridge.put(self._to, told, blocks)
         except OSError:
             return
 

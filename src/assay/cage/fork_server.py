@@ -20,7 +20,19 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from assay.cage import confinement, forks, frames
-from assay.cage.children import CHANNEL, FIRST_FREE, SAYS, SPEC, Confinement, prepare, run_child, settle
+from assay.cage.children import (
+    CHANNEL,
+    FIRST_FREE,
+    SAYS,
+    SPEC,
+    Confinement,
+    Judge,
+    prepare,
+    run_child,
+    run_judge,
+    settle,
+)
+from assay.cage.judge_process import JudgeProcess
 from assay.cage.limits import Limits, Reason
 from assay.cage.procs import Reaper
 from assay.cage.scratch import Scratch
@@ -64,10 +76,11 @@ def main() -> NoReturn:
     ForkServer(control, house, scratch, confinement.reaper_of(plan), work).serve()
 
 
-Work = Callable[[socket.socket | None, dict[str, Any], int], object]
+Work = tuple[Callable[[socket.socket | None, dict[str, Any], int], object], Callable[[dict[str, Any]], Judge]]
+"""What a harness is: one that runs a program, and one that makes a judge of some tests."""
 
 
-def _harness(plan: dict[str, Any]) -> tuple[Work, Work]:
+def _harness(plan: dict[str, Any]) -> Work:
     """Import what children run, with all of its package: its files cannot be seen from within."""
     if plan["harness_path"]:
         sys.path.insert(0, plan["harness_path"])
@@ -93,13 +106,14 @@ class ForkServer:
     """Jobs in, one after the other; how they ended out."""
 
     def __init__(
-        self, control: socket.socket, house: Confinement, scratch: Scratch, processes: Reaper, work: tuple[Work, Work]
+        self, control: socket.socket, house: Confinement, scratch: Scratch, processes: Reaper, work: Work
     ) -> None:
         self._control = control
         self._house = house
         self._work = work
         self._scratch = scratch
         self._processes = processes
+        self._judge: JudgeProcess | None = None
         self._nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         while self._nothing < FIRST_FREE:
             self._nothing = os.dup(self._nothing)
@@ -114,6 +128,7 @@ class ForkServer:
                 ended = self._run(job, files)
             except OSError as error:
                 self._processes.end()
+                self._judge = None
                 ended = {"ended": "broken", "detail": f"{type(error).__name__}: {error}"}
             for file in files:
                 os.close(file)
@@ -128,56 +143,80 @@ class ForkServer:
         limits = Limits(**job["limits"])
         self._scratch.refresh(limits)
         started = time.monotonic()
-        self._processes.begin()
-        judge, candidate = self._fork_both(limits, files)
-        reason = self._watch(limits, files, judge or candidate, started)
-        self._processes.end()
-        return self._processes.summary(limits, reason, candidate, files[2:4], started)
-
-    def _fork_both(self, limits: Limits, files: list[int]) -> tuple[int, int]:
         spec, stdin, out, err, reports, *judging = files
-        if not judging:
-            return 0, self._fork({0: stdin, 1: out, 2: err, SAYS: reports, SPEC: spec}, limits, judge=False, victim=1)
+        placed = {0: stdin, 1: out, 2: err, SAYS: reports, SPEC: spec}
+        if judging:
+            verdict, tests = judging
+            reason, candidate = self._judged(job["tests"], placed, limits, verdict, tests, started)
+        else:
+            self._processes.begin()
+            candidate = self._candidate(placed, limits, victim=1)
+            handle = os.pidfd_open(candidate)
+            reason = self._watch(limits, [out, err], handle, started)
+            os.close(handle)
+            self._processes.end()
+        return self._processes.summary(limits, reason, candidate, [out, err], started)
+
+    def _judged(  # noqa: PLR0913, PLR0917  each is one thing
+        self, key: str, placed: dict[int, int], limits: Limits, verdict: int, tests: int, started: float
+    ) -> tuple[Reason | None, int]:
+        judge = self._judge_of((key, limits.memory_mb, limits.processes), tests, limits)
+        self._processes.begin(judge.pid, judge.cpu_s)
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            verdict, test = judging
-            nothing = self._nothing
-            judge = self._fork(
-                {0: nothing, 1: nothing, 2: nothing, CHANNEL: ours.fileno(), SAYS: verdict, SPEC: test},
-                limits, judge=True, victim=1,
-            )  # fmt: skip
-            candidate = self._fork(
-                {0: stdin, 1: out, 2: err, CHANNEL: theirs.fileno(), SAYS: reports, SPEC: spec},
-                limits, judge=False, victim=judge,
-            )  # fmt: skip
-        return judge, candidate
+            judge.begin(ours, verdict)
+            candidate = self._candidate({**placed, CHANNEL: theirs.fileno()}, limits, victim=judge.pid)
+        reason = self._watch(limits, [placed[1], placed[2]], judge.control.fileno(), started)
+        if reason is None:
+            self._processes.charge(judge.collect())
+        if not self._processes.end(judge.pid if judge.stays else 0):
+            judge.control.close()
+            self._judge = None
+        return reason, candidate
 
-    def _fork(self, files: dict[int, int], limits: Limits, *, judge: bool, victim: int) -> int:
-        confine = prepare(self._house, limits, judge=judge, victim=victim)
+    def _judge_of(self, key: object, tests: int, limits: Limits) -> JudgeProcess:
+        """Return the judge that has read these tests: the last one, or another that takes its place."""
+        if self._judge and self._judge.is_for(key):
+            return self._judge
+        if self._judge:
+            self._judge.control.close()
+            self._processes.end()
+        nothing = self._nothing
+        ours, theirs = frames.pair()
+        with theirs:
+            confine = prepare(self._house, limits, judge=True, victim=1)
+            pid = os.fork()
+            if not pid:
+                with contextlib.suppress(BaseException):
+                    confine()
+                    settle({0: nothing, 1: nothing, 2: nothing, CHANNEL: theirs.fileno(), SPEC: tests})
+                    run_judge(self._work[1])
+                os._exit(127)
+        self._judge = JudgeProcess(pid, ours, key)
+        return self._judge
+
+    def _candidate(self, files: dict[int, int], limits: Limits, *, victim: int) -> int:
+        confine = prepare(self._house, limits, judge=False, victim=victim)
         pid = os.fork()
         if pid:
             return self._processes.lead(pid)
         with contextlib.suppress(BaseException):
             confine()
             settle(files)
-            run_child(self._work[judge])
+            run_child(self._work[0])
         os._exit(127)
 
-    def _watch(self, limits: Limits, files: list[int], awaited: int, started: float) -> Reason | None:
-        """Wait for a process, looking at what the job uses every 20 ms; return which limit it broke, if any."""
+    def _watch(self, limits: Limits, outputs: list[int], awaited: int, started: float) -> Reason | None:
+        """Wait until a file can be read, looking at what the job uses every 20 ms; return which limit it broke."""
         poll = select.poll()
         poll.register(self._control, 0)
-        handle = os.pidfd_open(awaited)
-        poll.register(handle, select.POLLIN)
-        try:
-            while True:
-                events = poll.poll(_TICK_MS)
-                if any(file == self._control.fileno() for file, _ in events):
-                    self._leave()
-                self._processes.reap()
-                if self._processes.is_gone(awaited):
-                    return None
-                if not events and (reason := self._processes.broken(limits, files[2:4], started, self._scratch)):
-                    return reason
-        finally:
-            os.close(handle)
+        poll.register(awaited, select.POLLIN)
+        while True:
+            events = poll.poll(_TICK_MS)
+            if any(file == self._control.fileno() for file, _ in events):
+                self._leave()
+            self._processes.reap()
+            if events:
+                return None
+            if reason := self._processes.broken(limits, outputs, started, self._scratch):
+                return reason

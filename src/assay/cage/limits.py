@@ -43,7 +43,10 @@ class Job:
     candidate: bytes
     """JSON for the process that runs the program."""
     judge: bytes | None = None
-    """JSON for the process that tests it, or None where nothing is asked of the program but to run."""
+    """JSON for the process that tests it, or None where nothing is asked of the program but to run.
+
+    Jobs with equal ones share that process, one after the other, where it says that nothing changed it.
+    """
     stdin: bytes = b""
     limits: Limits | None = None
     """None is what the sandbox was opened with."""

@@ -63,18 +63,19 @@ def leave(folders: Sequence[str], *, mounts: bool) -> None:
         Path("/proc/self/gid_map").write_text(f"{ORDINARY} {group} 1")
 
 
-def arrive(folders: Sequence[str], *, mounts: bool, as_root: bool) -> None:
-    """Finish as process 1: network, name, and, with `mounts`, the files and the view of processes."""
+def arrive(folders: Sequence[str], *, mounts: bool, as_root: bool) -> str:
+    """Finish as process 1: network, name, and, with `mounts`, the files and the view of processes.
+
+    Return where this process sees all of them.
+    """
     _loopback()
     socket.sethostname("sandbox")
     if as_root:
         os.setgroups([])
         os.setresgid(FORK_SERVER, FORK_SERVER, FORK_SERVER)
         os.setresuid(FORK_SERVER, FORK_SERVER, FORK_SERVER)
-        if mounts:
-            _processes("/proc")
-    elif mounts:
-        private_root(folders, user=ORDINARY, own_processes=True)
+        return _processes("/proc") if mounts else "/proc"
+    return private_root(folders, user=ORDINARY, own_processes=True) if mounts else "/proc"
 
 
 def nobodys(process: int) -> int:
@@ -113,8 +114,12 @@ def _leave_as_root(folders: Sequence[str], *, mounts: bool) -> None:
         os.waitpid(helper, 0)
 
 
-def private_root(folders: Sequence[str], *, user: int, own_processes: bool) -> None:
-    """Replace the root by a small one that holds the system's programs, these folders and nothing else."""
+def private_root(folders: Sequence[str], *, user: int, own_processes: bool) -> str:
+    """Replace the root by a small one that holds the system's programs, these folders and nothing else.
+
+    Return where all of the own processes are seen, or of the machine's where the own ones are not.
+    """
+    watched = "/proc"
     _mount("", "/", "", _REC | _PRIVATE)
     _mount("root", _BASE, "tmpfs", _NOSUID | _NODEV, "size=1m,nr_inodes=1024,mode=755")
     for name in ("old", "new"):
@@ -125,7 +130,7 @@ def private_root(folders: Sequence[str], *, user: int, own_processes: bool) -> N
     _fill(folders, user)
     _devices()
     if own_processes:
-        _processes("/new/proc")
+        watched = _processes("/new/proc")
     else:
         _mount("/old/proc", "/new/proc", "", _BIND)
         _protect("/new/proc", _RDONLY | _NOSUID | _NODEV | _NOEXEC)
@@ -134,6 +139,7 @@ def private_root(folders: Sequence[str], *, user: int, own_processes: bool) -> N
     call("pivot_root", b".", b".")
     call("umount2", b".", _DETACH)
     os.chdir("/")
+    return watched
 
 
 def aliases(folders: Sequence[str]) -> dict[str, str]:
@@ -206,13 +212,21 @@ _OF_THE_USER = ("keys", "key-users")
 """Files of /proc that no namespace divides: keys of whoever started this."""
 
 
-def _processes(place: str) -> None:
-    """Mount a view of the own processes in which a program sees only itself and what it started."""
-    _mount("proc", place, "proc", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "hidepid=2")
+def _processes(place: str) -> str:
+    """Mount a view of the own processes in which a program sees only itself and what it started.
+
+    Return the path of another one that hides none, for whoever watches them: it has no place, only an open folder.
+    """
+    flags = _RDONLY | _NOSUID | _NODEV | _NOEXEC
+    _mount("proc", place, "proc", flags, "")
+    whole = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    call("umount2", place.encode(), _DETACH)
+    _mount("proc", place, "proc", flags, "hidepid=2")
     nothing = next(path for path in ("/old/dev/null", "/dev/null") if os.path.exists(path))
     for name in _OF_THE_USER:
         if os.path.exists(f"{place}/{name}"):
             _mount(nothing, f"{place}/{name}", "", _BIND)
+    return f"/proc/self/fd/{whole}"
 
 
 def _loopback() -> None:

@@ -25,22 +25,29 @@ _CERTAIN = 0.5
 class Reaper:
     """What the fork server knows of the processes that one job became."""
 
-    def __init__(self, *, first: bool, own_view: bool) -> None:
+    def __init__(self, *, first: bool, own_view: str) -> None:
         self._first = first
         """Whether the fork server is process 1 of a namespace, and may kill all the others at once."""
         self._own_view = own_view
-        """Whether /proc shows the processes of that namespace only."""
+        """Where the processes of that namespace are seen, and no others; empty where /proc shows the machine's."""
         self._status: dict[int, int] = {}
         self._leaders: list[int] = []
         self._cpu_s = self._peak_mb = 0.0
         self._ending = False
+        self._judge, self._before_s = 0, 0.0
 
-    def begin(self) -> None:
-        """Forget the last job."""
+    def begin(self, judge: int = 0, spent_s: float = 0.0) -> None:
+        """Forget the last job; a judge took so much processor time for earlier ones."""
         self._status.clear()
         self._leaders.clear()
         self._ending = False
         self._cpu_s = self._peak_mb = 0.0
+        self._judge, self._before_s = judge, spent_s
+
+    def charge(self, cpu_s: float) -> None:
+        """Note processor time that the judge took for this job."""
+        self._cpu_s += cpu_s
+        self._before_s += cpu_s
 
     def lead(self, pid: int) -> int:
         """Note a process that leads a group of its own; return it."""
@@ -62,9 +69,28 @@ class Reaper:
         """Say whether a process has ended and was reaped."""
         return pid in self._status
 
-    def end(self) -> None:
-        """Kill everything that is left and wait until it is gone; how that ends says nothing about it."""
+    def end(self, keep: int = 0) -> bool:
+        """Kill what is left and wait until it is gone; how that ends says nothing about it.
+
+        A process to keep lives on where nothing else is left beside the leaders; say whether it does.
+        """
         self._ending = True
+        if keep and self._leaves_only_one():
+            return True
+        self._end_all()
+        return False
+
+    def _leaves_only_one(self) -> bool:
+        """End the leaders; say whether one child is left then: all that a job starts is below one of ours."""
+        for leader in self._leaders:
+            if leader not in self._status:
+                os.kill(leader, signal.SIGKILL)
+                pid, status, used = os.wait4(leader, 0)
+                self._note(pid, status, used)
+        self.reap()
+        return usage.children() == 1
+
+    def _end_all(self) -> None:
         if self._first:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)
@@ -81,13 +107,15 @@ class Reaper:
 
     def broken(self, limits: Limits, outputs: list[int], started: float, scratch: Scratch) -> Reason | None:
         """Return the limit that the job is over now."""
-        seen = usage.processes()
-        job = [one for one in seen if one.pid != 1] if self._own_view else usage.below(usage.this_process(), seen)
-        used = usage.usage(job, limits.memory_mb * _CERTAIN)
+        if self._own_view:
+            job = [one for one in usage.processes(self._own_view) if one.pid != 1]
+        else:
+            job = usage.below(usage.this_process(), usage.processes())
+        used = usage.usage(job, limits.memory_mb * _CERTAIN, self._own_view or "/proc")
         self._peak_mb = max(self._peak_mb, used.memory_mb)
         if used.memory_mb > limits.memory_mb:
             return "memory"
-        if used.cpu_s + self._cpu_s > limits.cpu_s:
+        if used.cpu_s + self._cpu_s - self._before_s > limits.cpu_s:
             return "cpu"
         if used.tasks > limits.processes:
             return "processes"
@@ -121,6 +149,9 @@ class Reaper:
         if not self._ending or status != signal.SIGKILL:  # what ended by itself before says so, however late
             self._status[pid] = status
         self._cpu_s += used.ru_utime + used.ru_stime
+        if pid == self._judge:
+            self._cpu_s -= self._before_s
+            return
         self._peak_mb = max(self._peak_mb, used.ru_maxrss / 1024)
 
 

@@ -35,14 +35,23 @@ class Process:
     resident_mb: float
 
 
-def processes() -> list[Process]:
-    """Return every process that can be seen."""
-    return [found for name in os.listdir("/proc") if name.isdecimal() and (found := _process(name))]
+def processes(view: str = "/proc") -> list[Process]:
+    """Return every process that can be seen there."""
+    return [found for name in os.listdir(view) if name.isdecimal() and (found := _process(f"{view}/{name}"))]
 
 
 def this_process() -> int:
     """Return the number of this process as /proc has it, which may be another one than its own."""
     return int(os.readlink("/proc/self"))
+
+
+def children() -> int:
+    """Return how many children this thread has, -1 where the kernel does not say."""
+    try:
+        with open("/proc/thread-self/children", "rb") as file:
+            return len(file.read().split())
+    except OSError:
+        return -1
 
 
 def of_user(user: int) -> int:
@@ -67,32 +76,32 @@ def below(root: int, everything: Iterable[Process]) -> list[Process]:
     return found
 
 
-def usage(job: Iterable[Process], enough_mb: float) -> Usage:
+def usage(job: Iterable[Process], enough_mb: float, view: str = "/proc") -> Usage:
     """Sum up; what is shared is counted once for each process until that makes `enough_mb`, then exactly."""
     together = list(job)
     memory_mb = sum(process.resident_mb for process in together)
     if memory_mb > enough_mb:
-        memory_mb = sum(_proportional_mb(process) for process in together)
+        memory_mb = sum(_proportional_mb(process, view) for process in together)
     return Usage(memory_mb, sum(process.cpu_s for process in together), sum(process.tasks for process in together))
 
 
-def _process(pid: str) -> Process | None:
+def _process(place: str) -> Process | None:
     """Read one process; None where it has just gone."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
+        with open(f"{place}/stat", "rb") as stat:
             text = stat.read()
     except OSError:
         return None
-    words = text[text.rindex(b")") + 2 :].split()
+    pid, words = text[: text.index(b" ")], text[text.rindex(b")") + 2 :].split()
     ticks = sum(map(int, words[11:15]))
     resident_mb = int(words[21]) * _PAGE_KB / 1024
     return Process(int(pid), int(words[1]), ticks / _TICKS, int(words[17]), resident_mb)
 
 
-def _proportional_mb(process: Process) -> float:
+def _proportional_mb(process: Process, view: str) -> float:
     """Return its own pages, and of each shared one its part."""
     try:
-        with open(f"/proc/{process.pid}/smaps_rollup", "rb") as smaps:
+        with open(f"{view}/{process.pid}/smaps_rollup", "rb") as smaps:
             lines = smaps.read().split(b"\n")
     except OSError:
         return process.resident_mb

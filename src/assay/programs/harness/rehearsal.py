@@ -15,7 +15,7 @@ from assay.programs.harness.candidate import Candidate
 from assay.programs.harness.codec import Channel
 from assay.programs.harness.program import FILE
 from assay.programs.harness.script_plan import packed, packed_call, script_plan
-from assay.programs.harness.test_process import TestProcess
+from assay.programs.harness.test_process import TestProcess, plans_of
 
 _TIMES: Final = 20
 _SOURCE: Final = '''
@@ -42,12 +42,12 @@ def rehearse() -> None:
     """Play it, and leave no trace of it that a program could see."""
     before = dict(sys.modules)
     spec = {"entry": "solve", "loose": False, "survey": False, "tests": _tests()}
+    plans = plans_of(spec)
     for _ in range(_TIMES):
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            fault = TestProcess(_Alone(ours, Candidate({"source": _SOURCE}, Channel(theirs), -1)), spec).verdict()[
-                "fault"
-            ]
+            program = _Alone(ours, Candidate({"source": _SOURCE}, Channel(theirs), -1))
+            fault = TestProcess(program, spec, plans).verdict()["fault"]
         if fault != "correct":
             raise RuntimeError(f"the rehearsal of the harness ended with {fault}: report this with your Python version")
     for name in sys.modules.keys() - before.keys():

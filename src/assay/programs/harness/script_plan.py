@@ -20,6 +20,7 @@ from types import CodeType
 from typing import Any, Final
 
 from assay.programs.harness import asserts, codec
+from assay.programs.harness.pure_tests import called_names, is_pure
 from assay.programs.harness.taint import free_names, imported_names, is_plain, tainted_names, uses
 
 TESTS_FILE: Final = "<tests>"
@@ -45,6 +46,8 @@ class ScriptPlan:
     """Whether there is a `check(candidate)` that nobody calls."""
     objects: bool
     """Whether the tests handle objects that cannot leave the program's interpreter."""
+    pure: bool
+    """Whether they leave the process that they run in as it was."""
 
 
 def script_plan(source: str, entry: str) -> ScriptPlan:
@@ -54,14 +57,15 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
         tree = ast.parse(source, TESTS_FILE)
         imported = imported_names(tree, MODULE)
         program = free_names(source, entry)
-        called = _called(tree)
+        called = called_names(tree)
+        pure = is_pure(tree, program)
         values = program - (_MODULES - called) | imported | ({entry} if entry else set())
         names = tainted_names(tree, values)
         check, objects = _has_check(tree), _needs_objects(tree, values, names)
         tree.body = [node for node in tree.body if not _is_unittest_main(node)]
         rewritten = asserts.rewrite(tree, names)
         code = compile(tree, TESTS_FILE, "exec", dont_inherit=True)
-    return ScriptPlan(code, rewritten.asserts, rewritten.sites, program, program & called, check, objects)
+    return ScriptPlan(code, rewritten.asserts, rewritten.sites, program, program & called, check, objects, pure)
 
 
 def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
@@ -78,6 +82,7 @@ def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
         "called": sorted(plan.called),
         "check": plan.check,
         "objects": plan.objects,
+        "pure": plan.pure,
     }
 
 
@@ -87,18 +92,13 @@ def unpacked(spec: dict[str, Any]) -> ScriptPlan:
         return script_plan(spec["source"], spec["entry"])
     code = marshal.loads(base64.b64decode(spec["code"]))  # noqa: S302 - ours, see the module
     names, called = frozenset(spec["names"]), frozenset(spec["called"])
-    return ScriptPlan(code, spec["asserts"], spec["sites"], names, called, spec["check"], spec["objects"])
+    return ScriptPlan(code, spec["asserts"], spec["sites"], names, called, spec["check"], spec["objects"], spec["pure"])
 
 
 def packed_call(args: Sequence[Any], expected: object, atol: float) -> dict[str, Any]:
     """Return a call as JSON can say it; raise Refused for arguments that are no plain data."""
     arguments = json.dumps(codec.pack(list(args)), separators=(",", ":"))
     return {"kind": "call", "args": arguments, "expected": codec.pack(expected), "atol": atol}
-
-
-def _called(tree: ast.Module) -> frozenset[str]:
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return frozenset(function.id for function in calls if isinstance(function, ast.Name))
 
 
 def _has_check(tree: ast.Module) -> bool:

@@ -30,28 +30,42 @@ from assay.programs.intent import fault_of
 MOST_PASSED: Final = 1000
 
 
-def judge(sock: socket.socket, spec: dict[str, Any], verdict_fd: int) -> None:
-    """Test the program at the other end of the socket, and write the verdict; or write its answers, if asked those."""
-    if "inputs" in spec:
-        observe(Channel(sock), spec, verdict_fd)
-        return
-    verdict = json.dumps(TestProcess(Channel(sock), spec).verdict()).encode()
-    while verdict:
-        verdict = verdict[os.write(verdict_fd, verdict) :]
+class OpenTests:
+    """Tests that were read, for one program after the other."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._spec = spec
+        self._plans = plans_of(spec)
+        self.stays = all(plan.pure for plan in self._plans.values())
+
+    def __call__(self, sock: socket.socket, verdict_fd: int) -> None:
+        """Test the program at the other end of the socket, and write the verdict; or its answers, if asked those."""
+        if "inputs" in self._spec:
+            observe(Channel(sock), self._spec, verdict_fd)
+            return
+        verdict = json.dumps(TestProcess(Channel(sock), self._spec, self._plans).verdict()).encode()
+        while verdict:
+            verdict = verdict[os.write(verdict_fd, verdict) :]
+
+
+def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
+    """Return the scripts among the tests, ready to run, by their place."""
+    tests = spec.get("tests", [])
+    return {number: unpacked(test) for number, test in enumerate(tests) if test["kind"] == "script"}
 
 
 class TestProcess:
     """The tests of one task and the program that they ask."""
 
-    def __init__(self, channel: Channel, spec: dict[str, Any]) -> None:
+    def __init__(self, channel: Channel, spec: dict[str, Any], plans: dict[int, ScriptPlan]) -> None:
         self._spec = spec
+        self._plans = plans
         self._entry: str = spec["entry"]
         self._remote = Remote(channel, lambda _: None, self._entry)
         self._survey = bool(spec.get("survey"))
         self._run = 0
         self._shared = False
         self._passed: list[str] = []
-        self._plans: dict[int, ScriptPlan] = {}
 
     def verdict(self) -> dict[str, Any]:
         """Run the tests; return the verdict."""
@@ -90,7 +104,6 @@ class TestProcess:
     def _prepare(self) -> TestFinding | None:
         """Have the program loaded and see that it has what the tests call."""
         tests = self._spec["tests"]
-        self._plans = {number: unpacked(test) for number, test in enumerate(tests) if test["kind"] == "script"}
         names = set().union(*(plan.names for plan in self._plans.values()))
         called = set().union(*(plan.called for plan in self._plans.values())) - sys.stdlib_module_names
         if any(test["kind"] == "call" for test in tests) or any(plan.check for plan in self._plans.values()):
