@@ -56,7 +56,7 @@ class Confinement:
     """How many processes of the same user are none of the job's now, with some room."""
 
 
-class Judge(Protocol):
+class ProgramJudge(Protocol):
     """What tests the programs of jobs whose tests are the same."""
 
     stays: bool
@@ -84,7 +84,7 @@ def run_child(work: Callable[[socket.socket | None, dict[str, Any], int], object
     os._exit(code & 0xFF)
 
 
-def run_judge(open_judge: Callable[[dict[str, Any]], Judge]) -> NoReturn:
+def run_judge(open_judge: Callable[[dict[str, Any]], ProgramJudge]) -> NoReturn:
     """Make a judge of what lies ready at the usual descriptors, and have it judge job after job until no more come."""
     with open(SPEC, "rb") as file:
         judge = open_judge(json.loads(file.read()))

@@ -26,7 +26,6 @@ from assay.cage.children import (
     SAYS,
     SPEC,
     Confinement,
-    Judge,
     prepare,
     run_child,
     run_judge,
@@ -76,7 +75,7 @@ def main() -> NoReturn:
     ForkServer(control, house, scratch, confinement.reaper_of(plan), work).serve()
 
 
-Work = tuple[Callable[[socket.socket | None, dict[str, Any], int], object], Callable[[dict[str, Any]], Judge]]
+Work = tuple[Callable[[socket.socket | None, dict[str, Any], int], object], Callable[[dict[str, Any]], ProgramJudge]]
 """What a harness is: one that runs a program, and one that makes a judge of some tests."""
 
 
