@@ -26,6 +26,7 @@ from assay.cage.children import (
     SAYS,
     SPEC,
     Confinement,
+    ProgramJudge,
     prepare,
     run_child,
     run_judge,
