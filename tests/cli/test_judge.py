@@ -111,7 +111,7 @@ def test_examples_of_a_query_are_run_where_that_is_allowed(judge, assay, tmp_pat
     assert settings["limits"]["cpu_s"] == 5
     assert assay("judge", "replay", tmp_path / "records.jsonl").status == 0
     ran = judge(pairs="shown.jsonl", model=model[:2])
-    assert (ran.status, "another run: limits, sandbox differ" in ran.err) == (2, True)
+    assert (ran.status, "another run: importable, limits, sandbox differ" in ran.err) == (2, True)
 
 
 def test_evidence_screens_and_saves_calls(judge, tmp_path: Path):

@@ -1,7 +1,8 @@
 """The test executor: a test program and the code it tests to a structured report of what happened (CoSQA+, IV-C c).
 
 Each case runs in a program of its own, so that one cannot spoil another. The code goes in byte by byte as a text of its
-own, behind the setup, and `code_in` reads it back out of what is run.
+own, behind the setup, and `code_in` reads it back out of what is run. A case that changes the code or what stands for
+it (`seal`) is no evidence but an error, and so is one that holds where a program that does nothing is in its place.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import AssayError, InputError
@@ -19,9 +21,11 @@ from assay.judge.checks import TestProgram, refused
 from assay.judge.installs import Installs
 from assay.judge.pairs import laid_out, not_python
 from assay.judge.steps import PairSession, Record
-from assay.programs.execute import executions
+from assay.programs.drop_vacuous import drop_vacuous_tests
+from assay.programs.execute import Execution, executions
+from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import unusable
-from assay.types import Outcome, Program, Script, Task
+from assay.types import Outcome, Program, Script, Task, Test
 
 if TYPE_CHECKING:
     from assay.cage.cage_pool import ProgramRunner
@@ -114,20 +118,42 @@ class Executor:
         if code_in(source) != code:
             raise SandboxFailed("the code under judgment is not what would run")
         folders = [] if isinstance(overlay, str) else [str(overlay.folder)]
-        tasks = [
-            Task(f"case {number}", "", tests=(Script(program.script(number)),)) for number in range(len(program.cases))
-        ]
+        scripts = tuple(Script(program.script(number)) for number in range(len(program.cases)))
+        tasks = [Task(f"case {number}", "", tests=(each,), tags=_SEALED) for number, each in enumerate(scripts)]
         programs = [Program(task.id, source, task.id) for task in tasks]
         if why := next(filter(None, map(unusable, tasks)), ""):
             return CaseReport((), why)
+        runner = self._runner_of(folders)
         try:
-            ran = list(executions(tasks, programs, self._runner_of(folders)))
+            ran = list(executions(tasks, programs, runner))
         except InputError as error:
             raise SandboxFailed(str(error)) from error
         for one in ran:
             if one.broken:
                 raise SandboxFailed(one.outcome.detail)
-        return summed([one.outcome for one in ran])
+        says = _saying(scripts, program.setup, runner) if any(map(_holds, ran)) else scripts
+        return summed(
+            [
+                _VACUOUS if _holds(one) and script not in says else one.outcome
+                for script, one in zip(scripts, ran, strict=True)
+            ]
+        )
+
+
+_SEALED = {"code": "sealed"}
+_VACUOUS = Outcome(
+    "", "", None, detail="holds for a program that does nothing too, so it says nothing: test what the code returns"
+)
+
+
+def _holds(one: Execution) -> bool:
+    return one.outcome.fault is Fault.CORRECT
+
+
+def _saying(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> tuple[Test, ...]:
+    """Return the cases that say something about the code: not those that hold for stubs behind the same setup."""
+    reading = TaskFile((Task("cases", "", tests=scripts),))
+    return drop_vacuous_tests(reading, runner, around=partial(source_of, setup)).tasks[0].tests
 
 
 def source_of(setup: str, code: str) -> str:

@@ -10,7 +10,7 @@ went from wrong to correct.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -62,25 +62,36 @@ Found = Mapping[str, tuple[Vacuous, ...]]
 """By the id of a task, what holds for stubs in it."""
 
 
-def drop_vacuous_tests(reading: TaskFile, runner: ProgramRunner, report: Progress | None = None) -> TaskFile:
-    """Return the tasks with the tests that say something, which do not, and which say little."""
+def drop_vacuous_tests(
+    reading: TaskFile, runner: ProgramRunner, report: Progress | None = None, *, around: Callable[[str], str] = str
+) -> TaskFile:
+    """Return the tasks with the tests that say something, which do not, and which say little.
+
+    `around` puts a stub where a program would stand, with what stands around that.
+    """
     problems = list(reading.problems)
     notes = list(reading.notes)
     looked_at = [_usable(task, problems) for task in reading.tasks]
-    found = survey([task for task in looked_at if task.tests], runner, report)
-    dropped = _asking_nothing(looked_at, found, runner)
+    found = survey([task for task in looked_at if task.tests], runner, report, around=around)
+    dropped = _asking_nothing(looked_at, found, runner, around)
     tasks = [_kept(task, found.get(task.id, ()), dropped.get(task.id, ()), problems, notes) for task in looked_at]
     return replace(reading, tasks=tuple(tasks), problems=tuple(problems), notes=tuple(notes))
 
 
-def stubs(task: Task) -> tuple[Program, ...]:
+def stubs(task: Task, around: Callable[[str], str] = str) -> tuple[Program, ...]:
     """Return programs that do nothing at all, for a task."""
-    return tuple(Program(task.id, source, id=f"{task.id}#stub-{name}") for name, source in _SOURCES.items())
+    return tuple(Program(task.id, around(source), id=f"{task.id}#stub-{name}") for name, source in _SOURCES.items())
 
 
-def survey(tasks: Sequence[Task], runner: ProgramRunner, report: Progress | None = None) -> Found:
+def survey(
+    tasks: Sequence[Task],
+    runner: ProgramRunner,
+    report: Progress | None = None,
+    *,
+    around: Callable[[str], str] = str,
+) -> Found:
     """Run the stubs of all tasks and name the tests that hold for one."""
-    shown = executions(tasks, [stub for task in tasks for stub in stubs(task)], runner, survey=True)
+    shown = executions(tasks, [stub for task in tasks for stub in stubs(task, around)], runner, survey=True)
     found: dict[str, tuple[Vacuous, ...]] = {}
     for task in tasks:
         found[task.id] = tuple(_holding(task, islice(shown, len(_SOURCES))))
@@ -127,7 +138,9 @@ def _usable(task: Task, problems: list[Problem]) -> Task:
     return task
 
 
-def _asking_nothing(tasks: Sequence[Task], found: Found, runner: ProgramRunner) -> Mapping[str, tuple[int, ...]]:
+def _asking_nothing(
+    tasks: Sequence[Task], found: Found, runner: ProgramRunner, around: Callable[[str], str]
+) -> Mapping[str, tuple[int, ...]]:
     """Return the places of the tests that hold whatever is answered, where something else is left of a task."""
     asked = [
         (task, place)
@@ -136,7 +149,7 @@ def _asking_nothing(tasks: Sequence[Task], found: Found, runner: ProgramRunner) 
         for place in _suspects(found.get(task.id, ()))
     ]
     alone = [replace(task, id=f"{task.id}#{place}", tests=(task.tests[place],)) for task, place in asked]
-    shown = executions(alone, [stub for task in alone for stub in stubs(task)[: len(_ANSWERING)]], runner)
+    shown = executions(alone, [stub for task in alone for stub in stubs(task, around)[: len(_ANSWERING)]], runner)
     dropped: dict[str, tuple[int, ...]] = {}
     for task, place in asked:
         answering = list(islice(shown, len(_ANSWERING)))

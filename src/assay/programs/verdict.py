@@ -4,7 +4,8 @@ Nothing that a program can write makes it correct: only the judge's verdict does
 program ended, was ended or took the judge along, that is the program's fault; where the machinery broke, or a module
 of a known distribution is not installed, it is undecided.
 
-A tag `values=json` on a task says that its expected values come from JSON, where a tuple is a list.
+A tag `values=json` on a task says that its expected values come from JSON, where a tuple is a list; `code=sealed` that
+nobody has read its tests, which may ask the program and not change it.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def _judge_spec(task: Task, survey: bool) -> bytes:  # noqa: FBT001 - as the cac
     if not task.tests:
         raise InputError(f"task {task.id} has no tests: a program can be neither right nor wrong")
     tests = [_test_spec(task, number, test) for number, test in enumerate(task.tests)]
-    loose = task.tags.get("values") == "json"
-    return json.dumps({"entry": task.entry_point, "loose": loose, "tests": tests, "survey": survey}).encode()
+    spec = {"entry": task.entry_point, "loose": task.tags.get("values") == "json", "tests": tests, "survey": survey}
+    return json.dumps({**spec, "sealed": task.tags.get("code") == "sealed"}).encode()
 
 
 _SPECS: Final = SpecCache(_judge_spec)

@@ -215,9 +215,9 @@ def _told(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:
     """Return which settings differ from those before, and how, where the `changes` of a field's metadata can say it."""
     now = asdict(settings)
     says = {each.name: each.metadata["changes"] for each in fields(settings) if "changes" in each.metadata}
-    return [
-        f"{name} ({says[name](before[name], now[name])})" if name in says else name for name in differing(before, now)
-    ]
+    differ = differing(before, now)
+    how = {name: says[name](before[name], now[name]) for name in differ if name in says and before[name] and now[name]}
+    return [f"{name} ({how[name]})" if name in how else name for name in differ]
 
 
 def _lock_of(file: Path) -> Path:

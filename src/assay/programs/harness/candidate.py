@@ -127,7 +127,7 @@ class Candidate:
             except LookupError:
                 return NOTHING
 
-        return ["shared", nonce, shared.run(script, bring)]
+        return ["shared", nonce, shared.run(script, bring, program.module.__dict__)]
 
     def _reported(self, failure: dict[str, Any]) -> dict[str, Any]:
         try:

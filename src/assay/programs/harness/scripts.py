@@ -17,6 +17,7 @@ from assay.programs.harness import pytest_like
 from assay.programs.harness.asserts import BEGIN, FAILED, SEEN
 from assay.programs.harness.recorder import NOTHING, Recorder
 from assay.programs.harness.script_plan import MODULE, ScriptPlan
+from assay.programs.harness.seal import Seal
 
 Bring = Callable[[str], Any]
 _TESTS = "tests"
@@ -37,22 +38,58 @@ class ProgramModule(ModuleType):
         return found
 
 
-def run_script(plan: ScriptPlan, recorder: Recorder, bring: Bring, entry: str) -> None:
-    """Run the tests; raises what they raise."""
+def run_script(plan: ScriptPlan, recorder: Recorder, bring: Bring, entry: str, seal: Seal | None = None) -> None:
+    """Run the tests; raises what they raise, and CodeChanged where they break a seal."""
     namespace: dict[str, Any] = {"__name__": _TESTS, "__file__": "tests.py"}
     namespace |= {BEGIN: recorder.begin, SEEN: recorder.seen, FAILED: recorder.failed}
+    brought: dict[str, Any] = {}
+    if seal:
+        namespace[BEGIN] = _checking(seal, recorder.begin)
+        bring = _once(bring, brought, seal)
     for name in plan.names:
         value = standard(name, bring)
         if value is not NOTHING:
             namespace[name] = value
     module = ModuleType(_TESTS)
     sys.modules |= {MODULE: ProgramModule(bring), _TESTS: module, "pytest": pytest_like.MODULE}
+    if seal:
+        _hold_stand_ins(seal, namespace, brought)
     exec(plan.code, namespace)  # noqa: S102 - what this is for
     module.__dict__.update(namespace)
     if plan.check:
         namespace["check"](bring(entry))
     else:
         _run_collected(namespace)
+    if seal:
+        seal.check()
+
+
+def _checking(seal: Seal, begin: Callable[[int], None]) -> Callable[[int], None]:
+    def check(number: int) -> None:
+        seal.check()
+        begin(number)
+
+    return check
+
+
+def _once(bring: Bring, brought: dict[str, Any], seal: Seal) -> Bring:
+    """Return what brings the same object each time, and seals it."""
+
+    def once(name: str) -> Any:
+        if name not in brought:
+            brought[name] = bring(name)
+            seal.hold_object(name, brought[name])
+        return brought[name]
+
+    return once
+
+
+def _hold_stand_ins(seal: Seal, namespace: dict[str, Any], brought: dict[str, Any]) -> None:
+    """Seal what stands for the program in the tests: its module, and each name of it under that name."""
+    seal.hold(sys.modules, [MODULE])
+    seal.hold(vars(sys.modules[MODULE]))
+    seal.hold_object(MODULE, ProgramModule)
+    seal.look(lambda: next((name for name, value in brought.items() if namespace.get(name, value) is not value), ""))
 
 
 def standard(name: str, bring: Bring) -> Any:

@@ -8,6 +8,7 @@ outcome says that it was so.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -16,22 +17,31 @@ from assay.programs.harness.program import failure_of
 from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, TestFinding
 from assay.programs.harness.script_plan import unpacked
 from assay.programs.harness.scripts import Bring, run_script
+from assay.programs.harness.seal import CodeChanged, Seal
 
 
-def run(script: dict[str, Any], bring: Bring) -> dict[str, Any]:
-    """Run a script beside the program; return how many asserts it executed, those that held, and what failed."""
+def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a script beside the program, whose names are in `space`.
+
+    Return how many asserts it executed, those that held, and what failed.
+    """
     plan = unpacked(script)
     survey = bool(script.get("survey"))
     recorder = Recorder(plan.asserts, plan.sites, survey=survey)
     finding: TestFinding | None = None
+    seal = Seal() if script.get("sealed") else None
+    if seal:
+        seal.hold_program(space)
 
     def watched(name: str) -> Any:
         found = bring(name)
         return _watched(found, recorder) if _is_function(found) else found
 
     try:
-        run_script(plan, recorder, watched, script["entry"])
+        run_script(plan, recorder, watched, script["entry"], seal)
         finding = recorder.doubt()
+    except CodeChanged as changed:
+        finding = TestFinding(None, str(changed))
     except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is
         recorder.spoil()
         if not isinstance(error, Failed):

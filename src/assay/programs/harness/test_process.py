@@ -25,6 +25,7 @@ from assay.programs.harness.recorder import FAILURE, Recorder, TestFinding, foun
 from assay.programs.harness.remote import LoadFailed, NeedsObjects, Remote
 from assay.programs.harness.script_plan import ScriptPlan, unpacked
 from assay.programs.harness.scripts import run_script
+from assay.programs.harness.seal import CodeChanged, Seal
 from assay.programs.intent import fault_of
 
 MOST_PASSED: Final = 1000
@@ -63,6 +64,7 @@ class TestProcess:
         self._entry: str = spec["entry"]
         self._remote = Remote(channel, lambda _: None, self._entry)
         self._survey = bool(spec.get("survey"))
+        self._sealed = bool(spec.get("sealed"))
         self._run = 0
         self._shared = False
         self._passed: list[str] = []
@@ -125,8 +127,10 @@ class TestProcess:
         self._remote.on_return = recorder.returned
         finding: TestFinding | None = None
         try:
-            run_script(plan, recorder, self._remote.bring, self._entry)
+            run_script(plan, recorder, self._remote.bring, self._entry, Seal() if self._sealed else None)
             finding = recorder.doubt()
+        except CodeChanged as changed:
+            finding = TestFinding(None, str(changed))
         except NeedsObjects:
             return self._in_shared(number, test)
         except (Gone, LoadFailed):
@@ -141,7 +145,7 @@ class TestProcess:
     def _in_shared(self, number: int, test: dict[str, Any]) -> TestFinding | None:
         self._shared = True
         nonce = secrets.token_hex(8)
-        script = {**test, "survey": self._survey}
+        script = {**test, "survey": self._survey, "sealed": self._sealed}
         _, told, answer = self._remote.ask(["shared", script, nonce], {"shared"})
         if told != nonce or not isinstance(answer, dict):
             raise Gone("the tests beside the program did not end")
