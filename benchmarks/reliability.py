@@ -18,6 +18,7 @@ from pathlib import Path
 
 from assay.encode.static import load_static
 from assay.search.folder_index import FolderIndex
+from assay.search.index_changes import UNSURE_NS
 
 
 def main() -> None:
@@ -31,14 +32,14 @@ def main() -> None:
 
 
 def write_files(root: Path, files: int) -> None:
-    """Write files of one small function each, dated well before now."""
+    """Write files of one small function each, and wait until an index trusts what `stat` says of them."""
     for number in range(files):
         folder = root / f"part{number // 10_000}" / f"group{number // 100 % 100}"
         if not number % 100:
             folder.mkdir(parents=True)
         path = folder / f"unit{number}.py"
         path.write_text(f"def unit_{number}(first, second):\n    return first.handle({number}, second)\n")
-        os.utime(path, (1_600_000_000, 1_600_000_000))
+    time.sleep(2 * UNSURE_NS / 1e9)
 
 
 def measured(root: Path, location: Path) -> dict[str, float]:

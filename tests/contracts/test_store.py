@@ -75,7 +75,7 @@ class InLance:
 
     def update(self, removed, chunks):
         self.store.update(
-            removed, chunks, encoded(chunks), records=[FileRecord("a", 1, 2)], about={"round": len(chunks)}
+            removed, chunks, encoded(chunks), records=[FileRecord("a", 1, 2, 3, 4)], about={"round": len(chunks)}
         )
 
     def candidates(self, query):

@@ -40,6 +40,6 @@ def test_a_nul_means_binary():
 )
 def test_generated_and_minified_files(tmp_path, name, text, reason):
     (tmp_path / name).write_text(text)
-    entry = FileEntry(name, len(text), 0)
+    entry = FileEntry(name, len(text), 0, 0, 0)
     assert read(tmp_path, entry) == (Skipped(name, reason) if reason else text)
     assert read(tmp_path, entry, generated=True) == text

@@ -141,9 +141,9 @@ def test_a_cut_off_file_is_found_out(tmp_path, cut):
 
 def test_a_catalog_keeps_its_records(tmp_path):
     records = [
-        FileRecord("z.py", 5, 1, b"d" * 16, 3, note="a line is too long"),
-        FileRecord("a\nb.py", 0, 2**62, skipped="binary"),
-        FileRecord("ü.py", 7, 3, b"e" * 16, 1),
+        FileRecord("z.py", 5, 1, 8, 2**64 - 1, b"d" * 16, 3, note="a line is too long"),
+        FileRecord("a\nb.py", 0, 2**62, 9, 4, skipped="binary"),
+        FileRecord("ü.py", 7, 3, 3, 5, b"e" * 16, 1),
     ]
     write_arrays(tmp_path / "catalog", Catalog.of(records).arrays)
     catalog = Catalog(read_arrays(tmp_path / "catalog"))

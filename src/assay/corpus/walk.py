@@ -16,7 +16,7 @@ from stat import S_ISREG
 
 from assay.corpus import builtin, ignore
 from assay.corpus.decode import read
-from assay.corpus.walked_files import FileEntry, Skipped, Walk, shown
+from assay.corpus.walked_files import FileEntry, Skipped, Walk, entry_of, shown
 from assay.errors import InputError
 
 __all__ = ["LARGEST_BYTES", "FileEntry", "Skipped", "Walk", "read", "walk"]
@@ -154,7 +154,7 @@ class _Walker:
             if stat.st_size > self.largest:
                 self._skip(path, f"{stat.st_size / 1e6:.1f} MB, larger than {self.largest / 1e6:.1f} MB")
             else:
-                self.files.append(FileEntry(shown(path), stat.st_size, stat.st_mtime_ns))
+                self.files.append(entry_of(shown(path), stat))
 
     def _take_folder(self, path: str, name: str, here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
         forced = _decision(here.forces, path, name + "/")

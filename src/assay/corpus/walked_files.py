@@ -17,6 +17,9 @@ class FileEntry:
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int
+    """When content or name was last changed by the system's clock, which no program can set back."""
+    inode: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,11 @@ class Walk:
     rules: str
     folders: tuple[str, ...] = ()
     """The folders that were entered, each with a `/` at its end, but the root is empty; as the system names them."""
+
+
+def entry_of(path: str, stat: os.stat_result) -> FileEntry:
+    """Return a file as `stat` saw it."""
+    return FileEntry(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
 
 
 def shown(path: str) -> str:

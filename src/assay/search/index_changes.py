@@ -1,20 +1,24 @@
 """A walk and the last catalog in, what has to be read again out.
 
-Files whose size and time of change are as recorded are not read. As in git, that is not trusted for a file that
-changed just before it was recorded: a second change in the same tick of the clock would not show.
+As in git, a file is not read when size, times and inode are as recorded. Programs can set the time of modification
+back, but not that of change. Neither is trusted for a file that changed just before it was recorded: a second change in
+the same tick of the clock would not show.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from assay.corpus.walked_files import FileEntry, Walk
-from assay.store.catalog import NO_DIGEST, Catalog, FileRecord
+from assay.store.catalog import NO_DIGEST, STAT, Catalog, FileRecord
 
 UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
+_TIMES = ("mtime_ns", "ctime_ns")
+_stat = attrgetter(*STAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +32,25 @@ class Sifted:
 
 
 def unchanged(walk: Walk, catalog: Catalog, checked_ns: int) -> bool:
-    """Say, for the price of comparing three columns, whether nothing changed."""
-    if len(walk.files) != len(catalog) or int(catalog.mtimes_ns.max(initial=0)) >= checked_ns - UNSURE_NS:
+    """Say, for the price of comparing columns, whether nothing changed."""
+    settled_ns = checked_ns - UNSURE_NS
+    if len(walk.files) != len(catalog) or any(catalog.stat(at).max(initial=0) >= settled_ns for at in _TIMES):
         return False
-    return (
-        [file.path for file in walk.files] == catalog.paths
-        and np.array_equal(np.array([file.size for file in walk.files], dtype=np.int64), catalog.sizes)
-        and np.array_equal(np.array([file.mtime_ns for file in walk.files], dtype=np.int64), catalog.mtimes_ns)
+    return [file.path for file in walk.files] == catalog.paths and all(
+        np.array_equal(np.fromiter(map(attrgetter(name), walk.files), column.dtype, len(column)), column)
+        for name, column in ((name, catalog.stat(name)) for name in STAT)
     )
 
 
 def sift(walk: Walk, recorded: Mapping[str, FileRecord], checked_ns: int) -> Sifted:
     """Sort a walk's files into those that stand as recorded and those to read."""
     same, read, known = [], [], {}
+    settled_ns = checked_ns - UNSURE_NS
     for file in walk.files:
         record = recorded.get(file.path)
         if record is None:
             read.append(file)
-        elif (record.size, record.mtime_ns) == (file.size, file.mtime_ns) and file.mtime_ns < checked_ns - UNSURE_NS:
+        elif _stat(record) == _stat(file) and max(file.mtime_ns, file.ctime_ns) < settled_ns:
             same.append(record)
         else:
             read.append(file)

@@ -1,6 +1,6 @@
 """A listed file in, its text and what an index records of it out; and which files an index does not hold as they are.
 
-Files whose size or time differs are read: a branch that was switched and switched back is no difference. What is
+Files whose size, times or inode differ are read: a branch that was switched and switched back is no difference. What is
 reported as stale is what the next refresh would report as changed, and it is found by the same comparison.
 """
 
@@ -20,8 +20,8 @@ def read_file(root: Path, file: FileEntry) -> tuple[str | None, FileRecord]:
     """Return the text of a file, or None where there is none, and its record."""
     text = read(root, file)
     if isinstance(text, Skipped):
-        return None, FileRecord(file.path, file.size, file.mtime_ns, skipped=text.reason)
-    return text, FileRecord(file.path, file.size, file.mtime_ns, _digest(file.path, text))
+        return None, _record(file, skipped=text.reason)
+    return text, _record(file, _digest(file.path, text))
 
 
 def stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> Differences:
@@ -40,6 +40,10 @@ def is_stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_
     sifted = sift(found, before, checked_ns)
     known = {path: record.digest for path, record in sifted.known.items()}
     return any(read_file(root, file)[1].digest != known.get(file.path, NO_DIGEST) for file in sifted.read)
+
+
+def _record(file: FileEntry, digest: bytes = NO_DIGEST, skipped: str = "") -> FileRecord:
+    return FileRecord(file.path, file.size, file.mtime_ns, file.ctime_ns, file.inode, digest, skipped=skipped)
 
 
 def _digest(path: str, text: str) -> bytes:

@@ -63,7 +63,7 @@ class Update:
                 continue
             known = todo.known.get(file.path)
             if known is not None and known.indexed and known.digest == record.digest:
-                self.records[file.path] = replace(known, size=file.size, mtime_ns=file.mtime_ns)
+                self.records[file.path] = replace(record, chunks=known.chunks, note=known.note)
                 self.indexed.add(file.path)
             elif not _may_repeat(record) or file.path <= first.get(record.digest, file.path):
                 yield Text(file.path, text)
@@ -73,7 +73,8 @@ class Update:
         """Yield texts whose first path is none of those indexed: it was a copy of one that is gone."""
         for path in sorted(set(_firsts(self.records.values()).values()) - self.indexed):
             old = self.records[path]
-            text, self.records[path] = read_file(self.root, FileEntry(path, old.size, old.mtime_ns))
+            entry = FileEntry(path, old.size, old.mtime_ns, old.ctime_ns, old.inode)
+            text, self.records[path] = read_file(self.root, entry)
             if text is not None:
                 yield Text(path, text)
 

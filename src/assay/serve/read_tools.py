@@ -191,7 +191,7 @@ def _may_be(entry: FileEntry, language: str) -> bool:
 
 
 def _version(entries: Sequence[FileEntry]) -> str:
-    return repr([(entry.path, entry.size, entry.mtime_ns) for entry in entries])
+    return repr([(entry.path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.inode) for entry in entries])
 
 
 def _outlined(place: ServedPlace, entry: FileEntry) -> FileOutline | None:

@@ -72,7 +72,7 @@ class Targets:
     def _declared(self, path: str) -> Declared:
         file = self._opened(path)
         stat = file.stat()
-        return _declared(file, path, stat.st_mtime_ns, stat.st_size)
+        return _declared(file, path, (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
 
     def _length(self, path: str) -> int:
         if path not in self._lengths:
@@ -92,7 +92,7 @@ class Targets:
 
 
 @lru_cache(_KEPT)
-def _declared(file: Path, path: str, _mtime_ns: int, _size: int) -> Declared:
+def _declared(file: Path, path: str, _stat: tuple[int, ...]) -> Declared:
     """Return first line, last line and full name of all that a file declares; of prose, of its sections."""
     return tuple(declared(path, _text(file)))
 

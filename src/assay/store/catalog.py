@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from assay.store.arrays import Arrays
 
 DIGEST_BYTES = 16
 NO_DIGEST = bytes(DIGEST_BYTES)
+STAT = ("size", "mtime_ns", "ctime_ns", "inode")
+"""What is recorded of a file as `stat` saw it: the same again is taken for the same file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class FileRecord:
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int
+    inode: int
     digest: bytes = NO_DIGEST
     """Of the text; zeros when there is none."""
     chunks: int = 0
@@ -53,6 +58,8 @@ class Catalog:
         columns: Arrays = {
             "size": np.array([row.size for row in rows], dtype=np.int64),
             "mtime_ns": np.array([row.mtime_ns for row in rows], dtype=np.int64),
+            "ctime_ns": np.array([row.ctime_ns for row in rows], dtype=np.int64),
+            "inode": np.array([row.inode for row in rows], dtype=np.uint64),
             "digest": _bytes(b"".join(row.digest for row in rows)).reshape(len(rows), DIGEST_BYTES),
             "chunks": np.array([row.chunks for row in rows], dtype=np.uint32),
             "skipped": np.array([skipped[row.skipped] for row in rows], dtype=np.uint32),
@@ -69,15 +76,9 @@ class Catalog:
         """Return every path, sorted."""
         return _split(self.arrays["paths"], len(self))
 
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Bytes of each file."""
-        return self.arrays["size"]
-
-    @property
-    def mtimes_ns(self) -> NDArray[np.int64]:
-        """Time of last change of each file."""
-        return self.arrays["mtime_ns"]
+    def stat(self, name: str) -> NDArray[Any]:
+        """Return one column of `STAT`."""
+        return self.arrays[name]
 
     @property
     def chunks(self) -> int:
@@ -103,18 +104,21 @@ class Catalog:
         skipped = dict(self.said("skipped"))
         notes = dict(self.said("note"))
         digests = columns["digest"].tobytes()
+        stats = zip(*(columns[name].tolist() for name in STAT), strict=True)
         return [
             FileRecord(
                 path,
                 size,
                 mtime_ns,
+                ctime_ns,
+                inode,
                 digests[at * DIGEST_BYTES : (at + 1) * DIGEST_BYTES],
                 chunks,
                 skipped.get(path, ""),
                 notes.get(path, ""),
             )
-            for at, (path, size, mtime_ns, chunks) in enumerate(
-                zip(self.paths, self.sizes.tolist(), self.mtimes_ns.tolist(), columns["chunks"].tolist(), strict=True)
+            for at, (path, chunks, (size, mtime_ns, ctime_ns, inode)) in enumerate(
+                zip(self.paths, columns["chunks"].tolist(), stats, strict=True)
             )
         ]
 

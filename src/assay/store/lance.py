@@ -39,6 +39,8 @@ _COLUMNS = (*_TEXTS, *_NUMBERS, "vector")
 _ABOUT = b"assay"
 _MOMENTS = b"moments"
 _SAMPLE = 20_000
+_OLDER: dict[str, Any] = {"ctime_ns": 0, "inode": 0}
+"""What records had not at first: such a file is read again."""
 
 
 class LanceStore:
@@ -62,7 +64,10 @@ class LanceStore:
         """Return every file's record."""
         files = self._dataset("files")
         try:
-            return [] if files is None else [FileRecord(**row) for row in files.to_table().to_pylist()]
+            rows = [] if files is None else files.to_table().to_pylist()
+            return [
+                FileRecord(**{"ctime_ns": 0, "inode": 0, **row}) for row in rows
+            ]  # older ones lack both: read again
         except OSError as error:
             raise DamagedIndex(f"files of {self.uri}: {str(error).splitlines()[0]}") from error
 
@@ -224,6 +229,8 @@ _FILES = pa.schema(
         ("path", pa.string()),
         ("size", pa.int64()),
         ("mtime_ns", pa.int64()),
+        ("ctime_ns", pa.int64()),
+        ("inode", pa.uint64()),
         ("digest", pa.binary()),
         ("chunks", pa.int32()),
         ("skipped", pa.string()),
