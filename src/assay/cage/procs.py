@@ -16,8 +16,7 @@ from assay.cage.scratch import Scratch
 _FULL_OUTPUT = 8
 """How many times what is kept of its output ends a job."""
 WALL_OF_BUSY = 4
-"""How many times the wall limit a job may take that computes all the while, on a machine too busy for it."""
-_BUSY = 0.05
+"""How many times the wall limit a job may take that waits for a processor, on a machine too busy for it."""
 _CERTAIN = 0.5
 """The part of the memory limit from which shared pages are worth counting exactly."""
 
@@ -35,6 +34,8 @@ class Reaper:
         self._cpu_s = self._peak_mb = 0.0
         self._ending = False
         self._judge, self._before_s = 0, 0.0
+        self._own_s: dict[int, float] = {}
+        """What each process was seen to have used: nobody is told what a child took that nobody waits for."""
 
     def begin(self, judge: int = 0, spent_s: float = 0.0) -> None:
         """Forget the last job; a judge took so much processor time for earlier ones."""
@@ -43,6 +44,7 @@ class Reaper:
         self._ending = False
         self._cpu_s = self._peak_mb = 0.0
         self._judge, self._before_s = judge, spent_s
+        self._own_s.clear()
 
     def charge(self, cpu_s: float) -> None:
         """Note processor time that the judge took for this job."""
@@ -107,22 +109,23 @@ class Reaper:
 
     def broken(self, limits: Limits, outputs: list[int], started: float, scratch: Scratch) -> Reason | None:
         """Return the limit that the job is over now."""
-        if self._own_view:
-            job = [one for one in usage.processes(self._own_view) if one.pid != 1]
-        else:
-            job = usage.below(usage.this_process(), usage.processes())
-        used = usage.usage(job, limits.memory_mb * _CERTAIN, self._own_view or "/proc")
+        view = self._own_view or "/proc"
+        seen = usage.processes(view)
+        job = [one for one in seen if one.pid != 1] if self._own_view else usage.below(usage.this_process(), seen)
+        used = usage.usage(job, limits.memory_mb * _CERTAIN, view)
         self._peak_mb = max(self._peak_mb, used.memory_mb)
+        self._own_s |= {one.pid: max(one.own_s, self._own_s.get(one.pid, 0.0)) for one in job}
         if used.memory_mb > limits.memory_mb:
             return "memory"
-        if used.cpu_s + self._cpu_s - self._before_s > limits.cpu_s:
+        if max(used.cpu_s + self._cpu_s, sum(self._own_s.values())) - self._before_s > limits.cpu_s:
             return "cpu"
         if used.tasks > limits.processes:
             return "processes"
         if _overflow(limits, outputs) or scratch.is_over(limits):
             return "output"
-        patience = WALL_OF_BUSY if used.cpu_s > _BUSY * limits.wall_s else 1
-        return "wall" if time.monotonic() - started > limits.wall_s * patience else None
+        late_s = time.monotonic() - started - limits.wall_s
+        waited_s = min(usage.waited_s(job, view), (WALL_OF_BUSY - 1) * limits.wall_s) if late_s > 0 else 0.0
+        return "wall" if late_s > waited_s else None
 
     def summary(
         self, limits: Limits, reason: Reason | None, candidate: int, outputs: list[int], started: float
@@ -132,7 +135,7 @@ class Reaper:
         return {
             "ended": reason or self._reason(limits, status, outputs),
             "status": status,
-            "cpu_s": round(self._cpu_s, 6),
+            "cpu_s": round(max(self._cpu_s, sum(self._own_s.values()) - self._before_s), 6),
             "wall_s": round(time.monotonic() - started, 6),
             "peak_mb": round(self._peak_mb, 1),
         }

@@ -21,8 +21,10 @@ _NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, 16
 _X32 = 0x40000000
 _NEW_NAMESPACES = 0x7E020080
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET and NEWTIME."""
-_TTY_INJECTION = (0x5412, 0x541C)
-"""TIOCSTI and TIOCLINUX put input into a terminal."""
+_FORBIDDEN_REQUESTS = (0x5412, 0x541C, 0x8901, 0x8902)
+"""TIOCSTI and TIOCLINUX put input into a terminal; FIOSETOWN and SIOCSPGRP are F_SETOWN."""
+_FORBIDDEN_COMMANDS = (8, 10, 15)
+"""F_SETOWN, F_SETSIG and F_SETOWN_EX have the kernel send any process a signal when something can be read."""
 
 DENIED = """
 unshare setns mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick
@@ -34,8 +36,11 @@ tkill shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msg
 landlock_create_ruleset landlock_add_rule landlock_restrict_self lsm_set_self_attr fanotify_init fanotify_mark
 acct quotactl quotactl_fd swapon swapoff reboot sethostname setdomainname iopl ioperm modify_ldt personality
 settimeofday clock_settime clock_adjtime adjtimex syslog vhangup uselib ustat vserver _sysctl nfsservctl
-lookup_dcookie migrate_pages move_pages mbind set_mempolicy set_mempolicy_home_node
+lookup_dcookie migrate_pages move_pages mbind set_mempolicy set_mempolicy_home_node vmsplice
 """.split()
+"""The last one keeps pages in pipes that count as nobody's memory."""
+_NO_ROOM = ("inotify_init", "inotify_init1")
+"""Libraries look for changes themselves where the system has no watches left; each holds memory of the kernel."""
 _ABSENT = ("clone3",)
 """The kernel says that it has no such call, so that libraries fall back to one whose arguments can be seen."""
 _UNSUPPORTED = "setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat".split()
@@ -70,7 +75,12 @@ class Filter:
         code.deny(_ABSENT, errno.ENOSYS)
         code.deny(_UNSUPPORTED, errno.EOPNOTSUPP)
         code.when(["clone"], [(_LOAD, 0, 0, _ARGUMENT), (_ANY_BIT, 0, 1, _NEW_NAMESPACES)], errno.EPERM)
-        code.when(["ioctl"], [(_LOAD, 0, 0, _ARGUMENT + 8), *_any_of(_TTY_INJECTION, then_allow=False)], errno.EPERM)
+        code.when(
+            ["ioctl"], [(_LOAD, 0, 0, _ARGUMENT + 8), *_any_of(_FORBIDDEN_REQUESTS, then_allow=False)], errno.EPERM
+        )
+        commands = _any_of(_FORBIDDEN_COMMANDS, then_allow=False)
+        code.when(["fcntl"], [(_LOAD, 0, 0, _ARGUMENT + 8), *commands], errno.EPERM)
+        code.deny(_NO_ROOM, errno.EMFILE)
         code.when(_OF_A_PROCESS, [(_LOAD, 0, 0, _ARGUMENT), *_any_of((0,), then_allow=True)], errno.EPERM)
         if namespaces:
             families = _FAMILIES if own_files else _FAMILIES[1:]

@@ -30,7 +30,10 @@ class Process:
 
     pid: int
     parent: int
+    own_s: float
+    """Processor time of its threads."""
     cpu_s: float
+    """The same with that of the children that it waited for."""
     tasks: int
     resident_mb: float
 
@@ -85,6 +88,18 @@ def usage(job: Iterable[Process], enough_mb: float, view: str = "/proc") -> Usag
     return Usage(memory_mb, sum(process.cpu_s for process in together), sum(process.tasks for process in together))
 
 
+def waited_s(job: Iterable[Process], view: str) -> float:
+    """Return how long the first threads of processes could have computed and had no processor, together."""
+    total = 0.0
+    for process in job:
+        with (
+            contextlib.suppress(OSError, ValueError, IndexError),
+            open(f"{view}/{process.pid}/schedstat", "rb") as stat,
+        ):
+            total += int(stat.read().split()[1]) / 1e9
+    return total
+
+
 def _process(place: str) -> Process | None:
     """Read one process; None where it has just gone."""
     try:
@@ -93,9 +108,9 @@ def _process(place: str) -> Process | None:
     except OSError:
         return None
     pid, words = text[: text.index(b" ")], text[text.rindex(b")") + 2 :].split()
-    ticks = sum(map(int, words[11:15]))
+    own, of_children = (sum(map(int, words[place : place + 2])) / _TICKS for place in (11, 13))
     resident_mb = int(words[21]) * _PAGE_KB / 1024
-    return Process(int(pid), int(words[1]), ticks / _TICKS, int(words[17]), resident_mb)
+    return Process(int(pid), int(words[1]), own, own + of_children, int(words[17]), resident_mb)
 
 
 def _proportional_mb(process: Process, view: str) -> float:
