@@ -14,6 +14,7 @@ from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.programs.run_samples import RunnerOptions
     from assay.programs.samples import Samples
     from assay.programs.tasks.task_file import TaskFile
     from assay.types import Problem
@@ -39,32 +40,17 @@ class ExecOptions:
     workers: int | None = option(
         "--workers", type=COUNT, metavar="N", help="Programs at a time.  [default: one per core]"
     )
-    kind: str = option(
-        "--sandbox",
-        default="",
-        metavar="KIND",
-        help="The kind of sandbox; assay doctor lists them.  [default: the strongest that works]",
-    )
+    kind: str = options.sandbox()
     allow_unsafe: bool = flag(
         "--allow-unsafe", help="Run even without isolation: programs can then do whatever you can."
     )
-    timeout: float | None = option(
-        "--timeout",
-        type=click.FloatRange(min=0.1),
-        metavar="S",
-        help="Seconds of processor time for a program.  [default: 5]",
+    timeout: float | str | None = options.timeout(
+        "a program", auto="ten times what the reference takes, from 2 to 5 or four times that"
     )
-    install: bool = flag("--install", help="Install missing modules of allowed distributions.")
-    allow: Path | None = option(
-        "--allow", type=FILE, metavar="FILE", help="More distributions that --install may install, one a line."
-    )
+    install: bool = options.install()
+    allow: Path | None = options.allow()
     ks: str = option("--k", default="1,10,100", metavar="K,…", help="The k of pass@k and exec@k.")
-    stop: str = option(
-        "--stop",
-        default="",
-        metavar="RULE",
-        help="Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]",
-    )
+    stop: str = options.stop()
     reference: bool = flag("--reference", help="Run the reference solutions of the tasks, not samples.")
     limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
     source: str = option(
@@ -97,13 +83,11 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
     from assay.cli.workspaces import say
     from assay.errors import InputError
     from assay.measure.passk import ks_of
-    from assay.programs.run_samples import RunnerOptions, ready_tasks, run_samples
+    from assay.programs.run_samples import ready_tasks, run_samples, with_limits
     from assay.runs.record import sole_writer, start_fresh
 
     wanted = ks_of(given.ks)
-    chosen = RunnerOptions(
-        given.kind, given.workers or 0, given.timeout, given.allow_unsafe, given.install, given.allow
-    )
+    chosen = _runner_options(given)
     with progress() as watch:
         reading = _first(given.tasks, given.source, given.limit_tasks)
         if (given.samples is None) != given.reference:
@@ -113,13 +97,28 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
             start_fresh(given.out)
         with sole_writer(given.out), open_equipped_runner(chosen, reading, programs, say) as room:
             ready = ready_tasks(_sampled(reading, programs), room, watch)
-            rows = run_samples(reading, ready, programs, room, given.out, chosen.limits, watch)
+            ready, timeouts = with_limits(ready, room, given.out) if chosen.by_reference else (ready, ())
+            rows = run_samples(reading, ready, programs, room, given.out, chosen.limits, watch, timeouts=timeouts)
     _tell([*room.problems, *ready.problems, *programs.problems], programs.unknown, verbose=given.verbose)
     _note(ready.notes, verbose=given.verbose)
     figures = figures_of(rows, wanted)
     click.echo(dumps({**told(figures), "out": str(given.out)}) if given.form == "json" else "\n".join(text(figures)))
     say(f"written to {given.out}")
     return 0 if sum(figures.classes.values()) else 1
+
+
+def _runner_options(given: ExecOptions) -> RunnerOptions:
+    from assay.programs.run_samples import RunnerOptions
+
+    return RunnerOptions(
+        given.kind,
+        given.workers or 0,
+        given.timeout if isinstance(given.timeout, float) else None,
+        given.timeout == options.AUTO,
+        given.allow_unsafe,
+        given.install,
+        given.allow,
+    )
 
 
 def _first(path: Path, source: str, most: int | None) -> TaskFile:

@@ -68,22 +68,10 @@ class JudgeRunOptions:
     )
     allowed: bool = flag("--allow-execution", help="Let signals run code on the examples in its query, in a sandbox.")
     workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Pairs judged at a time.")
-    sandbox: str = option(
-        "--sandbox",
-        default="",
-        metavar="KIND",
-        help="The kind of sandbox; assay doctor lists them.  [default: the strongest that works]",
-    )
-    timeout: float | None = option(
-        "--timeout",
-        type=click.FloatRange(min=0.1),
-        metavar="S",
-        help="Seconds of processor time for a test case.  [default: 5]",
-    )
-    install: bool = flag("--install", help="Install missing modules of allowed distributions.")
-    allow: Path | None = option(
-        "--allow", type=PATH, metavar="FILE", help="More distributions that --install may install, one a line."
-    )
+    sandbox: str = options.sandbox()
+    timeout: float | None = options.timeout("a test case")
+    install: bool = options.install()
+    allow: Path | None = options.allow()
     no_cache: bool = flag("--no-cache", help="Do not use replies of other campaigns: ask, and pay, again.")
     prompts: Path | None = option(
         "--prompts", type=PATH, metavar="FOLDER", help="Use the prompt files in FOLDER.  [default: those that ship]"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import COUNT, PATH, flag, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, flag, option, verbose
 
 if TYPE_CHECKING:
     from assay.settings import Settings
@@ -165,3 +165,50 @@ def stop() -> Any:
         metavar="RULE",
         help="Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]",
     )
+
+
+def sandbox() -> Any:
+    """Declare the option that chooses where programs run."""
+    return option(
+        "--sandbox",
+        default="",
+        metavar="KIND",
+        help="The kind of sandbox; assay doctor lists them.  [default: the strongest that works]",
+    )
+
+
+def timeout(what: str, *, auto: str = "") -> Any:
+    """Declare the option that limits the processor time of something; `auto` is the help of that value, if any."""
+    return option(
+        "--timeout",
+        type=(Seconds if auto else click.FloatRange)(min=LEAST_S),
+        metavar="S",
+        help=f"Seconds of processor time for {what}{auto and f', or auto: {auto}'}.  [default: 5]",
+    )
+
+
+def install() -> Any:
+    """Declare the option that installs what programs import."""
+    return flag("--install", help="Install missing modules of allowed distributions.")
+
+
+def allow() -> Any:
+    """Declare the option that says what may be installed besides."""
+    return option(
+        "--allow", type=FILE, metavar="FILE", help="More distributions that --install may install, one a line."
+    )
+
+
+LEAST_S = 0.1
+"""Less processor time than this says nothing about a program."""
+AUTO = "auto"
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds, or `auto`."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or `auto` as it is."""
+        return AUTO if value == AUTO else super().convert(value, param, ctx)

@@ -17,6 +17,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.execute import executions
 from assay.programs.modules.importable import UNKNOWN, changes
+from assay.programs.reference_limits import Timeouts
 from assay.runs.record import Batches, begin, read_lines, refuse
 from assay.types import Outcome, Program, Task
 
@@ -43,6 +44,8 @@ class ExecuteSettings:
     """Distributions that programs were given, each as `NAME==VERSION`."""
     importable: tuple[str, ...] = field(default=(), metadata={"changes": changes, "unknown": UNKNOWN})
     """All that programs find there, and their Python, likewise."""
+    timeouts: Timeouts = ()
+    """Limits that follow from references, where they do."""
 
 
 @dataclass(frozen=True, slots=True)

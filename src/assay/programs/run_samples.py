@@ -6,7 +6,7 @@ the outcomes goes into their manifest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,11 @@ from assay.cage.limits import Limits
 from assay.programs.drop_vacuous import drop_vacuous_tests
 from assay.programs.modules.install_missing import EquippedRunner
 from assay.programs.outcome_file import ExecuteSettings, OutcomeRow, execute_to_file
+from assay.programs.reference_limits import Timeouts, limited, measured
 from assay.programs.samples import Samples
 from assay.programs.tasks.expected import with_expected_outputs
 from assay.programs.tasks.task_file import TaskFile
+from assay.runs.record import is_begun, stored_settings
 from assay.runs.run_manifest import digest
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ class RunnerOptions:
     """0 is one a core."""
     timeout_s: float | None = None
     """Processor time of a program."""
+    by_reference: bool = False
+    """Whether it follows from what the reference of each task takes; `timeout_s` is for tasks without one."""
     allow_unsafe: bool = False
     install: bool = False
     allow: Path | None = None
@@ -53,6 +57,13 @@ def ready_tasks(reading: TaskFile, room: EquippedRunner, report: Progress | None
     return drop_vacuous_tests(expected, room.runner, report)
 
 
+def with_limits(ready: TaskFile, room: EquippedRunner, out: Path) -> tuple[TaskFile, Timeouts]:
+    """Return tasks whose limits follow from their references, and these limits; a run that goes on keeps its own."""
+    before = (stored_settings(out) or {}).get("timeouts") if is_begun(out) else None
+    timeouts = tuple((str(task), float(limit)) for task, limit in before or ()) or measured(ready.tasks, room.runner)
+    return replace(ready, tasks=limited(ready.tasks, timeouts)), timeouts
+
+
 def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
     reading: TaskFile,
     ready: TaskFile,
@@ -61,6 +72,8 @@ def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
     out: Path,
     limits: Limits,
     report: Progress | None = None,
+    *,
+    timeouts: Timeouts = (),
 ) -> list[OutcomeRow]:
     """Run samples against the tasks that are ready, of those that were read, going on where a run was cut off."""
     settings = ExecuteSettings(
@@ -73,6 +86,7 @@ def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
         guarantees=room.runner.guarantees,
         installed=room.installed,
         importable=room.importable,
+        timeouts=timeouts,
     )
     return execute_to_file(
         ready.tasks, samples.programs, room.runner, out, settings=settings, missing=room.missing, report=report
