@@ -155,7 +155,7 @@ def rates(given: argparse.Namespace) -> None:
     of = {str(row["task_id"]): row for row in rows(given.tasks)}
     found = [one for one in called(given.labels, given.records) if one.trial.get("state") in {"passed", "failed"}]
     tasks = {name: Task(name, "", "", tuple(map(Script, of[name]["test_list"][1:]))) for name in of}
-    jobs = [job_of(tasks[one.task], Program(one.task, one.code), survey=True) for one in found]
+    jobs = [job_of(tasks[one.task], Program(one.task, one.code), extent="survey") for one in found]
     with open_sandbox() as sandbox:
         meets = [len(passed(end)) == len(tasks[one.task].tests) for one, end in zip(found, sandbox.run(jobs))]  # noqa: B905
     for state in ("passed", "failed"):

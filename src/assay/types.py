@@ -223,7 +223,7 @@ class Outcome:
     task_id: str
     program_id: str
     fault: Fault | None
-    """None is undecided: the machinery failed."""
+    """None is undecided: the machinery failed, or the tests did and no program shows that they can be passed."""
     line: int = -1
     """Of the program's own source, 1-based; -1 where no line is to blame."""
     detail: str = ""
@@ -239,6 +239,19 @@ class Outcome:
     """The tests had to run in the program's own interpreter, where a program can lie."""
     missing: str = ""
     sandbox: str = ""
+    test: int = -1
+    """The place of the first test that did not hold, among those of the task; -1 where there is none."""
+    suspected: Fault | None = None
+    """Of an undecided outcome: the program's fault if the test can be passed, for then it was not the test's."""
+    ran_all: bool | None = None
+    """Whether it ran all tests without an execution error, as exec@k asks; None where tests ended at a wrong answer."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is one of those that run: without an execution error on all tests, as far as they were asked."""
+        if self.ran_all is not None:
+            return self.ran_all
+        return self.fault is not None and not self.fault.is_execution
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,9 @@ class Scripted:
 
 def verdict(fault: str) -> bytes:
     told = {"fault": fault, "detail": "d", "got": "1", "expected": "2", "line": 1, "missing": "", "tests_run": 1}
-    return json.dumps({**told, "shared": False, "passed": [], "gone": False}).encode()
+    return json.dumps(
+        {**told, "doubtful": False, "test": -1, "ran_all": None, "shared": False, "passed": [], "gone": False}
+    ).encode()
 
 
 def programs(*sources: str) -> list[Program]:

@@ -20,7 +20,18 @@ GONE = {"fault": None, "detail": "the channel was closed", "gone": True, "tests_
 
 def told(**changes: object) -> bytes:
     verdict = {"fault": "correct", "detail": "", "got": "", "expected": "", "line": -1, "missing": "", "tests_run": 1}
-    return json.dumps({**verdict, "shared": False, "passed": [], "gone": False, **changes}).encode()
+    return json.dumps(
+        {
+            **verdict,
+            "doubtful": False,
+            "test": -1,
+            "ran_all": None,
+            "shared": False,
+            "passed": [],
+            "gone": False,
+            **changes,
+        }
+    ).encode()
 
 
 def outcome(**of_ended: object) -> Outcome:
@@ -130,15 +141,15 @@ def test_tests_are_read_once_in_whatever_order_programs_come():
 def test_what_judges_are_told_is_bounded_by_its_bytes():
     built = []
 
-    def build(task: Task, survey: bool) -> bytes:  # noqa: FBT001
-        built.append((task.id, survey))
+    def build(task: Task, extent: str) -> bytes:
+        built.append((task.id, extent))
         return b"x" * 400
 
     cache, (a, b, c) = SpecCache(build, 1000), (replace(TASK, id=name) for name in "abc")
     for task in (a, b, a, c, a, b):
-        cache.spec(task, survey=False)
-    cache.spec(b, survey=True)
-    assert built == [("a", False), ("b", False), ("c", False), ("b", False), ("b", True)]
+        cache.spec(task, "first failure")
+    cache.spec(b, "survey")
+    assert built == [*((name, "first failure") for name in "abcb"), ("b", "survey")]
 
 
 def test_what_is_expected_does_not_go_to_the_program_s_process():

@@ -1,18 +1,21 @@
 """Tasks and programs in, what running each program against the tests of its task showed out, in their order.
 
 The one path from a program to an outcome, whoever asks: a command, a ranker, a judge. Programs of a task with the same
-text run once. What cannot run has an outcome all the same; where the machinery failed it is undecided.
+text run once. What cannot run has an outcome all the same; where the machinery failed it is undecided. Where the tests
+failed on what a program returned, the other programs and the reference decide, at the end (`settle`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.cage.limits import Ended, Job, Limits
 from assay.faults import Fault
 from assay.programs.modules.imports import imported
+from assay.programs.settle import settle
+from assay.programs.spec_cache import Extent
 from assay.programs.verdict import job_of, outcome_of, passed
 from assay.types import Outcome, Program, Task
 
@@ -40,7 +43,26 @@ def execute(
     tasks: Iterable[Task], programs: Iterable[Program], runner: ProgramRunner, *, limits: Limits | None = None
 ) -> Iterator[Outcome]:
     """Yield the outcome of each program; `programs` name their tasks."""
-    return (each.outcome for each in executions(tasks, programs, runner, limits=limits))
+    tasks, outcomes = tuple(tasks), list[Outcome]()
+    free = 0
+    for each in executions(tasks, programs, runner, limits=limits):
+        outcomes.append(each.outcome)
+        if free == len(outcomes) - 1 and each.outcome.suspected is None:
+            free += 1
+            yield each.outcome
+    yield from settled(tasks, outcomes, runner, limits=limits)[free:]
+
+
+def settled(
+    tasks: Iterable[Task], outcomes: Sequence[Outcome], runner: ProgramRunner, *, limits: Limits | None = None
+) -> list[Outcome]:
+    """Return all outcomes of a run with those decided that others decide; a reference runs where no program does."""
+
+    def run(references: Sequence[Program]) -> list[Outcome]:
+        return [each.outcome for each in executions(tasks, references, runner, limits=limits)]
+
+    tasks = tuple(tasks)
+    return settle(tasks, outcomes, run)
 
 
 def executions(  # noqa: PLR0913  each is one thing
@@ -50,18 +72,21 @@ def executions(  # noqa: PLR0913  each is one thing
     *,
     limits: Limits | None = None,
     survey: bool = False,
+    every_test: bool = False,
     distribution_of: Callable[[str], str] = lambda _: "",
     known: Mapping[Key, Outcome] | None = None,
 ) -> Iterator[Execution]:
-    """Yield what running each program showed; a survey goes on after a failing test.
+    """Yield what running each program showed.
 
+    With `every_test` the tests go on after a wrong answer, a survey names those that hold, too.
     `distribution_of` names what brings a module, empty for an unknown one: a program that lacks it says so. What is
     `known` of a text is not run again.
     """
     of = {task.id: task for task in tasks}
     programs = tuple(programs)
+    extent: Extent = "survey" if survey else "every test" if every_test else "first failure"
     shown = {key: Execution(outcome) for key, outcome in (known or {}).items()}
-    ended = runner.run(_jobs(of, programs, set(shown), limits, survey=survey))
+    ended = runner.run(_jobs(of, programs, set(shown), limits, extent))
     for program in programs:
         task, key = of[program.task_id], (program.task_id, program.source)
         if key not in shown:
@@ -73,14 +98,14 @@ def executions(  # noqa: PLR0913  each is one thing
 
 
 def _jobs(
-    of: Mapping[str, Task], programs: Iterable[Program], seen: set[Key], limits: Limits | None, *, survey: bool
+    of: Mapping[str, Task], programs: Iterable[Program], seen: set[Key], limits: Limits | None, extent: Extent
 ) -> Iterator[Job]:
     for program in programs:
         key = (program.task_id, program.source)
         if key not in seen:
             seen.add(key)
             if refused(of[program.task_id], program) is None:
-                yield job_of(of[program.task_id], program, limits=limits, survey=survey)
+                yield job_of(of[program.task_id], program, limits=limits, extent=extent)
 
 
 def _shown(

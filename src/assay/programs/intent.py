@@ -40,7 +40,14 @@ def fault_of(got: object, expected: object) -> Fault:
 
 def fault_where(relation: str, got: object, expected: object) -> Fault:
     """Return the fault of an assert: how the program's value should have stood to the other one."""
-    return _RELATIONS.get(relation, _unknown)(got, expected)
+    return _RELATIONS[relation](got, expected) if relation in _RELATIONS else fault_of_unknown(got)
+
+
+def fault_of_unknown(got: object) -> Fault:
+    """Return the fault of an answer of which nobody says what it should have been."""
+    if got is None:
+        return Fault.NONE_ERROR
+    return Fault.EMPTY_ERROR if _is_empty(got) else Fault.INTENT_OTHER
 
 
 def _within(got: Any, expected: Any, depth: int) -> Fault:
@@ -107,18 +114,12 @@ def same(left: object, right: object) -> bool:
 def _one_of(got: object, expected: object) -> Fault:
     """Judge by the first alternative of the answer's own kind, else by the first."""
     if isinstance(expected, str | bytes) or not isinstance(expected, Collection) or not expected:
-        return _unknown(got, expected)
+        return fault_of_unknown(got)
     return fault_of(got, next((each for each in expected if _kind(each) == _kind(got)), next(iter(expected))))
 
 
 def _of_type(got: object, _: object) -> Fault:
     return Fault.NONE_ERROR if got is None else Fault.OUTPUT_TYPE_ERROR
-
-
-def _unknown(got: object, _: object) -> Fault:
-    if got is None:
-        return Fault.NONE_ERROR
-    return Fault.EMPTY_ERROR if _is_empty(got) else Fault.INTENT_OTHER
 
 
 def _order(got: object, expected: object) -> Fault:

@@ -1,7 +1,7 @@
 """Programs to a file of outcomes, one a program in their order, which goes on where it was cut off.
 
 A run that was killed leaves, once it is continued, the file that an uninterrupted one leaves. Undecided programs have
-no fault and are counted as such.
+no fault and are counted as such. Rows that other programs decide are written undecided, and decided once all have run.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from assay.cage.limits import Limits
 from assay.cage.sandbox_kinds import RENAMED
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.execute import executions
+from assay.programs.execute import executions, settled
 from assay.programs.modules.importable import UNKNOWN, changes
 from assay.programs.reference_limits import Timeouts
-from assay.runs.record import Batches, begin, read_lines, refuse
+from assay.runs.record import Batches, begin, read_lines, refuse, rewrite
 from assay.types import Outcome, Program, Task
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class ExecuteSettings:
     """All that programs find there, and their Python, likewise."""
     timeouts: Timeouts = ()
     """Limits that follow from references, where they do."""
+    every_test: bool = False
+    """Whether tests go on after a wrong answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,8 @@ def load(file: Path) -> Iterator[OutcomeRow]:
         try:
             fault = None if record["fault"] is None else Fault(record["fault"])
             told = {name: record[name] for name in _NAMES if name in record}
-            yield OutcomeRow(Outcome(**{**told, "fault": fault}), record["n"])
+            suspected = Fault(told["suspected"]) if told.get("suspected") else None
+            yield OutcomeRow(Outcome(**{**told, "fault": fault, "suspected": suspected}), record["n"])
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{file}:{number}: no outcome ({error!r}); give another --out") from error
 
@@ -90,9 +93,15 @@ def execute_to_file(  # noqa: PLR0913  # each is one thing
     begin(out, settings, "outcomes", seed=seed, corpus=(settings.tasks, settings.samples))
     rows, missing = _resumed(out, programs), missing or {}
     known = {(each.task_id, each.source): row.outcome for each, row in zip(programs, rows, strict=False)}
-    rest = programs[len(rows) :]
+    rest, tasks = programs[len(rows) :], tuple(tasks)
     ran = executions(
-        tasks, rest, runner, limits=settings.limits, distribution_of=lambda module: missing.get(module, ""), known=known
+        tasks,
+        rest,
+        runner,
+        limits=settings.limits,
+        every_test=settings.every_test,
+        distribution_of=lambda module: missing.get(module, ""),
+        known=known,
     )
     with Batches(out) as lines:
         for program, one in zip(rest, ran, strict=True):
@@ -100,6 +109,10 @@ def execute_to_file(  # noqa: PLR0913  # each is one thing
             lines.add(rows[-1].record())
             if report:
                 report("programs", len(rows), len(programs))
+    decided = settled(tasks, [row.outcome for row in rows], runner, limits=settings.limits)
+    if decided != [row.outcome for row in rows]:
+        rows = [replace(row, outcome=outcome) for row, outcome in zip(rows, decided, strict=True)]
+        rewrite(out, (row.record() for row in rows))
     return rows
 
 

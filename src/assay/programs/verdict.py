@@ -1,8 +1,9 @@
 """A task and a program to a job for a sandbox, and how that job ended to an outcome.
 
 Nothing that a program can write makes it correct: only the judge's verdict does. Where there is none, because the
-program ended, was ended or took the judge along, that is the program's fault; where the machinery broke, or a module
-of a known distribution is not installed, it is undecided.
+program ended, was ended or took the judge along, that is the program's fault. Where the sandbox broke it is undecided,
+and where it was the tests that failed, until somebody shows that they can be passed (`settle`). A program that was
+found wrong and then ended, while it was asked for more, is wrong, and does not run.
 
 A tag `values=json` on a task says that its expected values come from JSON, where a tuple is a list; `code=sealed` that
 nobody has read its tests, which may ask the program and not change it.
@@ -23,7 +24,7 @@ from assay.faults import Fault
 from assay.programs.harness.codec import NotPlainData, pack
 from assay.programs.harness.recorder import TestFinding
 from assay.programs.harness.script_plan import packed, packed_call, script_plan
-from assay.programs.spec_cache import SpecCache
+from assay.programs.spec_cache import Extent, SpecCache
 from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
 
 ENDED_EARLY: Final = "the program ended before its tests did"
@@ -31,13 +32,13 @@ _WALL: Final = 3
 """How much longer than its processor time a task may take on the clock."""
 
 
-def job_of(task: Task, program: Program, *, limits: Limits | None = None, survey: bool = False) -> Job:
-    """Return the job that runs a program against the tests of its task; a survey goes on after a failing test.
+def job_of(task: Task, program: Program, *, limits: Limits | None = None, extent: Extent = "first failure") -> Job:
+    """Return the job that runs a program against the tests of its task, as far as asked.
 
     Raises InputError for tests that cannot be read, or a task without any.
     """
     candidate = json.dumps({"source": program.source}).encode()
-    return Job(program.id, candidate, _SPECS.spec(task, survey=survey), limits=_limits(task, limits))
+    return Job(program.id, candidate, _SPECS.spec(task, extent), limits=_limits(task, limits))
 
 
 def outcome_of(
@@ -45,13 +46,15 @@ def outcome_of(
 ) -> Outcome:
     """Say what the end of a job means; `distribution_of` names what brings a module, empty for an unknown one."""
     verdict = _read(ended.verdict)
+    if ended.ended == "broken":
+        return Outcome(task.id, program.id, None, detail=_clean(f"the sandbox broke: {ended.detail}"))
     finding = _finding(ended, verdict)
     missing = distribution_of(finding.missing) and finding.missing if finding.missing else ""
     return Outcome(
         task.id,
         program.id,
-        finding.fault,
-        line=finding.line if finding.fault is not None and finding.fault.is_execution else -1,
+        None if finding.doubtful else finding.fault,
+        line=finding.line if finding.breaks else -1,
         detail=_clean(finding.detail),
         got=_clean(finding.got),
         expected=_clean(finding.expected),
@@ -62,6 +65,9 @@ def outcome_of(
         tests_run=_number(verdict, "tests_run"),
         shared=bool(verdict.get("shared")),
         missing=_clean(missing),
+        test=finding.test,
+        suspected=finding.fault if finding.doubtful else None,
+        ran_all=_ran_all(finding, verdict),
     )
 
 
@@ -84,12 +90,13 @@ def usable_tests(task: Task, tests: Iterable[Test]) -> tuple[Test, ...]:
     return tuple(test for test in tests if not unusable(replace(task, tests=(test,))))
 
 
-def _judge_spec(task: Task, survey: bool) -> bytes:  # noqa: FBT001 - as the cache calls it
+def _judge_spec(task: Task, extent: Extent) -> bytes:
     if not task.tests:
         raise InputError(f"task {task.id} has no tests: a program can be neither right nor wrong")
     tests = [_test_spec(task, number, test) for number, test in enumerate(task.tests)]
-    spec = {"entry": task.entry_point, "loose": task.tags.get("values") == "json", "tests": tests, "survey": survey}
-    return json.dumps({**spec, "sealed": task.tags.get("code") == "sealed"}).encode()
+    loose, sealed = task.tags.get("values") == "json", task.tags.get("code") == "sealed"
+    goes = {"survey": extent == "survey", "every_test": extent == "every test"}
+    return json.dumps({"entry": task.entry_point, "loose": loose, "sealed": sealed, "tests": tests, **goes}).encode()
 
 
 _SPECS: Final = SpecCache(_judge_spec)
@@ -122,15 +129,19 @@ def _limits(task: Task, limits: Limits | None) -> Limits | None:
 
 
 def _finding(ended: Ended, verdict: dict[str, Any]) -> TestFinding:
-    if ended.ended == "broken":
-        return TestFinding(None, f"the sandbox broke: {ended.detail}")
     if verdict and not verdict.get("gone"):
-        fault = Fault(verdict["fault"]) if verdict["fault"] else None
-        return TestFinding(fault, *(verdict[name] for name in ("detail", "got", "expected", "line", "missing")))
+        return TestFinding(Fault(verdict["fault"]), *(verdict[name] for name in _FOUND))
     if ended.ended in {"cpu", "wall"}:
         what = "processor time" if ended.ended == "cpu" else "time"
         return TestFinding(Fault.TIMEOUT, f"stopped: took more {what} than it may")
     return TestFinding(Fault.EXECUTION_OTHER, _why_gone(ended, verdict))
+
+
+def _ran_all(finding: TestFinding, verdict: dict[str, Any]) -> bool | None:
+    """Return whether a program ran all its tests, None where a wrong answer ended them."""
+    if finding.fault is Fault.CORRECT or finding.breaks:
+        return finding.fault is Fault.CORRECT
+    return None if verdict["ran_all"] is None else bool(verdict["ran_all"])
 
 
 def _why_gone(ended: Ended, verdict: dict[str, Any]) -> str:
@@ -146,6 +157,8 @@ def _why_gone(ended: Ended, verdict: dict[str, Any]) -> str:
     return f"{ENDED_EARLY}, with status {code}{f' ({told})' if told else ''}"
 
 
+_FOUND: Final = ("detail", "got", "expected", "line", "missing", "doubtful", "test")
+"""What a verdict says of a finding besides its fault, in the order of its fields."""
 _BROKEN_LIMITS: Final = {
     "memory": "used more memory than it may",
     "output": "printed more than it may",
@@ -154,11 +167,15 @@ _BROKEN_LIMITS: Final = {
 
 
 def _read(raw: bytes) -> dict[str, Any]:
-    try:
-        verdict = json.loads(raw)
-    except ValueError:
-        return {}
-    return verdict if isinstance(verdict, dict) else {}
+    """Return the last verdict that is whole: a judge that goes on writes what it knows before."""
+    for line in reversed(raw.splitlines()):
+        try:
+            verdict = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(verdict, dict):
+            return verdict
+    return {}
 
 
 def _clean(text: str) -> str:

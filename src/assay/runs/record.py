@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from assay.errors import InputError, OlderRun, StorageError
+from assay.io.files import replacing
 from assay.io.lock import alone
 from assay.runs.run_manifest import write_manifest
 
@@ -32,15 +33,25 @@ _MANIFEST, _PROGRESS, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".lock"
 
 def append_lines(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     """Add one line a record; they are on disk when this returns."""
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    raw = b"".join(map(_line, lines))
     try:
         with file.open("a+b") as held:
             held.truncate(_whole(held))
-            held.write(text.encode("utf-8", "backslashreplace"))
+            held.write(raw)
             held.flush()
             os.fsync(held.fileno())
     except OSError as error:
         raise StorageError(f"cannot write {file}: {error.strerror}") from error
+
+
+def rewrite(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Put these lines in the place of all that a file holds: all of them or, after a crash, what was there."""
+    with replacing(file) as beside, beside.open("wb") as held:
+        held.writelines(map(_line, lines))
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    return (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:

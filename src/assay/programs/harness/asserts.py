@@ -3,6 +3,10 @@
 Each assert announces itself, passes the operands that matter through `@seen`, and fails through `@failed`; names with
 an `@` cannot clash. Operands are evaluated once, in their own order, so that a rewritten test does what it did.
 Which operand is the program's is known from the names in it (`taint`); where both or neither are, `record` decides.
+
+Tests can go on after an assert that fails: `@spared` says whether. Where the tests themselves may catch what an assert
+raises, in a `try` or a `with`, they are `@guarded`, and it is raised as ever; so it is in coroutines, which may be
+gathered.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import Any, Final
 
 from assay.programs.harness.taint import is_plain, uses
 
-BEGIN, SEEN, FAILED = "@begin", "@seen", "@failed"
+BEGIN, SEEN, FAILED, SPARED, GUARDED = "@begin", "@seen", "@failed", "@spared", "@guarded"
 GOT, EXPECTED = 0, 1
 
 _DISTANCE: Final = frozenset({"abs", "fabs", "norm", "dist"})
@@ -82,6 +86,13 @@ class _Writer(ast.NodeTransformer):
         self.finder = _Finder(names)
         self.asserts: list[tuple[int, str]] = []
         self.sites: list[tuple[str, bool]] = []
+        self.coroutines = 0
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        self.coroutines += 1
+        self.generic_visit(node)
+        self.coroutines -= 1
+        return node
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         begin = self._begin(node, node.test)
@@ -89,7 +100,7 @@ class _Writer(ast.NodeTransformer):
         test = self._watched(node.test, found)
         message = ast.Lambda(_NO_ARGUMENTS, node.msg or ast.Constant(None))
         fails = ast.Expr(_call(FAILED, message))
-        return [begin, ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), [fails], []), node)]
+        return [begin, self._spared(ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test), [fails], []), node))]
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt | list[ast.stmt]:
         call = node.value
@@ -99,14 +110,32 @@ class _Writer(ast.NodeTransformer):
         begin = self._begin(node, call)
         if not name.startswith(("assertRaises", "assertWarns")):
             node.value = self._watched(call, self.finder.of_method(call, name))
-        return [begin, node]
+        return [begin, self._spared(node)]
 
     def visit_With(self, node: ast.With) -> ast.stmt | list[ast.stmt]:
         self.generic_visit(node)
         calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+        node.items.insert(0, _guard())
         if any(_name(call.func).startswith(("assertRaises", "assertWarns", "raises")) for call in calls):
             return [self._begin(node, calls[0]), node]
         return node
+
+    def visit_Try(self, node: ast.Try) -> ast.stmt:
+        return self._guarded(node)
+
+    def visit_TryStar(self, node: ast.TryStar) -> ast.stmt:
+        return self._guarded(node)
+
+    def _guarded(self, node: ast.stmt) -> ast.stmt:
+        self.generic_visit(node)
+        return ast.copy_location(ast.With([_guard()], [node]), node)
+
+    def _spared(self, node: ast.stmt) -> ast.stmt:
+        """Let the tests go on after a statement that raises, where the recorder says so."""
+        if self.coroutines:
+            return node
+        ends = ast.If(ast.UnaryOp(ast.Not(), _call(SPARED)), [ast.Raise()], [])
+        return ast.copy_location(ast.Try([node], [ast.ExceptHandler(None, None, [ends])], [], []), node)
 
     def _begin(self, node: ast.stmt, shown: ast.expr) -> ast.stmt:
         self.asserts.append((node.lineno, ast.unparse(shown)[:300]))
@@ -283,6 +312,10 @@ def _name(function: ast.expr) -> str:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
     return ""
+
+
+def _guard() -> ast.withitem:
+    return ast.withitem(ast.Name(GUARDED, ast.Load()))
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:

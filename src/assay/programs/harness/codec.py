@@ -284,7 +284,8 @@ def _dict(content: Any) -> dict[Any, Any]:
 def _unarray(content: Any) -> Any:
     dtype, shape, items = content
     numpy = import_module("numpy")
-    if numpy.dtype(dtype).hasobject:
+    found = numpy.dtype(dtype)
+    if found.hasobject or found.names or found.subdtype:
         raise ValueError(dtype)
     return numpy.array(_unpack(items), dtype=dtype).reshape(shape)
 

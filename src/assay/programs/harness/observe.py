@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from assay.faults import Fault
 from assay.programs.harness.canonical import canonical, canonical_lines
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, opaque, unpack
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque, unpack
 from assay.programs.harness.recorder import FAILURE, found_in
 from assay.programs.harness.remote import LoadFailed, Remote
 
@@ -64,8 +64,8 @@ def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answ
         if failure is None:
             raise Gone("no answer") from error
         return _failure(RAISED, failure)
-    if isinstance(packed, dict) and "refused" in packed:
-        return OPAQUE, canonical(opaque(*packed["refused"])), "", -1
+    if isinstance(packed, Opaque):
+        return OPAQUE, canonical(packed), "", -1
     value = unpack(packed)
     return NONE if value is None else RETURNED, canonical(value), "", -1
 

@@ -1,12 +1,14 @@
 """What happens while tests run to what failed: executed asserts, values seen, values that the program returned.
 
-The first failing assert decides. Its got is the program's value where it met the expected one (`asserts`); an error
-that the test code raises itself is put down to the program's last value only where that value explains it.
+The first failing assert decides. Its got is the program's value where it met the expected one (`asserts`). An error
+that the test code raises itself is put down to the program's last value: at once where that value explains it, else
+doubtfully, which counts where some program passes the test (`settle`).
 """
 
 from __future__ import annotations
 
 import reprlib
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +19,10 @@ from assay.programs.harness.asserts import EXPECTED, GOT
 from assay.programs.harness.codec import Opaque
 from assay.programs.harness.pytest_like import Approx
 from assay.programs.harness.script_plan import MODULE
-from assay.programs.intent import fault_where
+from assay.programs.intent import fault_of_unknown, fault_where
 
 MOST_TEXT: Final = 2000
+_MOST_LINES: Final = 10**9
 _KEPT: Final = 64
 _DATA: Final = (str, bytes, list, tuple, dict, set, frozenset)
 FAILURE: Final = "program_failure"
@@ -42,31 +45,50 @@ class Failed(AssertionError):
 
 @dataclass(slots=True)
 class TestFinding:
-    """Why tests did not pass: a fault, or None where it is the tests' own."""
+    """Why tests did not pass."""
 
-    fault: Fault | None
+    fault: Fault
     detail: str
     got: str = ""
     expected: str = ""
     line: int = -1
     missing: str = ""
+    doubtful: bool = False
+    """It may as well be the tests' fault: what ran them failed, and no answer was found wrong."""
+    test: int = -1
+    """The place of the test in its task."""
+
+    @property
+    def breaks(self) -> bool:
+        """Whether the program broke."""
+        return self.fault.is_execution and not self.doubtful
 
 
 class Recorder:
-    """Sees the asserts of one script run; a survey goes on after a failing one."""
+    """Sees the asserts of one script run."""
 
     def __init__(
-        self, asserts: Sequence[tuple[int, str]], sites: Sequence[tuple[str, bool]], *, survey: bool = False
+        self,
+        asserts: Sequence[tuple[int, str]],
+        sites: Sequence[tuple[str, bool]],
+        spare: Callable[[TestFinding], bool] | None = None,
+        ends: tuple[type[BaseException], ...] = (),
     ) -> None:
+        """Take the asserts and sites of a plan; `spare` takes a finding and says whether the tests go on after it.
+
+        `ends` are exceptions that say nothing about an answer, and always end the tests.
+        """
         self._asserts = asserts
         self._sites = sites
-        self._survey = survey
+        self._spare = spare
+        self._ends = ends
+        self._guards = 0
         self._current = -1
         self._seen: list[tuple[int, int, Any]] = []
         self._returned: deque[Any] = deque(maxlen=_KEPT)
         self._fresh = 0
         self.executed = 0
-        self._begun: list[int] = []
+        self._begun: dict[int, None] = {}
         self._false: set[int] = set()
 
     def begin(self, number: int) -> None:
@@ -75,8 +97,7 @@ class Recorder:
         self._current = number
         self._seen.clear()
         self._fresh = 0
-        if self._survey:
-            self._begun.append(number)
+        self._begun[number] = None
 
     def seen(self, site: int, role: int, value: Any) -> Any:
         """Note an operand, and pass it on."""
@@ -85,31 +106,41 @@ class Recorder:
 
     def failed(self, message: Callable[[], object]) -> None:
         """Fail the current assert."""
-        if not self._survey:
-            raise Failed(_said(message))
         self._false.add(self._current)
+        raise Failed(_said(message))
+
+    def spared(self) -> bool:
+        """Say whether the tests go on after the exception that is being handled."""
+        error = sys.exception()
+        if self._spare is None or self._guards or error is None or isinstance(error, self._ends):
+            return False
+        return self._spare(self.finding(error))
+
+    def __enter__(self) -> None:
+        """Begin something in which the tests themselves may catch an exception."""
+        self._guards += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._guards -= 1
 
     def returned(self, value: Any) -> None:
         """Note what the program returned."""
         self._returned.append(value)
         self._fresh += 1
 
+    @property
+    def last(self) -> Any:
+        """What the program returned last, `NOTHING` where it returned nothing yet."""
+        return self._returned[-1] if self._returned else NOTHING
+
     def passed(self) -> list[str]:
-        """Return the asserts of a survey that held, each as its line and text; the last one of a broken run did not."""
-        held = dict.fromkeys(number for number in self._begun if number not in self._false)
+        """Return the asserts that held, each as its line and text; one that raised did not."""
+        held = [number for number in self._begun if number not in self._false]
         return [f"line {self._asserts[number][0]}: {self._asserts[number][1]}" for number in held]
 
-    def doubt(self) -> TestFinding | None:
-        """Return what a survey that came to its end has to say against the program."""
-        count = len(self._false)
-        return TestFinding(Fault.INTENT_OTHER, f"{count} asserts do not hold") if count else None
-
-    def spoil(self) -> None:
-        """Note that the current assert raised something."""
-        self._false.add(self._current)
-
     def finding(self, error: BaseException) -> TestFinding:
-        """Say why a script ended with this exception."""
+        """Say why an assert, or a script, ended with this exception."""
+        self._false.add(self._current)
         failure = getattr(error, FAILURE, None)
         if failure is None and isinstance(error, AssertionError) and not self._seen:
             failure = getattr(error.__context__, FAILURE, None)
@@ -133,7 +164,7 @@ class Recorder:
 
     def _decisive(self) -> tuple[str, Any, Any]:
         """Return how the program's value should have stood to which other one, where the assert was decided."""
-        last = self._returned[-1] if self._returned else NOTHING
+        last = self.last
         site = next((site for site, role, _ in reversed(self._seen) if role == GOT), -1)
         if site < 0:
             return "ne", last, NOTHING
@@ -158,19 +189,26 @@ class Recorder:
 
     def _of_test_error(self, error: BaseException) -> TestFinding:
         said = f"{type(error).__name__}: {str(error)[:300]}"
-        last = self._returned[-1] if self._returned else NOTHING
         if isinstance(error, AttributeError) and type(error.obj).__module__ == MODULE:
             return TestFinding(Fault.FUNCTION_NOT_FOUND, said)
-        fault = blamed(error, last)
-        if fault is None:
-            return TestFinding(None, f"the test code itself failed: {said}", "" if last is NOTHING else show(last))
-        return TestFinding(fault, f"the test code could not use what was returned: {said}", show(last))
+        last = self.last
+        if explains(last, error):
+            return TestFinding(
+                blamed(error, last), f"the test code could not use what was returned: {said}", show(last)
+            )
+        got = "" if last is NOTHING else show(last)
+        return TestFinding(blamed(error, last), f"the test code itself failed: {said}", got, doubtful=True)
+
+
+def changed_code(error: BaseException) -> TestFinding:
+    """Say that tests changed the code that they test: whatever came of it, it is theirs."""
+    return TestFinding(Fault.INTENT_OTHER, str(error), doubtful=True)
 
 
 def found_in(failure: dict[str, Any]) -> TestFinding:
     """Turn what the program's process said about an exception into a finding."""
     kind, message, line = str(failure.get("type", "")), str(failure.get("message", "")), failure.get("line", -1)
-    where = line if type(line) is int else -1
+    where = line if type(line) is int and 0 < line < _MOST_LINES else -1
     detail = f"{kind}: {message}" if message else kind
     if kind == "SystemExit":
         detail = f"the program ended before its tests did ({detail})"
@@ -203,21 +241,33 @@ _NAMED: Final = {
 }
 
 
-def blamed(error: BaseException, last: object) -> Fault | None:
-    """Return the fault of the value that made test code fail, None where that value does not explain the error."""
+def explains(last: object, error: BaseException) -> bool:
+    """Say whether a value alone explains the error that test code raised, whoever passes the test."""
     if last is NOTHING or isinstance(error, NameError | ImportError | SyntaxError):
-        return None
-    if isinstance(error, MemoryError | OverflowError | RecursionError):
-        return Fault.INT_LARGE_ERROR if isinstance(last, int) else Fault.INTENT_OTHER
+        return False
     if isinstance(error, TypeError | AttributeError):
         kind = type(last).__name__
-        if f"'{kind}'" not in str(error) and f" {kind} " not in f" {error} ":
-            return None
+        return f"'{kind}'" in str(error) or f" {kind} " in f" {error} "
+    if isinstance(last, _DATA) and _asks_for_more(error):
+        return True
+    return isinstance(error, MemoryError | OverflowError | RecursionError)
+
+
+def blamed(error: BaseException, last: object) -> Fault:
+    """Return the fault of a value on which test code raised an error."""
+    if last is NOTHING:
+        return Fault.INTENT_OTHER
+    if isinstance(error, MemoryError | OverflowError | RecursionError):
+        return Fault.INT_LARGE_ERROR if isinstance(last, int) else Fault.INTENT_OTHER
+    if isinstance(error, TypeError | AttributeError) or "truth value of an array" in str(error):
         return Fault.NONE_ERROR if last is None else Fault.OUTPUT_TYPE_ERROR
-    unpacked = isinstance(error, ValueError) and "unpack" in str(error)
-    if isinstance(last, _DATA) and (unpacked or isinstance(error, IndexError | KeyError)):
+    if isinstance(last, _DATA) and _asks_for_more(error):
         return Fault.LENGTH_ERROR if last else Fault.EMPTY_ERROR
-    return None
+    return fault_of_unknown(last)
+
+
+def _asks_for_more(error: BaseException) -> bool:
+    return isinstance(error, IndexError | KeyError) or (isinstance(error, ValueError) and "unpack" in str(error))
 
 
 class _Short(reprlib.Repr):

@@ -1,7 +1,8 @@
 """The program's functions as the judge calls them: each call is a message to the other process and its answer.
 
 Arguments that the program changed are changed here too, in place. What the program raised is raised here, as the
-builtin exception of that name. What it returned and was refused becomes an `Opaque`, which equals nothing.
+builtin exception of that name. What it returned and was refused becomes an `Opaque`, which equals nothing. An answer
+that is none, in any of its parts, counts as no answer: `Gone`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import builtins
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any
 
 from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque, opaque, pack, unpack
 from assay.programs.harness.recorder import FAILURE, NOTHING
@@ -38,19 +40,22 @@ class Remote:
         self._entry = entry
         self._built: list[Opaque] = []
         self._known: dict[str, dict[str, Any]] = {}
+        self.ended: Gone | NeedsObjects | LoadFailed | None = None
+        """Why nothing can be asked any more, for tests that catch whatever a function raises."""
 
     def ask(self, message: list[Any], kinds: set[str]) -> list[Any]:
         """Send a message and return the answer, which is of one of these kinds; raises Gone for any other."""
-        self._channel.send(message)
+        with self._noting():
+            self._channel.send(message)
         return self._answer(kinds)
 
     def learn(self, names: Sequence[str]) -> None:
         """Ask what these names are in the program; raises LoadFailed where it did not load."""
         kind, content = self.ask(["names", list(names)], {"names", "failed"})[:2]
-        if not isinstance(content, dict):
-            raise Gone("an answer about names that is none")
         if kind == "failed":
             raise LoadFailed(content)
+        if not isinstance(content, dict):
+            raise Gone("an answer about names that is none")
         self._known |= {name: content[name] for name in names if isinstance(content.get(name), dict)}
 
     def kind_of(self, name: str) -> str:
@@ -65,7 +70,8 @@ class Remote:
         if kind in {"function", "class"}:
             return self.function(name)
         if kind == "value":
-            return unpack(self._known[name].get("value"))
+            with self._noting():
+                return unpack(self._known[name].get("value"))
         if kind == "object" and name not in sys.stdlib_module_names:
             return opaque(self._known[name].get("class"), "an object of the program")
         if name in sys.stdlib_module_names:
@@ -83,7 +89,8 @@ class Remote:
                 if returned is not None and returned not in self._built:
                     # what a function returned is the program's doing, and no reason to share an interpreter with it
                     raise TypeError(f"'{type(returned).__name__}' object is no plain data") from None
-                raise NeedsObjects(str(error)) from None
+                self.ended = NeedsObjects(str(error))
+                raise self.ended from None
             value = self._returned(self.ask(["call", name, packed, named], _ANSWERS), args)
             if isinstance(value, Opaque) and name != self._entry and self.kind_of(name) == "class":
                 self._built.append(value)  # the tests' doing: they build an object to hand it in
@@ -94,34 +101,77 @@ class Remote:
         return call
 
     def call_packed(self, name: str, args: str) -> Any:
-        """Call with arguments that are JSON already; return the packed value, or raise what the program raised."""
+        """Call with arguments that are JSON already; return the packed value, an Opaque for what was refused.
+
+        Raises what the program raised.
+        """
         self._channel.post(f'["call","{name}",{args},{{"d":[[],[]]}}]')
         answer = self._answer(_ANSWERS)
         if answer[0] == "raised":
-            _raise(answer[1])
-        return answer[1] if answer[0] == "returned" else {"refused": answer[1:3]}
+            raise self._error(answer[1])
+        return answer[1] if answer[0] == "returned" else opaque(answer[1], answer[2])
 
     def _returned(self, answer: list[Any], args: tuple[Any, ...]) -> Any:
-        changed = answer[3] if answer[0] == "refused" else answer[2]
-        if changed is not None:
-            _graft_all(args, unpack(changed))
-        if answer[0] == "raised":
-            _raise(answer[1])
-        if answer[0] == "refused":
-            return opaque(answer[1], answer[2])
-        same = answer[3]
-        return args[same] if type(same) is int and 0 <= same < len(args) else unpack(answer[1])
+        with self._noting():
+            changed = answer[3] if answer[0] == "refused" else answer[2]
+            if changed is not None:
+                _graft_all(args, unpack(changed))
+            if answer[0] == "refused":
+                return opaque(answer[1], answer[2])
+            if answer[0] == "returned":
+                same = answer[3]
+                return args[same] if type(same) is int and 0 <= same < len(args) else unpack(answer[1])
+        raise self._error(answer[1])
+
+    def _error(self, failure: dict[str, Any]) -> BaseException:
+        with self._noting():
+            return _error_of(failure)
 
     def _answer(self, kinds: set[str]) -> list[Any]:
-        answer = self._channel.receive()
-        if not (isinstance(answer, list) and answer and answer[0] in kinds and len(answer) == _LENGTHS[answer[0]]):
-            raise Gone("an answer that is none")
+        with self._noting():
+            answer = self._channel.receive()
+            if not (isinstance(answer, list) and answer and isinstance(answer[0], str) and answer[0] in kinds):
+                raise Gone("an answer that is none")
+            if len(answer) != _LENGTHS[answer[0]] or not _FAILURES.get(answer[0], _is_any)(answer):
+                raise Gone(f"an answer that is none: {answer[0]}")
         return answer
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Make `Gone` of whatever a forged message does here, and remember it."""
+        try:
+            yield
+        except NotPlainData:
+            raise
+        except Gone as error:
+            self.ended = error
+            raise
+        except Exception as error:
+            self.ended = Gone(f"a message that is none: {type(error).__name__}")
+            raise self.ended from error
 
 
 _MOST_LOOKED_AT = 10_000
 _ANSWERS = {"returned", "raised", "refused"}
 _LENGTHS = {"returned": 4, "raised": 3, "refused": 4, "names": 2, "failed": 2, "printed": 4, "shared": 3}
+_FAILURES: dict[str, Callable[[list[Any]], bool]] = {
+    "raised": lambda answer: is_failure(answer[1]),
+    "failed": lambda answer: is_failure(answer[1]),
+    "printed": lambda answer: answer[3] is None or is_failure(answer[3]),
+}
+"""Whether what stands for a failure in an answer is one."""
+
+
+def is_failure(found: object) -> bool:
+    """Say whether this is what a program's process says about an exception."""
+    if not isinstance(found, dict):
+        return False
+    texts, bases = [found.get(name, "") for name in ("type", "message", "missing")], found.get("bases", [])
+    return all(isinstance(each, str) for each in texts) and isinstance(bases, list)
+
+
+def _is_any(_: list[Any]) -> bool:
+    return True
 
 
 def _module(name: str) -> Any:
@@ -141,17 +191,6 @@ def _opaque_in(values: Iterable[Any]) -> Opaque | None:
             seen.add(id(value))
             waiting += [*value, *(value.values() if isinstance(value, dict) else ())]
     return None
-
-
-def _raise(failure: Any) -> NoReturn:
-    """Raise what the program raised; what would end an iteration here is an ordinary exception of that name."""
-    try:
-        error = _error_of(failure)
-    except Gone:
-        raise
-    except Exception as wrong:  # a forged message may do anything here
-        raise Gone("a failure that is none") from wrong
-    raise error
 
 
 def _error_of(failure: dict[str, Any]) -> BaseException:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import sys
 import unittest
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from assay.programs.harness import pytest_like
-from assay.programs.harness.asserts import BEGIN, FAILED, SEEN
+from assay.programs.harness.asserts import BEGIN, FAILED, GUARDED, SEEN, SPARED
 from assay.programs.harness.recorder import NOTHING, Recorder
 from assay.programs.harness.script_plan import MODULE, ScriptPlan
 from assay.programs.harness.seal import Seal
@@ -42,6 +43,7 @@ def run_script(plan: ScriptPlan, recorder: Recorder, bring: Bring, entry: str, s
     """Run the tests; raises what they raise, and CodeChanged where they break a seal."""
     namespace: dict[str, Any] = {"__name__": _TESTS, "__file__": "tests.py"}
     namespace |= {BEGIN: recorder.begin, SEEN: recorder.seen, FAILED: recorder.failed}
+    namespace |= {SPARED: recorder.spared, GUARDED: recorder}
     brought: dict[str, Any] = {}
     if seal:
         namespace[BEGIN] = _checking(seal, recorder.begin)
@@ -59,7 +61,12 @@ def run_script(plan: ScriptPlan, recorder: Recorder, bring: Bring, entry: str, s
     if plan.check:
         namespace["check"](bring(entry))
     else:
-        _run_collected(namespace)
+        for test in _collected(namespace):
+            try:
+                test()
+            except BaseException:  # tests may raise anything
+                if not recorder.spared():
+                    raise
     if seal:
         seal.check()
 
@@ -98,16 +105,16 @@ def standard(name: str, bring: Bring) -> Any:
     return import_module(name) if found is NOTHING and name in sys.stdlib_module_names else found
 
 
-def _run_collected(namespace: dict[str, Any]) -> None:
+def _collected(namespace: dict[str, Any]) -> Iterator[Callable[[], object]]:
+    """Yield what runs each test case, test class method and test function."""
     for name, value in list(namespace.items()):
         if isinstance(value, type) and value.__module__ == _TESTS:
             if issubclass(value, unittest.TestCase):
-                unittest.defaultTestLoader.loadTestsFromTestCase(value).debug()
+                yield unittest.defaultTestLoader.loadTestsFromTestCase(value).debug
             elif name.startswith("Test"):
-                for function in _methods(value):
-                    pytest_like.run(function, namespace)
+                yield from (partial(pytest_like.run, function, namespace) for function in _methods(value))
         elif name.startswith("test") and getattr(value, "__module__", "") == _TESTS and callable(value):
-            pytest_like.run(value, namespace)
+            yield partial(pytest_like.run, value, namespace)
 
 
 def _methods(kind: type) -> Iterator[Callable[..., object]]:

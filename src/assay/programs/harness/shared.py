@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from assay.programs.harness.program import failure_of
-from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, TestFinding
+from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, TestFinding, changed_code
 from assay.programs.harness.script_plan import unpacked
 from assay.programs.harness.scripts import Bring, run_script
 from assay.programs.harness.seal import CodeChanged, Seal
@@ -27,8 +27,13 @@ def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[
     """
     plan = unpacked(script)
     survey = bool(script.get("survey"))
-    recorder = Recorder(plan.asserts, plan.sites, survey=survey)
-    finding: TestFinding | None = None
+    found: list[TestFinding] = []
+
+    def spare(finding: TestFinding) -> bool:
+        found.append(finding)
+        return not finding.breaks
+
+    recorder = Recorder(plan.asserts, plan.sites, spare if survey else None, (CodeChanged,))
     seal = Seal() if script.get("sealed") else None
     if seal:
         seal.hold_program(space)
@@ -39,15 +44,13 @@ def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[
 
     try:
         run_script(plan, recorder, watched, script["entry"], seal)
-        finding = recorder.doubt()
     except CodeChanged as changed:
-        finding = TestFinding(None, str(changed))
+        found.insert(0, changed_code(changed))
     except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is
-        recorder.spoil()
         if not isinstance(error, Failed):
             _claim(error)
-        finding = recorder.finding(error)
-    told = None if finding is None else {**asdict(finding), "fault": finding.fault and str(finding.fault)}
+        found.append(recorder.finding(error))
+    told = {**asdict(found[0]), "fault": str(found[0].fault)} if found else None
     return {"executed": recorder.executed, "passed": recorder.passed() if survey else [], "finding": told}
 
 

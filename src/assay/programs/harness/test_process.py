@@ -1,8 +1,12 @@
 """The process of the tests: it asks the program's process, compares, and writes the verdict where nobody else can.
 
-The first failing test decides; a survey (for `vacuity`) goes through all and names those that held. A verdict is JSON:
-`fault` (a value of Fault, or null for undecided), `detail`, `got`, `expected`, `line`, `missing`, `tests_run`,
-`shared`, `passed`, and `gone` where the program's process went away, which the cage can say more about.
+The first finding decides. With `every_test` the tests go on after a wrong answer, as far as the program does not break,
+to learn whether it would on any of them; a survey (for `vacuity`) goes through all and names those that held. A verdict
+is a line of JSON: `fault` (a value of Fault), `doubtful` where the fault is the tests' or the machinery's unless some
+program passes the test, `test` (its place), `detail`, `got`, `expected`, `line`, `missing`, `tests_run`, `shared`,
+`passed`, `ran_all` (null where a wrong answer ended the tests), and `gone` where the program's process went away, which
+the cage can say more about. Where tests go on, a first line holds what is known by then, for the program may never come
+back; the last line counts.
 """
 
 from __future__ import annotations
@@ -17,16 +21,25 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from assay.faults import Fault
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, opaque, unpack
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque, unpack
 from assay.programs.harness.near import loosened, near
 from assay.programs.harness.observe import observe
 from assay.programs.harness.printed import differs, parsed
-from assay.programs.harness.recorder import FAILURE, Recorder, TestFinding, found_in, show
-from assay.programs.harness.remote import LoadFailed, NeedsObjects, Remote
+from assay.programs.harness.recorder import (
+    FAILURE,
+    MOST_TEXT,
+    NOTHING,
+    Recorder,
+    TestFinding,
+    changed_code,
+    found_in,
+    show,
+)
+from assay.programs.harness.remote import LoadFailed, NeedsObjects, Remote, is_failure
 from assay.programs.harness.script_plan import ScriptPlan, unpacked
 from assay.programs.harness.scripts import run_script
 from assay.programs.harness.seal import CodeChanged, Seal
-from assay.programs.intent import fault_of
+from assay.programs.intent import fault_of, fault_of_unknown
 
 MOST_PASSED: Final = 1000
 
@@ -44,9 +57,13 @@ class OpenTests:
         if "inputs" in self._spec:
             observe(Channel(sock), self._spec, verdict_fd)
             return
-        verdict = json.dumps(TestProcess(Channel(sock), self._spec, self._plans).verdict()).encode()
-        while verdict:
-            verdict = verdict[os.write(verdict_fd, verdict) :]
+
+        def write(verdict: dict[str, Any]) -> None:
+            line = json.dumps(verdict).encode() + b"\n"
+            while line:
+                line = line[os.write(verdict_fd, line) :]
+
+        write(TestProcess(Channel(sock), self._spec, self._plans, write).verdict())
 
 
 def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
@@ -58,50 +75,94 @@ def plans_of(spec: dict[str, Any]) -> dict[int, ScriptPlan]:
 class TestProcess:
     """The tests of one task and the program that they ask."""
 
-    def __init__(self, channel: Channel, spec: dict[str, Any], plans: dict[int, ScriptPlan]) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        spec: dict[str, Any],
+        plans: dict[int, ScriptPlan],
+        write: Callable[[dict[str, Any]], None] = lambda _: None,
+    ) -> None:
+        """Take the verdict as far as it is known to `write`, where tests go on after a finding."""
         self._spec = spec
         self._plans = plans
+        self._write = write
         self._entry: str = spec["entry"]
         self._remote = Remote(channel, lambda _: None, self._entry)
         self._survey = bool(spec.get("survey"))
+        self._goes_on = self._survey or bool(spec.get("every_test"))
         self._sealed = bool(spec.get("sealed"))
         self._run = 0
+        self._last: Any = NOTHING
+        self._first: TestFinding | None = None
+        self._broke = False
+        self._number = -1
         self._shared = False
         self._passed: list[str] = []
 
     def verdict(self) -> dict[str, Any]:
         """Run the tests; return the verdict."""
-        gone = False
+        gone = ""
         try:
-            finding = self._finding()
+            self._run_tests()
         except LoadFailed as error:
-            finding = found_in(error.failure)
+            self._found(found_in(error.failure))
         except Gone as error:
-            gone, finding = True, TestFinding(None, str(error))
-        except BaseException as error:  # noqa: BLE001 - the machinery's own fault is undecided, never the program's
-            finding = TestFinding(None, f"the judge failed: {type(error).__name__}: {error}")
-        if finding is None:
-            finding = TestFinding(Fault.CORRECT, "") if self._run else TestFinding(None, "the tests checked nothing")
-        told = {**asdict(finding), "fault": finding.fault and str(finding.fault)}
-        passed = self._passed[:MOST_PASSED]
-        return {**told, "tests_run": self._run, "shared": self._shared, "passed": passed, "gone": gone}
+            gone, self._broke = str(error) or "the channel was closed", True
+        except BaseException as error:  # noqa: BLE001 - the machinery's own fault is never the program's, unless it provokes it
+            said = f"the judge failed: {type(error).__name__}: {error}"
+            self._found(TestFinding(Fault.EXECUTION_OTHER, said[:MOST_TEXT], doubtful=True))
+        if self._first is None and not gone and not self._run:
+            self._found(self._nothing_checked())
+        return self._so_far(gone)
 
-    def _finding(self) -> TestFinding | None:
+    def _nothing_checked(self) -> TestFinding:
+        last = self._last
+        return TestFinding(
+            Fault.INTENT_OTHER if last is NOTHING else fault_of_unknown(last),
+            "the tests checked nothing",
+            "" if last is NOTHING else show(last),
+            doubtful=True,
+        )
+
+    def _so_far(self, gone: str = "") -> dict[str, Any]:
+        """Return the verdict on what is known by now."""
+        finding = self._first or TestFinding(Fault.EXECUTION_OTHER if gone else Fault.CORRECT, gone)
+        return {
+            **asdict(finding),
+            "fault": str(finding.fault),
+            "tests_run": self._run,
+            "shared": self._shared,
+            "passed": self._passed[:MOST_PASSED],
+            "ran_all": not self._broke if self._goes_on else None,
+            "gone": bool(gone) and self._first is None,
+        }
+
+    def _found(self, finding: TestFinding) -> bool:
+        """Note why a test did not pass; return whether the tests go on."""
+        self._broke = self._broke or finding.breaks
+        goes_on = self._goes_on and (self._survey or not self._broke)
+        if self._first is None:
+            finding.test = self._number
+            self._first = finding
+            if goes_on:
+                self._write({**self._so_far(), "ran_all": False})
+        return goes_on
+
+    def _run_tests(self) -> None:
         missing = self._prepare()
         if missing:
-            return missing
+            self._found(missing)
+            return
         kinds: dict[str, Callable[[int, dict[str, Any]], TestFinding | None]] = {
             "script": self._script,
             "call": self._call,
             "stdin": self._stdin,
         }
-        first: TestFinding | None = None
         for number, test in enumerate(self._spec["tests"]):
+            self._number = number
             finding = kinds[test["kind"]](number, test)
-            first = first or finding
-            if finding and not self._survey:
+            if finding and not self._found(finding):
                 break
-        return first
 
     def _prepare(self) -> TestFinding | None:
         """Have the program loaded and see that it has what the tests call."""
@@ -123,21 +184,25 @@ class TestProcess:
         plan = self._plans[number]
         if plan.objects:
             return self._in_shared(number, test)
-        recorder = Recorder(plan.asserts, plan.sites, survey=self._survey)
+        spare = (lambda finding: self._found(finding) and not finding.breaks) if self._goes_on else None
+        recorder = Recorder(plan.asserts, plan.sites, spare, (Gone, LoadFailed, NeedsObjects, CodeChanged))
         self._remote.on_return = recorder.returned
         finding: TestFinding | None = None
         try:
             run_script(plan, recorder, self._remote.bring, self._entry, Seal() if self._sealed else None)
-            finding = recorder.doubt()
+        except (Gone, LoadFailed, NeedsObjects) as error:
+            self._remote.ended = self._remote.ended or error
         except CodeChanged as changed:
-            finding = TestFinding(None, str(changed))
-        except NeedsObjects:
-            return self._in_shared(number, test)
-        except (Gone, LoadFailed):
-            raise
+            finding = changed_code(changed)
         except BaseException as error:  # noqa: BLE001 - tests may raise anything
-            recorder.spoil()
             finding = recorder.finding(error)
+        ended, self._remote.ended = self._remote.ended, None
+        if isinstance(ended, NeedsObjects):
+            decided = self._first is not None and self._first.test == number and not self._survey
+            return None if decided else self._in_shared(number, test)
+        if ended is not None:
+            raise ended
+        self._last = recorder.last
         self._run += recorder.executed
         self._passed += [f"test {number}: {each}" for each in recorder.passed()] if self._survey else []
         return finding
@@ -149,14 +214,14 @@ class TestProcess:
         _, told, answer = self._remote.ask(["shared", script, nonce], {"shared"})
         if told != nonce or not isinstance(answer, dict):
             raise Gone("the tests beside the program did not end")
-        if "failure" in answer:
-            return found_in(dict(answer["failure"]))
-        executed = answer.get("executed")
+        if is_failure(answer.get("failure")):
+            return found_in(answer["failure"])
+        executed, passed = answer.get("executed"), answer.get("passed")
         self._run += executed if type(executed) is int and executed > 0 else 0
-        self._passed += [f"test {number}: {each}" for each in answer.get("passed", [])]
+        self._passed += [f"test {number}: {each}" for each in passed] if isinstance(passed, list) else []
         if answer.get("finding") is not None:
             return _told(answer["finding"])
-        return None if executed else TestFinding(None, "shared: the tests checked nothing")
+        return None if executed else TestFinding(Fault.INTENT_OTHER, "shared: the tests checked nothing", doubtful=True)
 
     def _call(self, number: int, test: dict[str, Any]) -> TestFinding | None:
         self._run += 1
@@ -171,17 +236,13 @@ class TestProcess:
                 raise
             return found_in(failure)
         if packed != test["expected"] or self._spec["loose"]:
-            got, expected = self._value(packed), unpack(test["expected"])
+            got = packed if isinstance(packed, Opaque) else unpack(packed)
+            expected = unpack(test["expected"])
             finding = self._compare(got, expected, test["atol"], f"call {number}: {shown}")
             if finding:
                 return finding
         self._passed += [f"call {number}: {shown}"] if self._survey else []
         return None
-
-    def _value(self, packed: Any) -> Any:
-        if isinstance(packed, dict) and "refused" in packed:
-            return opaque(*packed["refused"])
-        return unpack(packed)
 
     def _compare(self, got: Any, expected: Any, atol: float, where: str) -> TestFinding | None:
         if self._spec["loose"]:
@@ -195,7 +256,7 @@ class TestProcess:
         try:
             _, text, status, failure = self._remote.ask(["run", test["text"]], {"printed"})
         except NotPlainData as error:
-            return TestFinding(None, f"standard input is too long: {error}")
+            return TestFinding(Fault.EXECUTION_OTHER, f"standard input is too long: {error}", doubtful=True)
         if isinstance(failure, dict):
             return found_in(failure)
         if status != 0 or not isinstance(text, str):
@@ -211,8 +272,9 @@ class TestProcess:
 def _told(finding: Any) -> TestFinding:
     """Read what a process that runs the program says about its tests."""
     try:
-        fault = Fault(finding["fault"]) if finding["fault"] else None
-        detail, got, expected, missing = (str(finding[name]) for name in ("detail", "got", "expected", "missing"))
-        return TestFinding(fault, f"shared: {detail}", got, expected, int(finding["line"]), missing)
-    except (TypeError, ValueError, KeyError) as error:
+        texts = (str(finding[name])[:MOST_TEXT] for name in ("detail", "got", "expected", "missing"))
+        detail, got, expected, missing = texts
+        fault, line, doubtful = Fault(finding["fault"]), int(finding["line"]), bool(finding["doubtful"])
+        return TestFinding(fault, f"shared: {detail}", got, expected, line, missing, doubtful)
+    except Exception as error:  # a forged finding may do anything here
         raise Gone("the tests beside the program told what is no finding") from error

@@ -1,0 +1,151 @@
+"""A program may send its judge anything: no message makes it correct, and none leaves it undecided."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import socket
+import struct
+from typing import Any
+
+import pytest
+
+from assay.faults import Fault
+from assay.programs.harness.codec import Channel
+from assay.programs.harness.script_plan import packed, packed_call, script_plan
+from assay.programs.harness.test_process import TestProcess, plans_of
+
+RIGHT = 123454321
+FAILURE = {"type": "KeyError", "bases": ["KeyError"], "message": "'a'", "line": 3, "args": ["a"], "missing": "yaml"}
+FINDING = {"fault": "KeyError", "detail": "", "got": "", "expected": "", "line": 1, "missing": "", "doubtful": False}
+ANSWERS: dict[str, list[list[Any]]] = {
+    "names": [["names", {"f": {"is": "function"}, "g": {"is": "value", "value": 3}}], ["failed", FAILURE]],
+    "call": [
+        ["returned", {"d": [["a"], [{"t": [1, {"s": [2]}]}]]}, [[1, [2]]], 0],
+        ["raised", FAILURE, [[1]]],
+        ["refused", "Node", "an object", [[1]]],
+    ],
+    "run": [["printed", "7\n", 0, None], ["printed", "", 1, FAILURE]],
+    "shared": [["shared", "nonce", {"executed": 1, "passed": [], "finding": FINDING}]],
+}
+"""What may be answered to each kind of request, none of it right."""
+DEEP: Any = []
+for _ in range(900):
+    DEEP = [DEEP]
+TAGS = "i u b B c t d O C s f q r K V I g n m T x".split()
+LEAVES = [
+    *(None, True, 0, -1, 5, 2**70, 10**400, 1.5, float("nan"), float("inf")),
+    *("", "a", "\ud800", "\0", "x" * 10_000, [], {}, [[]], [1, 2, 3, 4], ["a"], DEEP),
+    *({"refused": 5}, {"refused": [1]}, {"i": "zz"}, {"u": "ff"}, {"b": 3}, {"c": [1]}, {"r": [0, 10**12]}),
+    *({"n": ["i4,i4", [1], [0]]}, {"n": ["(2,)i4", [1], [0]]}, {"n": ["O", [1], [0]]}, {"n": ["f8", [2], [1, 2]]}),
+    *({"n": ["i4", [10**9, 10**9], [0]]}, {"m": ["os.system", ["true"]]}, {"m": ["decimal.Decimal", ["sNaN"]]}),
+    *({"m": ["fractions.Fraction", [1, 0]]}, {"T": "print"}, {"T": "int"}, {"s": [{"s": []}]}, {"t": 5}, {"g": []}),
+    *({"d": [[[]], [1]]}, {"d": [[1], []]}, {"g": ["map", [1]]}, {"is": "value"}, {"is": ["function"]}),
+    *({"is": "module", "name": "os.path"}, {"is": "module", "name": "nosuch"}, {"is": "object", "class": "X\0"}),
+    *({"type": 5}, {"type": "StopIteration", "bases": ["StopIteration"]}, {"type": "X", "bases": [["a"]]}),
+    *({"type": "X", "bases": ["KeyboardInterrupt"]}, {"type": "SyntaxError", "args": {"t": []}}),
+    {"type": "X\0", "args": [{"n": 1}]},
+]
+TESTS = {
+    "call": packed_call([[1, [2]]], RIGHT, 0.0),
+    "near": packed_call([[1, [2]]], [float(RIGHT)], 1e-6),
+    "stdin": {"kind": "stdin", "text": "1", "expected": str(RIGHT)},
+    "script": f"x = [1, [2]]\nassert f(x) == {RIGHT} + g",
+    "with": f"import pytest\nwith pytest.raises(ZeroDivisionError): f([1])\nassert f(1) == {RIGHT}",
+    "swallows": f"try:\n  f([1])\nexcept Exception: pass\nassert f(1) == {RIGHT}",
+    "module": f"from solution import h\nassert h == {RIGHT}",
+    "shared": f"async def main(): assert await f(1) == {RIGHT}",
+}
+
+
+class Forger(Channel):
+    """The judge's end of a channel at whose other end somebody makes up answers."""
+
+    def __init__(self, seed: int) -> None:
+        ours, self._theirs = socket.socketpair()
+        super().__init__(ours)
+        self._lot = random.Random(seed)
+
+    def post(self, text: str) -> None:
+        kind, *rest = json.loads(text)
+        answer = copy.deepcopy(self._lot.choice(ANSWERS[kind]))
+        if kind == "shared":
+            answer[1] = rest[1]
+        for _ in range(self._lot.choice([0, 1, 1, 1, 2, 3]) if kind != "names" else self._lot.choice([0, 0, 0, 1])):
+            answer = self._spoiled(answer)
+        raw = json.dumps(answer).encode()
+        if self._lot.random() < 0.05:
+            raw = raw[: self._lot.randrange(len(raw))] + bytes(self._lot.randrange(256) for _ in range(3))
+        self._theirs.sendall(struct.pack(">I", len(raw)) + raw)
+
+    def _spoiled(self, value: Any) -> Any:
+        """Put something else in the place of a part."""
+        if not isinstance(value, list | dict) or not value or self._lot.random() < 0.15:
+            leaf = json.loads(json.dumps(self._lot.choice(LEAVES)))
+            return {self._lot.choice(TAGS): leaf} if self._lot.random() < 0.3 else leaf
+        if self._lot.random() < 0.1 and isinstance(value, list):
+            return value[: self._lot.randrange(len(value))] + [1] * self._lot.randrange(3)
+        key = self._lot.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        value[key] = self._spoiled(value[key])
+        return value
+
+    def close(self) -> None:
+        for end in (self._sock, self._theirs):
+            end.close()
+
+
+@pytest.mark.parametrize("every_test", [False, True])
+@pytest.mark.parametrize("kind", TESTS)
+def test_no_message_is_right_or_leaves_a_program_undecided(kind, every_test):
+    test = TESTS[kind]
+    if isinstance(test, str):
+        test = packed(script_plan(test, "f"), test, "f")
+    spec = {"entry": "f", "loose": kind == "near", "tests": [test, test], "survey": False, "every_test": every_test}
+    plans, seen = plans_of(spec), set()
+    for seed in range(200):
+        forger = Forger(seed)
+        verdict = TestProcess(forger, spec, plans).verdict()
+        forger.close()
+        json.dumps(verdict)
+        seen.add(verdict["fault"])
+        at = f"seed {seed}: {verdict}"
+        assert not verdict["detail"].startswith("the judge failed"), at
+        if verdict["doubtful"]:
+            assert kind not in {"call", "near", "stdin"}, at
+            assert "test code itself failed" in verdict["detail"] or kind == "shared", at
+        if kind != "shared":
+            assert Fault(verdict["fault"]) is not Fault.CORRECT, at
+    assert len(seen) > 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ["returned", {"refused": 5}, None, None],
+        ["returned", {"refused": ["int", "x"]}, None, None],
+        ["returned", {"n": ["i4,i4", [1], [0]]}, None, None],
+        ["returned", 5, {"t": 5}, None],
+        ["raised", 5, None],
+        ["raised", {"type": ["a"]}, None],
+        ["printed", 1, 2, 3],
+        {"returned": 1},
+        [["returned"], 1, 2, 3],
+        [],
+    ],
+)
+def test_a_forged_frame_is_no_answer(answer):
+    class Says(Forger):
+        def post(self, text: str) -> None:
+            raw = json.dumps(ANSWERS["names"][0] if json.loads(text)[0] == "names" else answer).encode()
+            self._theirs.sendall(struct.pack(">I", len(raw)) + raw)
+
+    for kind in ("call", "script"):
+        test = TESTS[kind]
+        test = packed(script_plan(test, "f"), test, "f") if isinstance(test, str) else test
+        spec = {"entry": "f", "loose": False, "tests": [test]}
+        verdict = TestProcess(Says(0), spec, plans_of(spec)).verdict()
+        assert (verdict["fault"], verdict["doubtful"], verdict["gone"]) in {
+            ("other execution error", False, True),
+            ("IntLargeError", False, False),
+        }

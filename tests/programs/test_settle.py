@@ -1,0 +1,172 @@
+"""Tests that fail on what a program returned: the program's fault where somebody passes them, else undecided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from assay.cage.limits import Ended, Job, Limits
+from assay.cage.open_cage import open_sandbox
+from assay.faults import Fault
+from assay.programs.execute import execute
+from assay.programs.outcome_file import ExecuteSettings, execute_to_file, load
+from assay.programs.settle import settle
+from assay.types import Call, Outcome, Program, Script, Task
+
+SWALLOWS = "try:\n  f()\nexcept Exception:\n  pass\nassert True"
+SHAPES = [
+    ("assert sorted(f()) == [1, 2]", "[2, 1]", "[1, 'a']", "OutputTypeError"),
+    ("assert sum(f()) == 3", "[1, 2]", "[None]", "OutputTypeError"),
+    ("assert sum(f()) == 3", "[1, 2]", "['4']", "OutputTypeError"),
+    ("assert ' '.join(f()) == 'a b'", "['a', 'b']", "['a', 1]", "OutputTypeError"),
+    ("assert min(f(), key=len) == 'a'", "['a']", "[5]", "OutputTypeError"),
+    ("assert set(f()) == {1, 2}", "[1, 2]", "([1], [2])", "OutputTypeError"),
+    ("assert {1: 'a'}[f()] == 'a'", "1", "[1]", "OutputTypeError"),
+    ("assert '%d' % f() == '1'", "1", "'x'", "OutputTypeError"),
+    ("assert int(f()) == 3", "'3'", "'abc'", "other intent error"),
+    ("assert int(f()) == 3", "3.2", "float('nan')", "other intent error"),
+    ("assert int(f()) == 3", "3.2", "float('inf')", "other intent error"),
+    ("import json\nassert json.loads(f()) == {}", "'{}'", "''", "other intent error"),
+    ("assert 10 / f() == 5", "2", "0", "other intent error"),
+    ("assert 10 % f() == 0", "2", "0", "other intent error"),
+    ("assert f().encode() == b'a'", "'a'", "'\\ud800'", "other intent error"),
+    ("assert f() < 2", "1", "__import__('decimal').Decimal('sNaN')", "other intent error"),
+    ("import math\nassert math.sqrt(f()) == 2", "4", "-4", "other intent error"),
+    ("assert chr(f()) == 'a'", "97", "-1", "other intent error"),
+    ("assert {1: 'a'}[f()] == 'a'", "1", "2", "other intent error"),
+    ("assert 'abc'[f()] == 'a'", "0", "9", "other intent error"),
+    ("import re\nassert re.match(f(), 'a')", "'a'", "'('", "other intent error"),
+    ("import ast\nassert ast.literal_eval(f()) == 1", "'1'", "'1+'", "other intent error"),
+    ("import time\nassert time.strptime(f(), '%Y')[0] == 2020", "'2020'", "'x'", "other intent error"),
+    ("from fractions import Fraction\nassert Fraction(f()) == Fraction(1, 2)", "'1/2'", "'1/0'", "other intent error"),
+    ("assert bytes(f()) == b'1'", "[49]", "[300]", "other intent error"),
+    ("assert list(zip(*f(), strict=True)) == [(1, 2)]", "[[1], [2]]", "[[1], [2, 3]]", "other intent error"),
+    ("assert max(f()) == 1", "[1]", "[]", "EmptyError"),
+    ("for a, b in f(): assert a < b", "[(1, 2)]", "[]", "EmptyError"),
+    ("for a, b in f(): assert a < b", "[(1, 2)]", "[(1, 2, 3)]", "LengthError"),
+    ("assert math.floor(f()) == 2", "2.5\nimport math", "2.5\nmath = 5", "other intent error"),
+    (SWALLOWS, "1", "__import__('os')._exit(0)", "other execution error"),
+]  # fmt: skip
+
+
+def program(task: str, value: str, name: str) -> Program:
+    return Program(task, f"def f(): return {value}", f"{task}#{name}")
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, Outcome]:
+    """What each shape showed, where a reference, another program or nobody passes its test."""
+    tasks, programs = [], []
+    for number, (test, right, wrong, _) in enumerate(SHAPES):
+        for how in ("reference", "other", "nobody"):
+            name = f"{number} {how}"
+            reference = program(name, right, "reference").source if how == "reference" else ""
+            tasks.append(Task(name, "", "f", (Script(test),), reference=reference))
+            programs.append(program(name, wrong, "wrong"))
+            programs += [program(name, right, "right")] * (how == "other")
+    with open_sandbox(workers=2) as sandbox:
+        return {outcome.program_id: outcome for outcome in execute(tasks, programs, sandbox)}
+
+
+@pytest.mark.parametrize("number", range(len(SHAPES)))
+def test_a_test_that_somebody_passes_fails_by_the_program_s_fault(shown, number):
+    fault = SHAPES[number][3]
+    for how in ("reference", "other"):
+        outcome = shown[f"{number} {how}#wrong"]
+        assert (str(outcome.fault), outcome.suspected) == (fault, None), outcome
+    assert shown[f"{number} other#right"].fault is Fault.CORRECT
+    alone = shown[f"{number} nobody#wrong"]
+    assert fault in {str(alone.fault), str(alone.suspected)}
+    assert (alone.fault is None) is (alone.suspected is not None)
+
+
+@pytest.mark.parametrize(
+    ("test", "value", "fault"),
+    [
+        ("assert numpy.max(f(1)) == 1", "numpy.array([])", "other intent error"),
+        ("assert f(1) == [1, 2]", "numpy.array([1, 2])", "OutputTypeError"),
+        ("assert numpy.max(f(1)) == 1", "numpy.zeros(2, 'i4,i4')", "OutputTypeError"),
+    ],
+)
+def test_arrays_on_which_tests_fail(outcome, test, value, fault):
+    seen = outcome(f"import numpy\ndef f(x): return {value}", f"import numpy\n{test}")
+    assert fault in {str(seen.fault), str(seen.suspected)}, seen
+
+
+def found(name: str, fault: Fault | None, test: int, suspected: Fault | None = None) -> Outcome:
+    return Outcome("t", name, fault, test=test, suspected=suspected)
+
+
+def test_what_is_decided_does_not_depend_on_the_order():
+    outcomes = [
+        found("suspect", None, 1, Fault.LENGTH_ERROR),
+        found("earlier", Fault.TYPE_ERROR, 0),
+        found("same", None, 1, Fault.NONE_ERROR),
+        found("later", Fault.INTENT_OTHER, 2),
+        found("latest", None, 2, Fault.NONE_ERROR),
+    ]
+    for some in permutations(outcomes):
+        faults = {each.program_id: each.fault for each in settle([], some, lambda _: [])}
+        assert (faults["suspect"], faults["same"]) == (Fault.LENGTH_ERROR, Fault.NONE_ERROR)
+        assert faults["latest"] is None, "nobody passed it"
+
+
+def test_a_reference_runs_only_where_no_program_decides():
+    asked = []
+
+    def run(programs):
+        asked.extend(each.task_id for each in programs)
+        return [Outcome(each.task_id, each.id, Fault.CORRECT) for each in programs]
+
+    tasks = [Task(name, "", reference="right") for name in "tuv"]
+    suspects = [Outcome(task, "p", None, suspected=Fault.NONE_ERROR, test=-1) for task in "tu"]
+    decided = settle(tasks, [*suspects, Outcome("u", "q", Fault.CORRECT), Outcome("v", "r", None)], run)
+    assert [each.fault for each in decided] == [Fault.NONE_ERROR, Fault.NONE_ERROR, Fault.CORRECT, None]
+    assert asked == ["t"]
+
+
+class Doubting:
+    """A sandbox whose tests fail on the text `suspect`, and which may be interrupted."""
+
+    name, guarantees = "doubting", ()
+
+    def __init__(self, stop_at: int = -1) -> None:
+        self.stop_at = stop_at
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Ended]:
+        for number, job in enumerate(jobs):
+            if number == self.stop_at:
+                raise KeyboardInterrupt
+            doubtful = json.loads(job.candidate)["source"].startswith("suspect")
+            told = {
+                "fault": "LengthError" if doubtful else "correct",
+                "doubtful": doubtful,
+                "test": 0 if doubtful else -1,
+            }
+            rest = {"detail": "", "got": "", "expected": "", "line": -1, "missing": "", "tests_run": 1, "ran_all": None}
+            yield Ended(job.id, verdict=json.dumps({**told, **rest}).encode())
+
+
+@pytest.mark.parametrize("stop_at", range(6))
+def test_a_run_that_is_cut_off_leaves_the_same_file(tmp_path: Path, stop_at: int):
+    tasks = [Task("t", "", "f", (Call((1,), 2),)), Task("u", "", "f", (Call((1,), 2),))]
+    programs = [
+        Program(task, source, f"{task}#{source}") for source in ("suspect 1", "right", "suspect 2") for task in "tu"
+    ]
+    programs = [each for each in programs if each.id != "u#right"]
+    settings = ExecuteSettings("tasks", "samples", "own", "none", "doubting", Limits())
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    execute_to_file(tasks, programs, Doubting(), whole, settings=settings)
+    if stop_at < len(programs):
+        with pytest.raises(KeyboardInterrupt):
+            execute_to_file(tasks, programs, Doubting(stop_at), cut, settings=settings)
+    for _ in range(2):
+        execute_to_file(tasks, programs, Doubting(), cut, settings=settings)
+        assert cut.read_bytes() == whole.read_bytes()
+    faults = {row.outcome.program_id: (row.outcome.fault, row.outcome.suspected) for row in load(whole)}
+    assert faults["t#suspect 1"] == faults["t#suspect 2"] == (Fault.LENGTH_ERROR, None)
+    assert faults["u#suspect 1"] == (None, Fault.LENGTH_ERROR)
