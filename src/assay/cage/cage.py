@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, cast
 
-from assay.cage import frames
+from assay.cage import control_group, frames
 from assay.cage.limits import Ended, Job, Limits
 from assay.cage.procs import WALL_OF_BUSY
 from assay.cage.sandbox_kinds import SandboxKind
@@ -174,6 +174,7 @@ class Cage:
             self._control = None
         if self._process:
             _finish(self._process, self._plan.kind)
+            control_group.remove(self._process.pid)
             self._process = None
         if self._scratch:
             shutil.rmtree(self._scratch, ignore_errors=True)

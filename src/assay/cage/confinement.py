@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from assay.cage import landlock, namespaces, usage
 from assay.cage.children import Confinement
+from assay.cage.control_group import ControlGroup
 from assay.cage.procs import Reaper
 from assay.cage.sandbox_kinds import KINDS, SandboxKind
 from assay.cage.scratch import FOLDERS, FolderScratch, MountedScratch, Scratch
@@ -41,7 +42,7 @@ _STRANGERS_KEPT_OFF = 6
 def reaper_of(plan: dict[str, Any]) -> Reaper:
     """Return what watches and ends the processes of a job in this kind."""
     kind = KINDS[plan["kind"]]
-    return Reaper(first=kind.namespaces, own_view=plan.get("processes", "/proc") if kind.mounts else "")
+    return Reaper(plan["group"], first=kind.namespaces, own_view=plan["processes"] if kind.mounts else "")
 
 
 def enter(plan: dict[str, Any], control: socket.socket) -> None:
@@ -50,6 +51,8 @@ def enter(plan: dict[str, Any], control: socket.socket) -> None:
     if as_root and kind.landlock:
         _check_readable(plan["folders"])
     plan["first_user"] = namespaces.nobodys(os.getpid()) if as_root and kind.isolates else None
+    group = ControlGroup(os.getpid())
+    plan["group"] = group if group.counts else None
     if not kind.mounts:
         os.makedirs(plan["scratch"], exist_ok=True)
         FolderScratch(plan["scratch"]).make(plan["first_user"])
@@ -62,6 +65,7 @@ def enter(plan: dict[str, Any], control: socket.socket) -> None:
     if server:
         control.close()
         _see_to_the_end(server, plan)
+    group.join()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     if kind.namespaces:
@@ -188,7 +192,7 @@ def _end_all(server: int, plan: dict[str, Any]) -> NoReturn:
     """Kill the fork server with everything that it started, delete where it wrote, and go."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(server, signal.SIGKILL)
-    Reaper(first=False, own_view="").end()
+    Reaper(None, first=False, own_view="").end()
     if plan["scratch"]:
         FolderScratch(plan["scratch"]).remove()
     os._exit(0)

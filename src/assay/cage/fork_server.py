@@ -149,7 +149,7 @@ class ForkServer:
             verdict, tests = judging
             reason, candidate = self._judged(job["tests"], placed, limits, verdict, tests, started)
         else:
-            self._processes.begin()
+            self._processes.begin(limits)
             candidate = self._candidate(placed, limits, victim=1)
             handle = os.pidfd_open(candidate)
             reason = self._watch(limits, [out, err], handle, started)
@@ -161,7 +161,7 @@ class ForkServer:
         self, key: str, placed: dict[int, int], limits: Limits, verdict: int, tests: int, started: float
     ) -> tuple[Reason | None, int]:
         judge = self._judge_of((key, limits.memory_mb, limits.processes), tests, limits)
-        self._processes.begin(judge.pid, judge.cpu_s)
+        self._processes.begin(limits, judge.pid, judge.cpu_s)
         ours, theirs = socket.socketpair()
         with ours, theirs:
             judge.begin(ours, verdict)

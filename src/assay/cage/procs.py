@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 from assay.cage import usage
+from assay.cage.control_group import ControlGroup
 from assay.cage.limits import Limits, Reason
 from assay.cage.scratch import Scratch
 
@@ -24,7 +25,8 @@ _CERTAIN = 0.5
 class Reaper:
     """What the fork server knows of the processes that one job became."""
 
-    def __init__(self, *, first: bool, own_view: str) -> None:
+    def __init__(self, group: ControlGroup | None, *, first: bool, own_view: str) -> None:
+        self._group = group
         self._first = first
         """Whether the fork server is process 1 of a namespace, and may kill all the others at once."""
         self._own_view = own_view
@@ -37,8 +39,10 @@ class Reaper:
         self._own_s: dict[int, float] = {}
         """What each process was seen to have used: nobody is told what a child took that nobody waits for."""
 
-    def begin(self, judge: int = 0, spent_s: float = 0.0) -> None:
+    def begin(self, limits: Limits, judge: int = 0, spent_s: float = 0.0) -> None:
         """Forget the last job; a judge took so much processor time for earlier ones."""
+        if self._group:
+            self._group.begin(limits.memory_mb, limits.processes)
         self._status.clear()
         self._leaders.clear()
         self._ending = False
@@ -113,11 +117,12 @@ class Reaper:
         seen = usage.processes(view)
         job = [one for one in seen if one.pid != 1] if self._own_view else usage.below(usage.this_process(), seen)
         used = usage.usage(job, limits.memory_mb * _CERTAIN, view)
-        self._peak_mb = max(self._peak_mb, used.memory_mb)
+        memory_mb = max(used.memory_mb, self._group.memory_mb() if self._group else 0.0)
+        self._peak_mb = max(self._peak_mb, memory_mb)
         self._own_s |= {one.pid: max(one.own_s, self._own_s.get(one.pid, 0.0)) for one in job}
-        if used.memory_mb > limits.memory_mb:
+        if memory_mb > limits.memory_mb:
             return "memory"
-        if max(used.cpu_s + self._cpu_s, sum(self._own_s.values())) - self._before_s > limits.cpu_s:
+        if max(used.cpu_s + self._cpu_s - self._before_s, self._counted_s()) > limits.cpu_s:
             return "cpu"
         if used.tasks > limits.processes:
             return "processes"
@@ -127,6 +132,11 @@ class Reaper:
         waited_s = min(usage.waited_s(job, view), (WALL_OF_BUSY - 1) * limits.wall_s) if late_s > 0 else 0.0
         return "wall" if late_s > waited_s else None
 
+    def _counted_s(self) -> float:
+        """Return the processor time of processes as they were seen, or by the kernel, waited for by somebody or not."""
+        seen_s = sum(self._own_s.values()) - self._before_s
+        return max(seen_s, self._group.cpu_s()) if self._group else seen_s
+
     def summary(
         self, limits: Limits, reason: Reason | None, candidate: int, outputs: list[int], started: float
     ) -> dict[str, Any]:
@@ -135,7 +145,7 @@ class Reaper:
         return {
             "ended": reason or self._reason(limits, status, outputs),
             "status": status,
-            "cpu_s": round(max(self._cpu_s, sum(self._own_s.values()) - self._before_s), 6),
+            "cpu_s": round(max(self._cpu_s, self._counted_s()), 6),
             "wall_s": round(time.monotonic() - started, 6),
             "peak_mb": round(self._peak_mb, 1),
         }

@@ -142,6 +142,7 @@ def _index(path: str, chosen: SettingsOptions) -> Finding:
 
 def _sandbox() -> Finding:
     """Attack each kind of sandbox; say which one programs get, what it guarantees, and why no stronger one."""
+    from assay.cage.control_group import describe
     from assay.cage.probe import probe
     from assay.cage.sandbox_kinds import ISOLATING
 
@@ -149,7 +150,7 @@ def _sandbox() -> Finding:
     for kind in ISOLATING:
         finding = probe(kind, fresh=True)
         if finding.holds:
-            lines = [str(finding), *(f"  {guarantee}" for guarantee in kind.guarantees), *refused]
+            lines = [str(finding), *(f"  {each}" for each in (*kind.guarantees, describe())), *refused]
             return True, f"\n{'':<15}".join(lines)
         refused.append(f"not {finding}")
     return True, f"none holds here, so no program is run: {'; '.join(refused)}"

@@ -1,0 +1,92 @@
+"""What only the kernel counts: memory that is no process's, and that the group is gone when its cage is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cages import FOLDER, cages, ends, printed
+
+from assay.cage import control_group
+from assay.cage.probe import probe
+from assay.cage.sandbox_kinds import NAMESPACES
+
+if not control_group.parents():
+    pytest.skip("no control group can be had here", allow_module_level=True)
+
+IN_SOCKETS = """
+import os, socket, time
+for _ in range(24):
+    if os.fork() == 0:
+        pairs = []
+        while True:
+            try:
+                pairs.append(socket.socketpair())
+            except OSError:
+                break
+        for pair in pairs:
+            for end in pair:
+                end.setblocking(False)
+                try:
+                    while True:
+                        end.send(bytes(4096))
+                except BlockingIOError:
+                    pass
+        time.sleep(600)
+time.sleep(600)
+"""
+
+
+@pytest.fixture(scope="module")
+def cage():
+    if not (found := probe(NAMESPACES)).holds:
+        pytest.skip(str(found))
+    with cages(NAMESPACES) as sandbox:
+        yield sandbox
+
+
+def groups():
+    return [folder for parent in control_group.parents() for folder in parent.glob("assay-cage-*")]
+
+
+def test_memory_in_sockets_counts(cage):
+    (ended,) = ends(cage, IN_SOCKETS, memory_mb=250, wall_s=60, cpu_s=60)
+    assert ended.ended == "memory"
+
+
+def test_who_takes_all_at_once_takes_no_cage_along(cage):
+    (ended,) = ends(cage, "held = b'x' * (900 << 20)\nprint(1)", memory_mb=300)
+    assert ended.ended in {"memory", "signal"}
+    assert ended.stdout == b""
+    assert printed(cage, "print(1)") == "1\n"
+
+
+def test_a_group_goes_with_its_cage():
+    with cages(NAMESPACES) as sandbox:
+        assert printed(sandbox, "print(1)") == "1\n"
+        own = {f"assay-cage-{process}" for process in sandbox.processes()}
+        assert own <= {folder.name for folder in groups()}
+    assert not own & {folder.name for folder in groups()}
+
+
+def test_what_a_killed_supervisor_left_is_taken_away_by_the_next():
+    script = (
+        f"import sys, time; sys.path.insert(0, {FOLDER!r})\nfrom cages import *\nsandbox = cages(NAMESPACES)\n"
+        "ends(sandbox, 'pass')\nprint(*sandbox.processes(), flush=True)\ntime.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as supervisor:
+        assert supervisor.stdout
+        process = int(supervisor.stdout.readline())
+        supervisor.send_signal(signal.SIGKILL)
+    while os.path.exists(f"/proc/{process}"):
+        time.sleep(0.01)
+    with cages(NAMESPACES) as sandbox:
+        printed(sandbox, "print(1)")
+    assert f"assay-cage-{process}" not in {folder.name for folder in groups()}
