@@ -124,7 +124,7 @@ try:
     for number in range(40):
         with open(f'file{number}', 'wb') as file: total += file.write(bytes(1 << 20))
 except OSError as error: print(error)
-import time; time.sleep(.2)
+import time; time.sleep(.6)
 print(total)
 """
 
@@ -162,7 +162,8 @@ ATTACKS = (
            "while True:\n    try: os.fork()\n    except OSError: time.sleep(.01)\n",
            _by("processes", "cpu", "wall")),
     Attack("takes memory in children", "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n"
-           "        data = bytearray(b'x') * (64 << 20)\n        time.sleep(60)\ntime.sleep(3)\n", _by("memory")),
+           "        data = bytearray(b'x') * (64 << 20)\n        time.sleep(60)\ntime.sleep(60)\n", _by("memory"),
+           Limits(cpu_s=20, wall_s=60, memory_mb=192)),
     Attack("fills the disk", _FILL, lambda ended, _: ended.ended == "output" or
            (ended.ended == "exit" and ended.stdout.split()[-1:] < [b"9"] and b"[Errno 28]" in ended.stdout)),
     Attack("never ends", "import signal\nfor number in range(1, 65):\n    try: signal.signal(number, signal.SIG_IGN)\n"
