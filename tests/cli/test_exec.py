@@ -104,7 +104,7 @@ def test_nothing_decided_leaves_with_1(execute, files):
     tasks, samples = files([{"id": "a", "tests": []}], [{"task_id": "a", "code": "x = 1"}])
     ran = execute(tasks, samples)
     assert ran.status == 1
-    assert "note: 1 undecided, in no class and no measure: the task has no tests" in ran.out
+    assert "note: 1 undecided, counted as not passed: the task has no tests" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -176,3 +176,25 @@ def test_expected_values_come_from_the_reference(execute, files):
 def test_tasks_that_are_not_there_are_told_before_what_else_is_missing(assay):
     ran = assay("exec", "nope.jsonl")
     assert (ran.status, "no such file or folder: 'nope.jsonl'" in ran.err) == (2, True)
+
+
+def test_every_test_is_run_for_exec_at_k_unless_the_first_failure_ends_them(assay, files, tmp_path: Path):
+    tests = [{"args": [1], "expected": 2}, {"args": [0], "expected": 2}]
+    tasks = [{"id": "f", "prompt": "", "entry_point": "f", "tests": tests}]
+    samples = [
+        {"task_id": "f", "code": code} for code in ("def f(x): return 1 // x", "def f(x): return x + 2", "def f(")
+    ]
+    for more, value, what in (
+        ((), 1 / 3, "on any test"),
+        (("--first-failure",), 2 / 3, "up to the first wrong answer"),
+    ):
+        out = tmp_path / f"outcomes{len(more)}.jsonl"
+        ran = assay("exec", *files(tasks, samples), "--k", "1", "--format", "json", "--out", out, *more)
+        told = json.loads(ran.out)
+        assert told["exec@k"][0]["value"] == pytest.approx(value)
+        assert what in told["exec@k counts"]
+        assert [json.loads(line)["fault"] for line in out.read_text().splitlines()] == [
+            "IntSmallError",
+            "IntSmallError",
+            "SyntaxError",
+        ]

@@ -17,6 +17,7 @@ import pytest
 from assay.cage.limits import Ended, Job
 from assay.programs import verdict
 from assay.programs.harness import candidate, test_process
+from assay.programs.spec_cache import Extent
 from assay.types import Outcome, Program, Script, Task, Test
 
 MOST_BYTES = 8 << 20
@@ -120,10 +121,17 @@ def apart() -> Callable[..., Ended]:
 def outcome() -> Callable[..., Outcome]:
     """What tells the outcome of a program and its tests, given as text or as tests."""
 
-    def run(source: str, *tests: str | Test, entry: str = "f", wall_s: float = 60.0, **of_task: object) -> Outcome:
+    def run(
+        source: str,
+        *tests: str | Test,
+        entry: str = "f",
+        wall_s: float = 60.0,
+        extent: Extent = "first failure",
+        **of_task: object,
+    ) -> Outcome:
         made = tuple(Script(test) if isinstance(test, str) else test for test in tests)
         task = Task("task", "", entry, made, **of_task)
         program = Program("task", source, id="program")
-        return verdict.outcome_of(task, program, run_apart(verdict.job_of(task, program), wall_s))
+        return verdict.outcome_of(task, program, run_apart(verdict.job_of(task, program, extent=extent), wall_s))
 
     return run

@@ -50,6 +50,10 @@ class ExecOptions:
     install: bool = options.install()
     allow: Path | None = options.allow()
     ks: str = option("--k", default="1,10,100", metavar="K,…", help="The k of pass@k and exec@k.")
+    first_failure: bool = flag(
+        "--first-failure",
+        help="End a program's tests at its first wrong answer; exec@k is then about the tests up to there.",
+    )
     stop: str = options.stop()
     reference: bool = flag("--reference", help="Run the reference solutions of the tasks, not samples.")
     limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
@@ -98,7 +102,17 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
         with sole_writer(given.out), open_equipped_runner(chosen, reading, programs, say) as room:
             ready = ready_tasks(_sampled(reading, programs), room, watch)
             ready, timeouts = with_limits(ready, room, given.out) if chosen.by_reference else (ready, ())
-            rows = run_samples(reading, ready, programs, room, given.out, chosen.limits, watch, timeouts=timeouts)
+            rows = run_samples(
+                reading,
+                ready,
+                programs,
+                room,
+                given.out,
+                chosen.limits,
+                watch,
+                timeouts=timeouts,
+                every_test=not given.first_failure,
+            )
     _tell([*room.problems, *ready.problems, *programs.problems], programs.unknown, verbose=given.verbose)
     _note(ready.notes, verbose=given.verbose)
     figures = figures_of(rows, wanted)

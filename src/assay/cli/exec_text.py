@@ -13,6 +13,11 @@ from assay.faults import Fault
 from assay.measure.passk import AtK, counted, over_tasks
 from assay.programs.outcome_file import OutcomeRow
 
+EXEC_COUNTS = {
+    True: "programs without an execution error on any test (Inala et al. 2022)",
+    False: "programs without an execution error up to the first wrong answer, where their tests ended",
+}
+"""What exec@k is about, where every test was run and where not."""
 _FEW = 5
 """Reasons that are told of one kind."""
 
@@ -31,22 +36,26 @@ class Figures:
     shared: int
     """How many ran in one interpreter with their tests."""
     passed: tuple[AtK, ...]
+    """pass@k; undecided programs count as not passed."""
     ran: tuple[AtK, ...]
+    decided: tuple[AtK, ...]
+    """pass@k of the decided programs alone; empty where all are decided."""
+    every_test: bool
+    """Whether exec@k is about all tests of a program, rather than those up to its first wrong answer."""
 
 
 def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) -> Figures:
-    """Count outcomes; undecided ones are in no class and in no measure."""
+    """Count outcomes; undecided ones are in no class, and neither pass nor run."""
     classes, undecided = Counter[Fault](), Counter[str]()
-    decided: list[tuple[str, int, Fault]] = []
     for row in rows:
         fault = row.outcome.fault
         if fault is None:
             undecided[_reason(row)] += row.n
         else:
             classes[fault] += row.n
-            decided.append((row.outcome.task_id, row.n, fault))
-    right = counted([(task, n, fault is Fault.CORRECT) for task, n, fault in decided])
-    running = counted([(task, n, not fault.is_execution) for task, n, fault in decided])
+    right = [(row.outcome.task_id, row.n, row.outcome.fault is Fault.CORRECT) for row in rows]
+    running = [(row.outcome.task_id, row.n, row.outcome.runs) for row in rows]
+    known = [each for each, row in zip(right, rows, strict=True) if row.outcome.fault is not None]
     return Figures(
         len({row.outcome.task_id for row in rows}),
         sum(row.n for row in rows),
@@ -54,8 +63,10 @@ def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) 
         dict(undecided.most_common()),
         dict(_lacking(rows).most_common()),
         sum(row.n for row in rows if row.outcome.shared),
-        over_tasks(right, ks, seed=seed),
-        over_tasks(running, ks, seed=seed),
+        over_tasks(counted(right), ks, seed=seed),
+        over_tasks(counted(running), ks, seed=seed),
+        over_tasks(counted(known), ks, seed=seed) if undecided else (),
+        not any(row.outcome.fault and row.outcome.fault.is_intent and row.outcome.ran_all is None for row in rows),
     )
 
 
@@ -70,6 +81,8 @@ def told(figures: Figures) -> dict[str, Any]:
         "shared": figures.shared,
         "pass@k": [_at_k(each) for each in figures.passed],
         "exec@k": [_at_k(each) for each in figures.ran],
+        "exec@k counts": EXEC_COUNTS[figures.every_test],
+        "pass@k without undecided": [_at_k(each) for each in figures.decided],
     }
 
 
@@ -90,8 +103,12 @@ def text(figures: Figures) -> Iterator[str]:
 
 
 def _notes(figures: Figures) -> Iterator[str]:
+    if any(not isnan(each.value) for each in figures.ran):
+        yield f"note: exec@k counts {EXEC_COUNTS[figures.every_test]}"
     for reason, count in list(figures.undecided.items())[:_FEW]:
-        yield f"note: {count:,} undecided, in no class and no measure: {reason}"
+        yield f"note: {count:,} undecided, counted as not passed: {reason}"
+    if decided := [f"pass@{each.k} {each.value:.3f}" for each in figures.decided if not isnan(each.value)]:
+        yield f"note: without undecided programs: {', '.join(decided)}"
     if len(figures.undecided) > _FEW:
         yield f"note: {len(figures.undecided) - _FEW:,} more reasons for undecided programs are in the file"
     for reason, count in list(figures.lacking.items())[:_FEW]:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
+from assay.cli.exec_text import EXEC_COUNTS
 from assay.measure.ranked import Gain, RankMeasure, Value
 from assay.rank.comparison_report import gain_cell, value_cell
 from assay.rank.evaluate_rankers import Cell, Evaluation, FaultPrediction, RankerDifference
@@ -19,6 +20,7 @@ def told(found: Evaluation) -> dict[str, Any]:
     return {
         "tasks": found.tasks,
         "samples": found.samples,
+        "exec@k counts": EXEC_COUNTS[found.every_test],
         "rankers": [_cell(cell) for cell in found.cells],
         "differences": [
             {"a": each.a, "b": each.b, "pool": each.size or None, "gains": _named(each.gains)}
@@ -36,6 +38,7 @@ def text(found: Evaluation) -> Iterator[str]:
         yield ""
         yield from _table(cells, size)
         yield from _pairs([each for each in found.differences if each.size == size])
+    yield f"  exec@k counts {EXEC_COUNTS[found.every_test]}"
     for each in found.predicted:
         yield ""
         yield from _classes(each)

@@ -74,6 +74,7 @@ def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
     report: Progress | None = None,
     *,
     timeouts: Timeouts = (),
+    every_test: bool = True,
 ) -> list[OutcomeRow]:
     """Run samples against the tasks that are ready, of those that were read, going on where a run was cut off."""
     settings = ExecuteSettings(
@@ -87,6 +88,7 @@ def run_samples(  # noqa: PLR0913, PLR0917  each is one thing
         installed=room.installed,
         importable=room.importable,
         timeouts=timeouts,
+        every_test=every_test,
     )
     return execute_to_file(
         ready.tasks, samples.programs, room.runner, out, settings=settings, missing=room.missing, report=report

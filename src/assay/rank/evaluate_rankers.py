@@ -91,6 +91,8 @@ class Evaluation:
     cells: tuple[Cell, ...]
     differences: tuple[RankerDifference, ...]
     predicted: tuple[FaultPrediction, ...]
+    every_test: bool = True
+    """Whether exec@k is about all tests of each program, rather than those up to its first wrong answer."""
 
 
 @dataclass(slots=True)
@@ -130,7 +132,9 @@ def evaluate(
         if size == plan.sizes[0]:
             predicted = [_predicted(name, run.ranked) for name, run in runs.items()]
     samples = sum(each.n for each in examples)
-    return Evaluation(len(groups), samples, tuple(cells), tuple(differences), tuple(filter(_says, predicted)))
+    every_test = not any(each.fault.is_intent and each.ran_all is None for each in examples)
+    said = tuple(filter(_says, predicted))
+    return Evaluation(len(groups), samples, tuple(cells), tuple(differences), said, every_test)
 
 
 def _runs(names: Sequence[str], plan: EvaluationOptions, size: int) -> tuple[_Run, dict[str, _Run]]:
@@ -156,7 +160,7 @@ def drawn(group: Sequence[Example], size: int, draw: int, seed: int) -> list[Exa
 
 def judged(example: Example, score: float) -> Judged:
     """Return a row as measures take it."""
-    right, ran = example.fault is Fault.CORRECT, not example.fault.is_execution
+    right, ran = example.fault is Fault.CORRECT, example.runs
     return Judged(score, right, ran, example.n, example.source)
 
 

@@ -1,6 +1,7 @@
 """HumanEval (Chen et al. 2021): a prompt to complete, and `check(candidate)` with the asserts.
 
-Fields: `task_id`, `prompt`, `entry_point`, `test`, `canonical_solution`. A program is the prompt with a completion.
+Fields: `task_id`, `prompt`, `entry_point`, `test`, `canonical_solution`. A program is the prompt with a completion. The
+prompt's helpers that the tests call run with the tests.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from assay.io.fields import Fields
+from assay.programs.tasks.prompt_helpers import helpers_of
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.tasks.task_rows import gathered
 from assay.types import Script, Task
@@ -31,6 +33,7 @@ def _task(record: Fields) -> Task:
         prompt,
         name,
         tests=(Script(test),) if test.strip() else (),
+        setup=helpers_of(prompt, name, test),
         reference=whole(prompt, record.text("canonical_solution", "")),
     )
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.io.fields import FieldError, Fields, shown
+from assay.programs.tasks.prompt_helpers import helpers_of
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.tasks.task_rows import gathered
 from assay.types import Call, Pytest, Script, Stdin, Task, Test
@@ -44,13 +45,15 @@ def _task(record: Fields) -> Task:
     tags = record.mapping("tags", {})
     if not all(isinstance(value, str) for value in tags.values()):
         raise FieldError("field 'tags' holds something else than texts")
-    name = record.text("entry_point", "")
+    name, prompt = record.text("entry_point", ""), record.text("prompt", "")
+    tests = tuple(_test(f"tests[{number}]", test, name) for number, test in enumerate(record.list("tests", ())))
+    scripts = [test.source for test in tests if isinstance(test, Script)]
     return Task(
         record.name("id"),
-        record.text("prompt", ""),
+        prompt,
         name,
-        tests=tuple(_test(f"tests[{number}]", test, name) for number, test in enumerate(record.list("tests", ()))),
-        setup=record.text("setup", ""),
+        tests=tests,
+        setup=record.text("setup", "") or helpers_of(prompt, name, *scripts),
         reference=record.text("reference", ""),
         timeout_s=record.number("timeout_s", 0.0),
         tags=tags,

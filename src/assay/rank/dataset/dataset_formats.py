@@ -85,4 +85,5 @@ def _own(record: Fields, split: str) -> Example:
         record.text("model", ""),
         record.text("config", ""),
         record.choice("split", ("", *SPLITS), split) or split,
+        ran if isinstance(ran := record.values.get("ran_all"), bool) else None,
     )

@@ -8,7 +8,7 @@ told as FILE:ROW and left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from assay import faults
@@ -35,6 +35,13 @@ class Example:
     config: str = ""
     split: str = ""
     """One of `SPLITS`, or empty."""
+    ran_all: bool | None = None
+    """Whether it ran all tests without an execution error, None where nobody knows."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether exec@k counts it."""
+        return not self.fault.is_execution if self.ran_all is None else self.ran_all
 
     def labels(self) -> dict[str, str | int]:
         """Return its class in each label set, and the line of the fifth."""
@@ -82,7 +89,8 @@ def examples_of(tasks: Iterable[Task], programs: Sequence[Program], outcomes: It
             why = f"missing module {found.missing}" if found.missing else found.detail or "the sandbox failed"
             problems.append(Problem(program.id, f"undecided, left out: {why}"))
         else:
-            examples.append(_example(of[program.task_id], program, found.fault, found.line))
+            example = _example(of[program.task_id], program, found.fault, found.line)
+            examples.append(replace(example, ran_all=found.ran_all))
     return Dataset(tuple(examples), tuple(problems))
 
 

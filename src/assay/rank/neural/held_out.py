@@ -29,7 +29,7 @@ def look(runner: LogitsRunner, held_out: HeldOutExamples, task: str, *, padding:
     pools: dict[str, list[Judged]] = {}
     for example, opinion in zip(held_out.examples, said, strict=True):
         fault = example.fault
-        judged = Judged(float(opinion.classes[0]), fault == "correct", not fault.is_execution, example.n)
+        judged = Judged(float(opinion.classes[0]), fault == "correct", example.runs, example.n)
         pools.setdefault(example.task_id, []).append(judged)
     found = {str(measure): mean(values(pools, measure)).value for measure in MEASURES}
     names = [CLASSES[task][int(opinion.classes.argmax())] for opinion in said]

@@ -1,0 +1,63 @@
+"""Tests call the helpers of the prompt, whatever a program puts in their place."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.faults import Fault
+from assay.programs.tasks.prompt_helpers import helpers_of
+
+PROMPT = """
+import math
+
+def poly(xs, x):
+    return sum(c * math.pow(x, i) for i, c in enumerate(xs))
+
+def f(xs):
+    \"\"\"Find a zero.\"\"\"
+"""
+TEST = "def check(candidate):\n  xs = [-2, 1]\n  assert abs(poly(xs, candidate(xs))) < 1e-4"
+RIGHT = PROMPT + "    return -xs[0] / xs[1]\n"
+WRONG = PROMPT + "    return 0\n"
+LIES = "\npoly = lambda xs, x: 0\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "right"),
+    [
+        (RIGHT, True),
+        (RIGHT + LIES, True),
+        ("def f(xs): return -xs[0] / xs[1]", True),
+        (WRONG, False),
+        (WRONG + LIES, False),
+        (WRONG + "\ndef poly(xs, x): return 0\n", False),
+        ("math = 5\n" + WRONG.replace("import math", "") + LIES, False),
+        (WRONG + "    \n" + LIES + "import sys; sys.modules['tests'] = None", False),
+    ],
+)
+def test_a_program_cannot_change_the_helpers_that_tests_call(outcome, source, right):
+    seen = outcome(source, TEST, setup=helpers_of(PROMPT, "f", TEST))
+    assert (seen.fault is Fault.CORRECT, seen.shared) == (right, False), seen
+
+
+def test_a_helper_may_need_what_the_program_brings(outcome):
+    prompt = "def twice(x):\n    return f(x) + 1\n\ndef f(x):\n    pass\n"
+    test = "assert twice(3) == 7"
+    setup = helpers_of(prompt, "f", test)
+    assert outcome("def f(x): return 2 * x", test, setup=setup).fault is Fault.CORRECT
+    assert outcome("def f(x): return x\ndef twice(x): return 7", test, setup=setup).fault is Fault.INT_SMALL_ERROR
+
+
+@pytest.mark.parametrize(
+    ("prompt", "entry", "test"),
+    [
+        (PROMPT, "f", "assert f(1) == 1"),
+        (PROMPT, "poly", "assert poly(1) == 1"),
+        (PROMPT, "", TEST),
+        ("Find a zero.", "f", TEST),
+        (PROMPT, "f", "assert ("),
+        (PROMPT, "other", TEST),
+    ],
+)
+def test_where_no_helper_is_called_there_is_none(prompt, entry, test):
+    assert helpers_of(prompt, entry, test) == ""
