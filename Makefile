@@ -48,7 +48,7 @@ check: install  ## style, types, layers
 	$(BIN)/python -m pytest tests/test_architecture.py
 
 test: install  ## every test whose extras are installed, on all cores
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 golden: install  ## write the golden rankings anew; read the diff
 	ASSAY_GOLDEN=write $(BIN)/python -m pytest tests/golden

@@ -81,13 +81,6 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that puts us into the background has it ignored
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file, or of a named group, on one worker: they share fixtures, or look at one machine."""
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(HERE))))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Keep every index that a test makes out of the user's cache."""
