@@ -324,7 +324,7 @@ def test_a_server_reads_every_byte_of_what_it_is_to_serve(project: Path, tmp_pat
 
     def rebuilt() -> bool:
         symbols(session)
-        return "garbled" in status(session, "").rebuilt
+        return "is corrupt in block" in status(session, "").rebuilt
 
     eventually(rebuilt)
 

@@ -74,7 +74,8 @@ def answer(
         sure = sure or workspace.is_relevant(found)
         hits += (_named(hit, workspace) for hit in found) if named else found
         for query in queries if literal else ():
-            every = literal_matches(workspace.snapshot, query)
+            with workspace.guard.reading():
+                every = literal_matches(workspace.snapshot, query)
             places.update(replace(each, path=_path(workspace, each.path)) if named else each for each in every)
     if len(workspaces) > 1:
         hits.sort(key=lambda hit: -hit.score)
@@ -91,7 +92,8 @@ def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named:
     """Return what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
     from assay.search.related_chunks import related  # and what finds calls in code: not for a search
 
-    found = related(workspace.snapshot, path, line, k)
+    with workspace.guard.reading():
+        found = related(workspace.snapshot, path, line, k)
     hits = tuple(_named(hit, workspace) if named else hit for hit in found)
     return Answer(hits, relevant=bool(hits), stale=workspace.report.busy)
 
@@ -101,7 +103,8 @@ def _corrected(workspaces: Sequence[Workspace], queries: Sequence[Query]) -> tup
     texts = tuple(query.text for query in queries)
     for workspace in workspaces:
         if workspace.speller is not None:
-            corrected = tuple(map(workspace.speller.corrected, texts))
+            with workspace.guard.reading():
+                corrected = tuple(map(workspace.speller.corrected, texts))
             if corrected != texts:
                 return corrected
     return ()

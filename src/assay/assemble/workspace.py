@@ -12,7 +12,7 @@ from assay.assemble.pipeline import check, searcher_of, speller_of, weights_fold
 from assay.corpus.clone import is_url
 from assay.errors import InputError, UnwritableIndex
 from assay.protocols import Progress, Searcher
-from assay.search.checked_searcher import CheckedSearcher, rebuild_command
+from assay.search.checked_searcher import CheckedSearcher, IndexGuard, rebuild_command
 from assay.search.hybrid import Corpus, is_relevant
 from assay.search.index_report import IndexReport
 from assay.search.spelling import Speller
@@ -58,8 +58,13 @@ class Workspace:
     def searcher(self) -> Searcher:
         """Return the searcher that the settings ask for."""
         searcher = searcher_of(self.corpus, self.index.encoder, self.settings.search, self.speller)
+        return CheckedSearcher(searcher, self.guard)
+
+    @cached_property
+    def guard(self) -> IndexGuard:
+        """Return what tells who reads the index that it is damaged."""
         where = self.index.location if self.settings.index.location else ""
-        return CheckedSearcher(searcher, self.index.check, rebuild_command(str(self.index.root), where))
+        return IndexGuard(self.index.check, rebuild_command(str(self.index.root), where))
 
     def search(self, queries: Sequence[Query], k: int) -> list[Hit]:
         """Return the best hits of some queries, united."""

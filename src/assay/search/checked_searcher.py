@@ -1,13 +1,14 @@
-"""A searcher that tells a damaged index from a mistake in the program.
+"""What reads an index, and one clear line where that is damaged: what is wrong, and the command that rebuilds it.
 
-An index is checked in full when it is made, asked about or first served, and not by each search: what was garbled since
-then may break a search at any place, and only then is it worth reading every byte.
+An index is checked in full when it is made, asked about or first served. A search verifies the blocks that it reads.
+Lance verifies nothing, and what is garbled there may break a search at any place: only then is every byte read.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from assay.errors import AssayError, DamagedIndex
@@ -21,21 +22,38 @@ def rebuild_command(path: str, location: str | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedSearcher:
-    """Search with `inner`; when that breaks, ask `check` what of the index is damaged."""
+class IndexGuard:
+    """Says of an index that it is damaged, to who reads it and to the index itself, so that a refresh rebuilds it."""
 
-    inner: Searcher
     check: Callable[[], str]
+    """Reads every byte, and returns what is damaged."""
     rebuild: str
     """The command that rebuilds the index."""
 
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        """Return what `inner` does; raise DamagedIndex where it broke over a damaged index."""
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Raise DamagedIndex with the next step where what is done inside breaks over a damaged index."""
         try:
-            return self.inner.search(queries, k)
+            yield
+        except DamagedIndex as damage:
+            found = self.check() or str(damage)
+            raise DamagedIndex(f"the index is corrupt: {found}; {self.rebuild} rebuilds it") from damage
         except AssayError:
             raise
         except Exception as error:
-            if damage := self.check():
-                raise DamagedIndex(f"the index is corrupt: {damage}; {self.rebuild} rebuilds it") from error
+            if found := self.check():
+                raise DamagedIndex(f"the index is corrupt: {found}; {self.rebuild} rebuilds it") from error
             raise
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSearcher:
+    """Search with `inner`, under the guard of its index."""
+
+    inner: Searcher
+    guard: IndexGuard
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return what `inner` does; raise DamagedIndex where it broke over a damaged index."""
+        with self.guard.reading():
+            return self.inner.search(queries, k)

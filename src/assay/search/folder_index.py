@@ -43,7 +43,7 @@ class FolderIndex:
         self._snapshot: Snapshot | None = None
         self._damaged: tuple[str, str] = ("", "")
         """The version that was found damaged, and how."""
-        self._mapped: dict[Path, int | None] = {}
+        self._mapped: dict[Path, tuple[int, int] | None] = {}
         self._keeping = False
 
     @property
@@ -99,8 +99,8 @@ class FolderIndex:
         return ""
 
     def torn(self) -> bool:
-        """Say whether a file in use was cut off: reading past its end would end the process."""
-        return any(_size(path) not in (size, None) for path, size in self._mapped.items())
+        """Say whether a file in use was written to, so that what was verified of it is not any more, or is cut off."""
+        return any(_stat(path) not in (before, None) for path, before in self._mapped.items())
 
     def snapshot(self) -> Snapshot:
         """Return what is searched: the last good version, whoever wrote it."""
@@ -220,17 +220,18 @@ class FolderIndex:
         """Return what a version holds: the snapshot in use while only what is recorded of files differs."""
         if self._snapshot is None or self._version is None or _held(version) != _held(self._version):
             self._snapshot = version.snapshot()
-            self._mapped = {path: _size(path) for path in (self.folder.location / part.name for part in version.parts)}
+            self._mapped = {path: _stat(path) for path in (self.folder.location / part.name for part in version.parts)}
         self._version = version
         return self._snapshot
 
 
-def _size(path: Path) -> int | None:
-    """Return a file's size, or None where it is no more; what is mapped of it then stays."""
+def _stat(path: Path) -> tuple[int, int] | None:
+    """Return a file's size and time of change, or None where it is no more; what is mapped of it then stays."""
     try:
-        return path.stat().st_size
+        found = path.stat()
     except OSError:
         return None
+    return found.st_size, found.st_mtime_ns
 
 
 def _name(version: Version | None) -> str:

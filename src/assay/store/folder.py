@@ -150,7 +150,6 @@ class IndexFolder:
         write_manifest(self.location, manifest)
 
     def _open(self, manifest: Manifest) -> Version:
-        check_arrays(self.location / manifest.catalog)  # all of it is about to be read
         arrays = read_arrays(self.location / manifest.catalog)
         try:
             parts = tuple(

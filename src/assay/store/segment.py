@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.store.invert import invert
-from assay.store.lexical_fields import field_words
+from assay.store.lexical_fields import FIELDS, field_words
 from assay.store.quantised import Stored
 from assay.store.strings import Strings
 from assay.types import KINDS, Chunk
@@ -23,6 +23,8 @@ from assay.types import KINDS, Chunk
 Mask = NDArray[np.bool_]
 """Which chunks of a segment are meant."""
 
+_NO_CHUNKS = np.zeros(0, dtype=np.uint32)
+_NO_COUNTS = np.zeros((0, len(FIELDS)), dtype=np.uint8)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 
@@ -87,8 +89,11 @@ class Segment:
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return the chunks that hold a term, and its counts there, shape `(df, fields)`."""
         number = self.terms.find(term)
-        starts = self.starts.data
-        rows = slice(starts[number], starts[number + 1]) if number >= 0 else slice(0)
+        return self.rows_of(number) if number >= 0 else (_NO_CHUNKS, _NO_COUNTS)
+
+    def rows_of(self, term: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Return the postings of a term by its number."""
+        rows = slice(self.starts[term], self.starts[term + 1])
         return self.posting_chunk[rows], self.posting_counts[rows]
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assay.errors import DamagedIndex
-from assay.store.arrays import Arrays, read_arrays, write_arrays
+from assay.store.arrays import ArrayFile, Arrays, write_arrays
 from assay.store.segment import Segment
 from assay.store.strings import Strings
 
 _COLUMNS = tuple(field.name for field in fields(Segment))
 _STRINGS = frozenset(field.name for field in fields(Segment) if field.type == "Strings")
+_READ_WHOLE = ("paths", "languages", "terms")  # by whatever reads any of it: filters, and a search in sorted terms
 
 
 def write_segment(path: Path, segment: Segment) -> None:
@@ -24,14 +29,40 @@ def write_segment(path: Path, segment: Segment) -> None:
     write_arrays(path, arrays)
 
 
+class StoredSegment(Segment):
+    """A segment in a file: each column is verified when it is first asked for, of texts and postings what is read."""
+
+    __slots__ = ("_file",)
+
+    def __init__(self, file: ArrayFile) -> None:
+        object.__setattr__(self, "_file", file)
+        object.__setattr__(self, "file", file.array("file"))  # how many chunks there are is asked at once
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a column that was not asked for yet, and keep it."""
+        if name not in _COLUMNS:
+            raise AttributeError(name)
+        column = self._strings(name) if name in _STRINGS else self._file.array(name)
+        object.__setattr__(self, name, column)
+        return column
+
+    def _strings(self, name: str) -> Strings:
+        offsets, blob = self._file.array(name), f"{name}.blob"
+        if name in _READ_WHOLE:
+            return Strings(self._file.array(blob), offsets)
+        return Strings(self._file.unread(blob), offsets, partial(self._file.verify, blob))
+
+    def rows_of(self, term: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Return the postings of a term by its number."""
+        starts = self.starts.data
+        rows = slice(starts[term], starts[term + 1])
+        return self._file.rows("posting_chunk", rows), self._file.rows("posting_counts", rows)
+
+
 def read_segment(path: Path) -> Segment:
-    """Map a segment's file."""
-    arrays = read_arrays(path)
-
-    def column(name: str) -> Any:
-        return Strings(arrays[f"{name}.blob"], arrays[name]) if name in _STRINGS else arrays[name]
-
-    try:
-        return Segment(**{name: column(name) for name in _COLUMNS})
-    except KeyError as missing:
-        raise DamagedIndex(f"{path.name} lacks the column {missing}") from missing
+    """Map a segment's file; raise DamagedIndex when it is plainly not one."""
+    file = ArrayFile(path)
+    for name in (*_COLUMNS, *(f"{name}.blob" for name in _STRINGS)):
+        if name not in file:
+            raise DamagedIndex(f"{path.name} lacks the column '{name}'")
+    return StoredSegment(file)

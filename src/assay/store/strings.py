@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, overload
@@ -20,6 +20,8 @@ class Strings(Sequence[str]):
 
     blob: NDArray[np.uint8]
     offsets: NDArray[np.int64]
+    verify: Callable[[int, int], None] | None = None
+    """Called with the first byte and the end of what is about to be read of the blob."""
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> Strings:
@@ -38,13 +40,23 @@ class Strings(Sequence[str]):
     def bytes_at(self, index: int) -> bytes:
         """Return one string undecoded; cheap enough to compare in a binary search."""
         offsets = self.offsets.data  # memory views answer several times faster than arrays do
-        return bytes(self.blob.data[offsets[index] : offsets[index + 1]])
+        start, end = offsets[index], offsets[index + 1]
+        if self.verify:
+            self.verify(start, end)
+        return bytes(self.blob.data[start:end])
+
+    @property
+    def whole(self) -> NDArray[np.uint8]:
+        """Return every byte."""
+        if self.verify:
+            self.verify(0, len(self.blob))
+        return self.blob
 
     def positions(self, string: str) -> list[int]:
         """Return where a string stands; only those as long are compared."""
         encoded = np.frombuffer(string.encode("utf-8", _ERRORS), dtype=np.uint8)
         as_long = np.flatnonzero(np.diff(self.offsets) == len(encoded))
-        letters = self.blob[self.offsets[as_long][:, None] + np.arange(len(encoded))]
+        letters = self.whole[self.offsets[as_long][:, None] + np.arange(len(encoded))]
         found: list[int] = as_long[(letters == encoded).all(axis=1)].tolist()
         return found
 
@@ -62,7 +74,7 @@ class Strings(Sequence[str]):
 
     def all(self) -> list[str]:
         """Return every string; several times faster than one at a time."""
-        data = self.blob[: int(self.offsets[-1])].tobytes()
+        data = self.whole[: int(self.offsets[-1])].tobytes()
         text = data.decode("utf-8", _ERRORS)
         ends = self.offsets.tolist()
         if len(text) == len(data):
@@ -71,7 +83,7 @@ class Strings(Sequence[str]):
 
     def all_bytes(self) -> list[bytes]:
         """Return every string undecoded."""
-        data = self.blob.tobytes()
+        data = self.whole.tobytes()
         return [data[start:end] for start, end in pairwise(self.offsets.tolist())]
 
     def take(self, keep: NDArray[np.intp]) -> Strings:
@@ -81,14 +93,14 @@ class Strings(Sequence[str]):
         new = np.flatnonzero(np.diff(keep, prepend=-2) != 1)  # where a run of neighbours begins
         firsts, lasts = keep[new], keep[np.append(new[1:], len(keep)) - 1] if len(keep) else keep
         starts, ends = self.offsets[firsts].tolist(), self.offsets[lasts + 1].tolist()
-        runs = [self.blob[start:end] for start, end in zip(starts, ends, strict=True)]
-        blob = np.concatenate(runs) if runs else self.blob[:0]
-        return Strings(blob, _offsets(np.diff(self.offsets)[keep]))
+        blob = self.whole
+        runs = [blob[start:end] for start, end in zip(starts, ends, strict=True)]
+        return Strings(np.concatenate(runs) if runs else blob[:0], _offsets(np.diff(self.offsets)[keep]))
 
     def find(self, string: str) -> int:
         """Return the position of a string in a sorted column, or -1."""
         wanted = string.encode("utf-8", _ERRORS)
-        blob, offsets = self.blob.data, self.offsets.data
+        blob, offsets = self.whole.data, self.offsets.data
         last = len(offsets) - 1
         at = bisect_left(range(last), wanted, key=lambda index: bytes(blob[offsets[index] : offsets[index + 1]]))
         return at if at < last and blob[offsets[at] : offsets[at + 1]] == wanted else -1
@@ -96,7 +108,7 @@ class Strings(Sequence[str]):
 
 def concatenated(columns: Sequence[Strings]) -> Strings:
     """Join columns end to end."""
-    blob = np.concatenate([column.blob[: int(column.offsets[-1])] for column in columns])
+    blob = np.concatenate([column.whole[: int(column.offsets[-1])] for column in columns])
     lengths = np.concatenate([np.diff(column.offsets) for column in columns])
     return Strings(blob, _offsets(lengths))
 
