@@ -33,7 +33,7 @@ class Answer(Sequence[Hit]):
     corrected: tuple[str, ...] = ()
     """The queries as they were searched for, if the spelling of one was corrected."""
     stale: bool = False
-    """Whether files changed that are not in the index yet: another process is indexing them."""
+    """Whether files changed that are not in the index: another process is indexing them, or it cannot be written."""
     matches: tuple[LiteralMatch, ...] | None = None
     """Every place that holds a query letter by letter, if that was asked for."""
 
@@ -83,7 +83,7 @@ def answer(
         hits=tuple(hits[:k]),
         relevant=sure or bool(places),
         corrected=_corrected(workspaces, queries),
-        stale=any(workspace.report.busy for workspace in workspaces),
+        stale=any(workspace.report.stale for workspace in workspaces),
         matches=tuple(sorted(places)) if literal else None,
     )
 
@@ -95,7 +95,7 @@ def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named:
     with workspace.guard.reading():
         found = related(workspace.snapshot, path, line, k)
     hits = tuple(_named(hit, workspace) if named else hit for hit in found)
-    return Answer(hits, relevant=bool(hits), stale=workspace.report.busy)
+    return Answer(hits, relevant=bool(hits), stale=workspace.report.stale)
 
 
 def _corrected(workspaces: Sequence[Workspace], queries: Sequence[Query]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root_of
 from assay.assemble.pipeline import check, searcher_of, speller_of, weights_folder
 from assay.corpus.clone import is_url
-from assay.errors import InputError, UnwritableIndex
+from assay.errors import InputError, StorageError, UnwritableIndex
 from assay.protocols import Progress, Searcher
 from assay.search.checked_searcher import CheckedSearcher, IndexGuard, rebuild_command
 from assay.search.hybrid import Corpus, is_relevant
@@ -72,8 +72,12 @@ class Workspace:
 
     def refresh(self, progress: Progress | None = None) -> tuple[Workspace, IndexReport]:
         """Bring the index up to date; return what to search from now on, this one if that did not change."""
-        report = self.index.refresh(progress)
-        return (self if self.index.corpus() is self.corpus else replace(self, report=report)), report
+        try:
+            report = self.index.refresh(progress)
+        except StorageError as refusal:
+            report = _as_before(self.index, refusal)
+        same = self.index.corpus() is self.corpus and report.stale == self.report.stale
+        return (self if same else replace(self, report=report)), report
 
     def is_relevant(self, hits: Sequence[Hit]) -> bool:
         """Say whether the best hit is likely right; where scores are no probabilities, any hit is."""
@@ -96,7 +100,8 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
 
     With a patience, it is as it was where another process is still bringing it up to date after that. With
     `check_all`, every byte of it is read before, and a refresh rebuilds what is damaged. Otherwise, where nothing can
-    be written in the user's cache, the index is built in memory; the workspace's note says so.
+    be written, it is as it was, too, and its report says so; where there is none in the user's cache, it is built in
+    memory, and the workspace's note says so.
     """
     check(settings.search)
     index = index_of(root, settings)
@@ -109,12 +114,25 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
         return Workspace(index, report, settings)
     try:
         return Workspace(index, index.refresh(progress, patience_s=patience_s), settings)
-    except UnwritableIndex as refusal:
-        if settings.index.location or check_all:
+    except StorageError as refusal:
+        if check_all:
             raise
+        if not isinstance(refusal, UnwritableIndex) or settings.index.location or index.last() is not None:
+            return Workspace(index, _as_before(index, refusal), settings)
         index = index_out_of_memory(root, settings, refusal)
         note = f"{refusal}; until then each index is built in memory, and gone afterwards"
         return Workspace(index, index.refresh(progress), settings, note=note)
+
+
+def _as_before(index: AnyIndex, refusal: StorageError) -> IndexReport:
+    """Return what an index that cannot be written holds, and whether files changed since; refuse where it is no use."""
+    try:
+        standing = index.standing()
+    except StorageError:
+        raise refusal from None
+    if standing is None or standing.rebuild_because:
+        raise refusal
+    return replace(standing.report, unwritten=str(refusal) if standing.stale else "")
 
 
 def open_workspaces(  # noqa: PLR0913  how they are brought up to date

@@ -100,6 +100,7 @@ def as_dict(workspace: Workspace) -> Mapping[str, Any]:
         "skipped": len(report.skipped),
         "notes": len(report.notes),
         "rebuilt_because": report.rebuilt_because,
+        "stale": report.stale,
         "seconds": round(report.seconds, 3),
     }
 
@@ -113,6 +114,8 @@ def _explain(workspace: Workspace) -> None:
         say(f"index of '{path}' rebuilt: {report.rebuilt_because}")
     if report.busy:
         say(f"files of '{path}' changed and another process is indexing them; this is from before")
+    if report.unwritten:
+        say(f"{report.unwritten}; files of '{path}' changed, and this is from before")
     if not report.files:
         say(f"nothing to search in '{path}': {_empty(report)}")
 

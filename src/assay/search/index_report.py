@@ -26,8 +26,15 @@ class IndexReport:
     seconds: float = 0.0
     busy: bool = False
     """Another process was writing for longer than was to be waited: this is the version before."""
+    unwritten: str = ""
+    """Why files that changed are not in it: nothing can be written, and this is the version before. Or empty."""
     folders: tuple[str, ...] = ()
     """Below the root, those that were looked into, as `Walk` has them."""
+
+    @property
+    def stale(self) -> bool:
+        """Say whether files changed that are not in it."""
+        return self.busy or bool(self.unwritten)
 
 
 @dataclass(frozen=True, slots=True)

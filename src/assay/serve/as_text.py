@@ -27,7 +27,7 @@ def _(answer: FoundAnswer) -> str:
     if answer.corrected:
         notes.append(f"spelling corrected: {'; '.join(answer.corrected)}")
     if answer.stale:
-        notes.append("files changed and are being indexed; ask again for what is in them")
+        notes.append("files changed that are not in the index yet; ask again for what is in them")
     return _joined([*notes, *map(_hit, answer.hits)], answer.cursor)
 
 

@@ -69,7 +69,7 @@ class FoundAnswer:
     relevant: bool = True
     """False: nothing here is likely to be right; these are only the nearest."""
     stale: bool = False
-    """True: files changed and are still being indexed; ask again for what is in them."""
+    """True: files changed that are not in the index yet; ask again for what is in them."""
     cursor: str = ""
     """For the next page; empty at the end."""
     corrected: list[str] = field(default_factory=list)

@@ -29,6 +29,7 @@ from assay.store.snapshot import Snapshot
 
 LOCK, KEPT = "lock", "kept"
 _MARK, _IGNORE_ALL = ".gitignore", "*\n"
+_PRIVATE = 0o700  # it holds the text of every file, also of those that others may not read
 _READS = 50  # a manifest may be replaced while its files are opened, but not each time
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
@@ -95,7 +96,7 @@ class IndexFolder:
         Where another process writes for longer than the patience, raise BlockingIOError; without one, wait.
         """
         with self._explained():
-            self.location.mkdir(parents=True, exist_ok=True)
+            self.location.mkdir(_PRIVATE, parents=True, exist_ok=True)
             with alone(self.location / LOCK, patience_s=patience_s):
                 self._hide()
                 self._clear()
@@ -108,7 +109,7 @@ class IndexFolder:
     def keeping(self) -> Iterator[None]:
         """Be the one process that keeps this index up to date: others leave writing to it, while it lives."""
         with self._explained():
-            self.location.mkdir(parents=True, exist_ok=True)
+            self.location.mkdir(_PRIVATE, parents=True, exist_ok=True)
             self._hide()
         with alone(self.location / KEPT, busy=f"another assay watch keeps the index in {self.location} up to date"):
             yield
@@ -185,9 +186,17 @@ class IndexFolder:
         except BlockingIOError:
             raise
         except OSError as error:
-            if error.errno in _NO_ROOM:
-                wanted = "free some, or give another place with --index"
-                raise StorageError(f"no room left for the index in {self.location}: {wanted}") from error
-            refusal = UnwritableIndex if error.errno in _READ_ONLY else StorageError
-            what = f"cannot write the index in {self.location}: {error.strerror or error}"
-            raise refusal(f"{what}; give another place with --index") from error
+            raise self._refusal(error) from error
+        except StorageError as error:
+            cause = error.__cause__
+            if not isinstance(cause, OSError) or cause.filename != str(self.location / LOCK):
+                raise
+            raise self._refusal(cause) from error
+
+    def _refusal(self, error: OSError) -> StorageError:
+        if error.errno in _NO_ROOM:
+            wanted = "free some, or give another place with --index"
+            return StorageError(f"no room left for the index in {self.location}: {wanted}")
+        refusal = UnwritableIndex if error.errno in _READ_ONLY else StorageError
+        what = f"cannot write the index in {self.location}: {error.strerror or error}"
+        return refusal(f"{what}; give another place with --index")
