@@ -202,7 +202,7 @@ def test_a_value_that_breaks_the_tests_is_an_intent_fault(outcome, test, returne
         ("import nosuch\nassert f(1) == 1", "nosuch"),
         ("assert f(1) == 1 / 0", "ZeroDivisionError"),
         ("f(1)", "checked nothing"),
-        ("def test_it(tmp_path): assert f(1) == 1", "tmp_path"),
+        ("def test_it(benchmark): assert f(1) == 1", "benchmark"),
         ("assert f(1) == 'a' + 1", "TypeError"),
     ],
 )
@@ -269,9 +269,9 @@ def test_tests_that_need_objects_run_beside_the_program(outcome, source, fault, 
 PAIR = "class Pair:\n  def __init__(s, a): s.a = a\n"
 
 
-def test_objects_that_tests_build_and_hand_in_are_shared(outcome):
+def test_objects_that_tests_build_and_hand_in_stay_with_the_program(outcome):
     seen = outcome(PAIR + "def f(pairs): return sum(p.a for p in pairs)", "assert f([Pair(1), Pair(2)]) == 3")
-    assert (seen.fault, seen.shared) == (Fault.CORRECT, True)
+    assert (seen.fault, seen.shared) == (Fault.CORRECT, False)
 
 
 def test_objects_that_the_function_under_test_returns_are_its_own_fault(outcome):

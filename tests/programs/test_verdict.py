@@ -110,7 +110,7 @@ def test_a_missing_module_is_named(apart, source):
         (Task("t", "", "f", (Script("assert f(1)"), Pytest("\0"))), "test 1 of task t"),
         (Task("t", "", "f", (Call((object(),), 1),)), "an object of class object"),
         (Task("t", "", "", (Call((1,), 1),)), "no entry_point"),
-        (Task("t", "", "", (Stdin("x" * (17 << 20), ""),)), "bytes"),
+        (Task("t", "", "", (Stdin("x" * (65 << 20), ""),)), "bytes"),
     ],
     ids=range(6),
 )

@@ -31,6 +31,7 @@ _ARRAYS: Final = (list, tuple, dict, set, frozenset)
 
 def fault_of(got: object, expected: object) -> Fault:
     """Return how an answer differs from the one that was expected; it does."""
+    got, expected = plain_number(got), plain_number(expected)
     if got is None and expected is not None:
         return Fault.NONE_ERROR
     if _is_empty(got) and not _is_empty(expected):
@@ -50,7 +51,13 @@ def fault_of_unknown(got: object) -> Fault:
     return Fault.EMPTY_ERROR if _is_empty(got) else Fault.INTENT_OTHER
 
 
+def plain_number(value: Any) -> Any:
+    """Return a number of numpy as Python's own, and any other value as it is."""
+    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0 else value
+
+
 def _within(got: Any, expected: Any, depth: int) -> Fault:
+    got, expected = plain_number(got), plain_number(expected)
     kind = _kind(got)
     if kind != _kind(expected):
         return Fault.OUTPUT_TYPE_ERROR

@@ -3,7 +3,8 @@
 Requests and answers, each a list with its kind first:
 
     names [NAME…]              → names {NAME: what it is} | failed FAILURE
-    call NAME ARGS KEYWORDS    → returned VALUE CHANGED SAME | raised FAILURE CHANGED | refused CLASS WHY CHANGED
+    call NAME ARGS KEYWORDS    → returned VALUE CHANGED SAME | raised FAILURE CHANGED
+    use NUMBER ABILITY ARGS …  → returned VALUE null null | raised FAILURE null, of an object (`object_table`)
     run TEXT                   → printed TEXT STATUS FAILURE
     shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
 
@@ -24,6 +25,7 @@ from typing import Any, Final
 
 from assay.programs.harness import codec, shared, whole
 from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpack
+from assay.programs.harness.object_table import ObjectTable
 from assay.programs.harness.program import LoadedProgram, failure_of, flush, fresh_streams
 from assay.programs.harness.recorder import NOTHING
 
@@ -48,6 +50,7 @@ class Candidate:
         self._channel = channel
         self._report = report_fd
         self._program: LoadedProgram | None = None
+        self._table = ObjectTable()
 
     def answer(self) -> None:
         """Answer until the judge has gone."""
@@ -60,6 +63,7 @@ class Candidate:
         kinds: dict[str, Callable[..., list[Any]]] = {
             "names": self._names,
             "call": self._call,
+            "use": self._use,
             "run": self._run,
             "shared": self._shared,
         }
@@ -72,7 +76,7 @@ class Candidate:
         try:
             self._channel.send(answer)
         except (NotPlainData, ValueError, RecursionError) as error:
-            self._channel.send(["refused", "value", str(error), None])
+            self._channel.send(["raised", failure_of(error), None])
 
     def _loaded(self) -> LoadedProgram:
         if self._program is None:
@@ -97,18 +101,37 @@ class Candidate:
         try:
             return {"is": "value", "value": pack(found)}
         except NotPlainData:
-            return {"is": "object", "class": type(found).__name__}
+            return {"is": "object", "value": self._table.pack(found)}
 
     def _call(self, name: str, packed: Any, keywords: Any) -> list[Any]:
-        args, named = unpack(packed), unpack(keywords)
+        args, named = unpack(packed, self._table.find), unpack(keywords, self._table.find)
         try:
             value = self._loaded().find(name)(*args, **named)
             same = next((place for place, arg in enumerate(args) if arg is value and type(arg) in _CHANGEABLE), None)
-            return ["returned", pack(value), _changed(packed, args), same]
-        except NotPlainData as error:
-            return ["refused", type(value).__name__, str(error), _changed(packed, args)]
+            return ["returned", self._table.pack(value), self._changed(packed, args), same]
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
-            return ["raised", self._reported(failure_of(error)), _changed(packed, args)]
+            return ["raised", self._failed(error), self._changed(packed, args)]
+
+    def _use(self, number: int, ability: str, packed: Any, keywords: Any) -> list[Any]:
+        args, named = unpack(packed, self._table.find), unpack(keywords, self._table.find)
+        try:
+            return ["returned", self._table.use(number, ability, args, named), None, None]
+        except BaseException as error:  # noqa: BLE001 - the same
+            return ["raised", self._failed(error), None]
+
+    def _changed(self, before: list[Any], args: list[Any]) -> Any:
+        """Return the arguments packed again where the call changed them, else None."""
+        if codec.is_flat(before):
+            return None
+        after = pack(args, self._table.keep)
+        return None if after == before else after
+
+    def _failed(self, error: BaseException) -> dict[str, Any]:
+        """Describe an exception; one of the program's own class stays here, to be asked for what it holds."""
+        failure = failure_of(error)
+        if "whole" not in failure:
+            failure["object"] = self._table.keep(error)
+        return self._reported(failure)
 
     def _run(self, text: str) -> list[Any]:
         answer = whole.run(self._source, text)
@@ -135,14 +158,3 @@ class Candidate:
         except (OSError, ValueError):
             self._report = -1
         return failure
-
-
-def _changed(before: list[Any], args: list[Any]) -> Any:
-    """Return the arguments packed again where the call changed them, else None."""
-    if codec.is_flat(before):
-        return None
-    try:
-        after = pack(args)
-    except NotPlainData:
-        return None
-    return None if after == before else after

@@ -6,12 +6,14 @@ digits, so that the order of a sum makes no difference. Long texts end in a hash
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, Final
 
-from assay.programs.harness.codec import Drawn, Opaque
+from assay.programs.harness.crossing import MOST_DRAWN, Opaque
 from assay.programs.harness.printed import lines_of, parsed
+from assay.programs.intent import plain_number
 
 LONGEST: Final = 160
 _DEEPEST: Final = 60
@@ -44,6 +46,7 @@ def _line(values: object) -> str:
 
 
 def _text(value: Any, depth: int) -> str:  # noqa: PLR0911  # a kind of value each
+    value = plain_number(value)
     if isinstance(value, bool | int):
         return hex(value) if abs(value) > _EXACT else str(int(value))
     if isinstance(value, float):
@@ -52,17 +55,25 @@ def _text(value: Any, depth: int) -> str:  # noqa: PLR0911  # a kind of value ea
         return repr(value)
     if depth > _DEEPEST:
         return "…"
-    if isinstance(value, Opaque):
-        return f"<{type(value).__name__}>"
+    if isinstance(value, Opaque | Iterator):
+        return _drawn(value, depth)
     if isinstance(value, Mapping):
         pairs = sorted(f"{_text(key, depth + 1)}: {_text(each, depth + 1)}" for key, each in value.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, set | frozenset):
         return f"{{{', '.join(sorted(_text(each, depth + 1) for each in value))}}}"
-    if type(value) in _BRACKETS or isinstance(value, Drawn):
-        left, right = _BRACKETS.get(type(value), ("<", ">"))
+    if type(value) in _BRACKETS:
+        left, right = _BRACKETS[type(value)]
         return f"{left}{', '.join(_text(each, depth + 1) for each in value)}{right}"
     return f"{type(value).__name__} {value!r}"
+
+
+def _drawn(value: Any, depth: int) -> str:
+    """Return the text of an object: of what an iterator gives, if it has an end, else its class."""
+    if not isinstance(value, Iterator):
+        return f"<{type(value).__name__}>"
+    drawn = list(islice(value, MOST_DRAWN + 1))
+    return f"<{', '.join(_text(each, depth + 1) for each in drawn)}>" if len(drawn) <= MOST_DRAWN else "<endless>"
 
 
 def _number(value: float) -> str:

@@ -1,8 +1,10 @@
-"""Plain Python values to JSON and back, and frames of it over a socket: all that a program and its judge exchange.
+"""Values to JSON and back, and frames of it over a socket: all that a program and its judge exchange.
 
-JSON with one-key objects as tags, and neither pickle nor marshal: what arrives can only be data. A value of a
-subclass crosses as its base, read by the base's own C methods, so that a lying `__eq__` or `__iter__` stays behind;
-what is not data is refused. Two names for one list become two lists: identity does not cross.
+JSON with one-key objects as tags, and neither pickle nor marshal: what arrives can only be data. A value crosses whole
+or not at all: zones, default factories, greatest lengths and two names for one list are kept (`library_values` has the
+kinds of the standard library). A value of a subclass crosses as its base, read by the base's own C methods, so that a
+lying `__eq__` or `__iter__` stays behind. What is no data is refused, unless `keep` says what stands for it: an object
+that stays where it is (`object_table`, `handles`).
 """
 
 from __future__ import annotations
@@ -10,21 +12,30 @@ from __future__ import annotations
 import json
 import socket
 import struct
-import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
-from importlib import import_module
+from contextlib import suppress
 from itertools import islice
 from types import NoneType
-from typing import Any, Final
+from typing import Any
 
-MOST_BYTES: Final = 16 << 20
-MOST_ITEMS: Final = 2_000_000
-MOST_DRAWN: Final = 200_000
-"""How many items of an iterator are drawn before it counts as endless."""
-DEEPEST: Final = 100
-PLAIN_BITS: Final = 2000
-"""Integers up to here are written in decimal: below the least limit that `sys.set_int_max_str_digits` takes."""
+from assay.programs.harness.crossing import (
+    DEEPEST,
+    MOST_BYTES,
+    MOST_DRAWN,
+    MOST_ITEMS,
+    PLAIN_BITS,
+    Drawn,
+    Gone,
+    NotPlainData,
+    Opaque,
+    TooLarge,
+    deeply,
+)
+from assay.programs.harness.library_values import KINDS, base_of, name_of_type
+from assay.programs.harness.unpacking import Unpacker, is_flat, unpack
+
+__all__ = ["Channel", "Drawn", "Gone", "NotPlainData", "Opaque", "TooLarge", "Unpacker", "is_flat", "pack", "unpack"]
 
 _LENGTH = struct.Struct(">I")
 _DIRECT = frozenset({float, bool, NoneType})
@@ -32,73 +43,37 @@ _NESTING = frozenset({list, dict})
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 _loads = json.JSONDecoder().decode
 
-
-class NotPlainData(Exception):
-    """A value that is not plain data, too large, too deep, or within itself."""
-
-
-class Gone(Exception):
-    """The other side closed the channel, or sent what is no message."""
+Keep = Callable[[Any], Any]
+"""What stands for an object that is no data; raises NotPlainData where nothing does."""
 
 
-class Drawn:
-    """The items of an iterator that lived on the other side: an iterator again, equal to nothing else."""
-
-    def __init__(self, kind: str, items: list[Any]) -> None:
-        self.kind = kind
-        self._items = iter(items)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        return next(self._items)
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} object>"
-
-
-class Opaque:
-    """Something that the program returned and that is no plain data."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.why}>"
-
-
-def opaque(kind: object, why: object) -> Opaque:
-    """Return what stands for a refused value, of a class that has the name of the value's own."""
-    name = str(kind)[:200].replace("\0", " ")
-    made: Opaque = type(name, (Opaque,), {"__hash__": None})(str(why)[:200])
-    return made
-
-
-def pack(value: object) -> Any:
-    """Return the value as what JSON can say; raise Refused for what is no plain data."""
+def pack(value: object, keep: Keep | None = None) -> Any:
+    """Return the value as what JSON can say; raise NotPlainData for what cannot cross."""
     kind = type(value)
     if kind in _DIRECT:
         return value
     if kind is int and -(1 << 62) < value < 1 << 62:  # type: ignore[operator]
         return value
     try:
-        return _Packer().pack(value)
+        return _Packer(keep).pack(value)
     except RecursionError:
-        raise NotPlainData("nested too deep") from None
+        pass
+    try:
+        with deeply():
+            return _Packer(keep).pack(value)
+    except RecursionError:
+        raise TooLarge("nested too deep") from None
 
 
 class _Packer:
-    """One value on its way out: what room is left, and which containers are open around it."""
+    """One value on its way out: what room is left, how deep it is, and the number of each container that may change."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: Keep | None) -> None:
+        self.keep = keep
         self.room = MOST_ITEMS
-        self.around: set[int] = set()
+        self.depth = 0
+        self.numbers: dict[int, int] = {}
+        self.alive: list[Any] = []
 
     def pack(self, value: Any) -> Any:
         kind = type(value)
@@ -109,20 +84,32 @@ class _Packer:
             packer = _packer_of(kind)
         if packer in _ATOMIC:
             return packer(self, value)
-        if id(value) in self.around:
-            raise NotPlainData(f"a {kind.__name__} that holds itself")
-        if len(self.around) >= DEEPEST:
-            raise NotPlainData(f"nested more than {DEEPEST} deep")
-        self.around.add(id(value))
+        if id(value) in self.numbers:
+            return {"=": self.numbers[id(value)]}
+        if self.depth >= DEEPEST:
+            return self.leave(value)
+        if packer in _CONTAINERS:
+            self.numbers[id(value)] = len(self.numbers)
+        self.depth += 1
         packed = packer(self, value)
-        self.around.discard(id(value))
+        self.depth -= 1
         return packed
+
+    def leave(self, value: Any) -> Any:
+        """Let what is too deep stay where it is."""
+        if self.keep is None:
+            raise TooLarge(f"nested more than {DEEPEST} deep")
+        return self.keep(value)
+
+    def number(self, value: Any) -> None:
+        """Give a value that is made after its parts its number, as the other side will."""
+        self.numbers[id(value)] = len(self.numbers)
 
     def items(self, items: list[Any]) -> list[Any]:
         """Pack what a container holds, all at once where its items need no care."""
         self.room -= len(items) + 1
         if self.room < 0:
-            raise NotPlainData(f"more than {MOST_ITEMS} items")
+            raise TooLarge(f"more than {MOST_ITEMS} items")
         kinds = set(map(type, items))
         if kinds <= _DIRECT:
             return items
@@ -144,7 +131,7 @@ def _text(packer: _Packer, value: Any) -> Any:
     exact = str.__str__(value)
     packer.room -= len(exact) // 8
     if packer.room < 0:
-        raise NotPlainData(f"more than {MOST_BYTES} bytes")
+        raise TooLarge(f"more than {MOST_BYTES} bytes")
     if not exact.isascii():
         raw = exact.encode("utf-8", "surrogatepass")
         if b"\xed" in raw and any("\ud800" <= char <= "\udfff" for char in exact):
@@ -156,8 +143,13 @@ def _bytes(packer: _Packer, value: Any) -> Any:
     exact = bytes(memoryview(value))
     packer.room -= len(exact) // 4
     if packer.room < 0:
-        raise NotPlainData(f"more than {MOST_BYTES} bytes")
-    return {"B" if isinstance(value, bytearray) else "b": exact.hex()}
+        raise TooLarge(f"more than {MOST_BYTES} bytes")
+    return {"b": exact.hex()}
+
+
+def _bytearray(packer: _Packer, value: Any) -> Any:
+    packer.number(value)
+    return {"B": _bytes(packer, value)["b"]}
 
 
 def _mapping(packer: _Packer, items: Iterator[tuple[Any, Any]]) -> list[Any]:
@@ -168,170 +160,85 @@ def _mapping(packer: _Packer, items: Iterator[tuple[Any, Any]]) -> list[Any]:
 def _drawn(packer: _Packer, value: Any) -> Any:
     items = list(islice(value, MOST_DRAWN + 1))
     if len(items) > MOST_DRAWN:
-        raise NotPlainData(f"a {type(value).__name__} of more than {MOST_DRAWN} items")
+        raise TooLarge(f"a {type(value).__name__} of more than {MOST_DRAWN} items")
+    packer.alive += items
     return {"g": [type(value).__name__, packer.items(items)]}
 
 
-def _array(packer: _Packer, value: Any) -> Any:
-    if value.dtype.hasobject or value.dtype.names:
-        raise NotPlainData(f"an array of {value.dtype}")
-    return {"n": [str(value.dtype), list(value.shape), packer.items(value.ravel().tolist())]}
+def _iterator(packer: _Packer, value: Any) -> Any:
+    """Leave an iterator where it is; one that the tests hand in is drawn."""
+    with suppress(NotPlainData):
+        return _kept(packer, value)
+    return _drawn(packer, value)
 
 
-def _scalar(packer: _Packer, value: Any) -> Any:
-    plain = value.item()
-    if type(plain) is type(value):
-        raise NotPlainData(f"a {type(value).__name__}")
-    return packer.pack(plain)
+def _kept(packer: _Packer, value: Any) -> Any:
+    if packer.keep is None:
+        raise NotPlainData(f"an object of class {type(value).__name__}")
+    return packer.keep(value)
 
 
 def _made(packer: _Packer, value: Any) -> Any:
-    kind = type(value)
-    name = f"{kind.__module__}.{kind.__name__}"
-    return {"m": [name, packer.items(list(_MADE[name](value)))]}
+    """Take a value apart as the table of its kind says."""
+    kind: Any = type(value)
+    name, base = base_of(kind)
+    parts = KINDS[name].take(value, base)
+    if parts is None:
+        return _kept(packer, value)
+    packer.alive.append(parts)
+    packed = {"m": [name, packer.items(list(parts))]}
+    packer.number(value)
+    return packed
 
 
-def _builtin_type(_: _Packer, value: Any) -> Any:
-    if value.__module__ != "builtins":
-        raise NotPlainData(f"the class {value.__name__}")
-    return {"T": value.__name__}
+def _type(packer: _Packer, value: Any) -> Any:
+    name = name_of_type(value)
+    return {"T": name} if name else _kept(packer, value)
 
-
-_MADE: dict[str, Callable[[Any], tuple[Any, ...]]] = {
-    "decimal.Decimal": lambda value: (str(value),),
-    "fractions.Fraction": lambda value: (value.numerator, value.denominator),
-    "datetime.timedelta": lambda value: (value.days, value.seconds, value.microseconds),
-    "datetime.date": lambda value: (value.year, value.month, value.day),
-    "datetime.time": lambda value: (value.hour, value.minute, value.second, value.microsecond),
-    "datetime.datetime": lambda value: (*value.timetuple()[:6], value.microsecond),
-}
-"""Values of the standard library that their constructor makes again from plain ones."""
 
 _PACKERS: dict[type, Callable[[_Packer, Any], Any]] = {
     int: _integer,
     str: _text,
     float: lambda _, value: float.__pos__(value),
     bytes: _bytes,
-    bytearray: _bytes,
     complex: lambda _, value: {"c": [complex.__getattribute__(value, part) for part in ("real", "imag")]},
+    type: _type,
     list: lambda packer, value: packer.items(list(list.__iter__(value))),
-    tuple: lambda packer, value: {"t": packer.items(list(tuple.__iter__(value)))},
     OrderedDict: lambda packer, value: {"O": _mapping(packer, OrderedDict.items(value).__iter__())},
     Counter: lambda packer, value: {"C": _mapping(packer, iter(dict.items(value)))},
-    defaultdict: lambda packer, value: {"d": _mapping(packer, iter(dict.items(value)))},
+    defaultdict: lambda packer, value: {
+        "D": [packer.pack(_factory.__get__(value)), *_mapping(packer, iter(dict.items(value)))]
+    },
     dict: lambda packer, value: {"d": _mapping(packer, iter(dict.items(value)))},
     set: lambda packer, value: {"s": packer.items(list(set.__iter__(value)))},
+    deque: lambda packer, value: {"q": [packer.items(list(deque.__iter__(value))), _longest.__get__(value)]},
+    bytearray: _bytearray,
+    tuple: lambda packer, value: {"t": packer.items(list(tuple.__iter__(value)))},
     frozenset: lambda packer, value: {"f": packer.items(list(frozenset.__iter__(value)))},
-    deque: lambda packer, value: {"q": packer.items(list(deque.__iter__(value)))},
     range: lambda packer, value: {"r": packer.items([value.start, value.stop, value.step])},
     type({}.keys()): lambda packer, value: {"K": packer.items(list(value))},
     type({}.values()): lambda packer, value: {"V": packer.items(list(value))},
     type({}.items()): lambda packer, value: {"I": _mapping(packer, iter(value))},
-    type: _builtin_type,
 }
-_ATOMIC = frozenset({_integer, _text, _bytes, _PACKERS[float], _PACKERS[complex], _builtin_type})
+_factory: Any = vars(defaultdict)["default_factory"]
+_longest: Any = vars(deque)["maxlen"]
+_ATOMIC = frozenset({_PACKERS[kind] for kind in (int, str, float, bytes, complex, type)} | {_kept, _iterator})
+_CONTAINERS = frozenset(_PACKERS[kind] for kind in (list, OrderedDict, Counter, defaultdict, dict, set, deque))
+"""What gets its number before its items, for it may hold itself."""
 
 
-def _packer_of(kind: type) -> Callable[[_Packer, Any], Any]:
-    """Return what packs a type that is not in the table: its base's packer, an iterator's, an array's."""
-    name = f"{kind.__module__}.{kind.__name__}"
-    owner = sys.modules.get(kind.__module__)
-    if getattr(owner, kind.__name__, None) is kind and kind.__module__ == "numpy":
-        if name == "numpy.ndarray":
-            return _array
-        if hasattr(kind, "item"):
-            return _scalar
-    if name in _MADE and getattr(owner, kind.__name__, None) is kind:
-        return _made
+def _packer_of(kind: Any) -> Callable[[_Packer, Any], Any]:
+    """Return what packs a type that is not in the table: that of a known kind, of an iterator, of its base."""
     if kind.__module__ in {"builtins", "itertools"} and hasattr(kind, "__next__"):
-        return _drawn
+        return _iterator
+    if base_of(kind)[0]:
+        return _made
+    if issubclass(kind, dict) and hasattr(kind, "__missing__") and not issubclass(kind, Counter | defaultdict):
+        return _kept
     for base in kind.__mro__[1:]:
-        if base in _PACKERS and base is not type:
+        if base in _PACKERS and (base is not type or kind is type):
             return _PACKERS[base]
-    raise NotPlainData(f"an object of class {kind.__name__}")
-
-
-def unpack(packed: Any) -> Any:
-    """Return the value again; raise Gone for what `pack` never makes."""
-    try:
-        return _unpack(packed)
-    except Gone:
-        raise
-    except Exception as error:  # a forged message may do anything here
-        raise Gone(f"a message that is no value: {type(error).__name__}") from error
-
-
-def _unpack(packed: Any) -> Any:
-    kind = type(packed)
-    if kind is list:
-        if _NESTING.isdisjoint(map(type, packed)):
-            return packed[:]
-        return [_unpack(item) for item in packed]
-    if kind is not dict:
-        return packed
-    try:
-        ((tag, content),) = packed.items()
-        return _UNPACKERS[tag](content)
-    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-        raise Gone(f"a message that is no value: {error}") from error
-
-
-def _dict(content: Any) -> dict[Any, Any]:
-    keys, values = content
-    return dict(zip(_unpack(keys), _unpack(values), strict=True))
-
-
-def _unarray(content: Any) -> Any:
-    dtype, shape, items = content
-    numpy = import_module("numpy")
-    found = numpy.dtype(dtype)
-    if found.hasobject or found.names or found.subdtype:
-        raise ValueError(dtype)
-    return numpy.array(_unpack(items), dtype=dtype).reshape(shape)
-
-
-def _unmade(content: Any) -> Any:
-    name, items = content
-    if name not in _MADE:
-        raise ValueError(name)
-    module, _, kind = name.partition(".")
-    return getattr(import_module(module), kind)(*_unpack(items))
-
-
-def _untype(name: Any) -> Any:
-    found = vars(import_module("builtins"))[name]
-    if not isinstance(found, type):
-        raise TypeError(name)
-    return found
-
-
-_UNPACKERS: dict[str, Callable[[Any], Any]] = {
-    "i": lambda digits: int(digits, 16),
-    "u": lambda digits: bytes.fromhex(digits).decode("utf-8", "surrogatepass"),
-    "b": bytes.fromhex,
-    "B": bytearray.fromhex,
-    "c": lambda parts: complex(*map(float, parts)),
-    "t": lambda items: tuple(_unpack(items)),
-    "d": _dict,
-    "O": lambda content: OrderedDict(_dict(content)),
-    "C": lambda content: Counter(_dict(content)),
-    "s": lambda items: set(_unpack(items)),
-    "f": lambda items: frozenset(_unpack(items)),
-    "q": lambda items: deque(_unpack(items)),
-    "r": lambda parts: range(*parts),
-    "K": lambda items: dict.fromkeys(_unpack(items)).keys(),
-    "V": lambda items: dict(enumerate(_unpack(items))).values(),
-    "I": lambda content: _dict(content).items(),
-    "g": lambda content: Drawn(str(content[0]), _unpack(content[1])),
-    "n": _unarray,
-    "m": _unmade,
-    "T": _untype,
-}
-
-
-def is_flat(packed: list[Any]) -> bool:
-    """Say whether a packed list holds no container."""
-    return _NESTING.isdisjoint(map(type, packed))
+    return _type if issubclass(kind, type) else _kept
 
 
 class Channel:
@@ -342,14 +249,19 @@ class Channel:
         self._buffer = bytearray()
 
     def send(self, message: object) -> None:
-        """Send one message; raise Refused where it is too long, Gone where nobody listens."""
-        self.post(_dumps(message))
+        """Send one message; raise TooLarge where it is too long, Gone where nobody listens."""
+        try:
+            text = _dumps(message)
+        except RecursionError:
+            with deeply():
+                text = _dumps(message)
+        self.post(text)
 
     def post(self, text: str) -> None:
         """Send a message that is JSON already."""
         raw = text.encode("ascii")
         if len(raw) > MOST_BYTES:
-            raise NotPlainData(f"{len(raw)} bytes, more than {MOST_BYTES}")
+            raise TooLarge(f"{len(raw)} bytes, more than {MOST_BYTES}")
         try:
             self._sock.sendall(_LENGTH.pack(len(raw)) + raw)
         except OSError as error:
@@ -360,8 +272,16 @@ class Channel:
         (length,) = _LENGTH.unpack(self._take(_LENGTH.size))
         if length > MOST_BYTES:
             raise Gone(f"a message of {length} bytes, more than {MOST_BYTES}")
+        raw = self._take(length)
         try:
-            return _loads(self._take(length).decode("ascii"))
+            return _loads(raw.decode("ascii"))
+        except RecursionError:
+            pass
+        except ValueError as error:
+            raise Gone(f"a message that is no JSON: {error}") from error
+        try:
+            with deeply():
+                return _loads(raw.decode("ascii"))
         except (ValueError, RecursionError) as error:
             raise Gone(f"a message that is no JSON: {error}") from error
 

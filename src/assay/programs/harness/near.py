@@ -10,7 +10,7 @@ from __future__ import annotations
 from cmath import isfinite
 from typing import Any, Final
 
-from assay.programs.intent import same
+from assay.programs.intent import plain_number, same
 
 _RELATIVE: Final = 1e-7
 _DEEPEST: Final = 100
@@ -30,6 +30,7 @@ def loosened(got: Any, expected: Any) -> tuple[Any, Any]:
 
 
 def _within(got: Any, expected: Any, atol: float, depth: int) -> bool:
+    got = plain_number(got)
     if isinstance(expected, float | complex):
         return isinstance(got, int | float | complex) and _close(got, expected, atol)
     if depth > _DEEPEST or type(got) is not type(expected):

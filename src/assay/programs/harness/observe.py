@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.faults import Fault
 from assay.programs.harness.canonical import canonical, canonical_lines
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque, unpack
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque
 from assay.programs.harness.recorder import FAILURE, found_in
 from assay.programs.harness.remote import LoadFailed, Remote
 
@@ -64,9 +65,9 @@ def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answ
         if failure is None:
             raise Gone("no answer") from error
         return _failure(RAISED, failure)
-    if isinstance(packed, Opaque):
-        return OPAQUE, canonical(packed), "", -1
-    value = unpack(packed)
+    value = remote.answer(packed)
+    if isinstance(value, Opaque) and not isinstance(value, Iterator):
+        return OPAQUE, canonical(value), "", -1
     return NONE if value is None else RETURNED, canonical(value), "", -1
 
 

@@ -11,17 +11,23 @@ from __future__ import annotations
 import builtins
 import io
 import linecache
+import re
 import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Final
 
 from assay.programs.harness import codec
 
 FILE: Final = "solution.py"
+_STARTS_ANEW: Final = re.compile("""["'](?:spawn|forkserver)["']""")
+"""How programs name the ways to start a process that does not copy this one."""
 MOST_MESSAGE: Final = 1000
+_LINKS: Final = 3
+"""How many causes of an exception are told."""
 
 
 class LoadedProgram:
@@ -32,11 +38,21 @@ class LoadedProgram:
         self.module = ModuleType(name)
         self.module.__dict__.update(__file__=FILE, __builtins__=builtins)
         sys.modules[name] = sys.modules["__main__"] = self.module
+        if _STARTS_ANEW.search(source):
+            self._write(source)
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True)[:100_000], FILE)
         try:
             exec(compiled(source), self.module.__dict__)  # noqa: S102 - the reason for all the walls around this
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
             self.failure = failure_of(error)
+
+    def _write(self, source: str) -> None:
+        """Lay the program where processes that begin with a new interpreter look for it, in its scratch folder."""
+        path = Path(FILE).absolute()
+        with suppress(OSError, ValueError):
+            path.write_text(source, encoding="utf-8")
+            self.module.__dict__["__file__"] = str(path)
+            sys.path.insert(0, str(path.parent))
 
     def find(self, name: str) -> Any:
         """Return what the program calls by this name, a method of its `class Solution` too; raises LookupError."""
@@ -72,7 +88,7 @@ def compiled(source: str) -> Any:
             raise SyntaxError(f"the compiler gave up: {type(error).__name__}: {error}") from None
 
 
-def failure_of(error: BaseException) -> dict[str, Any]:
+def failure_of(error: BaseException, depth: int = 0) -> dict[str, Any]:
     """Describe an exception in plain data; a program's own exception class may lie about itself, never fail here."""
     kind = type(error)
     bases = [base.__name__ for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base]
@@ -82,6 +98,13 @@ def failure_of(error: BaseException) -> dict[str, Any]:
         said["args"] = codec.pack(list(error.args)) if len(said["message"]) < MOST_MESSAGE else None
     except BaseException:  # noqa: BLE001 - see above
         said["args"] = None
+    if getattr(builtins, kind.__name__, None) is kind:
+        with suppress(BaseException):
+            said["whole"] = codec.pack(error)
+    for link in ("cause", "context"):
+        other = getattr(error, f"__{link}__", None)
+        if isinstance(other, BaseException) and depth < _LINKS:
+            said[link] = failure_of(other, depth + 1)
     if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str) and "." not in error.name:
         said["missing"] = error.name
     return said

@@ -1,7 +1,7 @@
 """The few things of pytest that tests of programs use, so that they run the same with pytest installed or not.
 
-`raises`, `approx`, `mark.parametrize`, `mark.skip`, `skip`, `fail`, `param` and fixtures that are functions. What is
-missing raises `Unsupported`: the run is undecided, not wrong.
+`raises`, `approx`, `mark.parametrize`, `mark.skip`, `skip`, `fail`, `param`, fixtures that are functions, and those of
+`fixtures`. What is missing raises `Unsupported`: the run is undecided, not wrong.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from itertools import product
 from math import inf
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
+
+from assay.programs.harness.fixtures import FIXTURES
 
 
 class Unsupported(ImportError):
@@ -157,6 +159,9 @@ def _call(function: Any, given: dict[str, Any], namespace: Mapping[str, Any], af
         if name in given or parameter.default is not inspect.Parameter.empty:
             continue
         maker = namespace.get(name)
+        if maker is None and name in FIXTURES:
+            given = {**given, name: after.enter_context(FIXTURES[name]())}
+            continue
         if not getattr(maker, "is_fixture", False):
             raise Unsupported(f"the fixture {name} is not supported here")
         given = {**given, name: _made(maker, namespace, after)}

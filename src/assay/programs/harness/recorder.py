@@ -279,7 +279,7 @@ class _Short(reprlib.Repr):
         self.maxlong = 200
 
     def repr1(self, x: object, level: int) -> str:
-        return repr(x) if isinstance(x, Opaque) else super().repr1(x, level)
+        return Opaque.__repr__(x) if isinstance(x, Opaque) else super().repr1(x, level)
 
     def repr_int(self, x: int, level: int) -> str:
         return super().repr_int(x, level) if x.bit_length() <= 2000 else f"<an integer of {x.bit_length()} bits>"

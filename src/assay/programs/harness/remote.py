@@ -1,26 +1,23 @@
 """The program's functions as the judge calls them: each call is a message to the other process and its answer.
 
 Arguments that the program changed are changed here too, in place. What the program raised is raised here, as the
-builtin exception of that name. What it returned and was refused becomes an `Opaque`, which equals nothing. An answer
-that is none, in any of its parts, counts as no answer: `Gone`.
+builtin exception of that name. An object that is no data becomes a `Handle`, by which the tests use it where it is. An
+answer that is none, in any of its parts, counts as no answer: `Gone`.
 """
 
 from __future__ import annotations
 
-import builtins
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque, opaque, pack, unpack
-from assay.programs.harness.recorder import FAILURE, NOTHING
-
-
-class NeedsObjects(Exception):
-    """The tests hand the program something that is no plain data."""
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, TooLarge, Unpacker, pack, unpack
+from assay.programs.harness.graft import graft
+from assay.programs.harness.handles import Handle, NeedsObjects, handle, stands_for
+from assay.programs.harness.raised import error_of
+from assay.programs.harness.recorder import NOTHING
 
 
 class LoadFailed(Exception):
@@ -34,14 +31,23 @@ class LoadFailed(Exception):
 class Remote:
     """Asks the program's process; `on_return` sees every value that came back."""
 
-    def __init__(self, channel: Channel, on_return: Callable[[Any], None], entry: str = "") -> None:
+    def __init__(self, channel: Channel, on_return: Callable[[Any], None]) -> None:
         self._channel = channel
         self.on_return = on_return
-        self._entry = entry
-        self._built: list[Opaque] = []
-        self._known: dict[str, dict[str, Any]] = {}
+        self.relied = False
+        """Whether the program was asked to compare."""
         self.ended: Gone | NeedsObjects | LoadFailed | None = None
         """Why nothing can be asked any more, for tests that catch whatever a function raises."""
+        self.namespace: dict[str, Any] = {}
+        """The tests' own, in which the program's global values are kept as they are there."""
+        self._values: set[str] = set()
+        self._handles: dict[int, Handle] = {}
+        self._known: dict[str, dict[str, Any]] = {}
+
+    @property
+    def kept(self) -> bool:
+        """Whether an object of the program stayed there."""
+        return bool(self._handles)
 
     def ask(self, message: list[Any], kinds: set[str]) -> list[Any]:
         """Send a message and return the answer, which is of one of these kinds; raises Gone for any other."""
@@ -69,11 +75,10 @@ class Remote:
         kind = self.kind_of(name)
         if kind in {"function", "class"}:
             return self.function(name)
-        if kind == "value":
+        if kind == "value" or (kind == "object" and name not in sys.stdlib_module_names):
+            self._values.add(name)
             with self._noting():
-                return unpack(self._known[name].get("value"))
-        if kind == "object" and name not in sys.stdlib_module_names:
-            return opaque(self._known[name].get("class"), "an object of the program")
+                return self.answer(self._known[name].get("value"))
         if name in sys.stdlib_module_names:
             return import_module(name)
         return _module(str(self._known[name].get("name"))) if kind == "module" else NOTHING
@@ -83,49 +88,77 @@ class Remote:
 
         def call(*args: Any, **keywords: Any) -> Any:
             try:
-                packed, named = pack(list(args)), pack(keywords)
+                packed, named = pack(list(args), stands_for), pack(keywords, stands_for)
             except NotPlainData as error:
-                returned = _opaque_in([*args, *keywords.values()])
-                if returned is not None and returned not in self._built:
-                    # what a function returned is the program's doing, and no reason to share an interpreter with it
-                    raise TypeError(f"'{type(returned).__name__}' object is no plain data") from None
-                self.ended = NeedsObjects(str(error))
-                raise self.ended from None
-            value = self._returned(self.ask(["call", name, packed, named], _ANSWERS), args)
-            if isinstance(value, Opaque) and name != self._entry and self.kind_of(name) == "class":
-                self._built.append(value)  # the tests' doing: they build an object to hand it in
+                raise self._over(error) from None
+            try:
+                value = self._returned(self.ask(["call", name, packed, named], _ANSWERS), args)
+            finally:
+                self._renew()
             self.on_return(value)
             return value
 
         call.__name__ = call.__qualname__ = name
         return call
 
-    def call_packed(self, name: str, args: str) -> Any:
-        """Call with arguments that are JSON already; return the packed value, an Opaque for what was refused.
+    def _renew(self) -> None:
+        """See what became of the program's global values that the tests read."""
+        names = self._values & self.namespace.keys()
+        if not names or self.ended:
+            return
+        self.learn(sorted(names))
+        for name in names:
+            self.namespace[name] = graft(self.namespace[name], self.answer(self._known[name].get("value")))
 
-        Raises what the program raised.
-        """
+    def call_packed(self, name: str, args: str) -> Any:
+        """Call with arguments that are JSON already; return the packed value, or raise what the program raised."""
         self._channel.post(f'["call","{name}",{args},{{"d":[[],[]]}}]')
-        answer = self._answer(_ANSWERS)
+        return self._value_in(self._answer(_ANSWERS))
+
+    def use(self, number: int, ability: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Use an object of the program; return the packed answer, or raise what the program raised."""
+        try:
+            packed, named = pack(list(args), stands_for), pack(keywords, stands_for)
+        except NotPlainData as error:  # what the program returned is no reason to share an interpreter with it
+            raise TypeError(f"an object of the program is used with {error}") from None
+        return self._value_in(self.ask(["use", number, ability, packed, named], _ANSWERS))
+
+    def answer(self, packed: Any) -> Any:
+        """Unpack an answer."""
+        return unpack(packed, self._handle)
+
+    def unpacker(self) -> Unpacker:
+        """Return what unpacks an answer in parts."""
+        return Unpacker(self._handle)
+
+    def _handle(self, told: Any) -> Handle:
+        number = told[0]
+        if number not in self._handles:
+            self._handles[number] = handle(self, told)
+        return self._handles[number]
+
+    def _over(self, error: NotPlainData) -> NeedsObjects:
+        """Note that the tests cannot go on here, for they may catch everything."""
+        self.ended = NeedsObjects(str(error))
+        return self.ended
+
+    def _value_in(self, answer: list[Any]) -> Any:
         if answer[0] == "raised":
             raise self._error(answer[1])
-        return answer[1] if answer[0] == "returned" else opaque(answer[1], answer[2])
+        return answer[1]
 
     def _returned(self, answer: list[Any], args: tuple[Any, ...]) -> Any:
         with self._noting():
-            changed = answer[3] if answer[0] == "refused" else answer[2]
-            if changed is not None:
-                _graft_all(args, unpack(changed))
-            if answer[0] == "refused":
-                return opaque(answer[1], answer[2])
+            if answer[2] is not None:
+                _graft_all(args, self.answer(answer[2]))
             if answer[0] == "returned":
                 same = answer[3]
-                return args[same] if type(same) is int and 0 <= same < len(args) else unpack(answer[1])
+                return args[same] if type(same) is int and 0 <= same < len(args) else self.answer(answer[1])
         raise self._error(answer[1])
 
     def _error(self, failure: dict[str, Any]) -> BaseException:
         with self._noting():
-            return _error_of(failure)
+            return error_of(failure, self.answer)
 
     def _answer(self, kinds: set[str]) -> list[Any]:
         with self._noting():
@@ -141,8 +174,8 @@ class Remote:
         """Make `Gone` of whatever a forged message does here, and remember it."""
         try:
             yield
-        except NotPlainData:
-            raise
+        except TooLarge as error:
+            raise self._over(error) from None
         except Gone as error:
             self.ended = error
             raise
@@ -151,9 +184,8 @@ class Remote:
             raise self.ended from error
 
 
-_MOST_LOOKED_AT = 10_000
-_ANSWERS = {"returned", "raised", "refused"}
-_LENGTHS = {"returned": 4, "raised": 3, "refused": 4, "names": 2, "failed": 2, "printed": 4, "shared": 3}
+_ANSWERS = {"returned", "raised"}
+_LENGTHS = {"returned": 4, "raised": 3, "names": 2, "failed": 2, "printed": 4, "shared": 3}
 _FAILURES: dict[str, Callable[[list[Any]], bool]] = {
     "raised": lambda answer: is_failure(answer[1]),
     "failed": lambda answer: is_failure(answer[1]),
@@ -180,56 +212,7 @@ def _module(name: str) -> Any:
     return NOTHING
 
 
-def _opaque_in(values: Iterable[Any]) -> Opaque | None:
-    """Return what the program returned, among values or in containers of them, that is no plain data."""
-    waiting, seen = list(values), set[int]()
-    while waiting and len(seen) < _MOST_LOOKED_AT:
-        value = waiting.pop()
-        if isinstance(value, Opaque):
-            return value
-        if id(value) not in seen and isinstance(value, list | tuple | set | frozenset | dict | deque):
-            seen.add(id(value))
-            waiting += [*value, *(value.values() if isinstance(value, dict) else ())]
-    return None
-
-
-def _error_of(failure: dict[str, Any]) -> BaseException:
-    name = str(failure.get("type", "Exception"))
-    bases = [getattr(builtins, str(base), None) for base in failure.get("bases", [])]
-    found = (kind for kind in bases if isinstance(kind, type) and issubclass(kind, BaseException))
-    base = next(found, Exception)
-    if issubclass(base, StopIteration | StopAsyncIteration | GeneratorExit | BaseExceptionGroup):
-        base = Exception
-    made: Any = base if base.__name__ == name else type(name, (base,), {})
-    error: BaseException = made.__new__(made)
-    args = failure.get("args")
-    error.args = tuple(unpack(args)) if isinstance(args, list) else (failure.get("message", ""),)
-    setattr(error, FAILURE, failure)
-    return error
-
-
 def _graft_all(args: tuple[Any, ...], changed: Any) -> None:
     if isinstance(changed, list) and len(changed) == len(args):
         for old, new in zip(args, changed, strict=True):
-            _graft(old, new)
-
-
-def _graft(old: Any, new: Any) -> Any:
-    """Make a container what it became, keeping those inside that are still of their kind; return what stands for it."""
-    if type(old) is not type(new):
-        return new
-    if isinstance(old, list):
-        old[:] = [_graft(*pair) for pair in zip(old, new, strict=False)] + new[len(old) :]
-    elif isinstance(old, dict):
-        merged = {key: _graft(old[key], value) if key in old else value for key, value in new.items()}
-        old.clear()
-        old.update(merged)
-    elif isinstance(old, set):
-        old.clear()
-        old.update(new)
-    elif isinstance(old, bytearray | deque):
-        old.clear()
-        old.extend(new)
-    else:
-        return new
-    return old
+            graft(old, new)

@@ -20,8 +20,9 @@ from types import CodeType
 from typing import Any, Final
 
 from assay.programs.harness import asserts, codec
+from assay.programs.harness.needs import needs_objects
 from assay.programs.harness.pure_tests import called_names, is_pure
-from assay.programs.harness.taint import free_names, imported_names, is_plain, tainted_names, uses
+from assay.programs.harness.taint import free_names, imported_names, tainted_names
 
 TESTS_FILE: Final = "<tests>"
 MODULE: Final = "solution"
@@ -61,11 +62,12 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
         pure = is_pure(tree, program)
         values = program - (_MODULES - called) | imported | ({entry} if entry else set())
         names = tainted_names(tree, values)
-        check, objects = _has_check(tree), _needs_objects(tree, values, names)
+        check, objects = _has_check(tree), needs_objects(tree, values, names)
+        wanted = program & (called & {entry} if _imports_all(tree) else called)
         tree.body = [node for node in tree.body if not _is_unittest_main(node)]
         rewritten = asserts.rewrite(tree, names)
         code = compile(tree, TESTS_FILE, "exec", dont_inherit=True)
-    return ScriptPlan(code, rewritten.asserts, rewritten.sites, program, program & called, check, objects, pure)
+    return ScriptPlan(code, rewritten.asserts, rewritten.sites, program, wanted, check, objects, pure)
 
 
 def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
@@ -101,6 +103,14 @@ def packed_call(args: Sequence[Any], expected: object, atol: float) -> dict[str,
     return {"kind": "call", "args": arguments, "expected": codec.pack(expected), "atol": atol}
 
 
+def _imports_all(tree: ast.Module) -> bool:
+    """Say whether the tests import names that they do not write down, from elsewhere than the program."""
+    return any(
+        isinstance(node, ast.ImportFrom) and node.module != MODULE and any(alias.name == "*" for alias in node.names)
+        for node in ast.walk(tree)
+    )
+
+
 def _has_check(tree: ast.Module) -> bool:
     """Say whether `check(candidate)` is defined and left for somebody to call."""
     defined = any(isinstance(node, ast.FunctionDef) and node.name == "check" and node.args.args for node in tree.body)
@@ -116,39 +126,3 @@ def _has_check(tree: ast.Module) -> bool:
 def _is_unittest_main(node: ast.stmt) -> bool:
     """Say whether a statement runs the tests itself: it would look for them in another module, and end the process."""
     return isinstance(node, ast.Expr) and ast.unparse(node).startswith(("unittest.main(", "pytest.main("))
-
-
-def _needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[str]) -> bool:
-    """Say whether the tests do with the program's values what only works where the values live."""
-    return any(_handles(node, names) or _names_class(node, program) for node in ast.walk(tree))
-
-
-def _handles(node: ast.AST, names: frozenset[str]) -> bool:
-    """Say whether a value of the program is used as an object: by an attribute of its own, called, awaited, drawn."""
-    match node:
-        case ast.Attribute(value=ast.Name(id=name)) if name == "self" or name in _MODULES:
-            return False
-        case ast.Attribute(value=inner, attr=attr):
-            return uses(inner, names) and not is_plain(attr)
-        case (
-            ast.Call(func=ast.Call() | ast.Subscript() as inner)
-            | ast.Call(func=ast.Name(id="next" | "iter"), args=[inner, *_])
-            | ast.Await(value=inner)
-        ):
-            return uses(inner, names)
-    return False
-
-
-def _names_class(node: ast.AST, program: frozenset[str]) -> bool:
-    """Say whether a name of the program stands where only a class or a context manager makes sense."""
-    match node:
-        case ast.ClassDef(bases=bases):
-            return any(uses(base, program) for base in bases)
-        case (
-            ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind])
-            | ast.Call(func=ast.Attribute(attr="assertRaises" | "raises"), args=[kind, *_])
-            | ast.ExceptHandler(type=ast.expr() as kind)
-            | ast.withitem(context_expr=ast.Call(func=ast.Name() as kind))
-        ):
-            return uses(kind, program)
-    return False

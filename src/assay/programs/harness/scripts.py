@@ -39,9 +39,20 @@ class ProgramModule(ModuleType):
         return found
 
 
-def run_script(plan: ScriptPlan, recorder: Recorder, bring: Bring, entry: str, seal: Seal | None = None) -> None:
-    """Run the tests; raises what they raise, and CodeChanged where they break a seal."""
-    namespace: dict[str, Any] = {"__name__": _TESTS, "__file__": "tests.py"}
+def run_script(  # noqa: PLR0913, PLR0917  each is one thing
+    plan: ScriptPlan,
+    recorder: Recorder,
+    bring: Bring,
+    entry: str,
+    seal: Seal | None = None,
+    namespace: dict[str, Any] | None = None,
+) -> None:
+    """Run the tests, in a namespace of the caller's where there is one.
+
+    Raises what they raise, and CodeChanged where they break a seal.
+    """
+    namespace = {} if namespace is None else namespace
+    namespace |= {"__name__": _TESTS, "__file__": "tests.py"}
     namespace |= {BEGIN: recorder.begin, SEEN: recorder.seen, FAILED: recorder.failed}
     namespace |= {SPARED: recorder.spared, GUARDED: recorder}
     brought: dict[str, Any] = {}

@@ -11,13 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from types import FunctionType
+from typing import Any, Final
 
 from assay.programs.harness.program import failure_of
-from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, TestFinding, changed_code
+from assay.programs.harness.recorder import FAILURE, Failed, Recorder, TestFinding, changed_code
 from assay.programs.harness.script_plan import unpacked
 from assay.programs.harness.scripts import Bring, run_script
 from assay.programs.harness.seal import CodeChanged, Seal
+
+_INSIDE: Final = ("inspect", "get_type_hints", "__code__", "__annotations__", "__defaults__", "__wrapped__")
+"""What tests say that look at functions as they are written: such a function is not watched."""
 
 
 def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,6 +32,7 @@ def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[
     plan = unpacked(script)
     survey = bool(script.get("survey"))
     found: list[TestFinding] = []
+    looks_inside = any(word in script["source"] for word in _INSIDE)
 
     def spare(finding: TestFinding) -> bool:
         found.append(finding)
@@ -40,7 +45,7 @@ def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[
 
     def watched(name: str) -> Any:
         found = bring(name)
-        return _watched(found, recorder) if _is_function(found) else found
+        return _watched(found, recorder) if isinstance(found, FunctionType) and not looks_inside else found
 
     try:
         run_script(plan, recorder, watched, script["entry"], seal)
@@ -54,11 +59,7 @@ def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[
     return {"executed": recorder.executed, "passed": recorder.passed() if survey else [], "finding": told}
 
 
-def _is_function(found: object) -> bool:
-    return found is not NOTHING and callable(found) and not isinstance(found, type)
-
-
-def _watched(function: Any, recorder: Recorder) -> Any:
+def _watched(function: FunctionType, recorder: Recorder) -> Any:
     def call(*args: Any, **keywords: Any) -> Any:
         try:
             value = function(*args, **keywords)
@@ -68,6 +69,8 @@ def _watched(function: Any, recorder: Recorder) -> Any:
         recorder.returned(value)
         return value
 
+    for name in ("__name__", "__qualname__", "__doc__", "__module__", "__dict__"):
+        setattr(call, name, getattr(function, name))
     return call
 
 

@@ -21,8 +21,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from assay.faults import Fault
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque, unpack
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, unpack
+from assay.programs.harness.handles import NeedsObjects
 from assay.programs.harness.near import loosened, near
+from assay.programs.harness.needs import imports_library
 from assay.programs.harness.observe import observe
 from assay.programs.harness.printed import differs, parsed
 from assay.programs.harness.recorder import (
@@ -35,7 +37,7 @@ from assay.programs.harness.recorder import (
     found_in,
     show,
 )
-from assay.programs.harness.remote import LoadFailed, NeedsObjects, Remote, is_failure
+from assay.programs.harness.remote import LoadFailed, Remote, is_failure
 from assay.programs.harness.script_plan import ScriptPlan, unpacked
 from assay.programs.harness.scripts import run_script
 from assay.programs.harness.seal import CodeChanged, Seal
@@ -87,7 +89,7 @@ class TestProcess:
         self._plans = plans
         self._write = write
         self._entry: str = spec["entry"]
-        self._remote = Remote(channel, lambda _: None, self._entry)
+        self._remote = Remote(channel, lambda _: None)
         self._survey = bool(spec.get("survey"))
         self._goes_on = self._survey or bool(spec.get("every_test"))
         self._sealed = bool(spec.get("sealed"))
@@ -131,7 +133,7 @@ class TestProcess:
             **asdict(finding),
             "fault": str(finding.fault),
             "tests_run": self._run,
-            "shared": self._shared,
+            "shared": self._shared or self._remote.relied,
             "passed": self._passed[:MOST_PASSED],
             "ran_all": not self._broke if self._goes_on else None,
             "gone": bool(gone) and self._first is None,
@@ -184,18 +186,28 @@ class TestProcess:
         plan = self._plans[number]
         if plan.objects:
             return self._in_shared(number, test)
-        spare = (lambda finding: self._found(finding) and not finding.breaks) if self._goes_on else None
-        recorder = Recorder(plan.asserts, plan.sites, spare, (Gone, LoadFailed, NeedsObjects, CodeChanged))
+
+        def spare(finding: TestFinding) -> bool:
+            self._look_for_library(test)
+            return self._remote.ended is None and self._found(finding) and not finding.breaks
+
+        recorder = Recorder(
+            plan.asserts, plan.sites, spare if self._goes_on else None, (Gone, LoadFailed, NeedsObjects, CodeChanged)
+        )
         self._remote.on_return = recorder.returned
         finding: TestFinding | None = None
         try:
-            run_script(plan, recorder, self._remote.bring, self._entry, Seal() if self._sealed else None)
+            self._remote.namespace = {}
+            seal = Seal() if self._sealed else None
+            namespace = self._remote.namespace if seal is None else None
+            run_script(plan, recorder, self._remote.bring, self._entry, seal, namespace)
         except (Gone, LoadFailed, NeedsObjects) as error:
             self._remote.ended = self._remote.ended or error
         except CodeChanged as changed:
             finding = changed_code(changed)
         except BaseException as error:  # noqa: BLE001 - tests may raise anything
             finding = recorder.finding(error)
+            self._look_for_library(test)
         ended, self._remote.ended = self._remote.ended, None
         if isinstance(ended, NeedsObjects):
             decided = self._first is not None and self._first.test == number and not self._survey
@@ -207,8 +219,13 @@ class TestProcess:
         self._passed += [f"test {number}: {each}" for each in recorder.passed()] if self._survey else []
         return finding
 
+    def _look_for_library(self, test: dict[str, Any]) -> None:
+        """Have tests run again beside the program that failed with an object of it, and know classes of a library."""
+        if self._remote.ended is None and self._remote.kept and imports_library(test["source"]):
+            self._remote.ended = NeedsObjects("the tests look for objects of a library")
+
     def _in_shared(self, number: int, test: dict[str, Any]) -> TestFinding | None:
-        self._shared = True
+        self._shared, self._remote.ended = True, None
         nonce = secrets.token_hex(8)
         script = {**test, "survey": self._survey, "sealed": self._sealed}
         _, told, answer = self._remote.ask(["shared", script, nonce], {"shared"})
@@ -236,8 +253,7 @@ class TestProcess:
                 raise
             return found_in(failure)
         if packed != test["expected"] or self._spec["loose"]:
-            got = packed if isinstance(packed, Opaque) else unpack(packed)
-            expected = unpack(test["expected"])
+            got, expected = self._remote.answer(packed), unpack(test["expected"])
             finding = self._compare(got, expected, test["atol"], f"call {number}: {shown}")
             if finding:
                 return finding

@@ -1,0 +1,270 @@
+"""What the judge has in the place of an object of the program: each use is a message, each answer data or another one.
+
+So tests iterate, index, call and measure such objects while program and tests stay apart. The program is never asked
+whether its object equals plain data, or stands above or below it: the object counts as equal where it says so itself
+and what it holds, drawn as data, is equal too. Two objects of the program are compared by the program; then the
+outcome says that it was so, as it does where an object alone can say what it contains.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import islice
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
+from typing import Any, Final, Protocol
+
+from assay.programs.harness.codec import Gone, NotPlainData, Opaque, TooLarge, Unpacker, pack
+from assay.programs.harness.graft import graft
+from assay.programs.harness.object_table import ABILITIES, ATTRIBUTE, UNHASHABLE
+from assay.programs.harness.recorder import FAILURE
+
+_FIRST_SINGLY: Final = 64
+_MOST_AT_ONCE: Final = 4096
+_ABOUT: Final = "@handle"
+_ORDERINGS: Final = ("__lt__", "__le__", "__gt__", "__ge__")
+_OF_FUNCTIONS: Final = frozenset({"__name__", "__qualname__", "__wrapped__", "__self__", "__annotations__"})
+_KINDS: Final = {kind.__name__: kind for kind in (GeneratorType, FunctionType, MethodType, BuiltinFunctionType)}
+
+
+class NeedsObjects(BaseException):
+    """The tests hold something that is no data and that the program would have to see; nothing that tests catch."""
+
+
+class Asks(Protocol):
+    """Who asks the program."""
+
+    relied: bool
+    """Whether a comparison was left to the program."""
+
+    def use(self, number: int, ability: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Use an object of the program; return the answer, still packed, for `__next__`."""
+
+    def answer(self, packed: Any) -> Any:
+        """Unpack an answer."""
+
+    def unpacker(self) -> Unpacker:
+        """Return what unpacks an answer in parts."""
+
+
+class About:
+    """What is known of a handle, and the items that were fetched ahead."""
+
+    def __init__(self, asks: Asks, number: int, able: frozenset[str]) -> None:
+        self.asks = asks
+        self.number = number
+        self.able = able
+        self.ahead: list[Any] = []
+        self.drawn = 0
+        self.ended = False
+        self.held: dict[int, Any] = {}
+
+
+class Handle(Opaque):
+    """An object of the program."""
+
+    def __eq__(self, other: object) -> Any:
+        return True if self is other else _compared(self, "__eq__", other, operator.eq)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in _OF_FUNCTIONS:
+            raise _lacks(self, name)
+        try:
+            return _use(self, ATTRIBUTE, name)
+        except AttributeError as error:
+            if getattr(error, FAILURE, {}).get("line", -1) > 0:
+                raise
+            raise _lacks(self, name) from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise NeedsObjects(f"the tests set {name}")
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise TypeError(f"cannot copy or pickle '{type(self).__name__}' object")
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return _KINDS.get(type(self).__name__, type(self))
+
+
+def _lacks(it: Handle, name: str) -> AttributeError:
+    """Return what attribute access raises where the program's code has no part in it."""
+    return AttributeError(f"'{type(it).__name__}' object has no attribute {name!r}", name=name, obj=it)
+
+
+def handle(asks: Asks, told: Any) -> Handle:
+    """Return what stands for an object; raises anything for a forged one."""
+    number, name, able = told
+    kind = _class(name.replace("\0", " ")[:200], frozenset(able))
+    made = object.__new__(kind)
+    made.__dict__[_ABOUT] = About(asks, operator.index(number), frozenset(able))
+    return made
+
+
+def stands_for(value: Any) -> Any:
+    """Return how a handle crosses; raises NotPlainData for anything else."""
+    if not isinstance(value, Handle):
+        raise NotPlainData(f"an object of class {type(value).__name__}")
+    return {"h": _about(value).number}
+
+
+@lru_cache(maxsize=256)
+def _class(name: str, able: frozenset[str]) -> type[Handle]:
+    methods: dict[str, Any] = {ability: _METHODS[ability] for ability in able & _METHODS.keys()}
+    if UNHASHABLE in able:
+        methods["__hash__"] = None
+    return type(name, (Handle,), methods)
+
+
+def _about(it: Handle) -> About:
+    about: About = it.__dict__[_ABOUT]
+    return about
+
+
+def _use(it: Handle, ability: str, *args: Any, **keywords: Any) -> Any:
+    about = _about(it)
+    return about.asks.answer(about.asks.use(about.number, ability, args, keywords))
+
+
+def _method(ability: str) -> Callable[..., Any]:
+    def use(self: Handle, *args: Any, **keywords: Any) -> Any:
+        return _use(self, ability, *args, **keywords)
+
+    use.__name__ = ability
+    return use
+
+
+def _relying(ability: str) -> Callable[..., Any]:
+    """Return a method whose answer is the program's word."""
+
+    def use(self: Handle, *args: Any) -> Any:
+        _about(self).asks.relied = True
+        return _use(self, ability, *args)
+
+    return use
+
+
+def _ordering(ability: str) -> Callable[[Handle, Any], Any]:
+    compare = getattr(operator, ability)
+    return lambda self, other: _compared(self, ability, other, compare)
+
+
+def _compared(it: Handle, ability: str, other: Any, compare: Callable[[Any, Any], Any]) -> Any:
+    """Compare with another object of the program by the program's word, with data by what the object holds."""
+    about = _about(it)
+    if isinstance(other, Handle):
+        if ability not in about.able:
+            return NotImplemented
+        about.asks.relied = True
+        return _use(it, ability, other)
+    try:
+        pack(other)
+    except TooLarge:
+        raise NeedsObjects("the tests compare with what is too large to cross") from None
+    except NotPlainData:
+        return NotImplemented
+    if ability not in about.able:
+        return NotImplemented
+    content = _content_like(it, other)
+    return content is not None and bool(compare(content, other)) and _use(it, ability, other) is True
+
+
+def _content_like(it: Handle, other: Any) -> Any:
+    """Return what an object holds as data of the kind of other data, None where it has no such content."""
+    needed, convert = _CONTENTS.get(type(other), ((), None))
+    if convert is None or not _about(it).able & set(needed):
+        return None
+    try:
+        content = convert(it, other)
+    except Exception:  # noqa: BLE001 - the program's conversion may do anything
+        return None
+    return content if type(content) is type(other) else None
+
+
+def _items_as(kind: type[Any]) -> Callable[[Any, Any], Any]:
+    """Return what draws no more items than tell whether they are as many as those of other data."""
+    return lambda it, other: kind(islice(it, len(other) + 1))
+
+
+_ITERATED: Final = ("__iter__", "__getitem__")
+_CONTENTS: Final[dict[type, tuple[tuple[str, ...], Callable[[Any, Any], Any] | None]]] = {
+    **{kind: (_ITERATED, _items_as(kind)) for kind in (list, tuple, set, frozenset)},
+    dict: (("__getitem__",), lambda it, _: dict(it)),
+    str: (("__str__",), lambda it, _: str(it)),
+    bytes: (("__bytes__",), lambda it, _: bytes(it)),
+    int: (("__int__", "__index__"), lambda it, _: int(it)),
+    float: (("__float__", "__int__"), lambda it, _: float(it)),
+    complex: (("__complex__", "__float__"), lambda it, _: complex(it)),
+}
+
+
+def _next(self: Handle) -> Any:
+    about = _about(self)
+    if not about.ahead and not about.ended:
+        _fetch(about)
+    if not about.ahead:
+        raise StopIteration
+    about.drawn += 1
+    return about.ahead.pop()
+
+
+def _fetch(about: About) -> None:
+    """Have the next items come, one at a time at first."""
+    count = 1 if about.drawn < _FIRST_SINGLY else min(about.drawn, _MOST_AT_ONCE)
+    packed = about.asks.use(about.number, "__next__", (count,), {})
+    try:
+        earlier, items, ended, later = packed["t"]
+        unpacker = about.asks.unpacker()
+        for told in earlier["t"]:
+            serial, value = told["t"]
+            new, old = unpacker.value(value), about.held[serial]
+            kept = graft(old, new)
+            unpacker.made = [kept if one is new else one for one in unpacker.made]
+        about.ahead = unpacker.items(items["t"])[::-1]
+        about.held |= dict(unpacker.value(later))
+        about.ended = bool(ended)
+    except Gone:
+        raise
+    except Exception as error:
+        raise Gone("items that are none") from error
+
+
+def _typed(ability: str, kind: type | tuple[type, ...]) -> Callable[..., Any]:
+    """Return a method whose answer has to be of a kind: one that is not is the program's fault."""
+
+    def use(self: Handle, *args: Any) -> Any:
+        value = _use(self, ability, *args)
+        if not isinstance(value, kind):
+            raise _wrong(f"{ability} returned {type(value).__name__}")
+        return value
+
+    return use
+
+
+def _wrong(message: str) -> TypeError:
+    error = TypeError(message)
+    error.__dict__[FAILURE] = {"type": "TypeError", "message": message, "line": -1}
+    return error
+
+
+def _iterate(self: Handle) -> Any:
+    iterator = _typed("__iter__", Iterator)(self)
+    if isinstance(iterator, Handle):
+        _about(iterator).ended = False
+    return iterator
+
+
+_ANSWERS: Final = {int: ("__len__", "__hash__", "__int__", "__index__"), str: ("__str__", "__repr__", "__format__")}
+_METHODS: Final[dict[str, Any]] = {
+    **{ability: _method(ability) for ability in ABILITIES - {"__eq__"}},
+    **{ability: _typed(ability, kind) for kind, named in _ANSWERS.items() for ability in named},
+    **{ability: _ordering(ability) for ability in _ORDERINGS},
+    "__bool__": _relying("__bool__"),
+    "__contains__": _relying("__contains__"),
+    "__next__": _next,
+    "__iter__": _iterate,
+}

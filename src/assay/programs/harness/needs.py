@@ -1,0 +1,124 @@
+"""Test code to whether it has to run in the program's interpreter: for what the tests do, never for what is returned.
+
+Objects of the program that tests only iterate, index, call or measure need none of that (`handles`). Tests do need it
+that ask for attributes of objects, name a class of the program where a class has to be, wait for coroutines, or change
+or watch the interpreter around the program: its streams, builtins, modules, files, threads, warnings, random numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from assay.programs.harness.taint import is_plain, uses
+
+_MODULES: Final = sys.stdlib_module_names | {"np", "numpy"}
+_AROUND: Final = frozenset(
+    "asyncio builtins concurrent gc glob importlib inspect logging mock multiprocessing os pathlib shutil signal"
+    " subprocess tempfile threading tracemalloc weakref".split()
+)
+"""Modules by which tests reach the interpreter that the program runs in, or its files."""
+_WATCHING: Final = frozenset(
+    "redirect_stdout redirect_stderr capsys capfd caplog monkeypatch tmp_path tmpdir recwarn catch_warnings warns"
+    " assertWarns assertWarnsRegex assertLogs assertNoLogs patch seed getcontext setcontext localcontext setlocale"
+    " setrecursionlimit get_type_hints open".split()
+)
+_STREAMS: Final = frozenset({"stdin", "stdout", "stderr", "argv"})
+_ENDING: Final = frozenset(
+    {"StopIteration", "StopAsyncIteration", "GeneratorExit", "ExceptionGroup", "BaseExceptionGroup"}
+)
+"""Exceptions that cross as others."""
+_ASYNC: Final = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await, ast.TryStar)
+
+
+def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[str]) -> bool:
+    """Say whether the tests need the program's interpreter.
+
+    `program` are the names that the program brings, `names` those that may hold a value of it.
+    """
+    return any(
+        isinstance(node, _ASYNC) or _handles(node, names) or _names_class(node, program) or _reaches_around(node)
+        for node in ast.walk(tree)
+    )
+
+
+def imports_library(source: str) -> bool:
+    """Say whether tests import what is neither of the standard library nor numpy: its classes look for their own."""
+    roots = {
+        name.partition(".")[0]
+        for node in ast.walk(ast.parse(source))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    return bool(roots - _MODULES - {"pytest", "solution", ""})
+
+
+def _handles(node: ast.AST, names: frozenset[str]) -> bool:
+    """Say whether a value of the program is used as an object: by an attribute of its own, by what it returns."""
+    match node:
+        case ast.Attribute(value=inner, attr=attr) if not _is_module(inner):
+            return uses(inner, names) and not is_plain(attr)
+        case ast.Call(func=ast.Call() | ast.Subscript() as inner):
+            return uses(inner, names)
+        case ast.Call(func=ast.Name(id=name), args=args) if name in names:
+            return any(isinstance(argument, ast.Lambda) for argument in args)
+        case ast.FunctionDef(decorator_list=decorators):
+            return any(uses(decorator, names) for decorator in decorators)
+        case ast.withitem(context_expr=context):
+            return _root(context) in names
+    return False
+
+
+def _is_module(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and (node.id == "self" or node.id in _MODULES)
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that an expression starts with, empty where it starts with something else."""
+    while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _names_class(node: ast.AST, program: frozenset[str]) -> bool:
+    """Say whether a name of the program stands where only a class makes sense."""
+    match node:
+        case ast.ClassDef(bases=bases):
+            return any(uses(base, program) for base in bases)
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[ast.Name(id=name), _]) if name in program:
+            return True
+        case (
+            ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind])
+            | ast.Call(func=ast.Attribute(attr="assertRaises" | "raises"), args=[kind, *_])
+            | ast.ExceptHandler(type=ast.expr() as kind)
+        ):
+            return uses(kind, program)
+    return False
+
+
+def _reaches_around(node: ast.AST) -> bool:
+    """Say whether a piece of test code changes or watches more than its own variables."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="sys"), attr=attr) if attr in _STREAMS:
+            return True
+        case ast.Import(names=aliases):
+            return any(alias.name.partition(".")[0] in _AROUND or alias.name == "unittest.mock" for alias in aliases)
+        case ast.ImportFrom(module=str() as module):
+            return module.partition(".")[0] in _AROUND or module == "unittest.mock"
+    return not _WATCHING.isdisjoint(_names_in(node)) or not _ENDING.isdisjoint(_names_in(node))
+
+
+def _names_in(node: ast.AST) -> Iterator[str]:
+    """Yield the names that stand in one node itself."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+            yield name
+        case ast.alias(name=name):
+            yield name

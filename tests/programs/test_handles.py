@@ -1,0 +1,143 @@
+"""Objects of the program that stay with it: what honest tests do with them, and what a program may try with them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from assay.faults import Fault
+from assay.types import Call
+
+LIAR = """
+class Liar:
+    def __init__(s, *a): pass
+    def yes(s, *a): return True
+    __eq__ = __lt__ = __gt__ = __le__ = __ge__ = __bool__ = yes
+    def __ne__(s, o): return False
+    def me(s, *a): return s
+    __getitem__ = __abs__ = __sub__ = __rsub__ = __add__ = __round__ = __call__ = me
+    def __getattr__(s, name):
+        if name.startswith('__'): raise AttributeError(name)
+        return s.me
+    def __hash__(s): return hash(1)
+    def __len__(s): return 2
+    def __iter__(s): return iter([Liar(), Liar()])
+    def __int__(s): return 77
+    def __str__(s): return 'lie'
+    __class__ = int
+def f(x): return Liar()
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert f(1) == 2",
+        "assert f(1) == [1, 2]",
+        "assert 2 == f(1)",
+        "assert not f(1) != 2",
+        "assert sorted(f(1)) == [1, 2]",
+        "assert list(f(1)) == [1, 2]",
+        "assert set(f(1)) == {1, 2}",
+        "assert [x for x in f(1)] == [1, 2]",
+        "a, b = f(1)\nassert (a, b) == (1, 2)",
+        "assert f(1)[0] == 5",
+        "assert abs(f(1) - 2.5) < 1e-6",
+        "assert 1 < f(1) < 3",
+        "assert f(1) is True",
+        "assert f(1).strip() == 'a'",
+        "assert str(f(1)) == 'truth'",
+        "assert int(f(1)) == 5",
+        "assert {1: 'a'}.get(f(1)) == 'a'",
+        "assert f(1) in [1, 2]",
+        "assert f(1) in (3,)",
+        "import pytest\nassert f(1) == pytest.approx(2.0)",
+        "import pytest\nassert f(1) == [pytest.approx(2.0)]",
+        "import math\nassert math.isclose(f(1), 2.0)",
+        "import unittest\nclass T(unittest.TestCase):\n  def test_a(self): self.assertEqual(f(1), 5)",
+        "import unittest\nclass T(unittest.TestCase):\n  def test_a(self): self.assertAlmostEqual(f(1), 5)",
+        "class Mine:\n  x = 3\nassert f(1) == Mine()",
+        "assert f(1).sort(key=lambda x: x) == 4",
+    ],
+)
+def test_an_object_that_says_yes_to_everything_gains_nothing(outcome, test):
+    seen = outcome(LIAR, test)
+    assert seen.fault is not Fault.CORRECT, seen
+
+
+def test_a_call_compares_what_an_object_holds_with_what_was_expected(outcome):
+    assert outcome(LIAR, Call((1,), [1, 2])).fault is not Fault.CORRECT
+    honest = "class L:\n  def __init__(s, *x): s.x = x\n  def __iter__(s): return iter(s.x)\n"
+    honest += "  def __eq__(s, o): return list(s.x) == list(o)\ndef f(x): return L(x, 2)"
+    assert outcome(honest, Call((1,), [1, 2])).fault is Fault.CORRECT
+    assert outcome(honest, Call((1,), [1, 3])).fault is not Fault.CORRECT
+
+
+def test_the_program_s_word_is_told(outcome):
+    word = "class B:\n  def __contains__(s, x): return True\n  def __eq__(s, o): return True\ndef f(): return B()"
+    for test in ("assert 3 in f()", "assert f() == f()"):
+        seen = outcome(word, test)
+        assert (seen.fault, seen.shared) == (Fault.CORRECT, True)
+
+
+DIES = "import os\ndef f(x): os._exit(0)"
+
+
+@pytest.mark.parametrize("name", ["Exception", "BaseException"])
+def test_tests_that_expect_any_error_do_not_pass_with_a_program_that_is_gone(outcome, name):
+    seen = outcome(DIES, f"try: f(1)\nexcept {name}: ok = True\nassert ok")
+    assert seen.fault is Fault.EXECUTION_OTHER
+
+
+FORGED = """
+import json, os, socket, struct
+def answer(message):
+    raw = json.dumps(message).encode()
+    return struct.pack('>I', len(raw)) + raw
+for number in range(100, 140):
+    try: channel = socket.socket(fileno=number)
+    except OSError: continue
+    break
+said = {said}
+def f(x):
+    for message in said: channel.sendall(answer(message))
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [["returned", {"=": 0}, None, None]],
+        [["returned", {"h": [0]}, None, None]],
+        [["returned", {"h": ["0", "A", []]}, None, None]],
+        [["returned", {"h": [0, 5, ["__eq__"]]}, None, None]],
+        [["returned", {"h": [0, "A", [5, {}]]}, None, None]],
+        [["returned", {"h": [-1, "list", ["__eq__", "__iter__"]]}, None, None]],
+        [["returned", {"h": [0, "A", ["__exit__", "__enter__", "__class__"]]}, None, None]],
+        [["returned", {"h": [0, "A", ["__iter__", "__eq__"]]}, None, None], ["returned", 2, None, None]],
+        [["returned", {"h": [0, "A", ["__next__", "__eq__"]]}, None, None], ["returned", [], None, None]],
+        [["returned", {"m": ["builtins.BaseException", ["print", {"t": []}, None]]}, None, None]],
+        [["returned", {"m": ["numpy.ndarray", ["O8", {"t": [1]}, {"b": "0000000000000000"}]]}, None, None]],
+        [["returned", {"T": "os.system"}, None, None]],
+        [["returned", {"T": "builtins.print"}, None, None]],
+        [["raised", {"type": "ValueError", "whole": {"h": [0, "A", []]}}, None]],
+        [["raised", {"type": "StopIteration", "bases": ["StopIteration"], "args": []}, None]],
+        [["raised", {"type": "X", "bases": [], "object": {"h": [0, "A", []]}, "cause": {}}, None]],
+        [["raised", {"cause": 5}, None]],
+        [["refused", "value", "why", None]],
+        [["raised", 5, None]],
+    ],
+    ids=json.dumps,
+)
+def test_a_forged_answer_is_the_program_s_fault(outcome, said):
+    for test in ("assert f(1) == [1, 2]", "assert sorted(f(1)) == [1, 2]"):
+        seen = outcome(FORGED.format(said=repr(said)), test)
+        assert seen.fault not in {Fault.CORRECT, None}, seen
+
+
+def test_more_objects_than_can_be_kept_are_an_end(outcome):
+    source = "class A: pass\ndef f(n): return [A() for _ in range(n)]"
+    assert outcome(source, "assert len(f(10)) == 10").fault is Fault.CORRECT
+    assert outcome(source, "for n in range(12): assert len(f(10_000)) == 10_000").fault is not None
