@@ -72,14 +72,18 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     if plan.check:
         namespace["check"](bring(entry))
     else:
-        for test in _collected(namespace):
-            try:
-                test()
-            except BaseException:  # tests may raise anything
-                if not recorder.spared():
-                    raise
+        _run_collected(namespace, recorder)
     if seal:
         seal.check()
+
+
+def _run_collected(namespace: dict[str, Any], recorder: Recorder) -> None:
+    for test in _collected(namespace):
+        try:
+            test()
+        except BaseException:  # tests may raise anything
+            if not recorder.spared():
+                raise
 
 
 def _checking(seal: Seal, begin: Callable[[int], None]) -> Callable[[int], None]:
