@@ -192,7 +192,7 @@ def look(browser: Any) -> Iterator[Callable[..., Seen]]:
         size = {"width": width, "height": height}
         window = browser.new_context(viewport=size, is_mobile=width < 600, java_script_enabled=script, **options)
         windows.append(window)
-        window.set_default_timeout(20_000)  # a busy machine takes its time
+        window.set_default_timeout(60_000)  # a busy machine takes its time
         seen = Seen(window.new_page())
         seen.page.on("request", lambda request: seen.asked.append(request.url))
         seen.page.on("console", lambda told: seen.complaints.append(f"{told.type}: {told.text}"))
