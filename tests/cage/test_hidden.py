@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from cages import cages, ends, printed
 
+from assay.cage import usage
 from assay.cage.probe import probe
 from assay.cage.sandbox_kinds import NAMESPACES
 
@@ -63,6 +67,32 @@ with socket.socket() as server:
                 pass
 print(sent >> 20)
 """
+TIMERS = """
+import ctypes
+kernel, number, count = ctypes.CDLL(None), ctypes.create_string_buffer(8), 0
+while count < 10_000 and kernel.timer_create(1, None, number) == 0:
+    count += 1
+print(count)
+"""
+BUFFERS = """
+import socket
+one, other = socket.socketpair()
+before = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+one.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+print(one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == before, one.getsockopt(socket.SOL_SOCKET, 9))
+"""
+HEADLESS = """
+import ctypes, threading, time
+def hold():
+    held = b"x" * (64 << 20)
+    while open("/proc/self/stat").read().rpartition(") ")[2][0] != "Z":
+        time.sleep(0.001)
+    print("alone", flush=True)
+    time.sleep(600)
+threading.Thread(target=hold).start()
+ctypes.CDLL(None).syscall(%d, 0)
+"""
 UNSEEN = """
 import os, signal, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -110,6 +140,32 @@ def test_a_port_is_free_for_the_next_job(cage):
 
 def test_what_waits_in_sockets_is_little(cage):
     assert int(printed(cage, FILLS)) < 64
+
+
+def test_what_waits_as_signals_and_timers_is_little(cage):
+    assert 1000 < int(printed(cage, TIMERS)) <= 4096
+
+
+def test_buffers_of_sockets_keep_their_size(cage):
+    assert printed(cage, BUFFERS).split() == ["True", "1"]
+
+
+def test_memory_of_a_process_whose_first_thread_has_ended_is_seen():
+    number = 93 if os.uname().machine == "aarch64" else 60
+    with subprocess.Popen([sys.executable, "-c", HEADLESS % number], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"alone\n"
+        (found,) = (one for one in usage.processes() if one.pid == process.pid)
+        process.kill()
+    assert found.resident_mb > 64
+
+
+def test_sockets_that_many_processes_keep_count_as_memory():
+    before = usage.sockets_mb()
+    kept = [socket.socketpair() for _ in range(200)]
+    assert usage.sockets_mb() - before > 64 * 0.25
+    for pair in kept:
+        for end in pair:
+            end.close()
 
 
 def test_who_works_and_then_sleeps_has_no_more_time_than_who_sleeps(cage):

@@ -67,6 +67,8 @@ def test_an_infinity_is_near_to_itself_alone(got, expected, right):
         ("-inf", "inf", False),
         ("nan", "nan", True),
         ("nan", "1.5", False),
+        ("\u0665\uff16", "56", False),
+        ("\u0665.\uff16", "5.6", False),
     ],
 )
 def test_printed_numbers(printed, expected, right):

@@ -31,7 +31,7 @@ CHANNEL, SAYS, SPEC = 3, 4, 5
 """Descriptors of every child: the socket to the other one, what it reports or decides, what it is to do."""
 FIRST_FREE = 10
 """The fork server keeps every descriptor below this taken, so that none of a job's files comes to lie there."""
-_FILES = 128
+_FILES, _SIGNALS = 128, 4096
 _KERNELS_SECONDS = 4
 """Processor time until the kernel steps in, for each second of the limit, which the fork server sees to.
 
@@ -179,6 +179,7 @@ def _bounds(limits: Limits, strangers: int, *, counted: bool) -> list[tuple[int,
         (resource.RLIMIT_NOFILE, _FILES),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NPROC, limits.processes + strangers),
+        (resource.RLIMIT_SIGPENDING, _SIGNALS),
     ):
         _, hard = resource.getrlimit(which)
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)

@@ -117,7 +117,8 @@ class Reaper:
         seen = usage.processes(view)
         job = [one for one in seen if one.pid != 1] if self._own_view else usage.below(usage.this_process(), seen)
         used = usage.usage(job, limits.memory_mb * _CERTAIN, view)
-        memory_mb = max(used.memory_mb, self._group.memory_mb() if self._group else 0.0)
+        hidden_mb = usage.sockets_mb() if self._first else 0.0
+        memory_mb = max(used.memory_mb, self._group.memory_mb()) if self._group else used.memory_mb + hidden_mb
         self._peak_mb = max(self._peak_mb, memory_mb)
         self._own_s |= {one.pid: max(one.own_s, self._own_s.get(one.pid, 0.0)) for one in job}
         if memory_mb > limits.memory_mb:

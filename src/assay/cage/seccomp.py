@@ -80,6 +80,7 @@ class Filter:
         )
         commands = _any_of(_FORBIDDEN_COMMANDS, then_allow=False)
         code.when(["fcntl"], [(_LOAD, 0, 0, _ARGUMENT + 8), *commands], errno.EPERM)
+        code.when(["setsockopt"], _SIZES_OF_BUFFERS, 0)
         code.deny(_NO_ROOM, errno.EMFILE)
         code.when(_OF_A_PROCESS, [(_LOAD, 0, 0, _ARGUMENT), *_any_of((0,), then_allow=True)], errno.EPERM)
         if namespaces:
@@ -151,12 +152,10 @@ _TO_ITSELF: list[_Instruction] = [
     (_EQUAL, 2, 0, _PLACE),
     (_EQUAL, 1, 0, _PLACE + 1),
 ]
-_CONNECTED_FOR_GOOD: list[_Instruction] = [
-    (_LOAD, 0, 0, _ARGUMENT + 8),
-    (_AND, 0, 0, 0xF),
-    (_EQUAL, 2, 0, 1),
-    (_EQUAL, 1, 0, 5),
-]
+_SIZES = _any_of((7, 8, 32, 33), then_allow=False)
+_SIZES_OF_BUFFERS = [(_LOAD, 0, 0, _ARGUMENT + 8), (_EQUAL, 0, 6, 1), (_LOAD, 0, 0, _ARGUMENT + 16), *_SIZES]
+"""SO_SNDBUF, SO_RCVBUF and what forces them stay as they are, as the kernel may decide for anybody."""
+_CONNECTED_FOR_GOOD = [(_LOAD, 0, 0, _ARGUMENT + 8), (_AND, 0, 0, 0xF), (_EQUAL, 2, 0, 1), (_EQUAL, 1, 0, 5)]
 """SOCK_STREAM and SOCK_SEQPACKET: an end of a datagram pair could send to any other socket of the machine."""
 
 

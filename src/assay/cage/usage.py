@@ -88,6 +88,12 @@ def usage(job: Iterable[Process], enough_mb: float, view: str = "/proc") -> Usag
     return Usage(memory_mb, sum(process.cpu_s for process in together), sum(process.tasks for process in together))
 
 
+def sockets_mb() -> float:
+    """Return what sockets of this network may hold, which no process has: 0.25 MB each beyond 64 that anybody needs."""
+    with open("/proc/self/net/sockstat", "rb") as file:
+        return max(0, int(file.read().split()[2]) - 64) * 0.25
+
+
 def waited_s(job: Iterable[Process], view: str) -> float:
     """Return how long the first threads of processes could have computed and had no processor, together."""
     total = 0.0
@@ -105,11 +111,13 @@ def _process(place: str) -> Process | None:
     try:
         with open(f"{place}/stat", "rb") as stat:
             text = stat.read()
+        pid, words = text[: text.index(b" ")], text[text.rindex(b")") + 2 :].split()
+        others = os.listdir(f"{place}/task") if words[0] == b"Z" and words[17] != b"1" else ()
     except OSError:
         return None
-    pid, words = text[: text.index(b" ")], text[text.rindex(b")") + 2 :].split()
     own, of_children = (sum(map(int, words[place : place + 2])) / _TICKS for place in (11, 13))
-    resident_mb = int(words[21]) * _PAGE_KB / 1024
+    threads = filter(None, (_process(f"{place}/task/{name}") for name in others))  # where the first one has ended
+    resident_mb = max([int(words[21]) * _PAGE_KB / 1024, *(thread.resident_mb for thread in threads)])
     return Process(int(pid), int(words[1]), own, own + of_children, int(words[17]), resident_mb)
 
 

@@ -10,6 +10,7 @@ from assay.faults import Fault
 from assay.types import Call, Outcome, Script, Test
 
 ESCAPED = "ESCAPED:"
+HOLDS = "HOLDS:"
 ASK = (Script("attack()\nassert True\n"),)
 HONEST = "def attack():\n    return None\n"
 
@@ -48,6 +49,12 @@ def not_correct(ran: Ran) -> str:
 def decided(ran: Ran) -> str:
     """A wrong program must be called wrong, not left undecided."""
     return "a wrong program is left undecided" if ran.outcome.fault is None else not_correct(ran)
+
+
+def unhidden(ran: Ran) -> str:
+    """Who holds more memory than it may, and says so, must be ended for it."""
+    held = next((line for line in ran.said.splitlines() if line.startswith(HOLDS)), "")
+    return f"{held}, and was {ran.ended.ended} {ran.ended.detail}" if held and ran.ended.ended != "memory" else ""
 
 
 def undecided(ran: Ran) -> str:
@@ -91,6 +98,10 @@ class Attack:
     escaped: Judge = nothing
     then: str = HONEST
     """What runs next in the same sandbox, and has to be correct."""
+    again: tuple[tuple[str, bool], ...] = ()
+    """Programs that the same tests meet next, in the process that tested this one, and whether they are right."""
+    setup: str = ""
+    """The prompt's functions that the tests use."""
     beside: str = ""
     """What runs at the same time in a sandbox of its own."""
     limits: Mapping[str, float] = field(default_factory=dict)
@@ -115,6 +126,10 @@ UNITTEST = (
 )
 CALLED = (Call((2, 3), 5), Call((10, -4), 6))
 QUICK = {"cpu_s": 0.5, "wall_s": 1.5}
+LITTLE = {"cpu_s": 1.5, "wall_s": 3, "memory_mb": 128}
+RIGHT, FOUR = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return 4\n"
+NEXT = ((FOUR, False), (RIGHT, True))
+"""A wrong and a right program that come after one that attacks the tests' process."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,14 @@ def tried(what, call):
     return got
 
 
+def holds(what, megabytes):
+    """Say what is held where no process seems to have it; who sees it ends this at once."""
+    print("held:", what, megabytes, "MB", flush=True)
+    if megabytes > 256:
+        print("HOLDS:", what, megabytes, "MB", flush=True)
+        time.sleep(60)
+
+
 def system(name, *arguments):
     ctypes.set_errno(0)
     fixed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]

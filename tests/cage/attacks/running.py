@@ -60,7 +60,10 @@ def run_attack(attack: Attack, box: CagePool, second: CagePool, outside: Outside
     for thread in filter(None, (peer, knocking)):
         thread.join()
     problems = [line for line in ran.said.splitlines() if line.startswith(ESCAPED)][:3]
-    problems += filter(None, (attack.escaped(ran), *outside.changes(ran.said), _next(box, attack, outside)))
+    problems += filter(
+        None,
+        (attack.escaped(ran), *outside.changes(ran.said), *_again(box, attack, outside), _next(box, attack, outside)),
+    )
     if ran.outcome.fault is None and not problems:
         problems.append(f"nobody could tell how it ended: {ran.ended.ended} {ran.ended.detail} {ran.outcome.detail}")
     if problems:
@@ -77,7 +80,7 @@ def run_attack(attack: Attack, box: CagePool, second: CagePool, outside: Outside
 
 def run_program(box: CagePool, attack: Attack, source: str, outside: Outside, **changed: object) -> Ran:
     """Run one program and time it."""
-    task = Task(attack.name, "", entry_point=attack.entry_point, tests=attack.tests)
+    task = Task(attack.name, "", attack.entry_point, attack.tests, attack.setup)
     task = replace(task, entry_point="attack", **changed) if changed else task
     facts = json.dumps(outside.facts()).replace("\\", "\\\\")
     program = Program(task.id, source if attack.bare else PRELUDE.replace("@FACTS@", facts) + source, attack.name)
@@ -85,6 +88,15 @@ def run_program(box: CagePool, attack: Attack, source: str, outside: Outside, **
     began = time.monotonic()
     (ended,) = box.run([replace(job_of(task, program), limits=limits)])
     return Ran(outcome_of(task, program, ended), ended, time.monotonic() - began)
+
+
+def _again(box: CagePool, attack: Attack, outside: Outside) -> Iterator[str]:
+    """Run what the same tests meet next; yield what is wrong with it."""
+    for source, right in attack.again:
+        ran = run_program(box, replace(attack, bare=True), source, outside)
+        fault = ran.outcome.fault
+        if fault is None or (fault is Fault.CORRECT) is not right:
+            yield f"the next {'right' if right else 'wrong'} program: {fault} {ran.ended.ended} {ran.outcome.detail}"
 
 
 def _next(box: CagePool, attack: Attack, outside: Outside) -> str:

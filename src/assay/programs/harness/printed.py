@@ -50,7 +50,7 @@ def _alike(got: str, wanted: str) -> bool:
 
 
 def _value(word: str) -> Value:
-    if len(word) <= _LONGEST_NUMBER and "_" not in word:
+    if len(word) <= _LONGEST_NUMBER and "_" not in word and word.isascii():
         for kind in (int, float):
             try:
                 value: int | float = kind(word)
