@@ -25,7 +25,11 @@ _TYPES = frozenset("class interface struct enum trait impl".split())
 _HOLDERS = _TYPES | {"test"}
 """Where a constant is a field or a local: a line of the header, not a unit."""
 LONGEST_SIGNATURE = 300
+LONGEST_NAME = 200
+"""Characters of a unit's name, and of all around it: each of its pieces and members repeats them."""
 _LONGEST_HEAD = 2000
+_LONGEST_ERROR = 50_000
+"""Lines: to list what a longer one holds takes hundreds of megabytes, and nobody writes so many lines into 1 MB."""
 _DECLARES: dict[str, Declare] = OF_NODES | OF_CALLS
 _ANNOTATIONS = re.compile(r"^(?:(?:@[\w.]+(?:\([^()]*\))?|#?\[[^\]]*\])\s+)+")
 
@@ -50,8 +54,9 @@ class Unit:
 
     @property
     def path(self) -> str:
-        """The parent of what is inside this unit."""
-        return f"{self.parent}.{self.symbol}" if self.parent and self.symbol else self.symbol or self.parent
+        """The parent of what is inside this unit: the innermost containers, where there are thousands."""
+        whole = f"{self.parent}.{self.symbol}" if self.parent and self.symbol else self.symbol or self.parent
+        return whole if len(whole) <= LONGEST_NAME else whole[-LONGEST_NAME:].partition(".")[2] or whole[-LONGEST_NAME:]
 
 
 @dataclass(slots=True)
@@ -129,7 +134,10 @@ class _Reader:
     def _through(self, node: SgNode, kind: str, scope: _Scope) -> _Scope:
         if kind == "ERROR":
             span = node.range()
-            self.wrong += span.end.line - span.start.line + 1
+            wrong = span.end.line - span.start.line + 1
+            if wrong > _LONGEST_ERROR:
+                raise ParserFailed("most of it does not parse")
+            self.wrong += wrong
         return _Scope(iter(node.children()), scope.parent, scope.kind, scope.prefix, scope.in_function)
 
     def _declared(self, node: SgNode, node_kind: str, kind: str, scope: _Scope) -> Declared | None:
@@ -159,7 +167,8 @@ class _Reader:
         kind = self._kind(found, scope, self.text[at : span.start.index] + head)
         if kind == "module" and end - start <= self.small and self._holds_test(found):
             kind = "test"
-        unit = Unit(first, max(end, start + 1), kind, found.symbol, parent, doc, signature[:LONGEST_SIGNATURE])
+        symbol = found.symbol[:LONGEST_NAME]
+        unit = Unit(first, max(end, start + 1), kind, symbol, parent, doc, signature[:LONGEST_SIGNATURE])
         unit.joins = found.body is None and (self.grammar.id == "haskell" or found.node.kind().endswith("signature"))
         self.found.append(unit)
         self.last = unit.end
