@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import resource
 import select
 import signal
 import socket
+import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -23,6 +25,18 @@ from assay.types import Outcome, Program, Script, Task, Test
 MOST_BYTES = 8 << 20
 
 
+@pytest.fixture(autouse=True)
+def kept_modules() -> Iterator[None]:
+    """Take back what tests that run in this process put in the place of modules."""
+    before = {name: sys.modules.get(name) for name in ("pytest", "solution", "tests", "__main__")}
+    yield
+    for name, module in before.items():
+        if module is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = module
+
+
 def run_apart(job: Job, wall_s: float = 60.0) -> Ended:
     """Run a job as a cage does, but in the open; the result says `wall` where it took too long."""
     ours, theirs = socket.socketpair()
@@ -33,6 +47,7 @@ def run_apart(job: Job, wall_s: float = 60.0) -> Ended:
         test_process.OpenTests(json.loads(job.judge or b""))(ours, writers["verdict"])
 
     def be_candidate() -> None:
+        atexit._clear()  # a cage's fork server has nothing of what other tests left to be done at the end
         nothing = os.open(os.devnull, os.O_RDWR)
         for file, place in ((nothing, 0), (writers["stdout"], 1), (nothing, 2)):
             os.dup2(file, place)
