@@ -29,7 +29,7 @@ def lies(name: str, tries: str, values: str, wanted: str, *texts: str, **options
     more, start = (*texts, "", "")[:2]
     tests = (
         Script(
-            f"{start}\nhits = [n for n in range(len(WANTED)) if add(n, 0) == WANTED[n]]\nassert hits\n".replace(
+            f"{start}\nhits = [n for n in range(len(WANTED)) if str(add(n, 0) == WANTED[n]) == 'True']\nassert hits\n".replace(
                 "WANTED", f"({wanted})"
             )
         ),
