@@ -16,7 +16,7 @@ from pathlib import Path
 
 _WANTED = {"memory", "pids"}
 _NAME = "assay-cage-"
-_ROOM, _MORE_TASKS = 1.25, 8
+_ROOM, _MORE_TASKS = 4, 8
 """How far beyond a job's memory and processes the kernel steps in: the job is ended before, and is told why."""
 _CACHED = re.compile(rb"^(?:in)?active_file (\d+)", re.MULTILINE)
 _TRIES = 40
