@@ -77,7 +77,7 @@ def commands(code: str) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in found]
 
 
-LEFT_OUT = re.compile(r"assay: (the report needs|working, \d+ s|.*: [\d,]+ of [\d,]+, )")
+LEFT_OUT = re.compile(r"assay: (a drawing needs|working, \d+ s|.*: [\d,]+ of [\d,]+, )")
 """What is said where an extra is missing, and how far a command has come where the machine is slow."""
 
 

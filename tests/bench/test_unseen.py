@@ -14,7 +14,7 @@ from assay.bench.plan import BenchPlan, SetSpec, SystemSpec, measures_of
 from assay.bench.prepare import Prepared, prepare
 from assay.bench.report.bench_report import overview_of
 from assay.bench.system_corpus import SystemCorpus
-from assay.bench.unseen import Pairs, Unseen, UnseenLabels, seen
+from assay.bench.unseen import Pairs, Unseen, UnseenLabels, judge_unseen
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.report.plain_text import as_markdown
@@ -56,7 +56,7 @@ def test_only_what_nobody_judged_is_judged_and_once(ready: Prepared, tmp_path: P
     judge = Careful({"README.md": 0})
     one = answers(("mail/send.py", 1, 3), ("README.md", 0, 0))
     two = answers(("README.md", 0, 0), ("mail/address.py", 1, 3))
-    told = seen(ready, {"one": one, "two": two}, Unseen("j", judge), tmp_path).counts
+    told = judge_unseen(ready, {"one": one, "two": two}, Unseen("j", judge), tmp_path).counts
     assert sorted(judge.asked) == [
         ("deliver a message", "README.md", "markdown"),
         ("deliver a message", "mail/address.py:1-3", "python"),
@@ -69,13 +69,13 @@ def test_only_what_nobody_judged_is_judged_and_once(ready: Prepared, tmp_path: P
 def test_results_beyond_the_depth_are_not_judged(ready: Prepared, tmp_path: Path):
     judge = Careful({})
     found = answers(("mail/send.py", 1, 3), ("README.md", 0, 0))
-    seen(ready, {"one": found}, Unseen("j", judge, depth=1), tmp_path)
+    judge_unseen(ready, {"one": found}, Unseen("j", judge, depth=1), tmp_path)
     assert [target for _, target, _ in judge.asked] == ["mail/send.py:1-3"]
 
 
 def test_labels_join_those_of_people_for_the_second_figures_alone(ready: Prepared, tmp_path: Path):
     judge = Careful({"README.md": 1})
-    judged = seen(ready, {"one": answers(("README.md", 0, 0))}, Unseen("j", judge), tmp_path)
+    judged = judge_unseen(ready, {"one": answers(("README.md", 0, 0))}, Unseen("j", judge), tmp_path)
     added = [entry for entry in judged.expected.entries["1"] if entry.span == Span("README.md")]
     assert [entry.grade for entry in added] == [1]
     assert not [entry for entry in ready.expected.entries["1"] if entry.span == Span("README.md")]
@@ -83,7 +83,9 @@ def test_labels_join_those_of_people_for_the_second_figures_alone(ready: Prepare
 
 def test_labels_are_written_for_people_to_check(assay, ready: Prepared, tmp_path: Path):
     judge = Careful({"README.md": 1})
-    seen(ready, {"one": answers(("README.md", 0, 0), ("mail/address.py", 1, 1))}, Unseen("all:m", judge), tmp_path)
+    judge_unseen(
+        ready, {"one": answers(("README.md", 0, 0), ("mail/address.py", 1, 1))}, Unseen("all:m", judge), tmp_path
+    )
     labels = tmp_path / "unseen" / "set" / "all_m.labels.jsonl"
     assert '"judge": "all:m"' in labels.read_text()
     new = tmp_path / "new.jsonl"
@@ -155,7 +157,7 @@ def test_documents_are_judged_by_their_ids(tmp_path: Path):
     ready = prepare(SetSpec("set", tmp_path / "set.json"), tmp_path / "out", print)
     judge = Careful({"b": 1})
     found = {"a": SystemAnswer("a", (Span(ready.corpus.documents[1].path),), (1.0,), 0.1)}
-    judged = seen(ready, {"one": found}, Unseen("j", judge), tmp_path)
+    judged = judge_unseen(ready, {"one": found}, Unseen("j", judge), tmp_path)
     assert judge.asked == [("sort numbers", "b", "python")]
     assert [str(entry.span) for entry in judged.expected.entries["a"]] == ["a", "b"]
 
@@ -163,5 +165,5 @@ def test_documents_are_judged_by_their_ids(tmp_path: Path):
 def test_nothing_unjudged_asks_nobody(ready: Prepared, tmp_path: Path):
     judge = Careful({})
     found = {"1": answers(("mail/send.py", 1, 3))["1"]}
-    judged = seen(ready, {"one": found}, Unseen("j", judge), tmp_path)
+    judged = judge_unseen(ready, {"one": found}, Unseen("j", judge), tmp_path)
     assert (judge.asked, judged.counts.asked) == ([], 0)

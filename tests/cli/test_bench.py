@@ -99,6 +99,8 @@ sys.exit(f"loaded {sorted(heavy)}" if heavy else status)
 
 
 def test_a_gate_over_saved_answers_loads_nothing_that_answers_or_draws(project: Path, queries: Path, tmp_path: Path):
+    pytest.importorskip("matplotlib", reason="the bench extra is not installed")
+
     def gate(least: str) -> subprocess.CompletedProcess[str]:
         out = ["--out", str(tmp_path / "out"), "--fail-under", f"Hit@1={least}"]
         command = [sys.executable, "-c", QUIET, "bench", str(queries), "--corpus", str(project), *out]

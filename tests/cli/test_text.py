@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from assay.cli import text
-from assay.search.excerpt import asked, lines
+from assay.search.excerpt import lines, terms_to_mark
 from assay.types import Chunk, Hit
 
 HIT = Hit(
@@ -39,7 +39,7 @@ def test_colour_changes_no_character(language: str):
     chunk = Chunk("1", 'x = """a\n\n\tsend [red]b[/red]\n', language, "a.py", 1, 3)
     hit = Hit(chunk, 1.0)
     plain = text.plain(hit, lines(chunk), frozenset(), explain=True, clip=True)
-    colored = text.colored(hit, lines(chunk), asked(["send"]), explain=True, clip=True)
+    colored = text.colored(hit, lines(chunk), terms_to_mark(["send"]), explain=True, clip=True)
     assert "\x1b[" in colored
     bare = re.sub(r"\x1b\[[\d;]*m", "", colored)
     assert [line.split() for line in bare.splitlines()] == [line.split() for line in plain.splitlines()]
@@ -86,4 +86,6 @@ def test_an_explanation_is_short_and_adds_up(monkeypatch: pytest.MonkeyPatch):
 
 
 def headline(chunk: Chunk, question: str = "") -> str:
-    return text.plain(Hit(chunk, 1.0), lines(chunk), asked([question]), explain=False, clip=True).split("\n", 1)[0]
+    return text.plain(Hit(chunk, 1.0), lines(chunk), terms_to_mark([question]), explain=False, clip=True).split(
+        "\n", 1
+    )[0]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.judge.accounts import accounts, planned, told
+from assay.judge.accounts import accounts, costs_as_json, planned
 
 
 def record(query: str, code: str, grade: int | None, path: str, **more):
@@ -26,7 +26,7 @@ ROWS = [
 
 
 def test_accounts_are_those_of_the_paper():
-    figures = told(accounts(ROWS))
+    figures = costs_as_json(accounts(ROWS))
     assert (figures["pairs"], figures["queries"], figures["codes"], figures["code_length"]) == (6, 3, 3, 10.0)
     assert figures["labels"] == {"1": 3, "0": 2, "None": 1}
     assert figures["unclear_share"] == 0.5
@@ -53,4 +53,4 @@ def test_a_plan_names_its_bottleneck(workers: int, cores: int, bottleneck: str):
 
 
 def test_nothing_judged_makes_no_division():
-    assert told(accounts([]))["pairs"] == 0
+    assert costs_as_json(accounts([]))["pairs"] == 0

@@ -145,7 +145,7 @@ def test_depths_count_what_is_right_at_each_rank():
     assert (told.right, told.judged, told.pairs) == ((1, 0, 1), (1, 1, 1), (2, 2, 2))
     assert (told.known, told.gone) == (3, 1)
     assert told.rates == [0.5, 0.0, 0.5]
-    assert told.found == pytest.approx([1 / 3, 1 / 3, 2 / 3])
+    assert told.recall_by_depth == pytest.approx([1 / 3, 1 / 3, 2 / 3])
 
 
 def test_a_sparkline_has_a_bar_a_value():

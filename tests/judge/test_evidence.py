@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assay.encode.static import default_static
 from assay.judge.code_facts import LONGEST, read
-from assay.judge.evidence import COLUMNS, GROUPS, asked, evidence
+from assay.judge.evidence import COLUMNS, GROUPS, evidence, query_terms
 from assay.types import Chunk, Query
 
 SUM = Chunk("sum", 'def sum_list(values):\n    """Return the sum of a list of numbers."""\n    return sum(values)')
@@ -29,7 +29,7 @@ def test_what_is_asked_for_has_more_evidence(column: str):
 
 
 def test_words_that_only_say_in_python_do_not_count():
-    assert asked(Query("q", "how to sort a list using python")).telling == ("sort", "list")
+    assert query_terms(Query("q", "how to sort a list using python")).telling == ("sort", "list")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_words_that_only_say_in_python_do_not_count():
     ],
 )
 def test_a_query_in_other_words_is_known_as_such(query: str, *, known: bool):
-    assert asked(Query("q", query)).known is known
+    assert query_terms(Query("q", query)).known is known
 
 
 def test_a_pair_has_the_same_evidence_alone_and_among_others():

@@ -18,7 +18,7 @@ from assay.errors import InputError
 from assay.judge.algorithm import Agents, configured
 from assay.judge.checks import TestProgram
 from assay.judge.fix import Fixer
-from assay.judge.installs import Installs, named
+from assay.judge.installs import Installs, distributions_in
 from assay.judge.pairs import Pair
 from assay.judge.run_tests import CaseReport, Executor
 from assay.judge.steps import NoSteps, PairSession
@@ -165,7 +165,7 @@ def test_tests_that_bring_a_code_of_their_own_are_not_run():
     ],
 )
 def test_of_commands_only_names_are_taken(command: str, names: list[str] | None):
-    told = named(command)
+    told = distributions_in(command)
     assert told == names if names else isinstance(told, str)
 
 

@@ -23,7 +23,7 @@ def study(count: int = 40) -> PreferenceStudy:
 
 
 def vote_all(ballot: Ballot, side: str = "left") -> None:
-    while item := ballot.shown()["item"]:
+    while item := ballot.item_to_show()["item"]:
         ballot.vote(item["id"], side)
 
 
@@ -63,7 +63,7 @@ def test_nothing_to_choose_between_is_refused():
 
 def test_what_is_shown_does_not_say_whose_it_is(tmp_path: Path):
     ballot = Ballot(study(), tmp_path / "votes.jsonl")
-    shown = ballot.shown()
+    shown = ballot.item_to_show()
     assert shown["item"].keys() == {"id", "query", "left", "right"}
     assert (shown["voted"], shown["total"], shown["at"]) == (0, 40, 0)
 
@@ -72,7 +72,7 @@ def test_sides_and_order_are_drawn_for_each_voter_and_even_out(tmp_path: Path):
     seen = []
     for voter in ("ann", "bob", "ann"):
         ballot = Ballot(study(400), tmp_path / "none.jsonl", voter=voter)
-        items = [ballot.shown(at)["item"] for at in range(400)]
+        items = [ballot.item_to_show(at)["item"] for at in range(400)]
         seen.append([(item["query"], item["left"]) for item in items])
         lefts = sum(item["left"].startswith("def a") for item in items)
         assert 150 < lefts < 250
@@ -86,26 +86,26 @@ def test_votes_are_written_as_what_was_chosen(tmp_path: Path):
     file = tmp_path / "votes.jsonl"
     ballot = Ballot(study(3), file, voter="ann", seed=5)
     for side in ("left", "right", "neither"):
-        item = ballot.shown()["item"]
+        item = ballot.item_to_show()["item"]
         ballot.vote(item["id"], side, seconds=2.34)
         last = read_votes(file)[1][-1]
         assert last["seconds"] == 2.3
         assert (last["voter"], last["query_id"]) == ("ann", item["query"].removeprefix("how to "))
         chosen = last["a"] if last["choice"] == "a" else last["b"]
         assert last["choice"] == "neither" if side == "neither" else item[side] == f"def {chosen}(): ..."
-    assert ballot.shown()["item"] is None
+    assert ballot.item_to_show()["item"] is None
     assert read_votes(file)[0]["items"] == 3
 
 
 def test_a_study_goes_on_where_it_stopped_and_the_last_vote_counts(tmp_path: Path):
     file = tmp_path / "votes.jsonl"
     first = Ballot(study(3), file)
-    item = first.shown()["item"]
+    item = first.item_to_show()["item"]
     first.vote(item["id"], "left")
     again = Ballot(study(3), file)
     assert again.voted == 1
-    assert again.shown()["item"]["id"] != item["id"]
-    assert again.shown(0)["item"] == item
+    assert again.item_to_show()["item"]["id"] != item["id"]
+    assert again.item_to_show(0)["item"] == item
     again.vote(item["id"], "neither")
     assert [vote["choice"] for vote in read_votes(file)[1]] == ["neither"]
     assert len(file.read_text().splitlines()) == 3
@@ -146,7 +146,7 @@ def test_a_line_that_is_no_vote_is_named(tmp_path: Path):
 def test_a_vote_on_nothing_is_refused(tmp_path: Path, item: str, side: str):
     ballot = Ballot(study(2), tmp_path / "votes.jsonl")
     with pytest.raises(InputError, match="wanted left, right, neither"):
-        ballot.vote(item or ballot.shown()["item"]["id"], side)
+        ballot.vote(item or ballot.item_to_show()["item"]["id"], side)
     assert not (tmp_path / "votes.jsonl").exists()
 
 

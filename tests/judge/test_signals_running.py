@@ -12,7 +12,7 @@ from assay.cage.limits import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.judge import campaign
-from assay.judge.build_judge import made
+from assay.judge.build_judge import build_judge
 from assay.judge.campaign import CampaignSettings
 from assay.judge.pairs import Pair
 from assay.judge.past_records import verdicts
@@ -125,7 +125,9 @@ def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):
         raise SandboxFailed("no cage")
 
     out = tmp_path / "records.jsonl"
-    tally = campaign.run([pair(HEAD, RIGHT)], lambda steps: made(SETTINGS, (), steps, breaks), out, settings=SETTINGS)
+    tally = campaign.run(
+        [pair(HEAD, RIGHT)], lambda steps: build_judge(SETTINGS, (), steps, breaks), out, settings=SETTINGS
+    )
     assert tally.undecided == 1
     (record,) = (json.loads(line) for line in out.read_text().splitlines())
     assert (record["problem"], record["reason"]) == ("sandbox", "no cage")
@@ -133,7 +135,7 @@ def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):
 
 def test_a_judge_that_should_run_needs_what_runs():
     with pytest.raises(InputError, match="needs what runs programs"):
-        made(SETTINGS, (), NoSteps())
+        build_judge(SETTINGS, (), NoSteps())
 
 
 class Counted:
@@ -161,7 +163,11 @@ def test_a_campaign_runs_many_at_once_and_none_twice(runner: SharedRunner, tmp_p
 
     def go(counted: Counted):
         return campaign.run(
-            iter(pairs), lambda steps: made(SETTINGS, (), steps, counted.importing), out, settings=SETTINGS, workers=2
+            iter(pairs),
+            lambda steps: build_judge(SETTINGS, (), steps, counted.importing),
+            out,
+            settings=SETTINGS,
+            workers=2,
         )
 
     first, second, third = (Counted(runner) for _ in range(3))
@@ -176,7 +182,7 @@ def test_a_campaign_runs_many_at_once_and_none_twice(runner: SharedRunner, tmp_p
     assert second.sizes == []
     assert go(third).before == 80
 
-    again = list(replay(out, lambda steps: made(SETTINGS, (), steps, third.importing)))
+    again = list(replay(out, lambda steps: build_judge(SETTINGS, (), steps, third.importing)))
     assert [one.same for one in again] == [True] * 80
     assert len(list(verdicts(out))) == 80
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.cli.exec_text import figures_of, text, told
+from assay.cli.exec_text import figures_as_json, figures_of, text
 from assay.faults import Fault
 from assay.programs.outcome_file import OutcomeRow
 from assay.types import Call, Outcome, Stdin
@@ -87,6 +87,6 @@ def test_figures_say_what_exec_at_k_counts():
 def test_undecided_programs_do_not_pass_and_both_figures_are_told():
     figures = figures_of(rows((Fault.CORRECT, True), (Fault.NONE_ERROR, True), (None, None), (None, None)), [1])
     assert (figures.passed[0].value, figures.decided[0].value) == (pytest.approx(0.25), 0.5)
-    assert told(figures)["pass@k without undecided"][0]["value"] == 0.5
+    assert figures_as_json(figures)["pass@k without undecided"][0]["value"] == 0.5
     assert "note: without undecided programs: pass@1 0.500" in list(text(figures))
     assert figures_of(rows((Fault.CORRECT, True)), [1]).decided == ()

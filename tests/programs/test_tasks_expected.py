@@ -41,13 +41,13 @@ def answers(capsys: pytest.CaptureFixture[str]):
 
 @given(PLAIN)
 def test_plain_data_reads_back_the_same(value):
-    assert ast.literal_eval(answering.shown(value)) == value
+    assert ast.literal_eval(answering.literal_of(value)) == value
 
 
 def test_a_value_that_is_no_plain_data_says_so():
     for value, name in ((object(), "object"), (float("nan"), "nan"), (iter([]), "list_iterator")):
         with pytest.raises(TypeError, match=f"returns {name}"):
-            answering.shown([value])
+            answering.literal_of([value])
 
 
 def test_each_input_is_answered_by_the_reference(answers):

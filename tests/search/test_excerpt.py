@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.search.excerpt import asked, declared, excerpt, fit, lines, places
+from assay.search.excerpt import declared, excerpt, fit, lines, places, terms_to_mark
 from assay.terms import tokens
 from assay.types import Chunk, Hit
 
@@ -18,20 +18,20 @@ def chunk(texts: list[str], symbol: str = "") -> Chunk:
 
 
 def test_the_window_with_the_most_different_words_wins():
-    found = excerpt(chunk(["a", "retry retry", "b", "c", "retry", "request"]), asked(["retry the request"]), 2)
+    found = excerpt(chunk(["a", "retry retry", "b", "c", "retry", "request"]), terms_to_mark(["retry the request"]), 2)
     assert found == [(14, "retry"), (15, "request")]
 
 
 def test_the_line_that_names_the_unit_stands_above_a_later_window():
-    found = excerpt(chunk(["@once", "def send():", "a", "b", "c", "retry"], "send"), asked(["retry"]), 2)
+    found = excerpt(chunk(["@once", "def send():", "a", "b", "c", "retry"], "send"), terms_to_mark(["retry"]), 2)
     assert found == [(11, "def send():"), (15, "retry")]
 
 
 def test_words_are_compared_as_search_compares_them():
-    wanted = asked(["where are retries handled"])
+    wanted = terms_to_mark(["where are retries handled"])
     assert places("def handleRetry(x):", wanted) == [(4, 15)]
     assert places("where are we", wanted) == []
-    assert asked(["where is it"])
+    assert terms_to_mark(["where is it"])
 
 
 def test_the_line_that_declares_the_unit_is_not_one_that_mentions_it():
@@ -46,14 +46,14 @@ def test_the_line_that_declares_the_unit_is_not_one_that_mentions_it():
 
 
 def test_one_line_between_is_shown_for_its_gap_would_take_as_much_room():
-    found = excerpt(chunk(["def send():", "a", "retry", "request", "b"], "send"), asked(["retry request"]), 3)
+    found = excerpt(chunk(["def send():", "a", "retry", "request", "b"], "send"), terms_to_mark(["retry request"]), 3)
     assert [number for number, _ in found] == [10, 11, 12, 13]
 
 
 @given(texts=TEXTS, symbol=st.sampled_from(["", "send"]), count=st.integers(1, 12))
 def test_an_excerpt_is_whole_lines_in_order_with_none_empty_at_an_edge(texts: list[str], symbol: str, count: int):
     whole = lines(chunk(texts, symbol))
-    found = excerpt(chunk(texts, symbol), asked(["retry request"]), count)
+    found = excerpt(chunk(texts, symbol), terms_to_mark(["retry request"]), count)
     assert whole == list(enumerate(texts, 10))
     assert 1 <= len(found) <= count + 1
     assert found == sorted(set(found))
@@ -68,7 +68,7 @@ def test_what_fits_is_whole_hits_then_one_of_whole_lines(texts: list[list[str]],
     def cost(hit: Hit) -> int:
         return 1 + tokens(hit.chunk.text)
 
-    kept = fit(hits, asked(["retry"]), budget, cost)
+    kept = fit(hits, terms_to_mark(["retry"]), budget, cost)
     assert sum(map(cost, kept)) <= budget
     assert kept[:-1] == hits[: len(kept[:-1])]
     if len(kept) < len(hits):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from assay.corpus.walked_files import shown
+from assay.corpus.walked_files import as_utf8
 from assay.encode.hashed import HashedEncoder
 from assay.search.folder_index import FolderIndex
 
@@ -67,7 +67,7 @@ def test_names_in_every_encoding(index, name):
         file.write(b"def found(): pass\n")
     index.refresh()
     (path,) = paths(index.snapshot())
-    assert path == shown(os.fsdecode(name))
+    assert path == as_utf8(os.fsdecode(name))
     assert len(index.refresh().changed.added) == 0
     assert paths(FolderIndex(index.root, index.folder.location, ENCODER).snapshot()) == {path}
     os.unlink(os.path.join(folder, name))  # noqa: PTH108, PTH118

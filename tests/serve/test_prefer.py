@@ -123,7 +123,7 @@ def test_other_methods_do_nothing(server: PreferServer, method: str):
 
 def test_a_file_that_cannot_be_written_is_told(ballot: Ballot, server: PreferServer, tmp_path: Path):
     (tmp_path / "votes.jsonl").mkdir()
-    given = {"item": ballot.shown()["item"]["id"], "side": "left"}
+    given = {"item": ballot.item_to_show()["item"]["id"], "side": "left"}
     status, _, told = ask(server, "POST", f"/{server.key}/vote", given, X_Assay_Token=server.token)
     assert status == 500
     assert f"{tmp_path / 'votes.jsonl'}: Is a directory" in json.loads(told)["error"]

@@ -148,7 +148,7 @@ def test_a_catalog_keeps_its_records(tmp_path):
     write_arrays(tmp_path / "catalog", Catalog.of(records).arrays)
     catalog = Catalog(read_arrays(tmp_path / "catalog"))
     assert catalog.records() == sorted(records, key=lambda record: record.path)
-    assert dict(catalog.said("skipped")) == {"a\nb.py": "binary"}
-    assert dict(catalog.said("note")) == {"z.py": "a line is too long"}
+    assert dict(catalog.texts_of("skipped")) == {"a\nb.py": "binary"}
+    assert dict(catalog.texts_of("note")) == {"z.py": "a line is too long"}
     assert (len(catalog), catalog.texts, catalog.chunks) == (3, 2, 4)
     assert Catalog.of([]).records() == []

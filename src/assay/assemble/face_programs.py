@@ -10,7 +10,7 @@ from assay.cage.limits import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.programs.execute import execute as execute_in
-from assay.programs.shown.shown_examples import shown
+from assay.programs.shown.shown_examples import examples_in
 from assay.protocols import Progress
 from assay.rank.order import best_first
 from assay.rank.specs import executes, ranker_of
@@ -46,7 +46,7 @@ def execute(  # noqa: PLR0913  what a user may choose
     known = [tasks] if isinstance(tasks, Task) else list(tasks)
     given = _programs(programs, known)
     limits = Limits() if timeout_s is None else Limits().with_cpu(timeout_s)
-    known = [task if task.tests else replace(task, tests=shown(task)) for task in known]
+    known = [task if task.tests else replace(task, tests=examples_in(task)) for task in known]
     outcomes = []
     with open_sandbox(sandbox, limits, workers or os.cpu_count() or 1, allow_unsafe=allow_unsafe) as opened:
         for outcome in execute_in(known, given, opened, limits=limits):

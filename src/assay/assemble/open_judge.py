@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from assay.errors import InputError
 from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
-from assay.judge.build_judge import ReplayedChat, made, versions
+from assay.judge.build_judge import ReplayedChat, build_judge, versions
 from assay.judge.campaign import CampaignSettings, settings_of
 from assay.judge.pair_verdict import Judge
 from assay.judge.run_tests import SandboxFailed
@@ -93,7 +93,9 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
         runner_of, installs = None, None
         if options.config in RUNNING:
             runner_of, installs, settings = _open_cages(options, settings, stack, say)
-        yield JudgeFactory(lambda steps: made(settings, chats, steps, runner_of, installs, options.prompts), settings)
+        yield JudgeFactory(
+            lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts), settings
+        )
 
 
 def _signals(options: JudgeOptions, stack: ExitStack, say: Say) -> JudgeFactory:
@@ -101,7 +103,7 @@ def _signals(options: JudgeOptions, stack: ExitStack, say: Say) -> JudgeFactory:
     settings, runner_of = CampaignSettings("signals", config=""), None
     if options.allowed:
         runner_of, _, settings = _open_cages(options, settings, stack, say)
-    return JudgeFactory(lambda steps: made(settings, (), steps, runner_of), settings)
+    return JudgeFactory(lambda steps: build_judge(settings, (), steps, runner_of), settings)
 
 
 def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
@@ -115,7 +117,7 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
         raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
     chats = [ReplayedChat(name) for name in settings.chats]
     installs = Installs(known(), None)
-    return replay(records, lambda steps: made(settings, chats, steps, _no_run, installs, prompts))
+    return replay(records, lambda steps: build_judge(settings, chats, steps, _no_run, installs, prompts))
 
 
 def budget_of(text: str) -> tuple[float, float]:

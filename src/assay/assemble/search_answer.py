@@ -72,7 +72,7 @@ def answer(
     for workspace in workspaces:
         found = workspace.search(queries, k)
         sure = sure or workspace.is_relevant(found)
-        hits += (_named(hit, workspace) for hit in found) if named else found
+        hits += (_with_workspace_path(hit, workspace) for hit in found) if named else found
         for query in queries if literal else ():
             with workspace.guard.reading():
                 every = literal_matches(workspace.snapshot, query)
@@ -94,7 +94,7 @@ def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named:
 
     with workspace.guard.reading():
         found = related(workspace.snapshot, path, line, k)
-    hits = tuple(_named(hit, workspace) if named else hit for hit in found)
+    hits = tuple(_with_workspace_path(hit, workspace) if named else hit for hit in found)
     return Answer(hits, relevant=bool(hits), stale=workspace.report.stale)
 
 
@@ -110,7 +110,7 @@ def _corrected(workspaces: Sequence[Workspace], queries: Sequence[Query]) -> tup
     return ()
 
 
-def _named(hit: Hit, workspace: Workspace) -> Hit:
+def _with_workspace_path(hit: Hit, workspace: Workspace) -> Hit:
     return replace(hit, chunk=replace(hit.chunk, path=_path(workspace, hit.chunk.path)))
 
 

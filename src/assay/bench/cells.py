@@ -68,7 +68,7 @@ def _computed(source: CellSource, key: str) -> MeasuredCell:
     from assay.bench.scores import score  # which reads and parses what systems found
 
     ready, plan, told = source.ready, source.plan, source.each()
-    found = {answer.query_id: [ready.named(span) for span in answer.spans] for answer in told}
+    found = {answer.query_id: [ready.truth_span(span) for span in answer.spans] for answer in told}
     scored = score(ready.expected, found, ready.corpus, plan.measures, seed=plan.seed)
     judged = source.judged and score(source.judged.expected, found, ready.corpus, plan.measures, seed=plan.seed)
     return MeasuredCell(

@@ -23,7 +23,7 @@ from assay.bench.plan import BenchPlan, SystemSpec
 from assay.bench.prepare import Prepared, prepare
 from assay.bench.report.bench_report import overview_of, report_of
 from assay.bench.results import MeasuredCell, MeasuredSet, Results
-from assay.bench.unseen import JudgedSet, Unseen, seen
+from assay.bench.unseen import JudgedSet, Unseen, judge_unseen
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.io.values import as_json
 from assay.protocols import Progress, Say
@@ -134,7 +134,7 @@ def _judged(ready: Prepared, answered: Mapping[str, Mapping[str, SystemAnswer]],
     """Have judged what nobody did, if that is wanted, and say what came of it where that is not all."""
     if setting.unseen is None:
         return None
-    judged = seen(ready, answered, setting.unseen, setting.out, setting.watch)
+    judged = judge_unseen(ready, answered, setting.unseen, setting.out, setting.watch)
     if judged.counts.stopped:
         setting.say(f"{ready.spec.name}: {setting.unseen.judge} stopped: {judged.counts.stopped}")
     return judged
@@ -165,7 +165,7 @@ def write(held: Results, out: Path, say: Say, earlier: Results | None = None) ->
 
 def write_report(held: Results, out: Path, say: Say, earlier: Results | None = None) -> None:
     """Write report.html, unless the one that is there shows the same; without matplotlib that is said."""
-    if earlier and _shown(held) == _shown(earlier) and (out / "report.html").exists():
+    if earlier and _comparable_json(held) == _comparable_json(earlier) and (out / "report.html").exists():
         return
     (out / "report.html").unlink(missing_ok=True)  # what cannot be made anew would be old
     try:
@@ -174,7 +174,7 @@ def write_report(held: Results, out: Path, say: Say, earlier: Results | None = N
         say(str(missing))
 
 
-def _shown(held: Results) -> object:
+def _comparable_json(held: Results) -> object:
     return as_json(replace(held, manifest=replace(held.manifest, when="", command="")))
 
 
@@ -225,7 +225,7 @@ class _Asking:
                 timeout_s=self.plan.timeout_s,
                 index_timeout_s=self.plan.index_timeout_s,
                 threads=self.plan.threads,
-                on_answer=self._answered,
+                on_answer=self._take_answer,
                 on_prepared=self._prepared,
             )
             for name, preparation in prepared.items():
@@ -256,7 +256,7 @@ class _Asking:
             elif all(query.id in file.answers for query in queries):
                 self.saved[system.name] = file
 
-    def _answered(self, name: str, answer: SystemAnswer) -> None:
+    def _take_answer(self, name: str, answer: SystemAnswer) -> None:
         self.saved[name].add(answer)
         self.done += 1
         if self.setting.watch:

@@ -82,7 +82,7 @@ def _floor_of(text: str, names: Sequence[str]) -> Floor:
 
 def fallen(results: Results, floors: Sequence[Floor]) -> Iterator[str]:
     """Yield one line for each floor that a set falls below."""
-    asked = _asked(results)
+    asked = _cells_of_last_run(results)
     failed = {name: told.failed for name, told in results.systems.items()}
     measured = {cell.system for cell in asked}
     systems = [name for name in results.systems if name in measured or failed[name]]
@@ -182,7 +182,7 @@ def changes(results: Results, baseline: Results) -> list[GateChange]:
     measure, seed = deciding(about.measures), about.seed
     earlier = {(cell.set, cell.system): cell for cell in baseline.cells}
     pairs = []
-    for cell in _asked(results):
+    for cell in _cells_of_last_run(results):
         old = earlier.get((cell.set, cell.system))
         now, was = _by_text(results, cell, measure), _by_text(baseline, old, measure) if old else {}
         both = [asked for asked in now if asked in was]
@@ -193,7 +193,7 @@ def changes(results: Results, baseline: Results) -> list[GateChange]:
     if not pairs:
         raise InputError(
             f"nothing can be compared by {measure}: the baseline has {_names(baseline.cells)}, "
-            f"this run {_names(_asked(results))}"
+            f"this run {_names(_cells_of_last_run(results))}"
         )
     item = "task" if about.kind == "ranking" else "query"
     chances = holm([randomisation(now, was, seed=seed) for _, was, now, _ in pairs])
@@ -209,7 +209,7 @@ def _names(cells: Sequence[MeasuredCell]) -> str:
     return ", ".join(f"{cell.system} on {cell.set}" for cell in cells) or "nothing"
 
 
-def _asked(results: Results) -> list[MeasuredCell]:
+def _cells_of_last_run(results: Results) -> list[MeasuredCell]:
     """Return the cells of the last run, its first system first."""
     asked = None if results.asked is None else {*results.asked}
     return [cell for cell in results.cells if asked is None or (cell.set, cell.system) in asked]

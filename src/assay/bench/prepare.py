@@ -40,7 +40,7 @@ class Prepared:
     ids: Mapping[str, str] = field(default_factory=dict)
     """Of documents, the id by the path of the file."""
 
-    def named(self, span: Span) -> Span:
+    def truth_span(self, span: Span) -> Span:
         """Return a result as the ground truth names it: the file of a document by the document's id."""
         return replace(span, path=self.ids.get(span.path, span.path)) if self.ids else span
 
@@ -94,11 +94,11 @@ def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> TruthF
     (out / "truth").mkdir(parents=True, exist_ok=True)
     place = out / "truth" / f"{spec.name}.jsonl"
     truth_formats.write(mined.truth, place)
-    say(f"{spec.name}: {_told(mined.truth)}; read a sample before you trust it: {place}")
+    say(f"{spec.name}: {_mined_summary(mined.truth)}; read a sample before you trust it: {place}")
     return TruthFile(mined.truth)
 
 
-def _told(truth: Truth) -> str:
+def _mined_summary(truth: Truth) -> str:
     """Return how many queries were mined from where."""
     sources = Counter(query.tags.get("source", "") for query in truth.queries)
     parts = ", ".join(f"{count} of its {source}" for source, count in sources.items())

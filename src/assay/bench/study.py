@@ -80,16 +80,16 @@ class Experiment:
 
     def units(self, view: SetView) -> list[str]:
         """Return the units that all sets of a view were measured by, the main one first."""
-        held = [[*cell.figures] for cell in self.held(view)]
+        held = [[*cell.figures] for cell in self.cells_of(view)]
         return [unit for unit in max(held, key=len, default=[]) if all(unit in units for units in held)]
 
-    def held(self, view: SetView) -> list[MeasuredCell]:
+    def cells_of(self, view: SetView) -> list[MeasuredCell]:
         """Return the cells of a view."""
         return [cell for (name, _), cell in self.cells.items() if name in view.sets]
 
     def here(self, view: SetView) -> list[str]:
         """Return the systems with a cell in a view."""
-        asked = {cell.system for cell in self.held(view)}
+        asked = {cell.system for cell in self.cells_of(view)}
         return [system for system in self.systems if system in asked]
 
     def of(self, view: SetView, system: str) -> list[MeasuredCell]:
@@ -121,7 +121,7 @@ class Experiment:
     def tagged(self, view: SetView) -> dict[str, list[str]]:
         """Return the tags of a view's queries with their values."""
         found: dict[str, dict[str, None]] = {}
-        for cell in self.held(view):
+        for cell in self.cells_of(view):
             for tag, groups in cell.groups.items():
                 found.setdefault(tag, {}).update(dict.fromkeys(groups))
         return {tag: list(values) for tag, values in found.items()}

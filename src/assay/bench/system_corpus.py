@@ -18,7 +18,7 @@ import platformdirs
 
 from assay.corpus.pinned import commit_of, export, is_repository
 from assay.corpus.walk import walk
-from assay.corpus.walked_files import opened
+from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
 from assay.truth.ground_truth import Truth
@@ -81,7 +81,7 @@ def corpus_of(truth: Truth, folder: Path | None, cache: Path, *, without: tuple[
 def lines_of(corpus: SystemCorpus, path: str) -> list[str]:
     """Return the lines of a file of a corpus, none where there is no such file."""
     try:
-        file, top = opened(corpus.root, path).resolve(), corpus.root.resolve()
+        file, top = from_utf8(corpus.root, path).resolve(), corpus.root.resolve()
         if not file.is_relative_to(top) or not file.is_file():
             return []  # a run may say anything, and a link lead anywhere
         return file.read_bytes().decode("utf-8", "replace").split("\n")
@@ -143,9 +143,9 @@ def _checkout(root: Path, commit: str, hidden: tuple[str, ...], left_out: tuple[
             if any(f"{file.path}/".startswith(f"{path}/") for path in left_out):
                 continue
             (folder / file.path).parent.mkdir(parents=True, exist_ok=True)
-            copyfile(opened(root, file.path), folder / file.path)
+            copyfile(from_utf8(root, file.path), folder / file.path)
     for path, spans in _by_path(hidden):
-        _blank(opened(folder, path), spans)
+        _blank(from_utf8(folder, path), spans)
 
 
 def _by_path(targets: tuple[str, ...]) -> Iterator[tuple[str, list[Span]]]:
@@ -189,6 +189,6 @@ def _digest(root: Path) -> str:
     """Return a hash of every path that is walked and of what its file holds."""
     digest = blake2b(digest_size=16)
     for file in walk(root).files:
-        content = blake2b(opened(root, file.path).read_bytes(), digest_size=16).hexdigest()
+        content = blake2b(from_utf8(root, file.path).read_bytes(), digest_size=16).hexdigest()
         digest.update(f"{file.path}\0{content}\n".encode(errors="replace"))
     return digest.hexdigest()

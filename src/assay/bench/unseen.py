@@ -56,7 +56,7 @@ class JudgedSet:
     counts: UnseenCounts
 
 
-def seen(
+def judge_unseen(
     ready: Prepared,
     answered: Mapping[str, Mapping[str, SystemAnswer]],
     unseen: Unseen,
@@ -65,7 +65,7 @@ def seen(
 ) -> JudgedSet:
     """Have judged what systems found; records and labels of the set are written below `out`."""
     runs = {
-        name: {answer.query_id: [ready.named(span) for span in answer.spans] for answer in answers.values()}
+        name: {answer.query_id: [ready.truth_span(span) for span in answer.spans] for answer in answers.values()}
         for name, answers in answered.items()
     }
     texts = {document.id: document.text for document in ready.corpus.documents}

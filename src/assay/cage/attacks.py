@@ -105,7 +105,7 @@ def _nothing_read(ended: Ended, bait: Bait) -> bool:
     return ended.ended == "exit" and bool(ended.stdout) and bait.secret.encode() not in ended.stdout
 
 
-def _answered(text: bytes) -> Callable[[Ended, Bait], bool]:
+def _prints(text: bytes) -> Callable[[Ended, Bait], bool]:
     return lambda ended, _: ended.ended == "exit" and ended.status == 0 and ended.stdout.strip() == text
 
 
@@ -132,7 +132,7 @@ ATTACKS = (
     Attack("does ordinary work", "import colorsys, os, subprocess, sys, tempfile\n"
            "with tempfile.NamedTemporaryFile() as file: file.write(b'x')\n"
            "print(subprocess.run([sys.executable, '-c', 'print(6 * 7)'], capture_output=True, text=True).stdout)\n",
-           _answered(b"42")),
+           _prints(b"42")),
     Attack("reaches the network", _tries(
         "socket.create_connection(('127.0.0.1', {tcp}), 1)\n"
         "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp}))\n"
@@ -171,5 +171,5 @@ ATTACKS = (
     Attack("prints without end", "while True: print('x' * 100000)\n",
            lambda ended, _: ended.ended == "output" and len(ended.stdout) <= 65536),
     Attack("leaves a daemon", "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
-           "        time.sleep(600)\n    os._exit(0)\nos.wait(); print('left')\n", _answered(b"left")),
+           "        time.sleep(600)\n    os._exit(0)\nos.wait(); print('left')\n", _prints(b"left")),
 )  # fmt: skip

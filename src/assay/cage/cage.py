@@ -72,7 +72,7 @@ class Cage:
         self._held: deque[tuple[Ticket[Job], list[int], float]] = deque()
 
     @property
-    def held(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether it was given jobs that have not ended; the first of them is running."""
         return bool(self._held)
 

@@ -36,7 +36,7 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
     """
     if workers < 1:
         raise InputError(f"{workers} workers; a sandbox needs at least 1")
-    chosen = _chosen(kind, allow_unsafe=allow_unsafe)
+    chosen = _choose_kind(kind, allow_unsafe=allow_unsafe)
     folders = tuple(str(Path(path).resolve()) for path in paths)
     for folder in folders:
         if not os.path.isdir(folder):
@@ -45,8 +45,8 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
     return open_pool(plan, workers)
 
 
-def _chosen(name: str, *, allow_unsafe: bool) -> SandboxKind:
-    kind = _named(name) if name else None
+def _choose_kind(name: str, *, allow_unsafe: bool) -> SandboxKind:
+    kind = _find_kind(name) if name else None
     if kind and not kind.isolates:
         if not allow_unsafe:
             raise InputError(
@@ -63,7 +63,7 @@ def _chosen(name: str, *, allow_unsafe: bool) -> SandboxKind:
     raise InputError(f"{wanted}: {'; '.join(map(str, findings))}")
 
 
-def _named(name: str) -> SandboxKind:
+def _find_kind(name: str) -> SandboxKind:
     if name in RENAMED:
         warnings.warn(f"the sandbox '{name}' is now called '{RENAMED[name]}'", OldName, stacklevel=2)
     kind = KINDS.get(RENAMED.get(name, name))

@@ -16,7 +16,7 @@ from assay.assemble.workspace import Workspace
 from assay.cli import text
 from assay.cli.workspaces import about, counted, say
 from assay.errors import InputError
-from assay.search.excerpt import Line, asked, excerpt, fit, lines
+from assay.search.excerpt import Line, excerpt, fit, lines, terms_to_mark
 from assay.terms import tokens
 from assay.types import Hit
 
@@ -33,7 +33,7 @@ class Look:
     """Whether JSON lines have hits that are only the nearest, too."""
 
     @property
-    def named(self) -> bool:
+    def names_root(self) -> bool:
         """Whether paths have the root before them, though there is only one."""
         return self.form in {"text", "vimgrep"}
 
@@ -83,11 +83,11 @@ class AnswerOutput:
         matches = self._matches()
         rest = _matches_text(matches["matches"]) if matches else ""
         show = text.colored if text.wants_color() else text.plain
-        return "".join(self._shown(hit, show) for hit in self._fitting(rest, self._shown)) + rest
+        return "".join(self._hit_text(hit, show) for hit in self._fitting(rest, self._hit_text)) + rest
 
-    def _shown(self, hit: Hit, show: text.Show = text.plain) -> str:
+    def _hit_text(self, hit: Hit, show: text.Show = text.plain) -> str:
         explain, clip = self.look.explain, not self._whole
-        return show(hit, self._lines(hit), asked(self.queries), explain=explain, clip=clip) + "\n"
+        return show(hit, self._lines(hit), terms_to_mark(self.queries), explain=explain, clip=clip) + "\n"
 
     @property
     def _whole(self) -> bool:
@@ -96,14 +96,14 @@ class AnswerOutput:
     def _lines(self, hit: Hit) -> list[Line]:
         """Return the lines of a hit that text shows; places are those of the same lines."""
         count = self.opened[0].settings.search.excerpt_lines
-        return lines(hit.chunk) if self._whole else excerpt(hit.chunk, asked(self.queries), count)
+        return lines(hit.chunk) if self._whole else excerpt(hit.chunk, terms_to_mark(self.queries), count)
 
     def _fitting(self, rest: str, write: Callable[[Hit], str]) -> Sequence[Hit]:
         """Return the hits that the budget holds beside the rest of the output."""
         hits, budget = self.answer.hits, self.look.budget
         if budget is None:
             return hits
-        fitting = fit(hits, asked(self.queries), budget - tokens(rest), lambda hit: tokens(write(hit)))
+        fitting = fit(hits, terms_to_mark(self.queries), budget - tokens(rest), lambda hit: tokens(write(hit)))
         if hits and not fitting:
             raise InputError(f"a budget of {budget} tokens holds no line of the best hit; give it more")
         return fitting

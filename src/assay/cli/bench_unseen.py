@@ -25,11 +25,11 @@ def unseen_of(wanted: UnseenOptions) -> Unseen:
     """Return who judges; a spec is `signals`, or a configuration of agents and a model."""
     if not wanted.spec:
         raise InputError("--judge-budget says what --judge-unseen may spend: give both")
-    asked = _asked(wanted)
+    asked = _judge_options(wanted)
     return Unseen(wanted.spec, lambda *given: _labels(asked, *given), wanted.depth)
 
 
-def _asked(wanted: UnseenOptions) -> JudgeOptions:
+def _judge_options(wanted: UnseenOptions) -> JudgeOptions:
     if wanted.spec == "signals":
         if wanted.budget:
             raise InputError("the judge 'signals' asks no model and costs nothing: leave --judge-budget out")

@@ -66,7 +66,7 @@ def command(
 
     def of(function: Callable[[Given], int | None]) -> click.Command:
         def callback(**values: Any) -> None:
-            status = function(_made(options, values))
+            status = function(_build_options(options, values))
             if status:
                 click.get_current_context().exit(status)
 
@@ -92,10 +92,12 @@ def _parameters(options: type) -> Iterator[click.Parameter]:
             yield each.metadata["make"](each.name)
 
 
-def _made(options: type[Given], values: Mapping[str, Any]) -> Given:
+def _build_options(options: type[Given], values: Mapping[str, Any]) -> Given:
     return options(
         **{
-            each.name: _made(each.metadata["shared"], values) if "shared" in each.metadata else values[each.name]
+            each.name: _build_options(each.metadata["shared"], values)
+            if "shared" in each.metadata
+            else values[each.name]
             for each in fields(options)  # type: ignore[arg-type]
         }
     )

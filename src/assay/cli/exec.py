@@ -82,7 +82,7 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
     """
     from assay.assemble.open_runner import open_equipped_runner
     from assay.cli.answer import dumps
-    from assay.cli.exec_text import figures_of, text, told
+    from assay.cli.exec_text import figures_as_json, figures_of, text
     from assay.cli.progress import progress
     from assay.cli.workspaces import say
     from assay.errors import InputError
@@ -116,7 +116,9 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
     _tell([*room.problems, *ready.problems, *programs.problems], programs.unknown, verbose=given.verbose)
     _note(ready.notes, verbose=given.verbose)
     figures = figures_of(rows, wanted)
-    click.echo(dumps({**told(figures), "out": str(given.out)}) if given.form == "json" else "\n".join(text(figures)))
+    click.echo(
+        dumps({**figures_as_json(figures), "out": str(given.out)}) if given.form == "json" else "\n".join(text(figures))
+    )
     say(f"written to {given.out}")
     return 0 if sum(figures.classes.values()) else 1
 

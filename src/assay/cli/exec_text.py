@@ -70,7 +70,7 @@ def figures_of(rows: Sequence[OutcomeRow], ks: Sequence[int], *, seed: int = 0) 
     )
 
 
-def told(figures: Figures) -> dict[str, Any]:
+def figures_as_json(figures: Figures) -> dict[str, Any]:
     """Return all of it as JSON has it."""
     return {
         "tasks": figures.tasks,

@@ -54,7 +54,7 @@ def accounts(given: JudgeAccountsOptions) -> None:
     added = made.accounts(verdicts(given.records))
     if not added.pairs:
         raise InputError(f"no verdict in {given.records}; `assay judge run` writes some")
-    told = made.told(added)
+    told = made.costs_as_json(added)
     pairs = given.pairs or int(made.PUBLISHED["pairs"])
     plan = made.planned(added, pairs, workers=given.workers, cores=given.cores or os.cpu_count() or 1)
     if given.form == "json":

@@ -135,7 +135,7 @@ def run(given: JudgeRunOptions) -> int:
         )
     teller.close()
     click.echo(
-        dumps({**_told(tally), "out": str(given.out)})
+        dumps({**_tally_as_json(tally), "out": str(given.out)})
         if given.form == "json"
         else "\n".join(_text(tally, total, teller.first))
     )
@@ -189,7 +189,7 @@ class _Teller:
             say(f"{self._problems - self._most:,} more problems; -v names them")
 
 
-def _told(tally: Tally) -> dict[str, object]:
+def _tally_as_json(tally: Tally) -> dict[str, object]:
     return {
         "judged": tally.judged,
         "before": tally.before,

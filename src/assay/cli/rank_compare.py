@@ -145,14 +145,14 @@ def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
     from assay.rank.ranking_matrix import columns
 
     for spec in plan.sets:
-        tasks, examples = _held(spec, verbose=verbose)
+        tasks, examples = _load_set(spec, verbose=verbose)
         there = list(columns(spec, tasks, examples))
         if not there:
             raise InputError(f"[sets.{spec.name}] holds no program with an outcome")
         yield from there
 
 
-def _held(spec: RankingSetSpec, *, verbose: bool) -> tuple[Any, Any]:
+def _load_set(spec: RankingSetSpec, *, verbose: bool) -> tuple[Any, Any]:
     """Return the tasks and the labelled programs of a set."""
     from assay.rank.dataset import dataset_formats
     from assay.rank.ranking_matrix import tasks_of as prompts_of

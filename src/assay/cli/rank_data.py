@@ -80,10 +80,10 @@ def data(given: RankDataOptions) -> None:
     splits.split((), valid=given.valid, test=given.test)
     if given.plot:
         check_picture(given.plot)
-    reading, held = _asked(given.tasks, given.samples, given.outcomes, given.stop, given.limit_tasks)
+    reading, held = _load_samples(given.tasks, given.samples, given.outcomes, given.stop, given.limit_tasks)
     for what in ("references", "outcomes") if given.fresh else ():
         start_fresh(_beside(given.out, what))
-    failing, found, problems = _found(reading, held, given.out, given.outcomes, check=not given.keep_failing)
+    failing, found, problems = _run_programs(reading, held, given.out, given.outcomes, check=not given.keep_failing)
     for name, why in failing.items():
         say(f"{name} is dropped: its own reference fails ({why})")
     kept = {task.id for task in without(reading.tasks, failing)}
@@ -106,14 +106,16 @@ def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
 
     sides = fault_tables.sides(rows)
     if form == "json":
-        click.echo(dumps({"splits": fault_tables.told(sides)}))
+        click.echo(dumps({"splits": fault_tables.tables_as_json(sides)}))
     else:
         click.echo("\n\n".join("\n".join(table_lines(table, indent="")) for table in fault_tables.tables(sides)))
     if plot:
         write_picture(fault_tables.drawing(sides), plot)
 
 
-def _asked(tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: int | None) -> tuple[TaskFile, Samples]:
+def _load_samples(
+    tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: int | None
+) -> tuple[TaskFile, Samples]:
     """Return the samples and the tasks that have some; where only the first tasks count, others are no problem."""
     from dataclasses import replace
 
@@ -137,7 +139,7 @@ def _asked(tasks: Path, samples: Path, outcomes: Path | None, stop: str, most: i
     return reading, replace(held, problems=() if most else (*held.problems, *lost))
 
 
-def _found(
+def _run_programs(
     reading: TaskFile, held: Samples, out: Path, outcomes: Path | None, *, check: bool
 ) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
     """Return which references fail, the outcomes of the samples, and what could not be used."""

@@ -57,7 +57,7 @@ def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
     """
     from assay.cli.answer import dumps
     from assay.cli.progress import progress
-    from assay.cli.rank_eval_text import text, told
+    from assay.cli.rank_eval_text import evaluation_as_json, text
     from assay.errors import InputError
     from assay.measure.passk import ks_of
     from assay.rank.dataset.examples import by_task
@@ -74,4 +74,4 @@ def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
     with rankers(given.specs or ("consensus",), allowed=given.allow_execution) as made, progress() as watch:
         found = evaluate(known, examples, made, plan, report=watch)
     tell(data.problems, verbose=given.verbose)
-    click.echo(dumps(told(found)) if given.form == "json" else "\n".join(text(found)))
+    click.echo(dumps(evaluation_as_json(found)) if given.form == "json" else "\n".join(text(found)))

@@ -15,7 +15,7 @@ from assay.report.plain_text import cell_text, table_lines
 from assay.report.table import Column, Phrase, Rows, Table, counted
 
 
-def told(found: Evaluation) -> dict[str, Any]:
+def evaluation_as_json(found: Evaluation) -> dict[str, Any]:
     """Return all of it as JSON has it."""
     return {
         "tasks": found.tasks,
@@ -23,7 +23,7 @@ def told(found: Evaluation) -> dict[str, Any]:
         "exec@k counts": EXEC_COUNTS[found.every_test],
         "rankers": [_cell(cell) for cell in found.cells],
         "differences": [
-            {"a": each.a, "b": each.b, "pool": each.size or None, "gains": _named(each.gains)}
+            {"a": each.a, "b": each.b, "pool": each.size or None, "gains": _by_measure(each.gains)}
             for each in found.differences
         ],
         "predicted": [_predicted(each) for each in found.predicted],
@@ -85,15 +85,15 @@ def _cell(cell: Cell) -> dict[str, Any]:
     return {
         "ranker": cell.ranker,
         "pool": cell.size or None,
-        "values": _named(cell.values),
-        "gains": _named(cell.gains),
+        "values": _by_measure(cell.values),
+        "gains": _by_measure(cell.gains),
         "left_out": cell.few,
         "seconds": cell.seconds,
         "programs": cell.programs,
     }
 
 
-def _named(values: Mapping[RankMeasure, Value] | Mapping[RankMeasure, Gain]) -> dict[str, Any]:
+def _by_measure(values: Mapping[RankMeasure, Value] | Mapping[RankMeasure, Gain]) -> dict[str, Any]:
     return {str(measure): _plain(asdict(value)) for measure, value in values.items()}
 
 

@@ -50,7 +50,7 @@ def related(given: RelatedOptions) -> int:
         _below(opened[0].index.root, file, given.root),
         Look(given.form, given.budget, full=given.full, explain=given.explained),
     )
-    answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, named=look.named)
+    answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, named=look.names_root)
     click.echo(AnswerOutput(answer, (f"{path}:{line}",), opened, look).written(), nl=False, color=True)
     explain(answer, opened)
     return 0 if answer else 1

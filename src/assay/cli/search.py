@@ -58,7 +58,7 @@ def search(given: SearchOptions) -> int:
     )
     look = Look(given.form, given.budget, full=given.full, explain=given.explained, nearest=given.nearest)
     limit = opened[0].settings.search.limit
-    answer = answer_of(opened, queries, limit, literal=given.all_matches, named=look.named)
+    answer = answer_of(opened, queries, limit, literal=given.all_matches, named=look.names_root)
     output = AnswerOutput(answer, tuple(query.text for query in queries), opened, look)
     click.echo(output.written(), nl=False, color=True)
     explain(answer, opened, hidden=given.form == "jsonl" and not given.nearest)

@@ -77,12 +77,12 @@ def mine(given: TruthMineOptions) -> int:
         if dropped:
             say(f"dropped: {', '.join(dropped)}")
         click.echo(f"written to {path}")
-    for line in _told(mined):
+    for line in _summary_lines(mined):
         click.echo(line)
     return 0 if mined.truth.queries else 1
 
 
-def _told(mined: MinedTruth) -> Iterator[str]:
+def _summary_lines(mined: MinedTruth) -> Iterator[str]:
     """Yield what was found and what was left out, a source a line and a reason a line."""
     from assay.cli.workspaces import counted
 

@@ -7,7 +7,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32
 from pathlib import Path
 
 from assay.corpus.languages import language_of
-from assay.corpus.walked_files import FileEntry, Skipped, opened
+from assay.corpus.walked_files import FileEntry, Skipped, from_utf8
 
 _HEAD_BYTES = 8192
 _BOMS = (
@@ -32,7 +32,7 @@ _MINIFIED_MEAN = 500
 def read(root: Path, entry: FileEntry, *, generated: bool = False) -> str | Skipped:
     """Return the text of a file, or why it is none; `generated` keeps generated and minified ones."""
     try:
-        data = opened(root, entry.path).read_bytes()
+        data = from_utf8(root, entry.path).read_bytes()
     except OSError as error:
         return Skipped(entry.path, f"cannot be read: {error.strerror}")
     text = decoded(data)

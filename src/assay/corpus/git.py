@@ -100,7 +100,7 @@ def _running(
             if not in_time:
                 raise InputError(f"{what}: git took longer than {timeout_s} s")
         if process.returncode and not may_fail:
-            raise InputError(f"{what}: {_said(complaints) or f'git ended with {process.returncode}'}")
+            raise InputError(f"{what}: {_complaint_in(complaints) or f'git ended with {process.returncode}'}")
 
 
 def _started(
@@ -116,7 +116,7 @@ def _started(
         raise InputError(f"{what}: git is not installed; install it, or give a folder that needs none") from error
 
 
-def _said(complaints: IO[bytes]) -> str:
+def _complaint_in(complaints: IO[bytes]) -> str:
     """Return the line that says what went wrong; advice may stand around it."""
     complaints.seek(0)
     lines = complaints.read().decode(errors="replace").strip().splitlines()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.corpus.git import answer, git, reading
 from assay.corpus.patches import FileChange, Patches
-from assay.corpus.walked_files import shown
+from assay.corpus.walked_files import as_utf8
 
 _PATCH = tuple(
     "--no-ext-diff --no-textconv --no-color --no-relative --relative --find-renames --unified=0 --ignore-all-space"
@@ -79,7 +79,7 @@ def between(root: Path, before: str, after: str) -> tuple[FileChange, ...]:
 def uncommitted(root: Path) -> frozenset[str]:
     """Return the files below a folder that the work tree has otherwise than HEAD."""
     printed = git(root, "diff", "--name-only", "-z", "--relative", "HEAD")
-    return frozenset(shown(os.fsdecode(path)) for path in printed.split(b"\0") if path)
+    return frozenset(as_utf8(os.fsdecode(path)) for path in printed.split(b"\0") if path)
 
 
 def head(root: Path) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from assay.corpus.walked_files import shown
+from assay.corpus.walked_files import as_utf8
 
 _MOST_KEPT = 1000
 """Changed lines of a file whose text is kept; a change of more is no answer to anything."""
@@ -135,7 +135,7 @@ def _path(line: bytes, prefix: bytes) -> str:
         name = name.removesuffix(b"\t")
     if is_patch and name == b"/dev/null":
         return ""
-    return shown(os.fsdecode(name.removeprefix(prefix) if is_patch else name))
+    return as_utf8(os.fsdecode(name.removeprefix(prefix) if is_patch else name))
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:

@@ -47,7 +47,7 @@ class Pattern:
         self._grammar = GRAMMARS[language].id
         self._holes = sorted({(found[0].startswith("$$$"), found[1]) for found in _HOLE.finditer(text) if found[1]})
         self._words = set(_WORD.findall(_HOLE.sub(" ", text)))
-        self._found(SgRoot("", self._grammar).root())
+        self._find_nodes(SgRoot("", self._grammar).root())
 
     @property
     def parses(self) -> bool:
@@ -69,7 +69,7 @@ class Pattern:
             root = SgRoot(text, self._grammar).root()
         except UnicodeEncodeError:
             return
-        for node in self._found(root):
+        for node in self._find_nodes(root):
             yield self._match(node, lines)
 
     def _match(self, node: SgNode, lines: list[str]) -> PatternMatch:
@@ -86,7 +86,7 @@ class Pattern:
                 filled[name] = found.text()
         return filled
 
-    def _found(self, root: SgNode) -> list[SgNode]:
+    def _find_nodes(self, root: SgNode) -> list[SgNode]:
         try:
             found: list[SgNode] = root.find_all(pattern=self.text)
         except (RuntimeError, UnicodeEncodeError) as error:

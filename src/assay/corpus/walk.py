@@ -16,7 +16,7 @@ from stat import S_ISREG
 
 from assay.corpus import builtin, ignore
 from assay.corpus.decode import read
-from assay.corpus.walked_files import FileEntry, Skipped, Walk, entry_of, shown
+from assay.corpus.walked_files import FileEntry, Skipped, Walk, as_utf8, entry_of
 from assay.errors import InputError
 
 __all__ = ["LARGEST_BYTES", "FileEntry", "Skipped", "Walk", "read", "walk"]
@@ -90,7 +90,7 @@ class _Walker:
         return ignore.compiled(data.decode("utf-8", "replace"), base, above)
 
     def _skip(self, path: str, reason: str) -> None:
-        self.skipped.append(Skipped(shown(path), reason))
+        self.skipped.append(Skipped(as_utf8(path), reason))
 
     def _enter(self, folder: _Folder) -> list[_Folder]:
         """Take the files of a folder; return the folders in it to enter, the last in order first."""
@@ -154,7 +154,7 @@ class _Walker:
             if stat.st_size > self.largest:
                 self._skip(path, f"{stat.st_size / 1e6:.1f} MB, larger than {self.largest / 1e6:.1f} MB")
             else:
-                self.files.append(entry_of(shown(path), stat))
+                self.files.append(entry_of(as_utf8(path), stat))
 
     def _take_folder(self, path: str, name: str, here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
         forced = _decision(here.forces, path, name + "/")

@@ -46,14 +46,14 @@ def entry_of(path: str, stat: os.stat_result) -> FileEntry:
     return FileEntry(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
 
 
-def shown(path: str) -> str:
+def as_utf8(path: str) -> str:
     """Write a path of the file system as valid UTF-8."""
     if path.isascii():
         return path
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def opened(root: Path, path: str) -> Path:
+def from_utf8(root: Path, path: str) -> Path:
     """Return the file of a shown path, whose name may hold bytes that are no UTF-8."""
     literal = root / path
     if "\\x" not in path or literal.exists():

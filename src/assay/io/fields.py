@@ -134,13 +134,13 @@ class Fields:
             raise FieldError(f"{self.noun} '{name}'{self._place()} is {value!r:.60}; {nearest(value, known)}")
 
     def _refuse(self, name: str, value: object, wanted: str) -> Any:
-        raise FieldError(f"{self.noun} '{name}'{self._place()} is {shown(value)}, wanted {wanted}")
+        raise FieldError(f"{self.noun} '{name}'{self._place()} is {describe_value(value)}, wanted {wanted}")
 
     def _place(self) -> str:
         return f" {self.where}" if self.where else ""
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return what a value is, for a message about a wrong one."""
     if isinstance(value, Mapping):
         return "an object" if value else "an empty object"

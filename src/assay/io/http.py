@@ -153,14 +153,14 @@ class HttpClient:
         """Return where a redirect leads; another host would get the question, and the secrets of the headers."""
         to = urljoin(url, location)
         if urlsplit(to)[:2] != urlsplit(url)[:2]:
-            shown = self._shown(to)
+            shown = self._printable_part(to)
             raise HttpError(f"{self._name} redirects to {shown}: name that address if it is to be asked", what=shown)
         return to
 
     def _refused(self, status: int, headers: httpx.Headers, text: str) -> _Passing:
         """Return what may pass; what may not is raised."""
-        to = self._shown(self._mask.hide(headers.get("location", ""))) if 300 <= status < 400 else ""
-        what = f"HTTP {status}{f', a redirect to {to}' if to else ''}: {self._shown(text)}".rstrip(": ")
+        to = self._printable_part(self._mask.hide(headers.get("location", ""))) if 300 <= status < 400 else ""
+        what = f"HTTP {status}{f', a redirect to {to}' if to else ''}: {self._printable_part(text)}".rstrip(": ")
         is_spent = status == httpx.codes.TOO_MANY_REQUESTS and any(each in text.lower() for each in _SPENT)
         if (status in _BUSY or status >= 500) and not is_spent:
             return _Passing(what, _wanted_wait_s(headers.get("retry-after", "")))
@@ -178,7 +178,7 @@ class HttpClient:
         """Return what went wrong with a connection; what a library quotes of an answer may hold a secret."""
         if isinstance(error, httpx.TimeoutException | TimeoutError):
             return f"no whole answer within {self._options.timeout_s:g} s"
-        return self._shown(self._mask.hide(f"{type(error).__name__}: {error}".rstrip(": ")))
+        return self._printable_part(self._mask.hide(f"{type(error).__name__}: {error}".rstrip(": ")))
 
     def _parsed(self, text: str) -> Any:
         """Read JSON, in which escapes may have hidden a secret from the mask."""
@@ -186,9 +186,9 @@ class HttpClient:
             value = json.loads(text)
             return self._mask.hide_all(value) if "\\" in text else value
         except (ValueError, RecursionError):
-            raise ValueError(f"an answer that is not JSON: {self._shown(text)!r}") from None
+            raise ValueError(f"an answer that is not JSON: {self._printable_part(text)!r}") from None
 
-    def _shown(self, text: str) -> str:
+    def _printable_part(self, text: str) -> str:
         return printable(self._mask.hide(text)[: 4 * _SHOWN])[:_SHOWN]
 
 

@@ -61,7 +61,7 @@ def run_bounded(
     command: Sequence[str], limits: ProcessLimits, *, cwd: Path | str, env: Mapping[str, str], stdin: bytes = b""
 ) -> FinishedCommand:
     """Run a command to its end and return what it printed; too slow or too much is an error."""
-    with _given(stdin) as source:
+    with _as_file(stdin) as source:
         process = _start(command, limits, cwd, env, source)
     try:
         return _followed(process, command[0], limits)
@@ -90,7 +90,7 @@ def end_patiently(process: subprocess.Popen[bytes], seconds: float, *, waits: bo
 
 
 @contextmanager
-def _given(stdin: bytes) -> Iterator[int | IO[bytes]]:
+def _as_file(stdin: bytes) -> Iterator[int | IO[bytes]]:
     """Give what a command reads as a file, so that neither side ever waits for the other."""
     if not stdin:
         yield subprocess.DEVNULL

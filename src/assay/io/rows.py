@@ -68,7 +68,7 @@ def objects(path: Path, problems: list[Problem], columns: Sequence[str] = ()) ->
     elif form == "list":
         yield from _listed(path, problems)
     else:
-        yield from (_named if form == "table" else _json_lines)(path, problems)
+        yield from (_rows_by_name if form == "table" else _json_lines)(path, problems)
 
 
 def sample(path: Path, problems: list[Problem]) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ def sample(path: Path, problems: list[Problem]) -> list[dict[str, Any]]:
     elif form == "list":
         found = _listed(path, problems)
     else:
-        found = (_named if form == "table" else _json_lines)(path, problems, most)
+        found = (_rows_by_name if form == "table" else _json_lines)(path, problems, most)
     return [fields for _, fields in islice(found, most)]
 
 
@@ -224,7 +224,7 @@ def _no_object(value: object) -> str:
     return f"wanted a JSON object, found {type(value).__name__} {str(value)[:40]!r}"
 
 
-def _named(path: Path, problems: list[Problem], most: int | None = None) -> Iterator[Row]:
+def _rows_by_name(path: Path, problems: list[Problem], most: int | None = None) -> Iterator[Row]:
     """Yield the rows of a table by the names of its first row; cells behind the last name are a problem."""
     rows = _split(path, problems)
     _, header = next(rows, (1, []))

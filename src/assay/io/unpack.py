@@ -126,11 +126,11 @@ def _standing(path: Path) -> Path:
     about = path.stat()
     pipe = stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode)
     terminal = stat.S_ISCHR(about.st_mode) and path.name == "stdin" and os.isatty(0)
-    return _kept(path, about.st_dev, about.st_ino) if pipe or terminal else path
+    return _copy_pipe(path, about.st_dev, about.st_ino) if pipe or terminal else path
 
 
 @cache
-def _kept(path: Path, *_: int) -> Path:
+def _copy_pipe(path: Path, *_: int) -> Path:
     """Copy what a pipe says to a file of this process."""
     with path.open("rb") as pipe:
         return _temporary(path, pipe)

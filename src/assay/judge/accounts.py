@@ -42,7 +42,7 @@ class CostRoute:
     taken: list[float] = field(default_factory=list)
     """Seconds of each pair."""
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return it for a pair, in the mean."""
         whole = {name: value for name, value in asdict(self).items() if name not in ("pairs", "taken", "unpriced")}
         each = {name: round(value / max(self.pairs, 1), 6) for name, value in whole.items()}
@@ -121,7 +121,7 @@ def accounts(verdicts: Iterable[Mapping[str, Any]]) -> CampaignCosts:
     return made
 
 
-def told(made: CampaignCosts) -> dict[str, Any]:
+def costs_as_json(made: CampaignCosts) -> dict[str, Any]:
     """Return the figures, as JSON has them."""
     pairs = max(made.pairs, 1)
     matched = [count for count in made.queries.values() if count]
@@ -135,7 +135,7 @@ def told(made: CampaignCosts) -> dict[str, Any]:
         "match_share": round(made.labels[1] / pairs, 4),
         "undecided": dict(made.problems),
         "unclear_share": round(sum(path.pairs for name, path in made.paths.items() if name not in CLEAR) / pairs, 4),
-        "paths": {name: path.told() for name, path in sorted(made.paths.items())},
+        "paths": {name: path.as_json() for name, path in sorted(made.paths.items())},
         "programs": made.programs,
         "cases_a_program": round(made.cases / max(made.programs, 1), 3),
         "executable_share": round(made.executable / max(made.ran, 1), 4),

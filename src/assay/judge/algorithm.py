@@ -87,7 +87,7 @@ def annotate(session: PairSession, parts: Parts, max_tries: int = MAX_TRIES) -> 
     program, report = (tested.program, tested.report) if tested else (None, None)
     ruling = parts.arbitrate(session, program, report)  # 16
     path = "single" if not parts.screen else "tests" if report else "arbiter"
-    return Verdict(ruling.label, ruling.reason, path, told=_told(tested) if tested else {})
+    return Verdict(ruling.label, ruling.reason, path, told=_tests_as_json(tested) if tested else {})
 
 
 def _tested(session: PairSession, parts: Parts, max_tries: int) -> TestedPair:
@@ -112,7 +112,7 @@ def _tested(session: PairSession, parts: Parts, max_tries: int) -> TestedPair:
     return TestedPair(program, report, try_time, tuple(fixes))
 
 
-def _told(tested: TestedPair) -> dict[str, Any]:
+def _tests_as_json(tested: TestedPair) -> dict[str, Any]:
     """Return what a record says about tests."""
     program, report = tested.program, tested.report
     told: dict[str, Any] = {"reading": program.reading, "cases": len(program.cases)}

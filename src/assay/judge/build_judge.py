@@ -37,7 +37,7 @@ class ReplayedChat:
         raise EndpointFailed(f"no reply to this prompt '{prompt.name}' is recorded: pair, prompts or runs differ")
 
 
-def made(  # noqa: PLR0913, PLR0917  # each is one thing
+def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     settings: CampaignSettings,
     chats: Sequence[Chat],
     steps: Steps,

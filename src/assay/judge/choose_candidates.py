@@ -83,7 +83,7 @@ def candidates(sources: Sources, out: Path, watch: Progress | None = None) -> Ca
     _check(sources)
     with _progress(out, sources) as held:
         before = sum(block["queries"] for block in held)
-        new = _made(sources, out, watch, before) if before < len(sources.queries) else []
+        new = _write_candidates(sources, out, watch, before) if before < len(sources.queries) else []
         done = [*held, *new]
     overlap = {name: sum(block["shared"][name] for block in done) for name in sources.encoders}
     pairs = sum(block["pairs"] for block in done)
@@ -123,7 +123,7 @@ def _cut(out: Path, size: int) -> None:
         pairs.truncate(size)
 
 
-def _made(sources: Sources, out: Path, watch: Progress | None, begin: int) -> list[dict[str, Any]]:
+def _write_candidates(sources: Sources, out: Path, watch: Progress | None, begin: int) -> list[dict[str, Any]]:
     """Encode, search and write the queries from `begin` on, block by block."""
     place = out.with_name(f"{out.name}.vectors")
     made = []

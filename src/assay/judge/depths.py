@@ -35,13 +35,13 @@ class Depths:
         return [right / pairs for right, pairs in zip(self.right, self.pairs, strict=True)]
 
     @property
-    def found(self) -> list[float]:
+    def recall_by_depth(self) -> list[float]:
         """The share of all known right codes that each depth holds."""
         return [so_far / max(self.known, 1) for so_far in accumulate(self.right)]
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
-        rows = zip(self.right, self.judged, self.pairs, self.rates, self.found, strict=True)
+        rows = zip(self.right, self.judged, self.pairs, self.rates, self.recall_by_depth, strict=True)
         names = ("right", "judged", "pairs", "rate", "found")
         ranks = [{"rank": rank, **dict(zip(names, row, strict=True))} for rank, row in enumerate(rows, 1)]
         return {"known": self.known, "gone": self.gone, "ranks": ranks}

@@ -132,7 +132,7 @@ class Words:
         return self.vectors[[self.place[word] for word in words]]
 
 
-def asked(query: Query) -> QueryTerms:
+def query_terms(query: Query) -> QueryTerms:
     """Return the words of a query."""
     every = split(query.text)[:_QUERY_WORDS]
     telling = tuple(dict.fromkeys(word for word in every if word not in _ASIDE)) or tuple(dict.fromkeys(every))
@@ -148,7 +148,7 @@ def evidence(pairs: Sequence[tuple[Query, Chunk]], encoder: StaticEncoder, *, do
         return np.zeros((0, len(COLUMNS)), dtype=np.float32)
     queries, query_at = _distinct([query for query, _ in pairs])
     codes, code_at = _distinct([code for _, code in pairs])
-    questions, said = [asked(query) for query in queries], [read(code) for code in codes]
+    questions, said = [query_terms(query) for query in queries], [read(code) for code in codes]
     if not documented:
         said = [replace(one, doc=(), lead=()) for one in said]
     cosines = _cosines(questions, said, (query_at, code_at), encoder)

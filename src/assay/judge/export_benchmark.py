@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from assay.judge.accounts import accounts, told
+from assay.judge.accounts import accounts, costs_as_json
 from assay.types import Chunk, Judgment, Query
 
 SPLITS = ("train", "valid", "test")
@@ -82,7 +82,7 @@ def split_of(queries: Sequence[Query], *, seed: int = 0) -> dict[str, str]:
 
 def statistics(made: Benchmark, verdicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the figures of table II, of each split, and of how labels spread (figures 3 and 7)."""
-    figures = told(accounts(verdicts))
+    figures = costs_as_json(accounts(verdicts))
     length = sum(len(code.text) for code in made.codes) / max(len(made.codes), 1)
     return {
         "pairs": len(made.judgments),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.judge.checks import TestProgram, parts_of
-from assay.judge.installs import Installs, named
+from assay.judge.installs import Installs, distributions_in
 from assay.judge.run_tests import CaseReport
 from assay.judge.steps import PairSession
 
@@ -39,13 +39,15 @@ class Fixer:
         """Return the next program to run."""
         if report.final:
             return Fix(None, "none")
-        wanted, unknown = self._wanted(session, program, report)
+        wanted, unknown = self._missing_distributions(session, program, report)
         added, refused = self._added(session, program, wanted)
         if added:
             return Fix(added, "install", (*notes, *refused))
-        return self._asked(session, program, report, (*notes, *unknown, *refused))
+        return self._ask_for_fix(session, program, report, (*notes, *unknown, *refused))
 
-    def _wanted(self, session: PairSession, program: TestProgram, report: CaseReport) -> tuple[list[str], list[str]]:
+    def _missing_distributions(
+        self, session: PairSession, program: TestProgram, report: CaseReport
+    ) -> tuple[list[str], list[str]]:
         """Return the distributions that bring what is missing, and a word on modules that nobody knows."""
         if not report.missing:
             return [], []
@@ -85,7 +87,9 @@ class Fixer:
         why: str = session.once("install", tuple(sorted(names)), install)["refused"]
         return why
 
-    def _asked(self, session: PairSession, program: TestProgram, report: CaseReport, notes: tuple[str, ...]) -> Fix:
+    def _ask_for_fix(
+        self, session: PairSession, program: TestProgram, report: CaseReport, notes: tuple[str, ...]
+    ) -> Fix:
         reply = session.ask("fix", program=program.text(), report=report.text(), notes="\n".join(notes))
         if reply["action"] == "irreparable":
             return Fix(None, "model", notes)
@@ -93,7 +97,7 @@ class Fixer:
             setup, helpers, cases = parts_of(reply)
             fixed = replace(program, setup=setup, helpers=helpers, cases=cases)
             return Fix(fixed, "model", (*notes, "the last repair changed nothing") if fixed == program else notes)
-        commands = [named(command) for command in reply.get("commands", ())]
+        commands = [distributions_in(command) for command in reply.get("commands", ())]
         refused = [command for command in commands if isinstance(command, str)]
         names = [name for command in commands if isinstance(command, list) for name in command]
         added, more = self._added(session, program, names)

@@ -19,7 +19,7 @@ _MOST = 5
 _PIP = (["pip"], ["pip3"], ["python", "-m", "pip"], ["python3", "-m", "pip"], ["uv", "pip"])
 
 
-def named(command: str) -> list[str] | str:
+def distributions_in(command: str) -> list[str] | str:
     """Return the distributions that a terminal command installs, or why it is not carried out.
 
     The command is read and never run: `pip install NAME …` is all that there is.

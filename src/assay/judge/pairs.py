@@ -17,7 +17,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.io import rows
-from assay.io.fields import shown
+from assay.io.fields import describe_value
 from assay.types import Chunk, Problem, Query
 
 LONGEST = 100_000
@@ -89,11 +89,13 @@ def notes(pair: Pair) -> list[Problem]:
     found = []
     why = not_python(pair.code)
     if why:
-        found.append(Problem(_shown(pair), f"judged without being run: {why}"))
+        found.append(Problem(_pair_label(pair), f"judged without being run: {why}"))
     letters = [letter for letter in pair.query.text if letter.isalpha()]
     foreign = sum(not unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
     if foreign * 2 > len(letters):
-        found.append(Problem(_shown(pair), "the query is not in Latin letters: few models judge such queries as well"))
+        found.append(
+            Problem(_pair_label(pair), "the query is not in Latin letters: few models judge such queries as well")
+        )
     return found
 
 
@@ -116,7 +118,7 @@ def laid_out(code: str) -> str:
     return f"if True:\n{code}" if first[:1] in (" ", "\t") else code
 
 
-def _shown(pair: Pair) -> str:
+def _pair_label(pair: Pair) -> str:
     return pair.id.replace("\t", ", ")
 
 
@@ -160,7 +162,7 @@ def _pair(row: Mapping[str, Any], queries: Mapping[str, Any], codes: Mapping[str
 def _wrong(query_id: str, query: object, code_id: str, code: object) -> str:
     for what, name, text in (("query", query_id, query), ("code", code_id, code)):
         if not isinstance(text, str):
-            return f"the {what} of '{name[:60]}' is {shown(text)}, wanted text"
+            return f"the {what} of '{name[:60]}' is {describe_value(text)}, wanted text"
         if not text.strip():
             return f"the {what} '{name[:60]}' is empty"
         if len(text) > LONGEST:

@@ -115,7 +115,7 @@ class Ballot:
         """How many items this voter has decided."""
         return len(self._voted)
 
-    def shown(self, at: int | None = None) -> dict[str, Any]:
+    def item_to_show(self, at: int | None = None) -> dict[str, Any]:
         """Return what the page shows: the item at a place, or the first without a vote; nothing says whose it is."""
         with self._lock:
             fresh = (place for place, item in enumerate(self._order) if item.id not in self._voted)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from assay.encode.static import default_static
 from assay.errors import InputError
-from assay.judge.evidence import COLUMNS, Rows, asked, evidence
+from assay.judge.evidence import COLUMNS, Rows, evidence, query_terms
 from assay.judge.pair_verdict import Verdict, undecided
 from assay.judge.pairs import Pair
 from assay.judge.trials import Trial
@@ -121,7 +121,7 @@ class SignalsJudge:
         query, code = pair
         if not code.text.strip():
             return PairEstimate("no match", 0.0, "the code is empty", "none")
-        if not asked(query).known:
+        if not query_terms(query).known:
             return PairEstimate("unclear", _chance(self._shift + _log_odds(self._weights.base)), _UNKNOWN, "none")
         chance = _chance(score)
         strongest = np.argsort(-np.abs(added), kind="stable").tolist()

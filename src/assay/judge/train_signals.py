@@ -90,7 +90,7 @@ def learn(pairs: Sequence[LabeledPair]) -> dict[str, Any]:
         "low": round(low, 4),
         "high": round(high, 4),
         "pairs": len(pairs),
-        "held_out": _told(held_out, labels, low, high),
+        "held_out": _fold_summary(held_out, labels, low, high),
     }
 
 
@@ -135,7 +135,7 @@ def _sure(right: Numbers) -> int:
     return int(count[sure[-1]]) if len(sure) else 0
 
 
-def _told(chances: Numbers, labels: Numbers, low: float, high: float) -> dict[str, float]:
+def _fold_summary(chances: Numbers, labels: Numbers, low: float, high: float) -> dict[str, float]:
     """Return how the folds that were held out came out."""
     order = chances.argsort(kind="stable").argsort(kind="stable") + 1
     ones = labels.sum()

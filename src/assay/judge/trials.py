@@ -20,7 +20,7 @@ from assay.judge.pairs import Pair, not_python
 from assay.judge.run_tests import RunnerOf, SandboxFailed
 from assay.judge.steps import Steps, key_of
 from assay.programs.execute import Execution, executions, refused
-from assay.programs.shown.shown_examples import function_in, shown
+from assay.programs.shown.shown_examples import examples_in, function_in
 from assay.programs.verdict import usable_tests
 from assay.types import Call, Outcome, Program, Task
 
@@ -123,7 +123,9 @@ def pose(pair: Pair) -> PosedCode | str:
 def _posed(pair: Pair, names: tuple[str, str], source: str, forgiven: frozenset[Fault]) -> PosedCode | str:
     """Pose the examples of a query, which may call the function by another name than the code."""
     asked, name = names
-    tests = [test for test in shown(Task(pair.id, pair.query.text, asked)) if asked == name or isinstance(test, Call)]
+    tests = [
+        test for test in examples_in(Task(pair.id, pair.query.text, asked)) if asked == name or isinstance(test, Call)
+    ]
     task = Task(pair.id, "", name)
     usable = usable_tests(task, tests)
     if not usable:

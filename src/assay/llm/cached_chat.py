@@ -44,13 +44,13 @@ class CachedChat:
             return known
         with self._alone(key):
             known = self._read(key)
-            return known or self._kept(key, self._chat.reply(prompt))
+            return known or self._keep(key, self._chat.reply(prompt))
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
 
-    def _kept(self, key: str, reply: Reply) -> Reply:
+    def _keep(self, key: str, reply: Reply) -> Reply:
         row = (key, json.dumps(dict(reply.value)), reply.model, reply.tokens_in, reply.tokens_out)
         with self._database.use() as held:  # nan goes in as NULL
             held.execute(

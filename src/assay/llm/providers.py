@@ -101,7 +101,7 @@ def endpoint(provider: str, argument: str) -> Endpoint:
     own = url == known.url
     options = replace(options, format=options.format or known.format)
     return Endpoint(
-        name=f"{provider}:{model}{'' if own else '@' + url}{_named(options, known)}",
+        name=f"{provider}:{model}{'' if own else '@' + url}{_options_text(options, known)}",
         url=url,
         model=model,
         options=options,
@@ -157,7 +157,7 @@ def _options(query: str, spec: str) -> ChatOptions:
     return options
 
 
-def _named(options: ChatOptions, known: Provider) -> str:
+def _options_text(options: ChatOptions, known: Provider) -> str:
     """Return the options that change an answer, where they are not what they would be."""
     usual = replace(ChatOptions(), format=known.format)
     said = [

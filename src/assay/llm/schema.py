@@ -46,12 +46,12 @@ def problems(value: Any, schema: Mapping[str, Any], where: str = "the answer") -
     wanted = schema.get("type")
     types = [wanted] if isinstance(wanted, str) else wanted
     if types is not None and not any(_is(value, each) for each in types):
-        yield f"{where} is {_shown(value)}, wanted {' or '.join(types)}"
+        yield f"{where} is {_value_text(value)}, wanted {' or '.join(types)}"
         return
     if "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
-        yield f"{where} is {_shown(value)}, wanted one of {_shown(schema['enum'])}"
+        yield f"{where} is {_value_text(value)}, wanted one of {_value_text(schema['enum'])}"
     if "const" in schema and not _same(value, schema["const"]):
-        yield f"{where} is {_shown(value)}, wanted {_shown(schema['const'])}"
+        yield f"{where} is {_value_text(value)}, wanted {_value_text(schema['const'])}"
     yield from _out_of_bounds(value, schema, where)
     if isinstance(value, dict):
         yield from _of_object(value, schema, where)
@@ -93,15 +93,15 @@ def _of_object(value: Mapping[str, Any], schema: Mapping[str, Any], where: str) 
         if name in known:
             yield from problems(below, known[name], f"{where}.{name}")
         elif not schema.get("additionalProperties", True):
-            yield f"{where} has an unknown {_shown(name)}; known: {', '.join(known)}"
+            yield f"{where} has an unknown {_value_text(name)}; known: {', '.join(known)}"
 
 
 def _out_of_bounds(value: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if value < schema.get("minimum", -math.inf):
-            yield f"{where} is {_shown(value)}, wanted {schema['minimum']} or more"
+            yield f"{where} is {_value_text(value)}, wanted {schema['minimum']} or more"
         if value > schema.get("maximum", math.inf):
-            yield f"{where} is {_shown(value)}, wanted {schema['maximum']} or less"
+            yield f"{where} is {_value_text(value)}, wanted {schema['maximum']} or less"
     for keyword, kind in _SIZES.items():
         if keyword in schema and isinstance(value, kind):
             size, least = len(value), keyword.startswith("min")
@@ -127,6 +127,6 @@ def _same(value: Any, other: Any) -> bool:
     return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

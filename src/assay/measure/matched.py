@@ -91,7 +91,7 @@ def match(
         parts = numbers.functions(units)
         results = results.split(parts, paid_once=True).condensed()
         entries = entries.split(parts, paid_once=False).unrepeated()
-    return _held(tuple(truth), results, entries, published=unit == "line published", priced=cost is not None)
+    return _match_ranges(tuple(truth), results, entries, published=unit == "line published", priced=cost is not None)
 
 
 def _worth(entry: Entry) -> tuple[int, float, str, int]:
@@ -104,7 +104,9 @@ def _prices(cost: Callable[[Span], int] | None, ranges: Ranges, spans: Sequence[
     return np.stack([lines, np.zeros(len(spans)) if cost is None else np.fromiter(map(cost, spans), float)], axis=1)
 
 
-def _held(queries: tuple[str, ...], results: Ranges, entries: Ranges, *, published: bool, priced: bool) -> Matched:
+def _match_ranges(
+    queries: tuple[str, ...], results: Ranges, entries: Ranges, *, published: bool, priced: bool
+) -> Matched:
     result, entry = joined(results, entries)
     grades = entries.weights[:, 0].astype(np.int64)
     gains, found = np.zeros((2, len(results.query)), dtype=np.int64)

@@ -74,7 +74,10 @@ def drop_vacuous_tests(
     looked_at = [_usable(task, problems) for task in reading.tasks]
     found = survey([task for task in looked_at if task.tests], runner, report, around=around)
     dropped = _asking_nothing(looked_at, found, runner, around)
-    tasks = [_kept(task, found.get(task.id, ()), dropped.get(task.id, ()), problems, notes) for task in looked_at]
+    tasks = [
+        _keep_telling_tests(task, found.get(task.id, ()), dropped.get(task.id, ()), problems, notes)
+        for task in looked_at
+    ]
     return replace(reading, tasks=tuple(tasks), problems=tuple(problems), notes=tuple(notes))
 
 
@@ -167,7 +170,7 @@ def _suspects(found: Iterable[Vacuous]) -> tuple[int, ...]:
     return tuple(sorted(set.intersection(*places.values())))
 
 
-def _kept(
+def _keep_telling_tests(
     task: Task, found: tuple[Vacuous, ...], dropped: tuple[int, ...], problems: list[Problem], notes: list[Problem]
 ) -> Task:
     """Return a task with the tests that say something, and tell of the others."""

@@ -91,7 +91,11 @@ def executions(  # noqa: PLR0913  each is one thing
         task, key = of[program.task_id], (program.task_id, program.source)
         if key not in shown:
             refusal = refused(task, program)
-            one = Execution(refusal) if refusal else _shown(task, program, next(ended), distribution_of, survey=survey)
+            one = (
+                Execution(refusal)
+                if refusal
+                else _execution_of(task, program, next(ended), distribution_of, survey=survey)
+            )
             shown[key] = replace(one, outcome=replace(one.outcome, sandbox=runner.name))
         same = shown[key]
         yield Execution(replace(same.outcome, program_id=program.id), same.passed, same.broken)
@@ -108,7 +112,7 @@ def _jobs(
                 yield job_of(of[program.task_id], program, limits=limits, extent=extent)
 
 
-def _shown(
+def _execution_of(
     task: Task, program: Program, ended: Ended, distribution_of: Callable[[str], str], *, survey: bool
 ) -> Execution:
     """Return what a job showed; what a program says is missing counts where the program imports it."""

@@ -34,7 +34,7 @@ def text(part: str) -> Html:
     return part if isinstance(part, Html) else Html(escape(part.translate(_PICTURES)))
 
 
-def said(words: str, name: str = "bdi", longest: int = _LONGEST, **attributes: str) -> Html:
+def stranger_text(words: str, name: str = "bdi", longest: int = _LONGEST, **attributes: str) -> Html:
     """Return what a stranger wrote, cut where it gets long, unable to turn the direction of the text around it."""
     cut = words if len(words) <= longest else words[:longest].rstrip() + " …"
     return tag(name, cut, dir="auto", class_=attributes.pop("class_", "said"), **attributes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from assay.report.figure import COLORS
-from assay.report.markup import Html, join, said, tag
+from assay.report.markup import Html, join, stranger_text, tag
 from assay.report.plain_text import interval_text, value_text
 from assay.report.table import Cell, Column, Count, Number, Phrase, Table
 
@@ -92,7 +92,7 @@ def inline(phrase: Phrase) -> Html:
     ]
     remark = [tag("span", f" {phrase.remark}", class_="remark")] if phrase.remark else []
     if phrase.lines:
-        lines = [tag("div", said(line, "code")) for line in phrase.lines]
+        lines = [tag("div", stranger_text(line, "code")) for line in phrase.lines]
         return tag("details", tag("summary", words, *badges, *remark), *lines)
     return join([words, *badges, *remark])
 
@@ -102,7 +102,7 @@ def _words(phrase: Phrase) -> Html:
         return tag("a", phrase.text, href=phrase.href)
     if phrase.color is not None:
         dot = tag("i", class_=f"dot c{phrase.color % COLORS}", aria_hidden="true")
-        return tag("span", dot, said(phrase.text, longest=_NAME), class_="system")
+        return tag("span", dot, stranger_text(phrase.text, longest=_NAME), class_="system")
     if phrase.code:
-        return said(phrase.text, "code")
-    return tag("span", phrase.text, class_=phrase.mark) if phrase.mark else said(phrase.text)
+        return stranger_text(phrase.text, "code")
+    return tag("span", phrase.text, class_=phrase.mark) if phrase.mark else stranger_text(phrase.text)

@@ -31,7 +31,7 @@ from assay.report.document import (
     Verbatim,
 )
 from assay.report.figure import Curves, Dots, Figure, WinsAndLosses
-from assay.report.markup import Html, join, said, tag, text
+from assay.report.markup import Html, join, stranger_text, tag, text
 from assay.report.table import Table, counted
 from assay.report.table_markup import cell_html, inline, table_html
 
@@ -45,11 +45,11 @@ def write_page(report: Report, path: Path) -> None:
 
 def web_page(report: Report) -> str:
     """Return the page."""
-    script = _held("script.js")
-    return Template(_held("page.html")).substitute(
+    script = _resource_text("script.js")
+    return Template(_resource_text("page.html")).substitute(
         title=text(report.title),
         policy=_policy(script),
-        style=_held("style.css"),
+        style=_resource_text("style.css"),
         script=script,
         eyebrow=text(report.eyebrow),
         facts=join([tag("span", fact) for fact in report.facts]),
@@ -61,12 +61,15 @@ def web_page(report: Report) -> str:
 
 def alone(figure: Figure) -> str:
     """Return a drawing as a document of its own, which brings the colours of a page for light and dark."""
-    colors = _held("style.css").partition("* {")[0] + "svg { color: var(--ink); font-family: system-ui, sans-serif; }"
+    colors = (
+        _resource_text("style.css").partition("* {")[0]
+        + "svg { color: var(--ink); font-family: system-ui, sans-serif; }"
+    )
     head, _, rest = _drawing(figure).removeprefix("<svg").partition(">")
     return f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{colors}</style>{rest}'
 
 
-def _held(name: str) -> str:
+def _resource_text(name: str) -> str:
     return resources.files("assay.report").joinpath(name).read_text("utf-8")
 
 
@@ -199,11 +202,11 @@ def _entry(entry: ListEntry) -> Html:
     badges = [tag("span", badge, class_="badge") for badge in entry.badges]
     dots = [tag("i", class_=f"dot {_color(phrase.color)}", title=phrase.text) for phrase in entry.dots]
     by = [tag("span", entry.status, " ", *dots, class_="by")] if entry.status else []
-    about = tag("span", said(entry.about), *badges, *by, class_="about")
-    summary = tag("summary", said(entry.title, "span", class_="query said"), about)
+    about = tag("span", stranger_text(entry.about), *badges, *by, class_="about")
+    summary = tag("summary", stranger_text(entry.title, "span", class_="query said"), about)
     inside = [tag("dl", *map(_detail, entry.details), class_="miss")]
     if entry.text:
-        inside.append(tag("pre", said(entry.text, "code", 6_000)))
+        inside.append(tag("pre", stranger_text(entry.text, "code", 6_000)))
     return tag("details", summary, *inside, **{f"data_{key}": " ".join(fits) for key, fits in entry.state.items()})
 
 

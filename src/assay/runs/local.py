@@ -46,7 +46,7 @@ class PoolWorker(Protocol[Work, End_co]):
     """What does one thing after another in a process of its own; it starts when it must, and again after it died."""
 
     @property
-    def held(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether it has something to do."""
 
     @property
@@ -91,12 +91,12 @@ class LocalRunner(Generic[Work, End]):
             while True:
                 self._hand_out(batch)
                 yield from batch.ready()
-                if not any(worker.held for worker in self._workers):
+                if not any(worker.is_busy for worker in self._workers):
                     return
                 self._wait(batch)
         finally:
             for worker in self._workers:
-                if worker.held:
+                if worker.is_busy:
                     worker.kill()
 
     def processes(self) -> list[int]:
@@ -125,14 +125,14 @@ class LocalRunner(Generic[Work, End]):
         """Wait until something has ended."""
         with selectors.DefaultSelector() as waiting:
             for worker in self._workers:
-                if worker.held and worker.fileno() >= 0:
+                if worker.is_busy and worker.fileno() >= 0:
                     waiting.register(worker, selectors.EVENT_READ)
             patience = max(0.0, min(worker.overdue_in_s for worker in self._workers))
             ready = [key.fileobj for key, _ in waiting.select(patience)]
         for worker in self._workers:
             if worker in ready and (ended := worker.collect()):
                 batch.end(*ended)
-            elif worker in ready or worker.overdue_in_s <= 0 or (worker.held and worker.fileno() < 0):
+            elif worker in ready or worker.overdue_in_s <= 0 or (worker.is_busy and worker.fileno() < 0):
                 batch.lose(worker)
 
 

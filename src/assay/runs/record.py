@@ -150,7 +150,7 @@ def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, 
                 f"{file} holds {what}, and {manifest_of(file).name} beside it does not say what decided about them: "
                 "give another --out, or --fresh"
             )
-        refuse(file, what, _told(settings, _as_called_now(settings, before, file)))
+        refuse(file, what, _differences(settings, _as_called_now(settings, before, file)))
     write_manifest(manifest_of(file), settings, seed=seed, corpus=corpus)
 
 
@@ -222,7 +222,7 @@ def _as_called_now(settings: DataclassInstance, before: Mapping[str, Any], file:
     return known | {name: names.get(known.get(name), known.get(name)) for name, names in renamed.items()} | today
 
 
-def _told(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:
+def _differences(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:
     """Return which settings differ from those before, and how, where the `changes` of a field's metadata can say it."""
     now = asdict(settings)
     says = {each.name: each.metadata["changes"] for each in fields(settings) if "changes" in each.metadata}

@@ -19,7 +19,7 @@ Line = tuple[int, str]
 """A line of a file: its number and its text."""
 
 
-def asked(queries: Iterable[str]) -> frozenset[str]:
+def terms_to_mark(queries: Iterable[str]) -> frozenset[str]:
     """Return the terms to look for; stop words count only where there is nothing else."""
     words = [word for query in queries for word in WORD.findall(query)]
     telling = [word for word in words if word.lower() not in STOP_WORDS]

@@ -70,7 +70,7 @@ class FolderIndex:
         changed, busy = Differences(), False
         listed = self._list(last)
         behind = last is None or not unchanged(listed.walk, last.catalog, last.manifest.checked_ns)
-        if last is not None and behind and not self._keeping and self.folder.kept():
+        if last is not None and behind and not self._keeping and self.folder.is_kept():
             last, listed, behind = self._left_to_keeper(last, listed, patience_s)
             busy = behind and patience_s is not None
         if behind and not busy:
@@ -167,8 +167,8 @@ class FolderIndex:
     ) -> tuple[Version, WalkListing, bool]:
         """Wait for who keeps the index; return what is there then, and whether it still lags behind the files."""
         ends = time.monotonic() + (_KEEPER_S if patience_s is None else patience_s)
-        while (behind := self._behind(last, listed.walk)) and time.monotonic() < ends and self.folder.kept():
-            while self.folder.catalog() == _name(last) and time.monotonic() < ends and self.folder.kept():
+        while (behind := self._behind(last, listed.walk)) and time.monotonic() < ends and self.folder.is_kept():
+            while self.folder.catalog() == _name(last) and time.monotonic() < ends and self.folder.is_kept():
                 time.sleep(_AGAIN_S)
             version, _ = self._usable()
             if version is None:
@@ -218,7 +218,7 @@ class FolderIndex:
 
     def _use(self, version: Version) -> Snapshot:
         """Return what a version holds: the snapshot in use while only what is recorded of files differs."""
-        if self._snapshot is None or self._version is None or _held(version) != _held(self._version):
+        if self._snapshot is None or self._version is None or _part_states(version) != _part_states(self._version):
             self._snapshot = version.snapshot()
             self._mapped = {path: _stat(path) for path in (self.folder.location / part.name for part in version.parts)}
         self._version = version
@@ -238,16 +238,16 @@ def _name(version: Version | None) -> str:
     return version.manifest.catalog if version else ""
 
 
-def _held(version: Version) -> list[tuple[str, bytes]]:
+def _part_states(version: Version) -> list[tuple[str, bytes]]:
     return [(part.name, part.dead.tobytes()) for part in version.parts]
 
 
 def _report(version: Version, found: Walk | None) -> IndexReport:
-    skipped = tuple(Skipped(path, reason) for path, reason in version.catalog.said("skipped"))
+    skipped = tuple(Skipped(path, reason) for path, reason in version.catalog.texts_of("skipped"))
     return IndexReport(
         files=version.catalog.texts,
         chunks=version.catalog.chunks,
         skipped=(*(found.skipped if found else ()), *skipped),
-        notes=dict(version.catalog.said("note")),
+        notes=dict(version.catalog.texts_of("note")),
         folders=found.folders if found else (),
     )

@@ -45,8 +45,10 @@ def identity(encoder: Encoder, build: Build) -> Identity:
 
 def mismatch(made_by: Identity, wanted: Identity) -> str:
     """Return why nothing can be built upon an index that was made under another identity; empty for the same one."""
-    return "" if made_by == wanted else f"it was made with {_told(made_by)}, and this is {_told(wanted)}"
+    return (
+        "" if made_by == wanted else f"it was made with {_identity_text(made_by)}, and this is {_identity_text(wanted)}"
+    )
 
 
-def _told(identity: Identity) -> str:
+def _identity_text(identity: Identity) -> str:
     return f"{identity.encoder} ({identity.dimension} dimensions), {identity.settings}"

@@ -75,12 +75,12 @@ def numbers_in(snapshot: Snapshot, path: str) -> NDArray[np.int64]:
 
 def called(snapshot: Snapshot, chunk: Chunk) -> NDArray[np.int64]:
     """Return the numbers of the units whose names are called in a chunk."""
-    found = [_named(snapshot, name) for name in calls(chunk)]
+    found = [_units_named(snapshot, name) for name in calls(chunk)]
     few = [numbers for numbers in found if len(numbers) <= _COMMON]
     return np.concatenate(few) if few else np.zeros(0, dtype=np.int64)
 
 
-def _named(snapshot: Snapshot, name: str) -> NDArray[np.int64]:
+def _units_named(snapshot: Snapshot, name: str) -> NDArray[np.int64]:
     """Return the units of a name: those that hold it whole, or that one word and no other."""
     several = len(parts(name)) > 1
     numbers, counts = snapshot.postings(exact(name) if several else stem(name.lower()))

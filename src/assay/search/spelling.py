@@ -41,11 +41,11 @@ class Speller:
         if word != word.lower() and word != word.capitalize():
             return word
         plain = word.lower()
-        if plain in STOP_WORDS or self._held(plain) or plain in self._known:
+        if plain in STOP_WORDS or self._count_chunks_with(plain) or plain in self._known:
             return word
         return self._nearest(plain) or self._split(plain) or word
 
-    def _held(self, word: str) -> int:
+    def _count_chunks_with(self, word: str) -> int:
         """Return how many chunks hold a word."""
         return max(len(self.snapshot.postings(term)[0]) for term in (stem(word), "=" + word))
 
@@ -69,7 +69,7 @@ class Speller:
         edits = 1 if len(word) < 8 else 2
         found = process.extract(word, self._choices, scorer=OSA.distance, score_cutoff=edits, limit=_TRIED)
         held = [
-            (distance, choice[0] != word[0], -self._held(choice), choice == stem(choice), choice)
+            (distance, choice[0] != word[0], -self._count_chunks_with(choice), choice == stem(choice), choice)
             for choice, distance, _ in found
         ]
         return next((choice for _, _, count, _, choice in sorted(held) if count), None)
@@ -82,7 +82,7 @@ class Speller:
         )
 
     def _is_right(self, word: str) -> bool:
-        return word in self._known and self._held(word) > 0
+        return word in self._known and self._count_chunks_with(word) > 0
 
 
 @dataclass(frozen=True, slots=True)

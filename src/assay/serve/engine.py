@@ -14,7 +14,7 @@ from secrets import token_hex
 from threading import Lock, Thread
 
 from assay.assemble.workspace import Workspace, last_workspace, open_workspace
-from assay.corpus.walked_files import shown
+from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
 from assay.search.index_report import IndexReport
 from assay.settings import Settings
@@ -68,7 +68,7 @@ class Engine:
     @property
     def name(self) -> str:
         """The root as text, whatever bytes its name is made of."""
-        return shown(str(self.root))
+        return as_utf8(str(self.root))
 
     @property
     def checked_s(self) -> float | None:
@@ -76,7 +76,7 @@ class Engine:
         return time.monotonic() - self._checked if self._checked > 0 else None
 
     @property
-    def held(self) -> WorkspaceView | None:
+    def last_view(self) -> WorkspaceView | None:
         """What was there when the files were last looked at, without looking; None where they never were."""
         return self._view
 

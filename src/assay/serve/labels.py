@@ -20,7 +20,7 @@ import platformdirs
 
 from assay.corpus.builtin import OWN_TRUTH
 from assay.corpus.clone import is_url
-from assay.corpus.walked_files import opened, shown
+from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.lock import alone
@@ -100,7 +100,7 @@ class Labeller:
         said: dict[str, list[Judgment]] = {query.id: [] for query in truth.queries}
         for each in truth.judgments:
             said[each.query_id].append(each)
-        return RootLabels(shown(str(file)), [_labelled(query, said[query.id], targets) for query in truth.queries])
+        return RootLabels(as_utf8(str(file)), [_labelled(query, said[query.id], targets) for query in truth.queries])
 
     def say(self, path: str, said: NewJudgment) -> LabeledQuestion:
         """Take a judgment in, over an earlier one of the same judge, or take that back; return its question."""
@@ -133,9 +133,9 @@ class Labeller:
 
     def _look(self, root: Path, path: str) -> Path:
         """Return a file that may be a target."""
-        file = opened(root, path)
+        file = from_utf8(root, path)
         place = self.session.place(str(file))
-        if place.engine.root != root or shown(place.inside) != path or not file.is_file():
+        if place.engine.root != root or as_utf8(place.inside) != path or not file.is_file():
             raise NotServed(f"'{path}' is no file of '{root.name}'")
         return file
 

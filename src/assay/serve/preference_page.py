@@ -74,11 +74,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer with the page, or with what it is to show."""
-        self._told(self._got)
+        self._reply_with(self._got)
 
     def do_POST(self) -> None:
         """Take a vote, or the end."""
-        self._told(self._posted)
+        self._reply_with(self._posted)
 
     def version_string(self) -> str:
         """Return nothing that is of use to anybody."""
@@ -113,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         return _JSON, self._state(None)
 
     def _state(self, at: int | None) -> bytes:
-        return json.dumps(self.server.ballot.shown(at)).encode()
+        return json.dumps(self.server.ballot.item_to_show(at)).encode()
 
     def _body(self) -> dict[str, Any]:
         length = self.headers.get("Content-Length", "")
@@ -129,9 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.BAD_REQUEST, "wanted a JSON object")
         return given
 
-    def _told(self, answer: Any) -> None:
+    def _reply_with(self, answer: Any) -> None:
         try:
-            kind, body = answer(self._asked())
+            kind, body = answer(self._path_below_key())
             self._send(HTTPStatus.OK, kind, body)
         except _Refused as no:
             self._sent_error(no.status, str(no))
@@ -143,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _sent_error(self, status: HTTPStatus, what: str) -> None:
         self._send(status, _JSON, json.dumps({"error": what}).encode())
 
-    def _asked(self) -> str:
+    def _path_below_key(self) -> str:
         """Return what is asked for below the key."""
         if self.headers.get("Host") not in self.server.hosts:
             raise _Refused(HTTPStatus.MISDIRECTED_REQUEST, "another host")

@@ -98,7 +98,7 @@ def outlines(session: Session, path: str, globs: Sequence[str], *, page: Page) -
     """Return the outlines of as many files as a page holds; a file that declares nothing is left out."""
     place = session.place(path)
     question = ("outline", path, *globs)
-    entries = _kept(place, globs)
+    entries = _files_of(place, globs)
     start = offset_of(page.cursor, question, _version(entries))
     left, shown, at, ends = page.budget - OVERHEAD, list[FileOutline](), start, time.monotonic() + DEADLINE_S
     for entry in entries[start:]:
@@ -125,7 +125,7 @@ def patterns(
     language = language_named(pattern[1])
     sought = Pattern(pattern[0], language)
     place = session.place(path)
-    entries = [entry for entry in _kept(place, globs) if _may_be(entry, language)]
+    entries = [entry for entry in _files_of(place, globs) if _may_be(entry, language)]
     question, version = ("pattern", *pattern, path, *globs), _version(entries)
     start = divmod(offset_of(page.cursor, question, version), _STRIDE)
     shown, (file, number), looked = _filled(place, entries, sought, start, page)
@@ -179,7 +179,7 @@ def _clipped(text: str) -> str:
     return text if len(text) <= _LONGEST_HOLE else text[:_LONGEST_HOLE] + "…"
 
 
-def _kept(place: ServedPlace, globs: Sequence[str]) -> list[FileEntry]:
+def _files_of(place: ServedPlace, globs: Sequence[str]) -> list[FileEntry]:
     """Return the files of a place that globs keep; links are never followed."""
     passes = keeping(place.globs(globs))
     return [entry for entry in walk(place.engine.root).files if passes(entry.path)]

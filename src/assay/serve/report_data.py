@@ -21,7 +21,7 @@ from urllib.parse import quote
 from assay.bench.report.bench_report import report_of
 from assay.bench.results import load
 from assay.corpus.builtin import OWN_REPORTS
-from assay.corpus.walked_files import shown
+from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.report.document import Bullets, Entries, Leaf, Panels, Paragraph, Report, Section, load_report
 from assay.report.figure import Figure
@@ -138,7 +138,7 @@ class Reports:
         missing = _missing()
         drawn = [] if missing else [*_figures(found)]
         plots = [Plot(each.title, each.caption, src) for each, src in zip(drawn, places, strict=False)]
-        return BenchReport(name, [*_said(found)], tables, plots, missing if [*_figures(found)] else "")
+        return BenchReport(name, [*_lead_texts(found)], tables, plots, missing if [*_figures(found)] else "")
 
     def plot(self, name: str, number: int) -> str:
         """Return a drawing as a document of its own."""
@@ -177,7 +177,7 @@ def _files_of(source: ReportSource) -> Iterator[Path]:
 
 def _about(name: str, file: Path) -> ReportSummary:
     written = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds")
-    about = ReportSummary(name, shown(str(file.parent)), written, [], [])
+    about = ReportSummary(name, as_utf8(str(file.parent)), written, [], [])
     try:
         report = _report(file, _version(file))
     except InputError as error:
@@ -225,7 +225,7 @@ def _figures(report: Report) -> Iterator[Figure]:
                 yield leaf
 
 
-def _said(report: Report) -> Iterator[str]:
+def _lead_texts(report: Report) -> Iterator[str]:
     """Yield what came out, and what to know before believing it."""
     yield report.title
     for section in report.sections:

@@ -19,7 +19,7 @@ from assay.assemble.search_answer import answer as answer_of
 from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.order import best_first
 from assay.rank.specs import ranker_of
-from assay.search.excerpt import asked as terms_asked
+from assay.search.excerpt import terms_to_mark as terms_asked
 from assay.search.index_changes import Differences
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
@@ -198,7 +198,7 @@ def related(session: Session, path: str, line: int, *, page: Page) -> FoundAnswe
 def status(session: Session, path: str) -> Status:
     """Return what the index of a place holds, without changing it; files are listed, and read where they may differ."""
     engine = session.place(path).engine
-    held = engine.held
+    held = engine.last_view
     index = held.workspace.index if held else index_of(engine.root, engine.settings)
     standing, damage, every = None, "", None
     try:
@@ -228,7 +228,7 @@ def status(session: Session, path: str) -> Status:
         added=len(differing.added),
         changed=len(differing.changed),
         removed=len(differing.removed),
-        stale=_named(differing),
+        stale=_differing_names(differing),
         updated_s=round(max(time.time() - standing.updated_s, 0.0), 1) if standing else -1.0,
         damage=damage,
         rebuilt=held.report.rebuilt_because if held else "",
@@ -237,7 +237,7 @@ def status(session: Session, path: str) -> Status:
     )
 
 
-def _named(differing: Differences) -> list[str]:
+def _differing_names(differing: Differences) -> list[str]:
     named = [f"{field.name}: {path}" for field in fields(differing) for path in getattr(differing, field.name)]
     return named[:_LISTED]
 

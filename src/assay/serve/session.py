@@ -88,7 +88,7 @@ class Session:
     def _served(self, asked: str) -> tuple[Path, Path]:
         """Return the served root that holds a path, and the path with every link followed."""
         if not asked and len(self.roots) > 1:
-            raise InputError(f"several folders are served, say which as path: {self._named()}")
+            raise InputError(f"several folders are served, say which as path: {self._root_names()}")
         try:
             given = [Path(asked)] if Path(asked).is_absolute() else [root / asked for root in self.roots]
             paths = [path.resolve() for path in given]
@@ -98,9 +98,9 @@ class Session:
         except (OSError, ValueError, RuntimeError):  # too long, no text, links in a circle, not readable
             raise NotServed(f"'{asked}' is no path that can be read") from None
         if not held and found is None:
-            raise NotServed(f"'{asked}' is outside of what is served: {self._named()}")
+            raise NotServed(f"'{asked}' is outside of what is served: {self._root_names()}")
         if found is None:
-            raise NotServed(f"no such file or folder: '{asked}'; paths are relative to {self._named()}")
+            raise NotServed(f"no such file or folder: '{asked}'; paths are relative to {self._root_names()}")
         return found
 
     def _by_name(self, asked: str) -> tuple[Path, Path] | None:
@@ -108,11 +108,11 @@ class Session:
         name, _, rest = asked.partition("/")
         roots = [root for root in self.roots if name and root.name == name]
         if len(roots) > 1:
-            raise NotServed(f"'{name}' is the name of several folders: give the whole path, of {self._named()}")
+            raise NotServed(f"'{name}' is the name of several folders: give the whole path, of {self._root_names()}")
         paths = [(root, (root / rest.lstrip("/")).resolve()) for root in roots]
         return next(((root, path) for root, path in paths if path.is_relative_to(root) and path.exists()), None)
 
-    def _named(self) -> str:
+    def _root_names(self) -> str:
         return ", ".join(map(str, self.roots)) or "nothing"
 
     def _clone(self, url: str) -> Path:

@@ -15,7 +15,7 @@ from assay.corpus.decode import decoded
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
 from assay.truth.formats.truth_rows import fault_of_target
-from assay.truth.target_places import declared, named
+from assay.truth.target_places import declared, lines_of_symbol
 
 _LARGEST_BYTES = 1_000_000
 """Of a file that may be a target; no larger one is searched."""
@@ -64,22 +64,22 @@ class Targets:
         return fitting[0] if len(fitting) == 1 else str(span)
 
     def _symbol(self, path: str, symbol: str) -> Span:
-        span = named(path, symbol, self._declared(path))
+        span = lines_of_symbol(path, symbol, self._declared(path))
         if span is None:
             raise InputError(f"'{path}' declares no '{symbol}'")
         return span
 
     def _declared(self, path: str) -> Declared:
-        file = self._opened(path)
+        file = self._open_target(path)
         stat = file.stat()
         return _declared(file, path, (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino))
 
     def _length(self, path: str) -> int:
         if path not in self._lengths:
-            self._lengths[path] = len(lines_of(_text(self._opened(path))))
+            self._lengths[path] = len(lines_of(_text(self._open_target(path))))
         return self._lengths[path]
 
-    def _opened(self, path: str) -> Path:
+    def _open_target(self, path: str) -> Path:
         if path not in self._files:
             try:
                 self._files[path] = self._look(path)

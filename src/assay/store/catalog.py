@@ -90,7 +90,7 @@ class Catalog:
         """Count the files with text."""
         return int(self.arrays["digest"].any(axis=1).sum())
 
-    def said(self, column: str) -> Iterator[tuple[str, str]]:
+    def texts_of(self, column: str) -> Iterator[tuple[str, str]]:
         """Yield the path and text of the records that have one in `skipped` or `note`."""
         numbers = self.arrays[column]
         texts = _split(self.arrays[f"{column}_texts"], int(numbers.max(initial=0)) + 1)
@@ -101,8 +101,8 @@ class Catalog:
     def records(self) -> list[FileRecord]:
         """Return every record."""
         columns = self.arrays
-        skipped = dict(self.said("skipped"))
-        notes = dict(self.said("note"))
+        skipped = dict(self.texts_of("skipped"))
+        notes = dict(self.texts_of("note"))
         digests = columns["digest"].tobytes()
         stats = zip(*(columns[name].tolist() for name in STAT), strict=True)
         return [

@@ -114,7 +114,7 @@ class IndexFolder:
         with alone(self.location / KEPT, busy=f"another assay watch keeps the index in {self.location} up to date"):
             yield
 
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         """Say whether a process keeps this index up to date."""
         return is_held(self.location / KEPT)
 

@@ -94,7 +94,7 @@ def _moved(places: Places, lines: Callable[[str], Sequence[str]], change: FileCh
     if kept == span.end - span.start + 1 and end - start == span.end - span.start:
         return ("", "") if to == target else (MOVED, to)
     old = lines_of(places.text(span.path))[span.start - 1 : span.end]
-    if (at := _found(old, lines(change.after))) is not None:
+    if (at := _find_place(old, lines(change.after))) is not None:
         return MOVED, str(Span(change.after, at + 1, at + len(old)))
     return (CHANGED, to) if to else (GONE, "")
 
@@ -122,7 +122,7 @@ def follow(span: Span, hunks: Sequence[Hunk]) -> tuple[int, int, int]:
     return new_start, new_end, kept
 
 
-def _found(old: Sequence[str], new: Sequence[str]) -> int | None:
+def _find_place(old: Sequence[str], new: Sequence[str]) -> int | None:
     """Return the only place where some lines stand, None where there is none or several."""
     wanted, size = [line.strip() for line in old], len(old)
     if not any(wanted):

@@ -16,7 +16,7 @@ from assay.corpus.decode import decoded
 from assay.corpus.functions import declarations
 from assay.corpus.pinned import LINKS, commit_of, contents, is_repository, tree
 from assay.corpus.walk import walk
-from assay.corpus.walked_files import opened, shown
+from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError, nearest
 from assay.measure.line_spans import Span, span_of
 from assay.truth.ground_truth import TruthFile
@@ -34,7 +34,7 @@ class Places:
         self.root = root
         self.commit = commit_of(root, commit) if commit else ""
         self.when = f"at {self.commit[:12]}" if commit else "in the folder"
-        self._blobs = {shown(path): blob for path, blob in tree(root, self.commit).items()} if commit else {}
+        self._blobs = {as_utf8(path): blob for path, blob in tree(root, self.commit).items()} if commit else {}
         self._paths = list(self._blobs) if commit else [file.path for file in walk(root).files]
         self._texts: dict[str, str | None] = {}
         self._declared: dict[str, list[tuple[int, int, str]]] = {}
@@ -73,7 +73,7 @@ class Places:
         return span
 
     def _of_folder(self, path: str) -> str | None:
-        file = opened(self.root, path)
+        file = from_utf8(self.root, path)
         if not file.is_file():
             raise InputError(f"no such file {self.when}{self._like(path)}")
         return decoded(file.read_bytes())
@@ -86,7 +86,7 @@ class Places:
     def _symbol(self, path: str, symbol: str) -> Span:
         if path not in self._declared:
             self._declared[path] = declared(path, self.text(path))
-        span = named(path, symbol, self._declared[path])
+        span = lines_of_symbol(path, symbol, self._declared[path])
         if span is None:
             names = sorted({name for _, _, name in self._declared[path]})
             hint = f"; {nearest(symbol, names)}" if 0 < len(names) <= 20 else ""
@@ -132,7 +132,7 @@ def declared(path: str, text: str) -> list[tuple[int, int, str]]:
     return found or [(chunk.start_line, chunk.end_line, chunk.symbol) for chunk in sections]
 
 
-def named(path: str, symbol: str, names: Iterable[tuple[int, int, str]]) -> Span | None:
+def lines_of_symbol(path: str, symbol: str, names: Iterable[tuple[int, int, str]]) -> Span | None:
     """Return the lines of all that is declared under a full name, None where nothing is."""
     plain = symbol.replace("::", ".")
     found = [(first, last) for first, last, name in names if f"{name}.".startswith(f"{plain}.")]

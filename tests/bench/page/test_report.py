@@ -19,7 +19,7 @@ from assay.bench.report.bench_report import report_of
 from assay.bench.results import as_text, read_results
 from assay.bench.study import Experiment, SetView, combined
 from assay.report.document import as_json_text, load_report
-from assay.report.markup import join, said, tag
+from assay.report.markup import join, stranger_text, tag
 from assay.report.table import Mean
 from assay.report.web_page import web_page, write_page
 
@@ -233,7 +233,7 @@ def test_only_markup_is_markup():
         == '<p class="&quot;x&quot;" hidden>&lt;b&gt;<i>&amp;</i></p>'
     )
     assert join(["a", "<"], ", ") == "a, &lt;"
-    assert "…" in said("long " * 200)
+    assert "…" in stranger_text("long " * 200)
 
 
 @pytest.mark.parametrize("theme", [0, 1])

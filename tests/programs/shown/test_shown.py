@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.programs.shown.shown_examples import shown
+from assay.programs.shown.shown_examples import examples_in
 from assay.types import Call, Script, Stdin, Task
 
 
 def calls(text: str, name: str = "f") -> list[tuple[object, ...]]:
     """Return arguments and value of each call that a text shows."""
-    return [(*test.args, test.expected) for test in shown(Task("t", text, name)) if isinstance(test, Call)]
+    return [(*test.args, test.expected) for test in examples_in(Task("t", text, name)) if isinstance(test, Call)]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_docstring_of_a_prompt_counts_with_its_escapes() -> None:
 
 def test_a_doctest_of_an_expression_is_left_to_the_sandbox() -> None:
     text = ">>> x = f(2)\n>>> round(f(x), 1)\n0.5"
-    assert shown(Task("t", text, "f")) == (Script("x = f(2)\nassert round(f(x), 1) == 0.5"),)
+    assert examples_in(Task("t", text, "f")) == (Script("x = f(2)\nassert round(f(x), 1) == 0.5"),)
 
 
 SAMPLES = """Read a number.
@@ -111,14 +111,14 @@ nothing
     ],
 )
 def test_samples_of_standard_input_are_found(text: str, found: list[tuple[str, str]]) -> None:
-    assert shown(Task("t", text)) == tuple(Stdin(*pair) for pair in found)
+    assert examples_in(Task("t", text)) == tuple(Stdin(*pair) for pair in found)
 
 
 @given(st.text(alphabet="f(1)[]{}'\"=->, \n#>.i", max_size=300))
 def test_no_text_is_too_strange(text: str) -> None:
-    for test in shown(Task("t", text, "f")):
+    for test in examples_in(Task("t", text, "f")):
         assert isinstance(test, Call | Script)
-    assert isinstance(shown(Task("t", text)), tuple)
+    assert isinstance(examples_in(Task("t", text)), tuple)
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_no_text_is_too_strange(text: str) -> None:
 )
 @pytest.mark.parametrize("name", ["f", ""])
 def test_a_hostile_text_takes_no_longer_than_its_length(growth, part: str, name: str) -> None:
-    assert growth(lambda size: shown(Task("t", part * (size // len(part)), name)), 20_000) < 24
+    assert growth(lambda size: examples_in(Task("t", part * (size // len(part)), name)), 20_000) < 24

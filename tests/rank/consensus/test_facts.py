@@ -7,7 +7,7 @@ import pytest
 from assay.faults import Fault
 from assay.rank.consensus.facts import NAMES, Facts, facts
 from assay.rank.consensus.parsing import LONGEST
-from assay.rank.consensus.task_wants import wanted
+from assay.rank.consensus.task_wants import wants_of
 from assay.types import Task
 
 TASK = Task(
@@ -19,7 +19,7 @@ RIGHT = "def total(items, start):\n    return sum(items) + start + 100\n"
 
 
 def of(source: str, task: Task = TASK) -> Facts:
-    return facts(source, wanted(task))
+    return facts(source, wants_of(task))
 
 
 def number(found: Facts, name: str) -> float:
@@ -116,4 +116,4 @@ def test_the_tests_of_a_task_are_not_looked_at():
     from assay.types import Call
 
     told = Task("t", "Add.", "total", tests=(Call(([1], 2), 3),), reference=RIGHT)
-    assert wanted(told) == wanted(Task("t", "Add.", "total"))
+    assert wants_of(told) == wants_of(Task("t", "Add.", "total"))

@@ -9,7 +9,7 @@ import pytest
 
 from assay.faults import Fault
 from assay.rank.consensus.consensus_ranker import FEATURES, ConsensusRanker
-from assay.rank.consensus.training_pools import lessons, told
+from assay.rank.consensus.training_pools import lessons, ways_to_tell
 from assay.rank.dataset import dataset_formats
 from assay.rank.dataset.examples import Example
 from assay.types import Call, Program, Task
@@ -31,7 +31,7 @@ def examples(tasks: int) -> list[Example]:
 
 def test_a_task_is_told_in_several_ways_but_never_by_its_solution():
     task = Task("t", "Add.", "f", tests=(Call((1, 2), 3),), reference=RIGHT)
-    prompts = {each.prompt for each in told(task)}
+    prompts = {each.prompt for each in ways_to_tell(task)}
     assert {"Add.", "", "Add.\nassert f(1, 2) == 3"} <= prompts
     assert any(prompt.startswith("def f(a, b):") and ">>> f(1, 2)\n    3" in prompt for prompt in prompts)
     assert not any("return" in prompt for prompt in prompts)

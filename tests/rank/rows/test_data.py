@@ -140,7 +140,7 @@ def test_classes_are_counted_as_often_as_programs_were_sampled():
     text = "\n".join(line for table in fault_tables.tables((train, valid)) for line in table_lines(table))
     assert "KeyError" in text
     assert "40.0%" in text
-    assert fault_tables.told((train,))[0]["classes"]["KeyError"] == 2
+    assert fault_tables.tables_as_json((train,))[0]["classes"]["KeyError"] == 2
 
 
 @given(st.lists(EXAMPLES, min_size=1, max_size=8))

@@ -15,10 +15,10 @@ from assay.bench.report.result_tables import (
     costs,
     groups,
     judged,
-    named,
     pairs,
     quality,
     score,
+    system_phrase,
     with_labels,
 )
 from assay.bench.results import Results
@@ -197,7 +197,7 @@ def _panels(study: Experiment, view: SetView, at: str) -> Iterator[Panel]:
 def _of_unit(study: Experiment, view: SetView, unit: str) -> Iterator[Leaf]:
     columns = (SYSTEM, *map(Column, study.measures))
     rows: Rows = tuple(
-        (named(study, system), *(score(study, view, system, unit, measure) for measure in study.measures))
+        (system_phrase(study, system), *(score(study, view, system, unit, measure) for measure in study.measures))
         for system in study.ranked(view, unit)
     )
     yield Table("All measures: mean and 95% interval", columns, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.bench.caveats import caveats
-from assay.bench.report.result_tables import cost, digits_of, named, quality
+from assay.bench.report.result_tables import cost, digits_of, quality, system_phrase
 from assay.bench.study import Experiment, SetView, significant
 from assay.report.document import Block, Bullets, Paragraph, Section, words
 from assay.report.plain_text import interval_text, value_text
@@ -62,7 +62,7 @@ def sentence(study: Experiment, view: SetView) -> list[Paragraph]:
     interval = f"95% interval {interval_text(shown, to=_TO)}"
     queries = f"over {counted(study.queries(view), 'query')}{sets}, {_ROLES[view.role]}"
     scored = Phrase(f" scores {study.primary} {value_text(shown)} ({interval}) by {unit} {queries}.")
-    start = (named(study, best), scored)
+    start = (system_phrase(study, best), scored)
     rival = next((other for other in others if study.whole(view, other)), None)
     pair = study.compared(view, unit, study.primary, (best, rival)) if rival else None
     if rival is None or pair is None:
@@ -73,7 +73,7 @@ def sentence(study: Experiment, view: SetView) -> list[Paragraph]:
     span = interval_text(gap).replace(", ", " to ")
     gap_text = f"{value_text(gap)} ({span})".replace("-", "\N{MINUS SIGN}")
     rest = f": {gap_text}, p{_SPACE}{equals}{p} after Holm's correction."
-    return [Paragraph((*start, Phrase(" Against the next, "), named(study, rival), Phrase(rest)), "lead")]
+    return [Paragraph((*start, Phrase(" Against the next, "), system_phrase(study, rival), Phrase(rest)), "lead")]
 
 
 def _legend(study: Experiment) -> Paragraph:

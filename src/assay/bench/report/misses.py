@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.bench.report.result_tables import named
+from assay.bench.report.result_tables import system_phrase
 from assay.bench.results import MeasuredQuery
 from assay.bench.right_answers import place_of, rank_of
 from assay.bench.study import Experiment
@@ -38,7 +38,7 @@ class Miss:
 
 def misses(study: Experiment) -> Section:
     """Return the section of misses."""
-    found = sorted(_found(study), key=lambda miss: -len(miss.got))
+    found = sorted(_find_misses(study), key=lambda miss: -len(miss.got))
     if not found:
         none = "Every system found something right in its first ten results of every query."
         return Section("misses", "Misses", (words(none),))
@@ -58,7 +58,7 @@ def misses(study: Experiment) -> Section:
     return Section("misses", "Misses", (words(note, "note"), entries))
 
 
-def _found(study: Experiment) -> Iterator[Miss]:
+def _find_misses(study: Experiment) -> Iterator[Miss]:
     for name, of in study.sets.items():
         cells = {system: study.cells[name, system] for system in study.systems if (name, system) in study.cells}
         for at, query in enumerate(of.queries):
@@ -86,7 +86,7 @@ def _entry(study: Experiment, miss: Miss) -> ListEntry:
         about=f"{miss.set} {miss.query.id}",
         badges=tuple(value for value in miss.query.tags.values() if value),
         status=f"missed by {len(miss.got)} of {len(miss.got) + len(miss.ranks)}",
-        dots=tuple(named(study, system) for system in miss.got),
+        dots=tuple(system_phrase(study, system) for system in miss.got),
         state={
             "system": tuple(str(study.systems.index(system)) for system in miss.got),
             "set": (str([*study.sets].index(miss.set)),),
@@ -112,15 +112,15 @@ def _details(study: Experiment, miss: Miss) -> Iterator[Detail]:
 
 def _got(study: Experiment, miss: Miss, system: str, answers: Sequence[str]) -> Detail:
     if system in miss.errors:
-        return Detail(named(study, system), (Phrase(miss.errors[system], warnings=("failed",)),))
+        return Detail(system_phrase(study, system), (Phrase(miss.errors[system], warnings=("failed",)),))
     if not answers:
-        return Detail(named(study, system), (Phrase("no result"),))
+        return Detail(system_phrase(study, system), (Phrase("no result"),))
     files = {place_of(target).path for target in miss.right}
     items = tuple(
         _target(answer, "right file, other lines" if place_of(answer).path in files else "")
         for answer in answers[:_SHOWN]
     )
-    return Detail(named(study, system), items, ordered=True, more=max(0, len(answers) - _SHOWN))
+    return Detail(system_phrase(study, system), items, ordered=True, more=max(0, len(answers) - _SHOWN))
 
 
 def _target(target: str, remark: str) -> Phrase:

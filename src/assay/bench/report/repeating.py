@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.bench.report.result_tables import SYSTEM, named
+from assay.bench.report.result_tables import SYSTEM, system_phrase
 from assay.bench.results import MeasuredSystem
 from assay.bench.study import Experiment
 from assay.io.values import as_json
@@ -35,7 +35,7 @@ def _errors(study: Experiment) -> Iterator[tuple[Cell, ...]]:
         for reason, count in reasons.most_common(_REASONS):
             such = next(key for key, why in cell.errors.items() if why == reason)
             yield (
-                named(study, system),
+                system_phrase(study, system),
                 Phrase(of),
                 Count(count),
                 Phrase(reason),
@@ -43,7 +43,13 @@ def _errors(study: Experiment) -> Iterator[tuple[Cell, ...]]:
             )
         if len(reasons) > _REASONS:
             rest = sum(count for _, count in reasons.most_common()[_REASONS:])
-            yield named(study, system), Phrase(of), Count(rest), Phrase("other reasons: see results.json"), Phrase("")
+            yield (
+                system_phrase(study, system),
+                Phrase(of),
+                Count(rest),
+                Phrase("other reasons: see results.json"),
+                Phrase(""),
+            )
 
 
 def _problems(of: str, problems: tuple[str, ...]) -> Iterator[Block]:
@@ -89,7 +95,7 @@ def _systems(study: Experiment) -> Table:
     columns = (SYSTEM, *_worded("Spec", "Asked", "Chosen on", "Settings"))
     rows = tuple(
         (
-            named(study, name),
+            system_phrase(study, name),
             Phrase(system.spec, code=True),
             Phrase(system.how),
             Phrase(system.chosen_on or _NONE),

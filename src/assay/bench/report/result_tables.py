@@ -32,7 +32,7 @@ _LONGEST = 24
 SYSTEM = Column("System", words=True)
 
 
-def named(study: Experiment, system: str) -> Phrase:
+def system_phrase(study: Experiment, system: str) -> Phrase:
     """Return a system's name in its colour."""
     return Phrase(system, color=study.systems.index(system))
 
@@ -124,7 +124,7 @@ def cost(study: Experiment, view: SetView, title: str) -> Table:
     )
     rows: Rows = tuple(
         (
-            named(study, system),
+            system_phrase(study, system),
             *costs(study, view, system),
             _errors(study, view, system),
             fraction(study.unjudged(view, system)),
@@ -195,7 +195,7 @@ def pairs(study: Experiment, view: SetView, unit: str, most: int = _PAIRS) -> li
         Column("p (t)", "paired t-test"),
         Column("p (Holm)", "of the randomisation test"),
     )
-    rows = [(named(study, pair.a), named(study, pair.b), *_tests(pair)) for _, pair in found[:most]]
+    rows = [(system_phrase(study, pair.a), system_phrase(study, pair.b), *_tests(pair)) for _, pair in found[:most]]
     left = len(found) - len(rows)
     note = f"{left} more pairs, less sure, are in results.json." if left > 0 else ""
     title = f"Pairs of systems by {found[0][0]}, query by query: bold where Holm's p is below 0.05"
@@ -212,7 +212,7 @@ def judged(study: Experiment, of: str, measures: Sequence[str]) -> Table:
     """Return the figures of a set with the labels of a judge, which are never mixed with the others."""
     cells = [cell for (where, _), cell in study.cells.items() if where == of]
     columns = (SYSTEM, *map(Column, measures), Column("Unjudged"))
-    rows = tuple((named(study, cell.system), *_judged(cell, measures)) for cell in cells)
+    rows = tuple((system_phrase(study, cell.system), *_judged(cell, measures)) for cell in cells)
     return Table(f"With labels of a judge on {of}", columns, rows)
 
 

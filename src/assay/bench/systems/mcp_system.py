@@ -50,7 +50,7 @@ class McpSystem:
         values = template.values_of(corpus, location)
         server = _Server([template.filled(word, values) for word in self._words], given["environment"], corpus.root)
         self._server = server
-        tool = _chosen(server.tools(), given["tool"], given["arguments"])
+        tool = _choose_tool(server.tools(), given["tool"], given["arguments"])
 
         def ask(query: Query, k: int) -> str:
             plain = {**template.values_of(corpus, location, query.text, k), "query": query.text}
@@ -146,7 +146,7 @@ class _Server:
             raise AssayError(f"the MCP server '{self._name}' answered with an error: {error}") from error
 
 
-def _chosen(tools: Mapping[str, Mapping[str, Any]], asked: str, arguments: Mapping[str, Any]) -> str:
+def _choose_tool(tools: Mapping[str, Mapping[str, Any]], asked: str, arguments: Mapping[str, Any]) -> str:
     searching = [name for name in tools if "search" in name.lower()]
     name = asked or next(iter(searching or ([*tools] if len(tools) == 1 else [])), "")
     if name not in tools:

@@ -31,7 +31,7 @@ class ChunkFilters:
     def __init__(self, corpus: SystemCorpus, chunks: Sequence[Chunk], snapshot: Snapshot | None = None) -> None:
         self._documents = bool(corpus.documents)
         self._chunks = chunks
-        self._snapshot = snapshot if snapshot is not None or self._documents else _named(chunks)
+        self._snapshot = snapshot if snapshot is not None or self._documents else _filter_snapshot(chunks)
 
     def allowed(self, query: Query) -> NDArray[np.bool_] | None:
         """Return a mask of the chunks, None when all may be found; documents are neither code nor prose."""
@@ -39,11 +39,11 @@ class ChunkFilters:
             query = replace(query, mode="all")
         if query.mode == "all" and not (query.languages or query.paths or query.kinds):
             return None
-        self._snapshot = self._snapshot or _named(self._chunks)
+        self._snapshot = self._snapshot or _filter_snapshot(self._chunks)
         return filter_mask(self._snapshot, query)
 
 
-def _named(chunks: Sequence[Chunk]) -> Snapshot:
+def _filter_snapshot(chunks: Sequence[Chunk]) -> Snapshot:
     """Hold what filters look at: path, language and kind."""
     bare = [replace(chunk, text="", doc="", signature="", symbol="", parent="") for chunk in chunks]
     return Snapshot.of(bare, np.zeros((len(bare), 1), dtype=np.float32))

@@ -45,6 +45,7 @@ class SystemTask:
 
 def main(requests: int, replies: int, lifeline: int) -> None:
     """Serve the parent over open pipes; when the lifeline closes it is gone, whatever is going on here."""
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # else an old line comes after the traceback
     Thread(target=_follow, args=(lifeline,), daemon=True).start()
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -89,10 +90,10 @@ def _answer(searcher: Searcher, query: Query, k: int) -> dict[str, Any]:
     seconds = time.perf_counter() - started
     if found is None:
         return {"error": error, "seconds": seconds}
-    return {"found": [_told(hit) for hit in found[:k]], "seconds": seconds, "error": getattr(searcher, "note", "")}
+    return {"found": [_hit_row(hit) for hit in found[:k]], "seconds": seconds, "error": getattr(searcher, "note", "")}
 
 
-def _told(hit: Hit) -> tuple[str, int, int, float]:
+def _hit_row(hit: Hit) -> tuple[str, int, int, float]:
     return hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line, float(hit.score)
 
 

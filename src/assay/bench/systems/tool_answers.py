@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems.tool_outputs import FORMS, Keys, PrintedResult, parse, shown
-from assay.corpus.walked_files import opened
+from assay.bench.systems.tool_outputs import FORMS, Keys, PrintedResult, one_line, parse
+from assay.corpus.walked_files import from_utf8
 from assay.errors import AssayError, InputError, nearest
 from assay.types import Chunk, Hit, Query
 
@@ -112,7 +112,7 @@ class Answers:
         root = self.corpus.root
         for whole, top in ((os.path.normpath(each), root), (os.path.realpath(each), os.path.realpath(root))):
             relative = os.path.relpath(whole, top)
-            if not relative.startswith("..") and opened(Path(top), relative).is_file():
+            if not relative.startswith("..") and from_utf8(Path(top), relative).is_file():
                 return relative
         return ""
 
@@ -128,7 +128,7 @@ def _misfits(printed: Sequence[PrintedResult], placed: Sequence[PrintedResult]) 
         ("file of the corpus", [not at.path for at in placed]),
         ("line", [not _has_lines(at) for at in placed]),
     ):
-        named = dict.fromkeys(shown(one.path) for one, is_wrong in zip(printed, wrong, strict=True) if is_wrong)
+        named = dict.fromkeys(one_line(one.path) for one, is_wrong in zip(printed, wrong, strict=True) if is_wrong)
         if named:
             return f"{sum(wrong)} of {len(printed)} results name no {what}: {', '.join([*named][:_TOLD])}"
     return ""

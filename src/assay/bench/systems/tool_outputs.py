@@ -56,7 +56,7 @@ def parse(text: str, form: str = "auto", where: Keys = Keys()) -> list[PrintedRe
             return _of_json(json.loads(text), where)
         except (ValueError, RecursionError) as error:
             if form == "json" or "\n" not in text.strip():
-                raise AssayError(f"the output is no JSON ({error}): {shown(text)}") from error
+                raise AssayError(f"the output is no JSON ({error}): {one_line(text)}") from error
     if form == "jsonl" or (form == "auto" and looks_json):
         return _of_json(_json_lines(text), where)
     return _of_lines(text)
@@ -81,22 +81,22 @@ def _json_lines(text: str) -> list[Any]:
     try:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise AssayError(f"the output is no JSON ({error}): {shown(text)}") from error
+        raise AssayError(f"the output is no JSON ({error}): {one_line(text)}") from error
 
 
 def _of_json(value: Any, where: Keys) -> list[PrintedResult]:
     if isinstance(value, Mapping) and value.get("error"):
-        raise AssayError(f"it answered with an error: {shown(value['error'])}")
+        raise AssayError(f"it answered with an error: {one_line(value['error'])}")
     if where.results:
         found = [one for each in reach(value, where.results) for one in (each if isinstance(each, list) else [each])]
         told = any(True for _ in reach(value, where.results.partition("*")[0].rstrip(".")))
         if not told:
-            raise AssayError(f"there is no '{where.results}' in the output: {shown(value)}")
+            raise AssayError(f"there is no '{where.results}' in the output: {one_line(value)}")
     else:
         found, told = _results_in(value, where)
     results = [result for each in found if (result := _result(each, where)) is not None]
     if not results and (found or not told):
-        raise AssayError(f"no object of the output names a file; say where with path = 'KEY': {shown(value)}")
+        raise AssayError(f"no object of the output names a file; say where with path = 'KEY': {one_line(value)}")
     return results
 
 
@@ -161,11 +161,11 @@ def _as(value: Any, kind: type) -> Any:
 def _of_lines(text: str) -> list[PrintedResult]:
     found = [match for line in text.splitlines() if (match := _LINE.match(line))]
     if not found:
-        raise AssayError(f"no line of the output reads 'path:line': {shown(text)}")
+        raise AssayError(f"no line of the output reads 'path:line': {one_line(text)}")
     return [PrintedResult(one["path"], int(one["start"]), int(one["end"] or one["start"])) for one in found]
 
 
-def shown(value: Any) -> str:
+def one_line(value: Any) -> str:
     """Return the beginning of an output, or of a part of it, on one line."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     line = " ".join(text.split())

@@ -168,23 +168,23 @@ def _drawn(packer: _Packer, value: Any) -> Any:
 def _iterator(packer: _Packer, value: Any) -> Any:
     """Leave an iterator where it is; one that the tests hand in is drawn."""
     with suppress(NotPlainData):
-        return _kept(packer, value)
+        return _keep_object(packer, value)
     return _drawn(packer, value)
 
 
-def _kept(packer: _Packer, value: Any) -> Any:
+def _keep_object(packer: _Packer, value: Any) -> Any:
     if packer.keep is None:
         raise NotPlainData(f"an object of class {type(value).__name__}")
     return packer.keep(value)
 
 
-def _made(packer: _Packer, value: Any) -> Any:
+def _take_apart(packer: _Packer, value: Any) -> Any:
     """Take a value apart as the table of its kind says."""
     kind: Any = type(value)
     name, base = base_of(kind)
     parts = KINDS[name].take(value, base)
     if parts is None:
-        return _kept(packer, value)
+        return _keep_object(packer, value)
     packer.alive.append(parts)
     packed = {"m": [name, packer.items(list(parts))]}
     packer.number(value)
@@ -193,7 +193,7 @@ def _made(packer: _Packer, value: Any) -> Any:
 
 def _type(packer: _Packer, value: Any) -> Any:
     name = name_of_type(value)
-    return {"T": name} if name else _kept(packer, value)
+    return {"T": name} if name else _keep_object(packer, value)
 
 
 _PACKERS: dict[type, Callable[[_Packer, Any], Any]] = {
@@ -222,7 +222,7 @@ _PACKERS: dict[type, Callable[[_Packer, Any], Any]] = {
 }
 _factory: Any = vars(defaultdict)["default_factory"]
 _longest: Any = vars(deque)["maxlen"]
-_ATOMIC = frozenset({_PACKERS[kind] for kind in (int, str, float, bytes, complex, type)} | {_kept, _iterator})
+_ATOMIC = frozenset({_PACKERS[kind] for kind in (int, str, float, bytes, complex, type)} | {_keep_object, _iterator})
 _CONTAINERS = frozenset(_PACKERS[kind] for kind in (list, OrderedDict, Counter, defaultdict, dict, set, deque))
 """What gets its number before its items, for it may hold itself."""
 
@@ -232,13 +232,13 @@ def _packer_of(kind: Any) -> Callable[[_Packer, Any], Any]:
     if kind.__module__ in {"builtins", "itertools"} and hasattr(kind, "__next__"):
         return _iterator
     if base_of(kind)[0]:
-        return _made
+        return _take_apart
     if issubclass(kind, dict) and hasattr(kind, "__missing__") and not issubclass(kind, Counter | defaultdict):
-        return _kept
+        return _keep_object
     for base in kind.__mro__[1:]:
         if base in _PACKERS and (base is not type or kind is type):
             return _PACKERS[base]
-    return _type if issubclass(kind, type) else _kept
+    return _type if issubclass(kind, type) else _keep_object
 
 
 class Channel:

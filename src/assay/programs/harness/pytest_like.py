@@ -164,7 +164,7 @@ def _call(function: Any, given: dict[str, Any], namespace: Mapping[str, Any], af
             continue
         if not getattr(maker, "is_fixture", False):
             raise Unsupported(f"the fixture {name} is not supported here")
-        given = {**given, name: _made(maker, namespace, after)}
+        given = {**given, name: _make_fixture(maker, namespace, after)}
     accepted = inspect.signature(function).parameters
     try:
         return function(**{name: value for name, value in given.items() if name in accepted})
@@ -172,7 +172,7 @@ def _call(function: Any, given: dict[str, Any], namespace: Mapping[str, Any], af
         return None
 
 
-def _made(maker: Any, namespace: Mapping[str, Any], after: ExitStack) -> Any:
+def _make_fixture(maker: Any, namespace: Mapping[str, Any], after: ExitStack) -> Any:
     made = _call(maker, {}, namespace, after)
     if not inspect.isgenerator(made):
         return made

@@ -99,7 +99,7 @@ class Recorder:
         self._fresh = 0
         self._begun[number] = None
 
-    def seen(self, site: int, role: int, value: Any) -> Any:
+    def note_operand(self, site: int, role: int, value: Any) -> Any:
         """Note an operand, and pass it on."""
         self._seen.append((site, role, value))
         return value
@@ -107,7 +107,7 @@ class Recorder:
     def failed(self, message: Callable[[], object]) -> None:
         """Fail the current assert."""
         self._false.add(self._current)
-        raise Failed(_said(message))
+        raise Failed(_message_text(message))
 
     def spared(self) -> bool:
         """Say whether the tests go on after the exception that is being handled."""
@@ -296,7 +296,7 @@ def show(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def _said(message: Callable[[], object]) -> str:
+def _message_text(message: Callable[[], object]) -> str:
     try:
         said = message()
         return "" if said is None else str(said)

@@ -45,7 +45,7 @@ class Remote:
         self._known: dict[str, dict[str, Any]] = {}
 
     @property
-    def kept(self) -> bool:
+    def keeps_objects(self) -> bool:
         """Whether an object of the program stayed there."""
         return bool(self._handles)
 

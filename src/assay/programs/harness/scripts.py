@@ -53,7 +53,7 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     """
     namespace = {} if namespace is None else namespace
     namespace |= {"__name__": _TESTS, "__file__": "tests.py"}
-    namespace |= {BEGIN: recorder.begin, SEEN: recorder.seen, FAILED: recorder.failed}
+    namespace |= {BEGIN: recorder.begin, SEEN: recorder.note_operand, FAILED: recorder.failed}
     namespace |= {SPARED: recorder.spared, GUARDED: recorder}
     brought: dict[str, Any] = {}
     if seal:

@@ -107,14 +107,14 @@ class TestProcess:
         try:
             self._run_tests()
         except LoadFailed as error:
-            self._found(found_in(error.failure))
+            self._note_finding(found_in(error.failure))
         except Gone as error:
             gone, self._broke = str(error) or "the channel was closed", True
         except BaseException as error:  # noqa: BLE001 - the machinery's own fault is never the program's, unless it provokes it
             said = f"the judge failed: {type(error).__name__}: {error}"
-            self._found(TestFinding(Fault.EXECUTION_OTHER, said[:MOST_TEXT], doubtful=True))
+            self._note_finding(TestFinding(Fault.EXECUTION_OTHER, said[:MOST_TEXT], doubtful=True))
         if self._first is None and not gone and not self._run:
-            self._found(self._nothing_checked())
+            self._note_finding(self._nothing_checked())
         return self._so_far(gone)
 
     def _nothing_checked(self) -> TestFinding:
@@ -139,7 +139,7 @@ class TestProcess:
             "gone": bool(gone) and self._first is None,
         }
 
-    def _found(self, finding: TestFinding) -> bool:
+    def _note_finding(self, finding: TestFinding) -> bool:
         """Note why a test did not pass; return whether the tests go on."""
         self._broke = self._broke or finding.breaks
         goes_on = self._goes_on and (self._survey or not self._broke)
@@ -153,7 +153,7 @@ class TestProcess:
     def _run_tests(self) -> None:
         missing = self._prepare()
         if missing:
-            self._found(missing)
+            self._note_finding(missing)
             return
         kinds: dict[str, Callable[[int, dict[str, Any]], TestFinding | None]] = {
             "script": self._script,
@@ -163,7 +163,7 @@ class TestProcess:
         for number, test in enumerate(self._spec["tests"]):
             self._number = number
             finding = kinds[test["kind"]](number, test)
-            if finding and not self._found(finding):
+            if finding and not self._note_finding(finding):
                 break
 
     def _prepare(self) -> TestFinding | None:
@@ -189,7 +189,7 @@ class TestProcess:
 
         def spare(finding: TestFinding) -> bool:
             self._look_for_library(test)
-            return self._remote.ended is None and self._found(finding) and not finding.breaks
+            return self._remote.ended is None and self._note_finding(finding) and not finding.breaks
 
         recorder = Recorder(
             plan.asserts, plan.sites, spare if self._goes_on else None, (Gone, LoadFailed, NeedsObjects, CodeChanged)
@@ -221,7 +221,7 @@ class TestProcess:
 
     def _look_for_library(self, test: dict[str, Any]) -> None:
         """Have tests run again beside the program that failed with an object of it, and know classes of a library."""
-        if self._remote.ended is None and self._remote.kept and imports_library(test["source"]):
+        if self._remote.ended is None and self._remote.keeps_objects and imports_library(test["source"]):
             self._remote.ended = NeedsObjects("the tests look for objects of a library")
 
     def _in_shared(self, number: int, test: dict[str, Any]) -> TestFinding | None:
@@ -237,7 +237,7 @@ class TestProcess:
         self._run += executed if type(executed) is int and executed > 0 else 0
         self._passed += [f"test {number}: {each}" for each in passed] if isinstance(passed, list) else []
         if answer.get("finding") is not None:
-            return _told(answer["finding"])
+            return _read_finding(answer["finding"])
         return None if executed else TestFinding(Fault.INTENT_OTHER, "shared: the tests checked nothing", doubtful=True)
 
     def _call(self, number: int, test: dict[str, Any]) -> TestFinding | None:
@@ -285,7 +285,7 @@ class TestProcess:
         return TestFinding(fault, f"input {number}", *lines)
 
 
-def _told(finding: Any) -> TestFinding:
+def _read_finding(finding: Any) -> TestFinding:
     """Read what a process that runs the program says about its tests."""
     try:
         texts = (str(finding[name])[:MOST_TEXT] for name in ("detail", "got", "expected", "missing"))

@@ -111,7 +111,7 @@ def _unmade(unpacker: Unpacker, content: Any) -> Any:
     return unpacker.register(KINDS[name].make(*unpacker.items(parts)))
 
 
-def _found(unpacker: Unpacker, content: Any) -> Any:
+def _find_object(unpacker: Unpacker, content: Any) -> Any:
     if unpacker.find is None:
         raise ValueError("an object where none can be")
     return unpacker.find(content)
@@ -139,7 +139,7 @@ _UNPACKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
     "g": lambda unpacker, content: Drawn(str(content[0]), unpacker.items(content[1])),
     "m": _unmade,
     "T": lambda _, name: named_type(name),
-    "h": _found,
+    "h": _find_object,
 }
 
 

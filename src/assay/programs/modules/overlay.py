@@ -58,7 +58,7 @@ def overlay(
             _remove(left)
         tool = tool or installer()
         lock = _locked(place / "locks", sorted({plain(name) for name in names}), tool, bounds)
-        return _made(place, lock, tool, bounds)
+        return _install_overlay(place, lock, tool, bounds)
 
 
 def key_of(lock: str) -> str:
@@ -93,7 +93,7 @@ def _locked(folder: Path, names: list[str], tool: Installer, bounds: Bounds) -> 
     return file
 
 
-def _made(place: Path, lock: Path, tool: Installer, bounds: Bounds) -> Overlay:
+def _install_overlay(place: Path, lock: Path, tool: Installer, bounds: Bounds) -> Overlay:
     """Return the overlay of a lock, installed beside its place and moved there when it is whole."""
     text = lock.read_text(encoding="utf-8")
     key = key_of(text)

@@ -48,7 +48,7 @@ _OTHER: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w{2,60})(?=\()")
 _BUSY: Final = "+-*/%=<>([{."
 
 
-def shown(task: Task) -> tuple[Test, ...]:
+def examples_in(task: Task) -> tuple[Test, ...]:
     """Return the examples in the text of a task, each a test."""
     text = text_of(task)
     if not task.entry_point:
@@ -60,7 +60,7 @@ def shown(task: Task) -> tuple[Test, ...]:
         calls += _renamed(spared, width)
     if not calls:
         calls += unnamed_calls.calls(text, width)
-    return _sound(calls)
+    return _drop_contradictions(calls)
 
 
 def text_of(task: Task) -> str:
@@ -143,7 +143,7 @@ def _value_after(text: str, end: int) -> tuple[Any, int] | None:
     return value if not strict or _STOPS.match(text, value[1]) else None
 
 
-def _sound(tests: list[Call | Script]) -> tuple[Test, ...]:
+def _drop_contradictions(tests: list[Call | Script]) -> tuple[Test, ...]:
     """Return each test once, and none of the calls that are said to return different things."""
     told: dict[str, set[str]] = {}
     for test in tests:

@@ -46,7 +46,7 @@ def main(text: str) -> None:
 
 def _line(args: list[Any], value: Any) -> str:
     try:
-        line = f"({shown(tuple(args))}, {shown(value)})"
+        line = f"({literal_of(tuple(args))}, {literal_of(value)})"
     except TypeError as error:
         return str(error)
     except (MemoryError, RecursionError):
@@ -158,10 +158,10 @@ _SHAPES: tuple[Shape, ...] = (
 )
 
 
-def shown(value: Any) -> str:  # noqa: PLR0911  # a kind of value each
+def literal_of(value: Any) -> str:  # noqa: PLR0911  # a kind of value each
     """Return plain data as a literal that reads back the same; a TypeError says what is none."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{shown(key)}: {shown(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{literal_of(key)}: {literal_of(each)}' for key, each in value.items())}}}"
     if isinstance(value, re.Match):
         return "True"  # EvalPlus asks only whether there is one
     kind = type(value)
@@ -183,5 +183,5 @@ _BRACKETS: dict[type[Any], tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")
 
 
 def _parts(value: Any) -> Iterator[str]:
-    parts = map(shown, value)
+    parts = map(literal_of, value)
     return iter(sorted(parts)) if isinstance(value, set) else parts

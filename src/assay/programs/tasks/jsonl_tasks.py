@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
-from assay.io.fields import FieldError, Fields, shown
+from assay.io.fields import FieldError, Fields, describe_value
 from assay.programs.tasks.prompt_helpers import helpers_of
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.tasks.task_rows import gathered
@@ -62,7 +62,7 @@ def _task(record: Fields) -> Task:
 
 def _test(where: str, fields: object, name: str) -> Test:
     if not isinstance(fields, dict):
-        raise FieldError(f"field '{where}' is {shown(fields)}, wanted an object")
+        raise FieldError(f"field '{where}' is {describe_value(fields)}, wanted an object")
     kind = next((kind for kind in _KINDS if kind in fields), "")
     if not kind:
         raise FieldError(f"field '{where}' is not a test: it needs one of {', '.join(_KINDS)}")

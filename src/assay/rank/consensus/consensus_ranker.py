@@ -27,7 +27,7 @@ from assay.rank.consensus import pool_features
 from assay.rank.consensus.diversify import prices
 from assay.rank.consensus.facts import Facts, facts
 from assay.rank.consensus.paths import PathBags, bags
-from assay.rank.consensus.task_wants import wanted
+from assay.rank.consensus.task_wants import wants_of
 from assay.rank.consensus.trees import Trees, trees
 from assay.types import Program, Ranked, Task
 
@@ -142,7 +142,7 @@ class PoolFacts:
 
 def look(task: Task, sources: Sequence[str], n: Sequence[int]) -> PoolFacts:
     """Return what can be seen in programs, none of them twice, each sampled so often."""
-    asked = wanted(task)
+    asked = wants_of(task)
     with catch_warnings(action="ignore"):
         seen = tuple(facts(source, asked) for source in sources)
     held = bags([each.canon for each in seen])

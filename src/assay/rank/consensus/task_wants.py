@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from assay.programs.shown.shown_examples import function_in, shown, text_of
+from assay.programs.shown.shown_examples import examples_in, function_in, text_of
 from assay.terms import STOP_WORDS, terms
 from assay.types import Call, Task
 
@@ -38,17 +38,17 @@ class TaskWants:
     text: str = ""
 
 
-def wanted(task: Task) -> TaskWants:
+def wants_of(task: Task) -> TaskWants:
     """Return what a task's text asks."""
     text = task.prompt[:_LONGEST]
     if not text.strip():
         return TaskWants(task.entry_point)
     function = function_in(text, task.entry_point) if task.entry_point else None
-    calls = [test for test in shown(task)[:_EXAMPLES] if isinstance(test, Call)] if task.entry_point else []
+    calls = [test for test in examples_in(task)[:_EXAMPLES] if isinstance(test, Call)] if task.entry_point else []
     return TaskWants(
         task.entry_point,
         _arity(function, calls),
-        _given(function, calls),
+        _argument_kinds(function, calls),
         _returned(function, calls),
         frozenset(terms(text_of(task)[:_LONGEST])) - STOP_WORDS,
         frozenset(_NUMBER.findall(text)),
@@ -74,7 +74,7 @@ def _arity(function: ast.FunctionDef | None, calls: Iterable[Call]) -> int:
     return max(set(counts), key=lambda count: (counts.count(count), count), default=-1)
 
 
-def _given(function: ast.FunctionDef | None, calls: Iterable[Call]) -> tuple[str, ...]:
+def _argument_kinds(function: ast.FunctionDef | None, calls: Iterable[Call]) -> tuple[str, ...]:
     hints = tuple(kind_of(argument.annotation) for argument in function.args.args) if function else ()
     if any(hints):
         return hints

@@ -49,10 +49,10 @@ def lessons(tasks: Mapping[str, Task], examples: Sequence[Example], *, seed: int
         task = tasks.get(name) or Task(name, rows[0].prompt)
         groups = list(_groups(rows, lots))
         for group in groups:
-            yield _lesson(lots.choice(told(task)), group, odds, len(groups))
+            yield _lesson(lots.choice(ways_to_tell(task)), group, odds, len(groups))
 
 
-def told(task: Task) -> list[Task]:
+def ways_to_tell(task: Task) -> list[Task]:
     """Return the ways to tell a task: as it is, with an example, as a function to complete, and not at all."""
     if not task.entry_point or not task.prompt.strip():
         return [task, replace(task, prompt="")]

@@ -92,7 +92,7 @@ def drawing(found: Sequence[Side]) -> Bars:
     return Bars("How programs fail", "Each class of errors, of all samples of a split.", groups, panels, "% of samples")
 
 
-def told(found: Iterable[Side]) -> list[dict[str, Any]]:
+def tables_as_json(found: Iterable[Side]) -> list[dict[str, Any]]:
     """Return the same as JSON has it."""
     return [
         {

@@ -51,7 +51,7 @@ def mutate(program: Program, count: int, *, seed: int = 0, operators: Collection
         if text is not None and text != source:
             found.setdefault(text, operator)
     name = program.id or f"{program.task_id}#{_key(program, 0)[-8:]}"
-    return Mutants(_made(program, source, name, ORIGINAL), tuple(_numbered(program, name, found)))
+    return Mutants(_mutant_of(program, source, name, ORIGINAL), tuple(_numbered(program, name, found)))
 
 
 def rewritten(source: str) -> str | None:
@@ -87,10 +87,10 @@ def _mutant(source: str, operator: str, lots: random.Random) -> str | None:
 
 def _numbered(program: Program, name: str, found: dict[str, str]) -> Iterator[Program]:
     for number, (text, operator) in enumerate(found.items(), 1):
-        yield _made(program, text, f"{name}~{number}", operator)
+        yield _mutant_of(program, text, f"{name}~{number}", operator)
 
 
-def _made(program: Program, source: str, name: str, operator: str) -> Program:
+def _mutant_of(program: Program, source: str, name: str, operator: str) -> Program:
     return Program(program.task_id, source, name, tags={"model": "mutator", "config": operator})
 
 

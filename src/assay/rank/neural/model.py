@@ -24,7 +24,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from assay.errors import InputError
 from assay.rank.neural.batches import TokenBatch, TokenLayout
 from assay.rank.neural.fault_classes import CLASSES, LINES
-from assay.rank.neural.model_folder import CONFIG, TOKENIZER, WEIGHTS, ModelCard, wanted, write_about
+from assay.rank.neural.model_folder import CONFIG, TOKENIZER, WEIGHTS, ModelCard, required_file, write_about
 from assay.rank.neural.neural_settings import NeuralSettings
 from assay.rank.neural.tokens import layout_of
 
@@ -125,9 +125,9 @@ def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ModelCar
 def load(folder: Path, about: ModelCard) -> RankerModel:
     """Read a model that was saved."""
     try:
-        body = AutoModel.from_config(AutoConfig.from_pretrained(wanted(folder, CONFIG)))
+        body = AutoModel.from_config(AutoConfig.from_pretrained(required_file(folder, CONFIG)))
         model = RankerModel(body, about.task, about.reads)
-        load_model(model, str(wanted(folder, WEIGHTS)))
+        load_model(model, str(required_file(folder, WEIGHTS)))
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(f"{folder} cannot be read as a ranker of task {about.task}: {error}; train again") from error
     return model

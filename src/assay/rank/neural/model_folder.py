@@ -65,7 +65,7 @@ def read_about(folder: Path) -> ModelCard:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}); train again") from error
 
 
-def wanted(folder: Path, name: str) -> Path:
+def required_file(folder: Path, name: str) -> Path:
     """Return a file of a folder, which has to be there."""
     if not (folder / name).is_file():
         raise InputError(f"no {name} in {folder}; copy the whole folder that 'assay rank train' wrote, or train again")

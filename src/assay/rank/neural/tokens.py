@@ -10,14 +10,14 @@ from tokenizers import AddedToken, Tokenizer
 
 from assay.errors import InputError
 from assay.rank.neural.batches import COLUMNS, Reader, TokenLayout
-from assay.rank.neural.model_folder import TOKENIZER, wanted
+from assay.rank.neural.model_folder import TOKENIZER, required_file
 
 NEWLINE, INDENT = "[NEWLINE]", "[INDENT]"
 
 
 def open_reader(folder: Path, layout: TokenLayout) -> Reader:
     """Return what turns programs into rows the way they were when the ranker was trained."""
-    file = wanted(folder, TOKENIZER)
+    file = required_file(folder, TOKENIZER)
     try:
         return Reader(Tokenizer.from_file(str(file)), layout)
     except Exception as error:  # the library raises nothing narrower

@@ -15,7 +15,7 @@ from assay.cage.limits import Limits
 from assay.faults import Fault
 from assay.programs.answers import Input, answers, askable
 from assay.programs.harness.canonical import canonical
-from assay.programs.shown.shown_examples import shown
+from assay.programs.shown.shown_examples import examples_in
 from assay.rank.running.answer_agreement import Row, alike, dual, same_as
 from assay.rank.running.generated_tests import GeneratedTests
 from assay.rank.running.test_inputs import in_order, made_inputs
@@ -51,7 +51,7 @@ class AgreementRanker:
         """Return how well each program agrees with the others."""
         distinct, counts = _distinct(programs)
         tests = self._tests(task)
-        inputs = in_order(_arguments(tests)) if tests else self._made(task, distinct)
+        inputs = in_order(_arguments(tests)) if tests else self._make_inputs(task, distinct)
         rows = list(answers(task.entry_point, distinct, inputs, self._runner, self._limits))
         scores = _dual(rows, counts, inputs, tests) if tests else alike(rows, counts)
         told = zip(distinct, rows, scores, same_as(rows, counts), strict=True)
@@ -66,8 +66,8 @@ class AgreementRanker:
         tests = [pair for pair in self._given.tests(task) if askable(pair[0].args)] if self._given else []
         return sorted(tests, key=lambda pair: -pair[1])[:_MOST_TESTS]
 
-    def _made(self, task: Task, programs: Sequence[Program]) -> list[Input]:
-        made = made_inputs(task, shown(task), programs, most=self._inputs, seed=self._seed)
+    def _make_inputs(self, task: Task, programs: Sequence[Program]) -> list[Input]:
+        made = made_inputs(task, examples_in(task), programs, most=self._inputs, seed=self._seed)
         return [each for each in made if askable(each)]
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from assay.cage.limits import Limits
 from assay.programs.execute import Execution, executions
-from assay.programs.shown.shown_examples import shown
+from assay.programs.shown.shown_examples import examples_in
 from assay.programs.verdict import usable_tests
 from assay.types import Program, Ranked, Task
 
@@ -34,7 +34,7 @@ class ExamplesRanker:
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return the share of examples that each program passes."""
         posed = replace(task, setup="", timeout_s=0.0)
-        posed = replace(posed, tests=usable_tests(posed, shown(task)))
+        posed = replace(posed, tests=usable_tests(posed, examples_in(task)))
         if not posed.tests:
             return [Ranked(program, 0.0, why={"examples": 0.0}) for program in programs]
         own = [replace(program, task_id=task.id) for program in programs]

@@ -27,7 +27,7 @@ def started(called: str, interpreter: str, search: str) -> StartCommand:
 
     `called` is what it was called as now, `interpreter` is what runs it, and `search` is PATH.
     """
-    found = _found(PROGRAM, search)
+    found = _find_program(PROGRAM, search)
     own = _own(Path(called), Path(interpreter))
     if own is None:
         return StartCommand(_plain(interpreter), ("-m", "assay"), "it is not installed as a program of its own")
@@ -54,10 +54,10 @@ def by_path(agent: Agent, how: StartCommand, search: str) -> StartCommand:
     """Return how an agent starts this program that does not look for programs as a shell does."""
     if agent.searches or how.why:
         return how
-    return StartCommand(_found(how.command, search) or how.command, how.first, f"{agent.title} may not see PATH")
+    return StartCommand(_find_program(how.command, search) or how.command, how.first, f"{agent.title} may not see PATH")
 
 
-def _found(program: str, search: str) -> str | None:
+def _find_program(program: str, search: str) -> str | None:
     """Return the path of a program that PATH leads to."""
     found = shutil.which(program, path=search)
     return _plain(found) if found else None

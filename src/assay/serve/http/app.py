@@ -18,7 +18,7 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 from assay import __version__
-from assay.corpus.walked_files import shown
+from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
 from assay.serve import read_tools, search_tools
 from assay.serve.highlight import styled_json
@@ -83,7 +83,7 @@ class AskingRoutes:
 
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
         self._session, self._workers = session, workers
-        served = [Root(shown(str(root)), shown(root.name or str(root))) for root in session.roots]
+        served = [Root(as_utf8(str(root)), as_utf8(root.name or str(root))) for root in session.roots]
         self._roots = answers.as_json(Roots(served, __version__, labeller.judge))
 
     async def roots(self) -> Response:

@@ -39,14 +39,14 @@ class AnswerThreads:
             if self._held >= self._most + self._waiting:
                 raise Busy(f"{self._waiting} requests are waiting already; ask again in a moment")
             self._held += 1
-        future.add_done_callback(self._left)
+        future.add_done_callback(self._leave)
         self._queue.put((future, work))
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._deadline_s)
         except TimeoutError:
             raise Busy(f"no answer within {self._deadline_s:g} seconds; ask for less, or again later") from None
 
-    def _left(self, _future: Future[Any]) -> None:
+    def _leave(self, _future: Future[Any]) -> None:
         with self._lock:
             self._held -= 1
 

@@ -39,11 +39,11 @@ def _moved(judgments: Sequence[Judgment], first: dict[str, str]) -> tuple[tuple[
         if other.grade != moved.grade:
             high, low = sorted((other, moved), key=lambda each: -each.grade)
             best[key] = high
-            problems.append(_told(high, low, judgment))
+            problems.append(_problem_of(high, low, judgment))
     return tuple(best.values()), tuple(problems)
 
 
-def _told(high: Judgment, low: Judgment, judgment: Judgment) -> Problem:
+def _problem_of(high: Judgment, low: Judgment, judgment: Judgment) -> Problem:
     by = f" by {high.judge}" if high.judge else ""
     where = high.target if judgment.target == high.target else f"{high.target} (its twin {judgment.target})"
     return Problem(high.query_id, f"{where} is judged {high.grade} and {low.grade}{by}; {high.grade} stays")

@@ -130,16 +130,18 @@ def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
     different = [found for found in pairs.values() if len({judgment.grade for judgment in found}) > 1]
     different.sort(key=lambda found: (min(each.grade for each in found) > 0, -_spread(found)))
     several = sum(len(found) > 1 for found in pairs.values())
-    told = tuple(map(_told, different))
+    told = tuple(map(_finding_text, different))
     yield AuditFinding(
         "contradictory judgments", len(different), several, "answers judged several times, with other grades", told
     )
     right = [found for found in different if min(each.grade for each in found) == 0]
     what = "of these, right for one and wrong for another"
-    yield AuditFinding("right and wrong", len(right), several, what, tuple(map(_told, right)))
+    yield AuditFinding("right and wrong", len(right), several, what, tuple(map(_finding_text, right)))
     themselves = [found for found in different if _differs_from_itself(found)]
     what = "of these, where one judge differs from itself, or nobody says who judged"
-    yield AuditFinding("self-contradictory judgments", len(themselves), several, what, tuple(map(_told, themselves)))
+    yield AuditFinding(
+        "self-contradictory judgments", len(themselves), several, what, tuple(map(_finding_text, themselves))
+    )
     again = sum(len(found) - len({(each.judge, each.grade) for each in found}) for found in pairs.values())
     total = sum(map(len, pairs.values()))
     yield AuditFinding(
@@ -156,7 +158,7 @@ def _spread(found: Sequence[Judgment]) -> int:
     return max(grades) - min(grades)
 
 
-def _told(found: Sequence[Judgment]) -> str:
+def _finding_text(found: Sequence[Judgment]) -> str:
     said = " ".join(
         f"{judgment.judge}={judgment.grade}" if judgment.judge else str(judgment.grade) for judgment in found
     )
@@ -223,10 +225,10 @@ class _Judged:
                 members[groups[place]][place] = grade
             for group, judged in members.items():
                 if len(set(judged.values())) > 1:
-                    different.append(self._named(query, judged))
+                    different.append(self._judged_text(query, judged))
                 missing = sizes[group] - len(judged)
                 if missing and any(judged.values()):
-                    unjudged.append((missing, self._named(query, judged)))
+                    unjudged.append((missing, self._judged_text(query, judged)))
         what = f"{kind} judged differently for one query"
         yield AuditFinding(
             f"twins judged differently, {kind}", len(different), len(self.grades), what, tuple(different), hint=hint
@@ -237,5 +239,5 @@ class _Judged:
         right = sum(any(grades.values()) for grades in self.grades.values())
         yield AuditFinding(f"twins unjudged, {kind}", len(unjudged), max(right, len(unjudged)), what, told, hint=hint)
 
-    def _named(self, query: str, judged: Mapping[int, int]) -> str:
+    def _judged_text(self, query: str, judged: Mapping[int, int]) -> str:
         return f"{query}: " + " ".join(f"{self.names[place]}={grade}" for place, grade in sorted(judged.items())[:4])

@@ -56,7 +56,7 @@ def _repeated(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding
         len(different),
         len(same),
         "groups of same queries that disagree about one answer",
-        tuple(f"{_named(group)}: {why}" for group, why in different),
+        tuple(f"{_group_text(group)}: {why}" for group, why in different),
     )
     apart = [group for group in same if _lacking(group, grades)]
     yield AuditFinding(
@@ -64,7 +64,7 @@ def _repeated(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding
         len(apart),
         len(same),
         "groups of same queries where what is right for one was not judged for another, and so counts as wrong there",
-        tuple(_named(group) for group in apart),
+        tuple(_group_text(group) for group in apart),
     )
 
 
@@ -79,7 +79,7 @@ def _grouped(queries: Iterable[Query], key: Callable[[Query], Hashable]) -> list
 
 
 def _surplus(name: str, what: str, groups: Sequence[Sequence[Query]], of: int) -> AuditFinding:
-    shown = tuple(_named(group) for group in groups if len(group) > 1)
+    shown = tuple(_group_text(group) for group in groups if len(group) > 1)
     return AuditFinding(name, sum(len(group) - 1 for group in groups), of, what, shown)
 
 
@@ -87,7 +87,7 @@ def _text(query: Query) -> str:
     return " ".join(query.text.lower().split())
 
 
-def _named(group: Sequence[Query]) -> str:
+def _group_text(group: Sequence[Query]) -> str:
     shown = [f"{query.id} '{short(query.text, 50)}'" for query in group[:3]]
     return " = ".join(shown) + (f" … {len(group)} in all" if len(group) > 3 else "")
 

@@ -69,7 +69,7 @@ def ask(files: Files, paths: Sequence[str], limit: int, seed: int, progress: Pro
         by_file.append(found)
         if progress:
             progress("documentation", at, len(paths))
-    chosen = list(_chosen(by_file, same, told.left_out, seed))
+    chosen = list(_choose_evenly(by_file, same, told.left_out, seed))
     if len(chosen) > limit:
         told.left_out["more than were wanted"] += len(chosen) - limit
     for group in chosen[:limit]:
@@ -169,7 +169,7 @@ def _why_not(sentence: str, unit: Chunk, lines: tuple[int, int] | None) -> str:
     return "a function without a body" if rest < SHORTEST - 1 else ""
 
 
-def _chosen(
+def _choose_evenly(
     by_file: list[list[_Found]], same: dict[str, list[_Found]], left_out: Counter[str], seed: int
 ) -> Iterator[list[_Found]]:
     """Yield each sentence once with all its functions: one of every file, then a second, and so on."""

@@ -73,7 +73,7 @@ def ask(files: Files, paths: Sequence[str], limit: int, seed: int, progress: Pro
         by_file.append(list(_of_file(files, path, defined, told.left_out)))
         if progress:
             progress("tests", at, len(paths))
-    chosen = list(_chosen(by_file, told.left_out, seed))
+    chosen = list(_choose_evenly(by_file, told.left_out, seed))
     if len(chosen) > limit:
         told.left_out["more than were wanted"] += len(chosen) - limit
     for text, test, units in chosen[:limit]:
@@ -81,18 +81,18 @@ def ask(files: Files, paths: Sequence[str], limit: int, seed: int, progress: Pro
     return told
 
 
-def asked(test: Chunk) -> str:
+def question_of(test: Chunk) -> str:
     """Return the name of a test as a person would say it, with what it is grouped under where that says more."""
-    title = _said(test.symbol)
+    title = _words_of(test.symbol)
     group = test.parent.rpartition(".")[2]
-    context = _said(group)
+    context = _words_of(group)
     is_code = " " not in test.symbol.strip()  # its group is a class or module, not what somebody wrote above it
     if not telling(context) - telling(title) or (is_code and len(telling(title)) >= SHORTEST):
         return title
     return f"{context} {title}"
 
 
-def _said(name: str) -> str:
+def _words_of(name: str) -> str:
     """Return an identifier as words without those of testing; a title stays as it is."""
     if " " in name.strip():
         return " ".join(name.replace("`", " ").split())
@@ -112,7 +112,7 @@ def _of_file(
     for test in files.chunks(path):
         if test.kind != "test" or not test.symbol or ", " in test.symbol or _is_group(test):
             continue
-        text = asked(test)
+        text = question_of(test)
         if len(WORD.findall(text)) < SHORTEST or len(telling(text)) < 2 or _NUMBERED.search(text):
             left_out["a test whose name says too little"] += 1
         elif units := _tested(test, defined):
@@ -183,7 +183,7 @@ def _words(text: str) -> list[str]:
     return [part for word in WORD.findall(text) for part in parts(word)]
 
 
-def _chosen(
+def _choose_evenly(
     by_file: list[list[tuple[str, Chunk, tuple[Chunk, ...]]]], left_out: Counter[str], seed: int
 ) -> Iterator[tuple[str, Chunk, tuple[Chunk, ...]]]:
     """Yield tests evenly over files; a name that two tests share is passed over, for it may mean either."""

@@ -16,7 +16,7 @@ _MARKED = re.compile(r"`([^`]+)`|\b([A-Za-z_]\w*)\(|[.#:](\w+)\b")
 
 def kind_of(text: str, answers: Sequence[Chunk]) -> str:
     """Return `symbol` for a question that names an answer, `hard` for one without a word of any, else `standard`."""
-    if _named(text) & {name for answer in answers for name in _names(answer)}:
+    if _identifiers_in(text) & {name for answer in answers for name in _names(answer)}:
         return "symbol"
     return "standard" if any(telling(text) & words_of(answer) for answer in answers) else "hard"
 
@@ -27,7 +27,7 @@ def words_of(answer: Chunk) -> frozenset[str]:
     return telling(" ".join((stem.replace("/", " "), answer.parent, answer.symbol, answer.signature)))
 
 
-def _named(text: str) -> set[str]:
+def _identifiers_in(text: str) -> set[str]:
     """Return the identifiers that a text spells out: marked as code, or written as nobody writes a word."""
     marked = {word for groups in _MARKED.findall(text) for word in WORD.findall(" ".join(groups))}
     return {word for word in marked if len(word) > 2} | {word for word in WORD.findall(text) if _CODE_LIKE.search(word)}
