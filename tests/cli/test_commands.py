@@ -3,8 +3,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
@@ -123,26 +121,10 @@ def test_an_interrupt_while_the_command_loads_is_no_traceback(tmp_path: Path, co
     assert (done.returncode, done.stderr) == (130, "assay: interrupted\n")
 
 
-def test_a_terminal_shows_progress_and_a_pipe_does_not(project: Path):
+def test_a_terminal_shows_progress_and_a_pipe_does_not(on_terminal, project: Path):
     done = subprocess.run([*COMMAND, "index", project], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert "━" not in _on_terminal([*COMMAND, "index", str(project)]), "for a moment's work"
+    assert "━" not in on_terminal("index", str(project), stream="stderr"), "for a moment's work"
     for number in range(1500):
         (project / f"many{number}.py").write_text(f"def function_{number}(a):\n    return a + {number}\n" * 60)
-    assert "━" in _on_terminal([*COMMAND, "index", str(project)])
-
-
-def _on_terminal(command: list[str]) -> str:
-    """Return what a command writes to a terminal that is its standard error."""
-    ours, theirs = pty.openpty()
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, "TERM": "xterm"})
-    os.close(theirs)
-    seen = b""
-    while select.select([ours], [], [], 60)[0]:
-        try:
-            seen += os.read(ours, 65_536)
-        except OSError:  # the other end is closed
-            break
-    os.close(ours)
-    assert running.wait() == 0
-    return seen.decode()
+    assert "━" in on_terminal("index", str(project), stream="stderr")

@@ -2,12 +2,9 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import select
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
@@ -91,37 +88,17 @@ def test_a_corrected_spelling_is_said(assay, project: Path):
 
 
 @pytest.mark.parametrize("color", [{"NO_COLOR": "1"}, {}], ids=["plain", "coloured"])
-def test_a_narrow_terminal_breaks_lines_where_words_end(project: Path, color: dict[str, str]):
+def test_a_narrow_terminal_breaks_lines_where_words_end(on_terminal, project: Path, color: dict[str, str]):
     telling = "        # the mailbox of the addressee is full and nobody knows when it will be emptied again\n"
     (project / "full.py").write_text(f"def mailbox_is_full():\n{telling}        return {'x' * 90}\n")
-    shown = on_terminal(
-        ["search", "mailbox is full", str(project), "-k", "1", "--index", f"{project}.index"], 60, color
-    )
+    command = ("search", "mailbox is full", str(project), "-k", "1", "--index", f"{project}.index")
+    shown = on_terminal(*command, columns=60, **color)
     lines = re.sub(r"\x1b\[[\d;]*m", "", shown).replace("\r\n", "\n").splitlines()[1:]
     assert max(map(len, lines)) <= 60
     words = {word for line in lines for word in line.split()}
     assert set(telling.split()) <= words, "no word is cut"
     assert all(line[:6].strip().isdigit() or line.startswith(" " * 16) for line in lines if line), "below their text"
     assert "x" * 90 in "".join(line.strip() for line in lines), "what is longer than a line is cut somewhere"
-
-
-def on_terminal(arguments: list[str], columns: int, environment: dict[str, str]) -> str:
-    """Return what a command line prints to a terminal of so many columns."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, columns))
-    kept = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR"}}
-    command = [sys.executable, "-m", "assay", *arguments]
-    running = subprocess.Popen(command, stdout=theirs, env={**kept, "TERM": "xterm", **environment})
-    os.close(theirs)
-    seen = b""
-    while select.select([ours], [], [], 60)[0]:
-        try:
-            seen += os.read(ours, 65_536)
-        except OSError:  # the other end is closed
-            break
-    os.close(ours)
-    assert running.wait() == 0
-    return seen.decode()
 
 
 @pytest.mark.parametrize("cache", ["/dev/null/cache", "read-only"])

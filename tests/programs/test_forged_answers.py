@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from assay.faults import Fault
+from assay.programs.harness import test_process
 from assay.programs.harness.codec import Channel
 from assay.programs.harness.script_plan import packed, packed_call, script_plan
-from assay.programs.harness.test_process import TestProcess, plans_of
+from assay.programs.harness.test_process import plans_of
 
 RIGHT = 123454321
 FAILURE = {"type": "KeyError", "bases": ["KeyError"], "message": "'a'", "line": 3, "args": ["a"], "missing": "yaml"}
@@ -105,7 +106,7 @@ def test_no_message_is_right_or_leaves_a_program_undecided(kind, every_test):
     plans, seen = plans_of(spec), set()
     for seed in range(200):
         forger = Forger(seed)
-        verdict = TestProcess(forger, spec, plans).verdict()
+        verdict = test_process.TestProcess(forger, spec, plans).verdict()
         forger.close()
         json.dumps(verdict)
         seen.add(verdict["fault"])
@@ -144,7 +145,7 @@ def test_a_forged_frame_is_no_answer(answer):
         test = TESTS[kind]
         test = packed(script_plan(test, "f"), test, "f") if isinstance(test, str) else test
         spec = {"entry": "f", "loose": False, "tests": [test]}
-        verdict = TestProcess(Says(0), spec, plans_of(spec)).verdict()
+        verdict = test_process.TestProcess(Says(0), spec, plans_of(spec)).verdict()
         assert (verdict["fault"], verdict["doubtful"], verdict["gone"]) in {
             ("other execution error", False, True),
             ("IntLargeError", False, False),
