@@ -357,3 +357,26 @@ def test_a_killed_supervisor_leaves_no_process_and_no_file(kind, after_s, tmp_pa
     while started & {process.pid for process in usage.processes()} or os.listdir(tmp_path):
         assert time.monotonic() < deadline, "something is left"
         time.sleep(0.05)
+
+
+REFUSED = """
+import sys
+sys.path.insert(0, {0!r})
+from cages import NAMESPACES, cages, ends
+from assay.cage.seccomp import Filter
+from assay.cage.syscalls import PR_SET_NO_NEW_PRIVS, prctl
+prctl(PR_SET_NO_NEW_PRIVS, 1)
+Filter(namespaces=True).bind(1)()
+with cages(NAMESPACES) as sandbox:
+    ends(sandbox, "pass")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="namespaces are of Linux")
+def test_where_namespaces_are_refused_it_is_said_at_once():
+    """As in a container that allows none: nobody waits for a helper that waits for itself."""
+    done = subprocess.run(
+        [sys.executable, "-c", REFUSED.format(str(Path(__file__).parent))],
+        capture_output=True, text=True, timeout=50, check=False,
+    )  # fmt: skip
+    assert "does not start here: PermissionError" in done.stderr

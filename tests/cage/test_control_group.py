@@ -76,6 +76,18 @@ def test_a_group_goes_with_its_cage():
     assert not own & {folder.name for folder in groups()}
 
 
+def test_each_cage_has_its_own_and_only_its_own_is_counted():
+    with cages(NAMESPACES, 2) as sandbox:
+        assert [ended.stdout for ended in ends(sandbox, *["import time\ntime.sleep(.3)\nprint(1)"] * 4)] == [b"1\n"] * 4
+        assert {f"assay-cage-{process}" for process in sandbox.processes()} <= {folder.name for folder in groups()}
+        assert len(sandbox.processes()) == 2
+
+
+def test_doctor_says_what_was_tried():
+    assert control_group.describe().startswith("memory, processor time and processes counted")
+    assert not [folder for folder in groups() if folder.name == f"assay-cage-{os.getpid()}"]
+
+
 def test_what_a_killed_supervisor_left_is_taken_away_by_the_next():
     script = (
         f"import sys, time; sys.path.insert(0, {FOLDER!r})\nfrom cages import *\nsandbox = cages(NAMESPACES)\n"

@@ -26,7 +26,7 @@ from assay.runs.local import AHEAD, Ticket
 
 HARNESS = ("assay.programs.harness.candidate:serve", "assay.programs.harness.test_process:OpenTests")
 _REHEARSAL = "assay.programs.harness.rehearsal:rehearse"
-_START_S = 60
+START_S = 60
 """Loading large modules on a busy machine takes this long at most."""
 _GRACE_S = 10
 """How much longer than its limits a job may take before its cage counts as dead."""
@@ -102,7 +102,7 @@ class Cage:
         with theirs:
             self._process = _spawn(theirs)
         self._control = ours
-        ours.settimeout(_START_S)
+        ours.settimeout(START_S)
         try:
             python = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix)}
             frames.send(ours, plan_message(self._plan, self._plan.kind, self._scratch, python))

@@ -7,6 +7,7 @@ one job cannot reach another, nor its judge.
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from assay.cage import bridge
-from assay.cage.cage import BOOT, Cage, plan_message
+from assay.cage.cage import BOOT, START_S, Cage, plan_message
 from assay.cage.limits import Ended, Job, Limits
 from assay.cage.sandbox_kinds import LANDLOCK
 from assay.errors import InputError
@@ -76,7 +77,8 @@ class ContainerCage(Cage):
         )
         try:
             bridge.put(self._to, plan_message(self._plan, LANDLOCK, "/tmp/cage", ["/usr", "/lib"]))  # noqa: S108
-            hello = bridge.get(self._from)
+            answers, _, _ = select.select([self._from], [], [], START_S)
+            hello = bridge.get(self._from) if answers else ({"error": "it does not answer"}, [])
         except OSError:
             hello = None
         if not hello or "error" in hello[0]:

@@ -18,6 +18,8 @@ _WANTED = {"memory", "pids"}
 _NAME = "assay-cage-"
 _ROOM, _MORE_TASKS = 4, 8
 """How far beyond a job's memory and processes the kernel steps in: the job is ended before, and is told why."""
+_LEAF = "assay"
+"""Where this process goes in a group that was given to it, for a group with processes can have none below it."""
 _CACHED = re.compile(rb"^(?:in)?active_file (\d+)", re.MULTILINE)
 _TRIES = 40
 """It is busy until the last of its processes is gone."""
@@ -27,7 +29,7 @@ _FILES = {
     "tasks": ("pids.max",),
     "used": ("memory.current", "memory.usage_in_bytes"),
     "cached": ("memory.stat",),
-    "cpu": ("cpu.stat", "cpuacct.usage"),
+    "cpu": ("cpuacct.usage", "cpu.stat"),
 }
 """What is read or written, under its names in both versions."""
 
@@ -40,23 +42,21 @@ class ControlGroup:
         self._files: dict[str, list[int]] = {}
         self._limits = 0, 0
         self._base, self._base_s = 0, 0.0
-        try:
+        with contextlib.suppress(OSError):  # then nothing is counted, and `describe` says so
             for folder in self._folders:
-                folder.mkdir()
+                folder.mkdir(exist_ok=True)
             for key, names in _FILES.items():
                 paths = [folder / name for folder in self._folders for name in names]
                 self._files[key] = [os.open(path, _mode(key) | os.O_CLOEXEC) for path in paths if path.exists()]
-        except OSError:
-            self._files.clear()
 
     @property
     def counts(self) -> bool:
         """Whether the kernel counts."""
-        return bool(self._files) and all(self._files.values())
+        return self._files.keys() == _FILES.keys() and all(self._files.values())
 
     def join(self) -> None:
         """Enter it, with all that this process starts from now on."""
-        for file in self._files.get("procs", ()):
+        for file in self._files["procs"] if self.counts else ():
             os.write(file, b"0")
 
     def begin(self, memory_mb: int, tasks: int) -> None:
@@ -69,19 +69,15 @@ class ControlGroup:
 
     def memory_mb(self) -> float:
         """Return what was taken since, without copies of files, which the kernel gives back when it has to."""
-        used = self._used() - self._base
-        if used > self._limits[0] << 19:
-            used -= sum(
-                map(int, re.findall(rb"^(?:in)?active_file (\d+)", _read(self._files["cached"][0]), re.MULTILINE))
-            )
-        return used / (1 << 20)
+        return (self._used() - self._base) / (1 << 20)
 
     def cpu_s(self) -> float:
         """Return the processor time taken since, by all but this process."""
         return self._cpu_s() - self._base_s
 
     def _used(self) -> int:
-        return int(_read(self._files["used"][0]))
+        cached = _CACHED.findall(_read(self._files["cached"][0]))
+        return int(_read(self._files["used"][0])) - sum(map(int, cached))
 
     def _cpu_s(self) -> float:
         found = _read(self._files["cpu"][0])
@@ -98,8 +94,10 @@ def parents() -> list[Path]:
     found = {}
     for _, place, kind, options, *_ in mounts:
         for _, controllers, path in own:
-            if kind == "cgroup2" and not controllers and _turned_on(Path(place + path)) >= _WANTED:
-                return [Path(place + path)]
+            group = Path(place + path)
+            group = group.parent if group.name == _LEAF else group
+            if kind == "cgroup2" and not controllers and _turned_on(group) >= _WANTED:
+                return [group]
             for name in {"memory", "cpuacct", "pids"} & set(controllers.split(",")) & set(options.split(",")):
                 if kind == "cgroup" and os.access(place + path, os.W_OK):
                     found[name] = Path(place + path)
@@ -112,8 +110,9 @@ def _turned_on(group: Path) -> set[str]:
         on = set((group / "cgroup.subtree_control").read_text().split())
         if on >= _WANTED and os.access(group, os.W_OK):
             return on
-        if set((group / "cgroup.controllers").read_text().split()) >= _WANTED and _is_given(group):
-            leaf = group / "assay"
+        given = any(os.getxattr(group, name) == b"1" for name in os.listxattr(group) if name.endswith(".delegate"))
+        if given and set((group / "cgroup.controllers").read_text().split()) >= _WANTED:
+            leaf = group / _LEAF
             leaf.mkdir(exist_ok=True)
             for process in (group / "cgroup.procs").read_text().split():
                 (leaf / "cgroup.procs").write_text(process)
@@ -122,13 +121,11 @@ def _turned_on(group: Path) -> set[str]:
     return set()
 
 
-def _is_given(group: Path) -> bool:
-    return any(os.getxattr(group, name) == b"1" for name in os.listxattr(group) if name.endswith(".delegate"))
-
-
 def describe() -> str:
     """Say whether the kernel counts what programs use."""
-    if parents():
+    counts = ControlGroup(os.getpid()).counts
+    remove(os.getpid())
+    if counts:
         return "memory, processor time and processes counted by the kernel, in a control group for each cage"
     return "no control group can be had: memory and processor time are looked at every 20 ms"
 

@@ -152,8 +152,10 @@ class ForkServer:
             self._processes.begin(limits)
             candidate = self._candidate(placed, limits, victim=1)
             handle = os.pidfd_open(candidate)
-            reason = self._watch(limits, [out, err], handle, started)
-            os.close(handle)
+            try:
+                reason = self._watch(limits, [out, err], handle, started)
+            finally:
+                os.close(handle)
             self._processes.end()
         return self._processes.summary(limits, reason, candidate, [out, err], started)
 

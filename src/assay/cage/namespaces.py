@@ -94,6 +94,7 @@ def _leave_as_root(folders: Sequence[str], *, mounts: bool) -> None:
     first = nobodys(this)
     helper = os.fork()
     if helper == 0:
+        os.close(ready[1])  # else it would wait for itself
         code = 1
         try:
             if os.read(ready[0], 1):

@@ -71,10 +71,6 @@ class Reaper:
                 return True
             self._note(pid, status, used)
 
-    def is_gone(self, pid: int) -> bool:
-        """Say whether a process has ended and was reaped."""
-        return pid in self._status
-
     def end(self, keep: int = 0) -> bool:
         """Kill what is left and wait until it is gone; how that ends says nothing about it.
 
@@ -117,8 +113,8 @@ class Reaper:
         seen = usage.processes(view)
         job = [one for one in seen if one.pid != 1] if self._own_view else usage.below(usage.this_process(), seen)
         used = usage.usage(job, limits.memory_mb * _CERTAIN, view)
-        hidden_mb = usage.sockets_mb() if self._first else 0.0
-        memory_mb = max(used.memory_mb, self._group.memory_mb()) if self._group else used.memory_mb + hidden_mb
+        unseen_mb = usage.sockets_mb() if self._first and not self._group else 0.0
+        memory_mb = max(used.memory_mb + unseen_mb, self._group.memory_mb() if self._group else 0.0)
         self._peak_mb = max(self._peak_mb, memory_mb)
         self._own_s |= {one.pid: max(one.own_s, self._own_s.get(one.pid, 0.0)) for one in job}
         if memory_mb > limits.memory_mb:
@@ -143,8 +139,10 @@ class Reaper:
     ) -> dict[str, Any]:
         """Return what the supervisor is told of a job that is over."""
         status = self._status.get(candidate, signal.SIGKILL if reason else 0)
+        reason = reason or self._reason(limits, status, outputs)
+        self._leaders.clear()  # their numbers may be others' by the time that somebody ends what is left
         return {
-            "ended": reason or self._reason(limits, status, outputs),
+            "ended": reason,
             "status": status,
             "cpu_s": round(max(self._cpu_s, self._counted_s()), 6),
             "wall_s": round(time.monotonic() - started, 6),
