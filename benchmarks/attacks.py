@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -87,9 +88,15 @@ def attacked(kind: str, who: str, python: str, user: int | None) -> Column:
         print(title, done.returncode, done.stderr[-300:], flush=True)
         out = Path(folder, "rows.json")
         if not out.exists():
-            return Column(title, {}, done.stderr.strip().splitlines()[-1].rpartition("Error: ")[2])
+            return Column(title, {}, reason(done.stderr, kind))
         rows = json.loads(out.read_text(encoding="utf-8"))
     return Column(title, {(row["group"], row["attack"]): row for row in rows})
+
+
+def reason(complaint: str, kind: str) -> str:
+    """Return why a kind is not offered, without folders of this machine."""
+    said = complaint.strip().splitlines()[-1].rpartition(f"{kind}: ")[2].partition(";")[0]
+    return re.sub(r"/[\w./-]+", "a folder on the way", said)
 
 
 def run(kind: str, python: str, user: int | None, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -117,7 +124,7 @@ def page(columns: list[Column]) -> str:
     """Return the page."""
     offered = [column for column in columns if column.rows]
     keys = list(dict.fromkeys(key for column in offered for key in column.rows))
-    lines = [INTRODUCTION, f"Measured on Linux {platform.release()}, {platform.machine()}.\n"]
+    lines = [INTRODUCTION, f"Measured on Linux {platform.release().partition('-')[0]}, {platform.machine()}.\n"]
     lines += [f"- {column.title}: not offered there: {column.missing}" for column in columns if not column.rows]
     lines += [
         "",

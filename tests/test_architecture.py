@@ -31,7 +31,7 @@ HEAVY = (
 ).split()
 
 HELP_LOADS = (
-    "__main__ _bz2 _compression _json _locale _lzma _winapi bz2 copy dataclasses fnmatch importlib ipaddress json "
+    "__main__ _bz2 _compression _json _locale _lzma _winapi bz2 copy dataclasses fnmatch gc importlib ipaddress json "
     "locale lzma nt ntpath org pathlib runpy shlex shutil signal textwrap urllib zlib"
 ).split()
 """What help may load of the standard library beyond what click loads."""

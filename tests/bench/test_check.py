@@ -133,7 +133,7 @@ def test_the_files_as_they_are_serve_where_no_commit_is_named(repository, tmp_pa
         looked(reading("a.py", pin="c0ffee"), tmp_path / "plain")
     with pytest.raises(InputError, match="has no commit c0ffee"):
         looked(reading("a.py", pin="c0ffee"), root)
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         looked(reading("a.py"), tmp_path / "nowhere")
 
 
@@ -212,7 +212,7 @@ def test_a_query_without_answers_left_is_left_out_and_hidden_lines_follow(reposi
     assert [query.id for query in new.queries] == ["2", "3"]
     assert [each.target for each in new.judgments] == ["mail.py:21-27"]
     assert new.hidden == ("mail.py:6-6",)
-    with pytest.raises(InputError, match="nothing to pin anew"):
+    with pytest.raises(InputError, match="nothing to pin again"):
         repinned(truth, TruthCheck(1))
 
 

@@ -55,7 +55,7 @@ def test_a_folder_that_changed_is_copied_anew(project: Path, tmp_path: Path):
 def test_what_is_missing_is_told(project: Path, tmp_path: Path):
     with pytest.raises(InputError, match="nobody said where owner/name lies; give the checkout with --corpus"):
         corpus_of(Truth("t", (), (), repository="owner/name"), None, tmp_path)
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         corpus_of(Truth("t", (), ()), tmp_path / "none", tmp_path)
     with pytest.raises(InputError, match="is no git repository, and 't' speaks of commit 0123456"):
         corpus_of(Truth("t", (), (), commit="0123456789"), project, tmp_path)

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from assay.bench import answer_runs
-from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, key_of, timings, write_trec
+from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, key_of, timings
 from assay.bench.results import Timings
 from assay.errors import InputError, StorageError
 from assay.measure.line_spans import Span
+from assay.truth.formats import trec
 from assay.types import Query
 
 QUERIES = [Query("1", "send"), Query("2", "read"), Query("3", "write")]
@@ -133,13 +134,13 @@ def test_timings_tell_cold_from_warm_and_leave_failures_out():
 
 
 def test_a_run_goes_to_trec_and_back(tmp_path: Path):
-    answers = [replace(GOOD, spans=(Span("a.py", 1, 3), Span("b.py"))), replace(GOOD, query_id="9")]
-    write_trec(tmp_path / "run.txt", [answers[0]], "bm25")
+    spans = (Span("a.py", 1, 3), Span("b.py"))
+    trec.write_run(tmp_path / "run.txt", {"1": spans}, name="bm25")
     read, problems = answer_runs.read_any(tmp_path / "run.txt")
-    assert [span for span, _ in read["1"]] == [Span("a.py", 1, 3), Span("b.py")]
+    assert [span for span, _ in read["1"]] == list(spans)
     assert problems == []
     with pytest.raises(InputError, match="space"):
-        write_trec(tmp_path / "other.txt", answers, "bm25")
+        trec.write_run(tmp_path / "other.txt", {"1": spans, "9 9": spans}, name="bm25")
 
 
 def test_saved_answers_are_a_run(tmp_path: Path):

@@ -147,7 +147,7 @@ def test_a_block_is_printed_for_others(assay: Assay, project: Path):
         ),
         (["--agent", "continue", "--scope", "user"], "Continue has no file of the user: leave --scope out"),
         (["--agent", "cursor", "none"], "no such folder: 'none'"),
-        (["--agent", "cursor", "https://example.org/a.git"], "is no folder: an agent starts in one"),
+        (["--agent", "cursor", "https://example.org/a.git"], "is not a folder: an agent starts in one"),
     ],
     ids=str,
 )

@@ -190,11 +190,6 @@ def timings(answers: Iterable[SystemAnswer], preparation: Preparation, *, indexe
     )
 
 
-def write_trec(file: Path, answers: Iterable[SystemAnswer], name: str) -> None:
-    """Write answers as a TREC run."""
-    trec.write_run(file, {answer.query_id: answer.spans for answer in answers}, name=name)
-
-
 def read_any(file: Path) -> tuple[Ranked, list[Problem]]:
     """Read a TREC run or a file of answers, by what it looks like; rows that are no use become problems."""
     with file.open(encoding="utf-8", errors="replace") as opened:

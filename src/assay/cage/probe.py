@@ -23,7 +23,8 @@ from assay.cage.cage import CagePlan
 from assay.cage.cage_pool import open_pool
 from assay.cage.limits import Job
 from assay.cage.sandbox_kinds import SandboxKind
-from assay.errors import AssayError
+from assay.errors import AssayError, StorageError
+from assay.io import files
 
 PLAIN = "assay.cage.children:run_source"
 _FORK_SERVER = 1
@@ -56,11 +57,8 @@ def probe(kind: SandboxKind, *, fresh: bool = False) -> ProbeFinding:
     known = _known(place)
     if fresh or kind.name not in known:
         known[kind.name] = _attack(kind)
-        with contextlib.suppress(OSError):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            partial = place.with_suffix(f".{os.getpid()}")
-            partial.write_text(json.dumps({name: asdict(finding) for name, finding in known.items()}))
-            partial.replace(place)
+        with contextlib.suppress(StorageError):  # then it is attacked again
+            files.write(place, json.dumps({name: asdict(finding) for name, finding in known.items()}), durable=False)
     return known[kind.name]
 
 

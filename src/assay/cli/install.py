@@ -69,7 +69,7 @@ def _project(path: str | None) -> Path:
     from assay.errors import InputError
 
     if path is not None and is_url(path):
-        raise InputError(f"'{path}' is no folder: an agent starts in one, and can name the URL when it searches")
+        raise InputError(f"'{path}' is not a folder: an agent starts in one, and can name the URL when it searches")
     root = root_of(path if path is not None else ".")
     around = [root, *root.parents] if path is None else []
     return next((folder for folder in around if (folder / ".git").exists() and folder != Path.home()), root)

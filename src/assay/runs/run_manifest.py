@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay import __version__
+from assay.io.files import write_json
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -38,11 +38,7 @@ def manifest(settings: DataclassInstance, *, seed: int, corpus: Iterable[object]
 
 def write_manifest(file: Path, settings: DataclassInstance, *, seed: int, corpus: Iterable[object] = ()) -> None:
     """Write the manifest of a run to a file, whole or not at all."""
-    text = json.dumps(manifest(settings, seed=seed, corpus=corpus), indent=1)
-    new = file.with_name(f"{file.name}.{os.getpid()}")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    new.write_text(text + "\n", encoding="utf-8")
-    new.replace(file)
+    write_json(file, manifest(settings, seed=seed, corpus=corpus))
 
 
 def digest(corpus: Iterable[object]) -> str:

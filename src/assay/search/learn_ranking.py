@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError
+from assay.io import files
 from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
@@ -77,8 +78,8 @@ def train_all(
     texts = {one.mode: as_json(one.ranking) for one in trained}
     for mode in MODES:
         file = weights_file(mode, settings.encoder)
-        (folder / file).write_text(texts.get(mode) or (SHIPPED / file).read_text("utf-8"), "utf-8")
-    (folder / "README.md").write_text(card(trained, settings), "utf-8")
+        files.write(folder / file, texts.get(mode) or (SHIPPED / file).read_text("utf-8"))
+    files.write(folder / "README.md", card(trained, settings))
     asked = ((one.judged.repository, one.judged.query.text, one.judged.entries) for one in examples.own)
     write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=asked)
     return trained

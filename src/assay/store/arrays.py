@@ -1,7 +1,7 @@
 """Named numpy arrays to one file and back by memory map: what every stored part of an index is written as.
 
 One file and one map open in a tenth of the time of a folder of `.npy` files. A checksum guards the header and the
-header knows the file's size, so what was cut off or garbled there is found before it is read. All that follows has a
+header knows the file's size, so what was cut off or corrupt there is found before it is read. All that follows has a
 checksum a block, which is compared when the block is first read: no answer comes from bytes that nobody wrote.
 """
 
@@ -48,15 +48,6 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         _write_all(file.fileno(), sums)
         os.lseek(file.fileno(), 0, os.SEEK_SET)
         _write_all(file.fileno(), _FIXED.pack(_MAGIC, len(header), zlib.crc32(header), zlib.crc32(sums)) + header)
-
-
-def sync(path: Path) -> None:
-    """Wait until the disk has a file or a folder's names."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class ArrayFile:
@@ -132,7 +123,7 @@ def _mapped(path: Path) -> tuple[mmap.mmap, dict[str, Any], int, int]:
         raise DamagedIndex(f"{path.name} is cut off at {size} bytes")
     header = block[_FIXED.size : _FIXED.size + length]
     if magic != _MAGIC or zlib.crc32(header) != checksum:
-        raise DamagedIndex(f"{path.name} is garbled or of another format")
+        raise DamagedIndex(f"{path.name} is corrupt or of another format")
     about = json.loads(header)
     if about["size"] != size:
         raise DamagedIndex(f"{path.name} has {size} bytes, {about['size']} were written")

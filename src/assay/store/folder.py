@@ -18,8 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from assay.errors import DamagedIndex, StorageError, UnwritableIndex
+from assay.io.files import sync
 from assay.io.lock import alone, is_held
-from assay.store.arrays import check_arrays, read_arrays, sync, write_arrays
+from assay.store.arrays import check_arrays, read_arrays, write_arrays
 from assay.store.catalog import Catalog
 from assay.store.change import IndexChange, following
 from assay.store.manifest import MANIFEST, Manifest, read_manifest, unreadable, write_manifest

@@ -65,9 +65,7 @@ class LanceStore:
         files = self._dataset("files")
         try:
             rows = [] if files is None else files.to_table().to_pylist()
-            return [
-                FileRecord(**{"ctime_ns": 0, "inode": 0, **row}) for row in rows
-            ]  # older ones lack both: read again
+            return [FileRecord(**{**_OLDER, **row}) for row in rows]
         except OSError as error:
             raise DamagedIndex(f"files of {self.uri}: {str(error).splitlines()[0]}") from error
 
@@ -99,7 +97,7 @@ class LanceStore:
     def remove(self, damage: str) -> None:
         """Remove what is damaged from a disk; what others may share in object storage is theirs to remove."""
         if not lance_files.remove(self.uri):
-            raise DamagedIndex(f"{damage}: remove {self.uri} and make the index anew")
+            raise DamagedIndex(f"{damage}: remove {self.uri} and rebuild the index")
 
     def candidates(
         self,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import DamagedIndex
-from assay.store.arrays import sync
+from assay.io import files
 
 NOTES = "checksums.json"
 _DATASETS = ("chunks", "files")
@@ -31,10 +31,7 @@ def note(uri: str) -> None:
     known = _read(place)
     noted = {path: known.get(path) or _summed(place / path) for path in _files(place)}
     data = json.dumps(noted, sort_keys=True)
-    temporary = place / f"{NOTES}.new"
-    temporary.write_text(f"{data}\n{zlib.crc32(data.encode())}\n", "utf-8")
-    sync(temporary)
-    temporary.replace(place / NOTES)
+    files.write(place / NOTES, f"{data}\n{zlib.crc32(data.encode())}\n")
 
 
 def check(uri: str, *, whole: bool) -> None:
@@ -49,7 +46,7 @@ def check(uri: str, *, whole: bool) -> None:
         if file.stat().st_size != size:
             raise DamagedIndex(f"{path} has {file.stat().st_size} bytes, {size} were written")
         if whole and _summed(file)[1] != checksum:
-            raise DamagedIndex(f"{path} is garbled")
+            raise DamagedIndex(f"{path} is corrupt")
 
 
 def remove(uri: str) -> bool:
@@ -69,7 +66,7 @@ def _read(place: Path) -> Noted:
     except FileNotFoundError:
         return {}
     if str(zlib.crc32(data)).encode() != checksum:
-        raise DamagedIndex(f"{NOTES} is garbled")
+        raise DamagedIndex(f"{NOTES} is corrupt")
     return dict(json.loads(data))
 
 

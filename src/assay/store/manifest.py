@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import DamagedIndex, StorageError
-from assay.store.arrays import sync
+from assay.io.files import sync
 
 FORMAT = 3
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""

@@ -107,12 +107,6 @@ class Snapshot:
         columns = [part.lengths for part, _ in self.parts] or [np.zeros((0, len(FIELDS)), np.uint16)]
         return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
-    @cached_property
-    def average_lengths(self) -> NDArray[np.float64]:
-        """Mean over the living, shape `(fields,)`; at least one word."""
-        living = np.delete(self.lengths, self.dead, axis=0)
-        return np.maximum(living.mean(axis=0, dtype=np.float64), 1.0) if len(living) else np.ones(len(FIELDS))
-
     def terms(self) -> set[str]:
         """Return every term that a living chunk holds."""
         held: set[str] = set()

@@ -66,7 +66,7 @@ def repinned(truth: Truth, checked: TruthCheck) -> Truth:
     """
     if not checked.head or not checked.commit:
         raise InputError(
-            "there is nothing to pin anew: it takes a git checkout, and a ground truth that names a commit"
+            "there is nothing to pin again: it takes a git checkout, and a ground truth that names a commit"
         )
     now = {each.target: each.to for each in checked.drift}
     now |= dict.fromkeys(checked.broken, "")

@@ -28,7 +28,7 @@ class Places:
 
     def __init__(self, root: Path, commit: str) -> None:
         if not root.is_dir():
-            raise InputError(f"'{root}' is no folder; give the checkout with --corpus FOLDER")
+            raise InputError(f"'{root}' is not a folder; give the checkout with --corpus FOLDER")
         if commit and not is_repository(root):
             raise InputError(f"'{root}' is no git repository, and the ground truth speaks of commit {commit[:12]}")
         self.root = root

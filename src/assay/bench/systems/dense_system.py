@@ -20,6 +20,7 @@ from assay.bench.systems.index_folders import build_seconds, folder_of
 from assay.bench.systems.system_options import checked
 from assay.bench.systems.system_texts import ChunkFilters, chunks_of
 from assay.errors import InputError
+from assay.io.files import replacing
 from assay.protocols import Encoder, Searcher, Vectors
 from assay.search.dense import exhaustive
 from assay.types import Chunk, Hit, Query
@@ -67,16 +68,15 @@ class DenseSystem:
 
 def _encode(encoder: Encoder, texts: Sequence[str], file: Path) -> None:
     """Write one vector a text, block by block, beside the file, which then is there whole or not at all."""
-    beside = file.with_suffix(".new")
     shape = (len(texts), encoder.dimension)
-    if not texts:
-        np.save(file, np.zeros(shape, dtype=np.float32))
-        return
-    vectors = open_memmap(beside, mode="w+", dtype=np.float32, shape=shape)
-    for start in range(0, len(texts), _BLOCK):
-        vectors[start : start + _BLOCK] = encoder.encode(texts[start : start + _BLOCK], "code")
-    vectors.flush()
-    beside.replace(file)
+    with replacing(file, durable=False) as beside:
+        if not texts:
+            np.save(beside, np.zeros(shape, dtype=np.float32))
+            return
+        vectors = open_memmap(beside, mode="w+", dtype=np.float32, shape=shape)
+        for start in range(0, len(texts), _BLOCK):
+            vectors[start : start + _BLOCK] = encoder.encode(texts[start : start + _BLOCK], "code")
+        vectors.flush()
 
 
 class _Nearest:

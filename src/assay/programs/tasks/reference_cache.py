@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-import os
 import platform
 from dataclasses import asdict
 from hashlib import blake2b
@@ -17,6 +16,8 @@ from pathlib import Path
 
 from assay import __version__
 from assay.cage.limits import Ended, Job
+from assay.errors import StorageError
+from assay.io import files
 
 _TEXTS = ("stdout", "reports")
 
@@ -45,11 +46,8 @@ class ReferenceCache:
         place = self._place(self._folder, job)
         texts = {name: getattr(ended, name).decode("utf-8", "replace") for name in _TEXTS}
         told = {**texts, "cpu_s": ended.cpu_s, "ended": ended.ended}
-        partial = place.with_suffix(f".{os.getpid()}")
-        with contextlib.suppress(OSError):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            partial.write_bytes(gzip.compress(json.dumps(told).encode(), 3))
-            partial.replace(place)
+        with contextlib.suppress(StorageError):
+            files.write(place, gzip.compress(json.dumps(told).encode(), 3), durable=False)
 
     @staticmethod
     def _place(folder: Path, job: Job) -> Path:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 from assay.errors import InputError
@@ -44,31 +43,9 @@ def check_writable(file: Path) -> None:
         raise InputError(f"{file} is write-protected: chmod u+w it, or change it by hand")
     above = next(folder for folder in target.parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
-        raise InputError(f"nothing can be written in {above}: it is no folder, or its rights forbid it")
+        raise InputError(f"nothing can be written in {above}: it is not a folder, or its rights forbid it")
 
 
 def missing_folders(file: Path) -> list[Path]:
     """Return the folders that have to be made for a file, the innermost first."""
     return [folder for folder in resolved(file).parents if not folder.exists()]
-
-
-def write(file: Path, text: str) -> None:
-    """Write a text in the place of a file, which is there whole at any moment."""
-    target = resolved(file)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    about = target.stat() if target.exists() else None
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if about else 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as out:
-            if about:
-                with suppress(OSError):
-                    os.fchown(out.fileno(), about.st_uid, about.st_gid)
-                os.fchmod(out.fileno(), stat.S_IMODE(about.st_mode))
-            out.write(text.encode())
-            out.flush()
-            os.fsync(out.fileno())
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from assay.errors import InputError, MissingExtra
+from assay.io import files
 from assay.serve.agents import agent_files, edit_journal, jsonc
 from assay.serve.agents.agent import Entry, ours
 from assay.serve.agents.agent_files import read, resolved
@@ -97,7 +98,7 @@ def write(change: SettingsEdit) -> None:
         made = map(str, agent_files.missing_folders(change.file))
         edit_journal.remember(replace(record, folders=(*made, *record.folders)))
     if change.after is not None:
-        agent_files.write(change.file, change.after)
+        files.write(change.file, change.after)
     else:
         resolved(change.file).unlink()
         for folder in record.folders if record else ():

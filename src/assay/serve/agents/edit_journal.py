@@ -16,7 +16,7 @@ from typing import Any
 import platformdirs
 
 from assay.errors import StorageError
-from assay.serve.agents import agent_files
+from assay.io import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def remember(record: EditRecord) -> None:
     place = _place(Path(record.file))
     try:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        agent_files.write(place, json.dumps(asdict(record), ensure_ascii=False))
+        files.write(place, json.dumps(asdict(record), ensure_ascii=False))
     except OSError as error:
         raise StorageError(
             f"cannot keep in {place.parent} what to undo ({error.strerror}); nothing was changed"

@@ -51,7 +51,7 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
     """Mine a repository; raise `InputError` where neither it nor the options leave anything to mine."""
     root = root.resolve()
     if not root.is_dir():
-        raise InputError(f"'{root}' is no folder; give the checkout to mine")
+        raise InputError(f"'{root}' is not a folder; give the checkout to mine")
     pinned = _pinned(root, options, progress)
     with _files(root, pinned.commit) as files:
         truth = Truth(root.name or "root", (), (), repository=str(root), commit=pinned.commit)
