@@ -146,3 +146,26 @@ def test_a_code_that_keeps_what_it_needs_and_tests_with_stand_ins_are_right(runn
     part = "assert square(0) == 0"
     report = run(runner, HONEST_CODE, TestProgram("", "import math", helpers, (apart, beside, part)))
     assert [case.state for case in report.cases] == ["passed"] * 3, report.text()
+
+
+KEEPING = """
+log, calls = [], 0
+def add(x):
+    global calls
+    calls += 1
+    log.append(x)
+    return x
+"""
+
+
+@pytest.mark.parametrize("objects", [False, True], ids=["apart", "shared"])
+def test_what_a_code_keeps_is_read_as_it_is_at_that_moment(runner: SharedRunner, objects: bool):  # noqa: FBT001
+    beside = "from solution import Kept\nassert Kept().value == 1\n" if objects else ""
+    kept = "class Kept:\n    value = 1\n" if objects else ""
+    helpers = "import solution\nfrom solution import add, log"
+    cases = (
+        f"{beside}assert add(2) == 2\nassert log == [2]",
+        f"{beside}before = solution.calls\nassert before == 0\nassert add(2) == 2\nassert solution.calls == before + 1",
+    )
+    report = run(runner, KEEPING + kept, TestProgram("", "", helpers, cases))
+    assert [case.state for case in report.cases] == ["passed"] * 2, report.text()

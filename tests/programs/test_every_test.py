@@ -19,6 +19,9 @@ class T(unittest.TestCase):
 PYTEST = "from solution import f\ndef test_a():\n  x = f(1)\n  assert x == 2\ndef test_b(): assert f(2) == 3"
 RETRIED = "def good(x): assert f(x) == 2\ntry:\n  good(5)\nexcept AssertionError:\n  good(1)"
 RAISES = "import pytest\nwith pytest.raises(AssertionError):\n  assert f(1) == 5\nassert f(1) == 2"
+BESIDE = "import io, sys\nsys.stdout = io.StringIO()\nassert f(1) == 2\nassert f(2) == 3"
+HANDED = "def g(): pass\nassert f(1) == 2\nassert [f(g), f(2)][1] == 3"
+"""What leads beside the program comes after the first wrong answer."""
 CALLS = (Call((1,), 2), Call((2,), 3))
 INPUTS = (Stdin("1", "2"), Stdin("2", "3"))
 RIGHT = "def f(x): return x + 1"
@@ -47,6 +50,14 @@ BREAKS = "def f(x): return 1 if x == 1 else y"
         (RIGHT, [RETRIED], "correct", True),
         (RIGHT, [RAISES], "correct", True),
         (WRONG, [RETRIED], "IntSmallError", True),
+        (RIGHT, [BESIDE], "correct", True),
+        (WRONG, [BESIDE], "IntSmallError", True),
+        (BREAKS, [BESIDE], "IntSmallError", False),
+        (BREAKS, [BESIDE.replace("f(2) == 3", "f(1) == 2"), "assert f(2) == 3"], "IntSmallError", False),
+        (WRONG, [HANDED], "IntSmallError", True),
+        (BREAKS, [HANDED], "IntSmallError", False),
+        (BREAKS.replace("else y", "else __import__('os')._exit(0)"), [BESIDE], "IntSmallError", False),
+        (BREAKS.replace("else y", "else exit()"), [BESIDE], "IntSmallError", False),
         (BREAKS, CALLS, "IntSmallError", False),
         (WRONG, CALLS, "IntSmallError", True),
         ("n = int(input())\nprint(1 if n == 1 else y)", INPUTS, "IntSmallError", False),
@@ -63,9 +74,10 @@ def test_the_first_wrong_answer_decides_and_a_later_error_is_known(outcome, sour
     assert first.ran_all is (None if every.fault.is_intent else ran_all)
 
 
-def test_a_program_that_is_wrong_and_then_does_not_end_is_wrong_and_does_not_run(outcome):
+@pytest.mark.parametrize("test", [CHECK, BESIDE], ids=["apart", "shared"])
+def test_a_program_that_is_wrong_and_then_does_not_end_is_wrong_and_does_not_run(outcome, test):
     source = "import time\ndef f(x):\n  while x > 1: time.sleep(1)\n  return x"
-    seen = outcome(source, CHECK, extent="every test", wall_s=1.5)
+    seen = outcome(source, test, extent="every test", wall_s=1.5)
     assert (seen.fault, seen.ran_all, seen.got) == (Fault.INT_SMALL_ERROR, False, "1")
 
 

@@ -81,6 +81,77 @@ def test_the_program_s_word_is_told(outcome):
         assert (seen.fault, seen.shared) == (Fault.CORRECT, True)
 
 
+BELIEVED = """
+class Made:
+    def no_distance(s, o): return 0.0
+    __sub__ = __rsub__ = __isub__ = no_distance
+    def __mod__(s, o): return True
+    def issubset(s, o): return True
+    def startswith(s, o): return o == 'a'
+    isdisjoint = bool
+    class count:
+        def __init__(s, o): pass
+        def __int__(s): return 2
+        __eq__ = __sub__ = lambda s, o: True
+def f(x): return Made()
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert abs(f(1) - 2.5) < 1e-6",
+        "assert abs(2.5 - f(1)) < 1e-6",
+        "x = f(1)\nx -= 2.5\nassert abs(x) < 1e-6",
+        "assert f(1) % 2 == 1",
+        "assert f(1).issubset({1})",
+        "assert f(1).startswith('a')",
+        "assert f(1).isdisjoint({3})",
+        "assert f(1).count(1) == 2",
+        "import unittest\nclass T(unittest.TestCase):\n  def test_a(self): self.assertAlmostEqual(f(1), 5)",
+    ],
+)
+def test_an_object_that_is_handed_the_expected_value_is_not_believed_in_silence(outcome, test):
+    seen = outcome(BELIEVED, test)
+    assert (seen.fault, seen.shared) == (Fault.CORRECT, True), seen
+
+
+NUMBER = """
+class Number:
+    def __init__(s, x): s.x = x
+    def __eq__(s, o): return Same(s.x == float(o))
+    def __sub__(s, o): return Number(s.x - float(o))
+    def __abs__(s): return Number(abs(s.x))
+    def __lt__(s, o): return s.x < float(o)
+    def __float__(s): return s.x
+class Same:
+    def __init__(s, same): s.same = same
+    def __bool__(s): return s.same
+def f(x): return Number(x / 4)
+"""
+
+
+def test_an_honest_number_of_an_own_class_counts_as_the_number_that_it_holds(outcome):
+    for test in ("assert abs(f(10) - 2.5) < 1e-6", "assert f(10) == 2.5", "assert not f(10) == 2.25"):
+        assert outcome(NUMBER, test).fault is Fault.CORRECT, test
+    for test in ("assert abs(f(10) - 3.5) < 1e-6", "assert f(10) == 3.5"):
+        assert outcome(NUMBER, test).fault is Fault.OUTPUT_TYPE_ERROR, test
+
+
+def test_an_equality_that_says_so_in_numpy_counts(outcome):
+    pytest.importorskip("numpy")
+    source = "import numpy\nclass Row:\n  def __init__(s, *x): s.x = numpy.array(x)\n"
+    source += "  def __iter__(s): return iter(s.x.tolist())\n  def __eq__(s, o): return (s.x == numpy.array(o)).all()\n"
+    source += "def f(x): return Row(x, 2)"
+    assert outcome(source, "assert f(1) == [1, 2]").fault is Fault.CORRECT
+    assert outcome(source, "assert f(1) == [1, 3]").fault is not Fault.CORRECT
+
+
+def test_an_object_that_leaves_equality_to_the_other_side_is_not_equal(outcome):
+    source = "class L:\n  def __iter__(s): return iter([1])\n  def __eq__(s, o): return NotImplemented\n"
+    assert outcome(f"{source}def f(x): return L()", "assert f(1) == [1]").fault is not Fault.CORRECT
+
+
 DIES = "import os\ndef f(x): os._exit(0)"
 
 

@@ -7,6 +7,7 @@ Requests and answers, each a list with its kind first:
     use NUMBER ABILITY ARGS …  → returned VALUE null null | raised FAILURE null, of an object (`object_table`)
     run TEXT                   → printed TEXT STATUS FAILURE
     shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
+                               → found NONCE FINDING before it, where the tests go on after a finding
 
 CHANGED are the arguments after the call where it changed them, SAME the place of the argument that was returned. All
 of this happens where the program can change everything: what is said here can only be an answer, never a verdict.
@@ -150,7 +151,10 @@ class Candidate:
             except LookupError:
                 return NOTHING
 
-        return ["shared", nonce, shared.run(script, bring, program.module.__dict__)]
+        def tell(finding: dict[str, Any]) -> None:
+            self._channel.send(["found", nonce, finding])
+
+        return ["shared", nonce, shared.run(script, bring, program.module.__dict__, tell)]
 
     def _reported(self, failure: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -1,9 +1,10 @@
 """What the judge has in the place of an object of the program: each use is a message, each answer data or another one.
 
-So tests iterate, index, call and measure such objects while program and tests stay apart. The program is never asked
-whether its object equals plain data, or stands above or below it: the object counts as equal where it says so itself
+So tests iterate, index, call and measure such objects while program and tests stay apart. The program is never
+believed alone that its object equals plain data, or stands above or below it: the object is equal where it says so
 and what it holds, drawn as data, is equal too. Two objects of the program are compared by the program; then the
-outcome says that it was so, as it does where an object alone can say what it contains.
+outcome says that it was so, as it does where the tests hand an object what may be the expected value and take its word:
+what it contains, what it makes of `- 2.5`, what its methods say.
 """
 
 from __future__ import annotations
@@ -74,11 +75,13 @@ class Handle(Opaque):
         if name.startswith("__") and name not in _OF_FUNCTIONS:
             raise _lacks(self, name)
         try:
-            return _use(self, ATTRIBUTE, name)
+            found = _use(self, ATTRIBUTE, name)
         except AttributeError as error:
             if getattr(error, FAILURE, {}).get("line", -1) > 0:
                 raise
             raise _lacks(self, name) from None
+        _about(self).asks.relied |= callable(found)
+        return found
 
     def __setattr__(self, name: str, value: object) -> None:
         raise NeedsObjects(f"the tests set {name}")
@@ -170,7 +173,10 @@ def _compared(it: Handle, ability: str, other: Any, compare: Callable[[Any, Any]
     if ability not in about.able:
         return NotImplemented
     content = _content_like(it, other)
-    return content is not None and bool(compare(content, other)) and _use(it, ability, other) is True
+    if content is None or not compare(content, other):
+        return False
+    said = _use(it, ability, other)
+    return said is not NotImplemented and bool(said)
 
 
 def _content_like(it: Handle, other: Any) -> Any:
@@ -258,13 +264,17 @@ def _iterate(self: Handle) -> Any:
     return iterator
 
 
+_OPERATORS: Final = frozenset(
+    f"__{side}{name}__"
+    for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+    for side in ("", "r", "i")
+)
 _ANSWERS: Final = {int: ("__len__", "__hash__", "__int__", "__index__"), str: ("__str__", "__repr__", "__format__")}
 _METHODS: Final[dict[str, Any]] = {
     **{ability: _method(ability) for ability in ABILITIES - {"__eq__"}},
     **{ability: _typed(ability, kind) for kind, named in _ANSWERS.items() for ability in named},
     **{ability: _ordering(ability) for ability in _ORDERINGS},
-    "__bool__": _relying("__bool__"),
-    "__contains__": _relying("__contains__"),
+    **{ability: _relying(ability) for ability in (_OPERATORS & ABILITIES) | {"__bool__", "__contains__"}},
     "__next__": _next,
     "__iter__": _iterate,
 }

@@ -53,7 +53,7 @@ class Remote:
         """Send a message and return the answer, which is of one of these kinds; raises Gone for any other."""
         with self._noting():
             self._channel.send(message)
-        return self._answer(kinds)
+        return self.hear(kinds)
 
     def learn(self, names: Sequence[str]) -> None:
         """Ask what these names are in the program; raises LoadFailed where it did not load."""
@@ -113,7 +113,7 @@ class Remote:
     def call_packed(self, name: str, args: str) -> Any:
         """Call with arguments that are JSON already; return the packed value, or raise what the program raised."""
         self._channel.post(f'["call","{name}",{args},{{"d":[[],[]]}}]')
-        return self._value_in(self._answer(_ANSWERS))
+        return self._value_in(self.hear(_ANSWERS))
 
     def use(self, number: int, ability: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Use an object of the program; return the packed answer, or raise what the program raised."""
@@ -160,7 +160,8 @@ class Remote:
         with self._noting():
             return error_of(failure, self.answer)
 
-    def _answer(self, kinds: set[str]) -> list[Any]:
+    def hear(self, kinds: set[str]) -> list[Any]:
+        """Return the next answer, which is of one of these kinds; raises Gone for any other."""
         with self._noting():
             answer = self._channel.receive()
             if not (isinstance(answer, list) and answer and isinstance(answer[0], str) and answer[0] in kinds):
@@ -185,7 +186,7 @@ class Remote:
 
 
 _ANSWERS = {"returned", "raised"}
-_LENGTHS = {"returned": 4, "raised": 3, "names": 2, "failed": 2, "printed": 4, "shared": 3}
+_LENGTHS = {"returned": 4, "raised": 3, "names": 2, "failed": 2, "printed": 4, "shared": 3, "found": 3}
 _FAILURES: dict[str, Callable[[list[Any]], bool]] = {
     "raised": lambda answer: is_failure(answer[1]),
     "failed": lambda answer: is_failure(answer[1]),

@@ -95,13 +95,16 @@ def _checking(seal: Seal, begin: Callable[[int], None]) -> Callable[[int], None]
 
 
 def _once(bring: Bring, brought: dict[str, Any], seal: Seal) -> Bring:
-    """Return what brings the same object each time, and seals it."""
+    """Return what brings the same function or class each time, and seals it; a value may change, and is read again."""
 
     def once(name: str) -> Any:
-        if name not in brought:
-            brought[name] = bring(name)
-            seal.hold_object(name, brought[name])
-        return brought[name]
+        if name in brought:
+            return brought[name]
+        found = bring(name)
+        if callable(found):
+            brought[name] = found
+            seal.hold_object(name, found)
+        return found
 
     return once
 

@@ -1,14 +1,14 @@
 """Tests and program in one interpreter, for tests that need objects which cannot leave it.
 
-Only the tests' own needs lead here (`plan.ScriptPlan.objects`, or an argument that is no plain data), never what a
-program returned. A program that means to can lie here: it can walk the stack, and its `__eq__` is asked. What stands
-against it: a nonce that is told when the tests have ended, how many asserts were executed, and `vacuity`; every
-outcome says that it was so.
+Only the tests' own needs lead here (`script_plan.ScriptPlan.objects`, or an argument that is no plain data), never
+what a program returned. A program that means to can lie here: it can walk the stack, and its `__eq__` is asked. What
+stands against it: a nonce that is told when the tests have ended, how many asserts were executed, and `drop_vacuous`;
+every outcome says that it was so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from types import FunctionType
@@ -24,10 +24,13 @@ _INSIDE: Final = ("inspect", "get_type_hints", "__code__", "__annotations__", "_
 """What tests say that look at functions as they are written: such a function is not watched."""
 
 
-def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[str, Any]:
+def run(
+    script: dict[str, Any], bring: Bring, space: Mapping[str, Any], tell: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
     """Run a script beside the program, whose names are in `space`.
 
-    Return how many asserts it executed, those that held, and what failed.
+    Return how many asserts it executed, those that held, what failed first and whether the program broke. `tell` takes
+    the first finding where the tests go on after it, for the program may never come back.
     """
     plan = unpacked(script)
     survey = bool(script.get("survey"))
@@ -36,9 +39,11 @@ def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[
 
     def spare(finding: TestFinding) -> bool:
         found.append(finding)
+        if len(found) == 1 and not finding.breaks:
+            tell(_packed(finding))
         return not finding.breaks
 
-    recorder = Recorder(plan.asserts, plan.sites, spare if survey else None, (CodeChanged,))
+    recorder = _RecorderBeside(plan.asserts, plan.sites, spare if script["goes_on"] else None, (CodeChanged,))
     seal = Seal() if script.get("sealed") else None
     if seal:
         seal.hold_program(space)
@@ -52,11 +57,27 @@ def run(script: dict[str, Any], bring: Bring, space: Mapping[str, Any]) -> dict[
     except CodeChanged as changed:
         found.insert(0, changed_code(changed))
     except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is
+        found.append(recorder.finding(error))
+    return {
+        "executed": recorder.executed,
+        "passed": recorder.passed() if survey else [],
+        "finding": _packed(found[0]) if found else None,
+        "broke": any(each.breaks for each in found),
+    }
+
+
+class _RecorderBeside(Recorder):
+    """Knows the program's exceptions by what they passed through."""
+
+    def finding(self, error: BaseException) -> TestFinding:
+        """Say why an assert, or a script, ended with this exception."""
         if not isinstance(error, Failed):
             _claim(error)
-        found.append(recorder.finding(error))
-    told = {**asdict(found[0]), "fault": str(found[0].fault)} if found else None
-    return {"executed": recorder.executed, "passed": recorder.passed() if survey else [], "finding": told}
+        return super().finding(error)
+
+
+def _packed(finding: TestFinding) -> dict[str, Any]:
+    return {**asdict(finding), "fault": str(finding.fault)}
 
 
 def _watched(function: FunctionType, recorder: Recorder) -> Any:

@@ -199,8 +199,7 @@ class TestProcess:
         try:
             self._remote.namespace = {}
             seal = Seal() if self._sealed else None
-            namespace = self._remote.namespace if seal is None else None
-            run_script(plan, recorder, self._remote.bring, self._entry, seal, namespace)
+            run_script(plan, recorder, self._remote.bring, self._entry, seal, self._remote.namespace)
         except (Gone, LoadFailed, NeedsObjects) as error:
             self._remote.ended = self._remote.ended or error
         except CodeChanged as changed:
@@ -210,8 +209,7 @@ class TestProcess:
             self._look_for_library(test)
         ended, self._remote.ended = self._remote.ended, None
         if isinstance(ended, NeedsObjects):
-            decided = self._first is not None and self._first.test == number and not self._survey
-            return None if decided else self._in_shared(number, test)
+            return self._in_shared(number, test)
         if ended is not None:
             raise ended
         self._last = recorder.last
@@ -227,12 +225,16 @@ class TestProcess:
     def _in_shared(self, number: int, test: dict[str, Any]) -> TestFinding | None:
         self._shared, self._remote.ended = True, None
         nonce = secrets.token_hex(8)
-        script = {**test, "survey": self._survey, "sealed": self._sealed}
-        _, told, answer = self._remote.ask(["shared", script, nonce], {"shared"})
+        script = {**test, "survey": self._survey, "sealed": self._sealed, "goes_on": self._goes_on}
+        kind, told, answer = self._remote.ask(["shared", script, nonce], {"shared", "found"})
+        if kind == "found" and told == nonce:
+            self._note_finding(_read_finding(answer))
+            _, told, answer = self._remote.hear({"shared"})
         if told != nonce or not isinstance(answer, dict):
             raise Gone("the tests beside the program did not end")
         if is_failure(answer.get("failure")):
             return found_in(answer["failure"])
+        self._broke = self._broke or bool(answer.get("broke"))
         executed, passed = answer.get("executed"), answer.get("passed")
         self._run += executed if type(executed) is int and executed > 0 else 0
         self._passed += [f"test {number}: {each}" for each in passed] if isinstance(passed, list) else []
