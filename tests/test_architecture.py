@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shlex
 import shutil
 import subprocess
@@ -215,3 +216,20 @@ def _python(*arguments: str, errors: bool = False) -> str:
 def _imports(*arguments: str) -> set[str]:
     lines = _python("-X", "importtime", *arguments, errors=True).splitlines()
     return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+
+
+RULED_OUT = re.compile(r"\bgarbled\b|\banew\b|(?<!there )\bis no (folder|file|run)\b|\bby nobody\b")
+"""Words that a reader of a message would have to read twice."""
+
+
+def test_messages_are_plain():
+    found = [
+        f"{short(file)}:{node.lineno}: {node.value}"
+        for file in MODULES
+        for tree in [ast.parse(file.read_text(encoding="utf-8"))]
+        for documented in [{id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented
+        if RULED_OUT.search(node.value)
+    ]
+    assert not found

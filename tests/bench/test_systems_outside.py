@@ -204,7 +204,7 @@ def test_a_run_that_is_none_is_refused(postbox: SystemCorpus, tmp_path: Path):
     for name, said in (
         ("nowhere", "no run 'nowhere'"),
         (f"{tmp_path}/empty", "is empty"),
-        (f"{tmp_path}/other", "is no run"),
+        (f"{tmp_path}/other", "is not a run"),
     ):
         with pytest.raises(InputError, match=said):
             plugins.make("system", f"run:{name}").prepare(postbox, {})

@@ -96,7 +96,7 @@ def test_nothing_found_is_success(assay, tmp_path: Path, project: Path):
         (["none.csv"], "none.csv"),
         (["clean.csv", "--near"], "give --collapse OUT, too"),
         (["clean.csv", "--collapse", "out.jsonl"], "no documents to make one"),
-        (["clean.csv", "--corpus", "nowhere"], "is no folder"),
+        (["clean.csv", "--corpus", "nowhere"], "is not a folder"),
         (["clean.csv", "--threshold", "0"], "0.1<=x<=1"),
         (["clean.csv", "--from", "csvv"], "unknown format"),
     ],

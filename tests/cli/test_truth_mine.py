@@ -54,7 +54,7 @@ def test_nothing_to_mine_is_status_1_with_a_reason(history: Path, assay, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nowhere",), "is no folder"),
+        (("nowhere",), "is not a folder"),
         (("https://example.org/a/b.git",), "clone it with all its history"),
         ((".", "--at", "nothing"), "has no commit nothing"),
         ((".", "--out", "a.what"), "does not say what format"),

@@ -202,7 +202,7 @@ def read_any(file: Path) -> tuple[Ranked, list[Problem]]:
         }, problems
     held = read_lines(file)
     if "key" not in next(held, {}):
-        raise InputError(f"{file} is no run: wanted a TREC run, or a file of answers that assay bench wrote")
+        raise InputError(f"{file} is not a run: wanted a TREC run, or a file of answers that assay bench wrote")
     answers = {}
     for row, record in enumerate(held, 2):
         answer = None if "prepared" in record else _answer(record)

@@ -136,7 +136,7 @@ class Labeller:
         file = from_utf8(root, path)
         place = self.session.place(str(file))
         if place.engine.root != root or as_utf8(place.inside) != path or not file.is_file():
-            raise NotServed(f"'{path}' is no file of '{root.name}'")
+            raise NotServed(f"'{path}' is not a file of '{root.name}'")
         return file
 
 

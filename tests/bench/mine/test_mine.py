@@ -251,7 +251,7 @@ def test_what_there_is_no_history_of(repository: Path, tmp_path: Path):
     assert "no git repository" in said(found)
     with pytest.raises(InputError, match="--from docs"):
         mine(plain, MineOptions(("history",)))
-    with pytest.raises(InputError, match="no folder"):
+    with pytest.raises(InputError, match="not a folder"):
         mine(tmp_path / "nothing", MineOptions())
 
 
