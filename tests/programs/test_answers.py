@@ -56,6 +56,15 @@ def test_an_object_of_the_program_is_no_answer(sandbox: CagePool) -> None:
     assert told == (ProgramAnswer("<A>", says=False),)
 
 
+def test_a_generator_that_raises_while_it_is_drawn_spoils_no_later_answer(sandbox: CagePool) -> None:
+    source = "def f(x):\n    yield 1 / x\n    raise KeyError(x) if x > 1 else SystemExit\n"
+    assert asked(sandbox, source, (2,), (1,), (0,)) == (
+        ProgramAnswer("raised KeyError", Fault.KEY_ERROR, 3, says=False),
+        ProgramAnswer("raised SystemExit", Fault.EXECUTION_OTHER, 3, says=False),
+        ProgramAnswer("raised ZeroDivisionError", Fault.EXECUTION_OTHER, 2, says=False),
+    )
+
+
 def test_whole_programs_answer_by_what_they_print(sandbox: CagePool) -> None:
     source = "x = int(input())\nif x:\n    print(' ', x / 3)\n"
     assert asked(sandbox, source, "1\n", "0\n", "a\n", entry="") == (

@@ -7,25 +7,54 @@ import json
 import random
 import socket
 import struct
+from collections import Counter, OrderedDict, defaultdict, deque
+from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from assay.faults import Fault
 from assay.programs.harness import test_process
-from assay.programs.harness.codec import Channel
+from assay.programs.harness.codec import Channel, pack
+from assay.programs.harness.object_table import ABILITIES
 from assay.programs.harness.script_plan import packed, packed_call, script_plan
 from assay.programs.harness.test_process import plans_of
+from assay.programs.harness.unpacking import _UNPACKERS
 
 RIGHT = 123454321
+VALUES: list[Any] = [
+    *(2**2500, "\ud800", b"b", bytearray(b"B"), 1j, (1, "t"), {1: "d"}, OrderedDict(O=1), Counter("C"), {"s"}),
+    *(
+        defaultdict(int, D=1),
+        frozenset("f"),
+        deque([1], 2),
+        range(3),
+        {}.keys(),
+        {}.values(),
+        {}.items(),
+        Fraction(1, 2),
+    ),
+    *(int, datetime(2020, 1, 1, tzinfo=UTC), KeyError("m")),
+]
 FAILURE = {"type": "KeyError", "bases": ["KeyError"], "message": "'a'", "line": 3, "args": ["a"], "missing": "yaml"}
 FINDING = {"fault": "KeyError", "detail": "", "got": "", "expected": "", "line": 1, "missing": "", "doubtful": False}
+PACKED = pack([*VALUES, iter("ab")])
+ABLE = sorted(ABILITIES - {"__hash__"})
 ANSWERS: dict[str, list[list[Any]]] = {
-    "names": [["names", {"f": {"is": "function"}, "g": {"is": "value", "value": 3}}], ["failed", FAILURE]],
+    "names": [*[["names", {"f": {"is": "function"}, "g": {"is": "value", "value": 3}}]] * 9, ["failed", FAILURE]],
     "call": [
         ["returned", {"d": [["a"], [{"t": [1, {"s": [2]}]}]]}, [[1, [2]]], 0],
+        ["returned", {"t": [PACKED, {"=": 0}]}, [PACKED], None],
+        ["returned", {"h": [0, "Node", ABLE]}, None, None],
         ["raised", FAILURE, [[1]]],
-        ["refused", "Node", "an object", [[1]]],
+        ["raised", {**FAILURE, "type": "Mine", "object": {"h": [1, "Mine", ABLE]}}, None],
+    ],
+    "use": [
+        ["returned", PACKED, None, None],
+        ["returned", {"h": [2, "Items", ABLE]}, None, None],
+        ["returned", {"t": [{"t": []}, {"t": [1, {"=": 0}]}, False, {"t": [{"t": [0, [2]]}]}]}, None, None],
+        ["raised", FAILURE, None],
     ],
     "run": [["printed", "7\n", 0, None], ["printed", "", 1, FAILURE]],
     "shared": [["shared", "nonce", {"executed": 1, "passed": [], "finding": FINDING}]],
@@ -34,25 +63,34 @@ ANSWERS: dict[str, list[list[Any]]] = {
 DEEP: Any = []
 for _ in range(900):
     DEEP = [DEEP]
-TAGS = "i u b B c t d O C s f q r K V I g n m T x".split()
+TAGS = sorted(_UNPACKERS)
 LEAVES = [
     *(None, True, 0, -1, 5, 2**70, 10**400, 1.5, float("nan"), float("inf")),
     *("", "a", "\ud800", "\0", "x" * 10_000, [], {}, [[]], [1, 2, 3, 4], ["a"], DEEP),
-    *({"refused": 5}, {"refused": [1]}, {"i": "zz"}, {"u": "ff"}, {"b": 3}, {"c": [1]}, {"r": [0, 10**12]}),
-    *({"n": ["i4,i4", [1], [0]]}, {"n": ["(2,)i4", [1], [0]]}, {"n": ["O", [1], [0]]}, {"n": ["f8", [2], [1, 2]]}),
-    *({"n": ["i4", [10**9, 10**9], [0]]}, {"m": ["os.system", ["true"]]}, {"m": ["decimal.Decimal", ["sNaN"]]}),
+    *({"=": 0}, {"=": -1}, {"=": "a"}, {"i": "zz"}, {"u": "ff"}, {"b": 3}, {"c": [1]}, {"r": [0, 10**12]}),
+    *(
+        {"h": 0},
+        {"h": [0]},
+        {"h": [0, "A", 5]},
+        {"h": [-1, "list", ABLE]},
+        {"h": [[], "A", ABLE]},
+        {"h": ["0", "A", []]},
+    ),
+    *({"m": ["os.system", ["true"]]}, {"m": ["decimal.Decimal", ["sNaN"]]}, {"D": [5, [], []]}, {"D": [{"T": "int"}]}),
     *({"m": ["fractions.Fraction", [1, 0]]}, {"T": "print"}, {"T": "int"}, {"s": [{"s": []}]}, {"t": 5}, {"g": []}),
     *({"d": [[[]], [1]]}, {"d": [[1], []]}, {"g": ["map", [1]]}, {"is": "value"}, {"is": ["function"]}),
     *({"is": "module", "name": "os.path"}, {"is": "module", "name": "nosuch"}, {"is": "object", "class": "X\0"}),
     *({"type": 5}, {"type": "StopIteration", "bases": ["StopIteration"]}, {"type": "X", "bases": [["a"]]}),
     *({"type": "X", "bases": ["KeyboardInterrupt"]}, {"type": "SyntaxError", "args": {"t": []}}),
-    {"type": "X\0", "args": [{"n": 1}]},
+    *({"type": "X\0", "args": [{"=": 1}]}, {"type": "AttributeError", "line": "x"}),
 ]
 TESTS = {
     "call": packed_call([[1, [2]]], RIGHT, 0.0),
     "near": packed_call([[1, [2]]], [float(RIGHT)], 1e-6),
     "stdin": {"kind": "stdin", "text": "1", "expected": str(RIGHT)},
     "script": f"x = [1, [2]]\nassert f(x) == {RIGHT} + g",
+    "objects": f"x = f(1)\nassert len(x) < {RIGHT} and [y for _, y in zip(range(9), x)] == {RIGHT} and x[0] == {RIGHT}",
+    "attribute": f"assert f(1).item() == {RIGHT}",
     "with": f"import pytest\nwith pytest.raises(ZeroDivisionError): f([1])\nassert f(1) == {RIGHT}",
     "swallows": f"try:\n  f([1])\nexcept Exception: pass\nassert f(1) == {RIGHT}",
     "module": f"from solution import h\nassert h == {RIGHT}",
@@ -73,7 +111,7 @@ class Forger(Channel):
         answer = copy.deepcopy(self._lot.choice(ANSWERS[kind]))
         if kind == "shared":
             answer[1] = rest[1]
-        for _ in range(self._lot.choice([0, 1, 1, 1, 2, 3]) if kind != "names" else self._lot.choice([0, 0, 0, 1])):
+        for _ in range(self._lot.choice([0, 1, 1, 1, 2, 3]) if kind != "names" else self._lot.choice([0] * 9 + [1])):
             answer = self._spoiled(answer)
         raw = json.dumps(answer).encode()
         if self._lot.random() < 0.05:
@@ -123,12 +161,13 @@ def test_no_message_is_right_or_leaves_a_program_undecided(kind, every_test):
 @pytest.mark.parametrize(
     "answer",
     [
-        ["returned", {"refused": 5}, None, None],
-        ["returned", {"refused": ["int", "x"]}, None, None],
+        ["returned", {"=": 0}, None, None],
+        ["returned", {"h": [0, 5, ["__eq__"]]}, None, None],
         ["returned", {"n": ["i4,i4", [1], [0]]}, None, None],
         ["returned", 5, {"t": 5}, None],
         ["raised", 5, None],
         ["raised", {"type": ["a"]}, None],
+        ["raised", {"type": "KeyError", "line": "x"}, None],
         ["printed", 1, 2, 3],
         {"returned": 1},
         [["returned"], 1, 2, 3],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from assay.faults import Fault
@@ -244,6 +246,34 @@ def test_values_from_json_take_a_tuple_for_a_list(outcome, expected, right):
     seen = outcome("def f(x): return tuple(x)", Call(([1, 2],), expected), tags={"values": "json"})
     assert (seen.fault is Fault.CORRECT) is right
     assert outcome("def f(x): return tuple(x)", Call(([1, 2],), expected)).fault is not Fault.CORRECT
+
+
+ENDS = "class A:\n    def __iter__(s): raise SystemExit"
+DEEP: Any = []
+for _ in range(700):
+    DEEP = [DEEP]
+NESTED = "a = []\n  for _ in range(700): a = [a]"
+
+
+@pytest.mark.parametrize(
+    ("made", "expected", "fault"),
+    [
+        ("a = []\n  a.append(a)", [1], Fault.OUTPUT_TYPE_ERROR),
+        ("a = []\n  a.append(a)", [[[1]]], Fault.OUTPUT_TYPE_ERROR),
+        ("a = {}\n  a[1] = a", {1: 2}, Fault.OUTPUT_TYPE_ERROR),
+        (NESTED, DEEP, Fault.CORRECT),
+        (NESTED, [DEEP], Fault.INTENT_OTHER),
+        (NESTED, [1], Fault.OUTPUT_TYPE_ERROR),
+        (NESTED, 1, Fault.OUTPUT_TYPE_ERROR),
+        ("class A:\n    def __iter__(s): raise SystemExit\n    __eq__ = None\n  a = A()", [1], Fault.OUTPUT_TYPE_ERROR),
+        (f"{ENDS}\n    def __eq__(s, o): return True\n  a = A()", [1, 2], Fault.EXECUTION_OTHER),
+    ],
+)
+@pytest.mark.parametrize("tags", [{}, {"values": "json"}], ids=["strict", "json"])
+def test_a_value_that_cannot_be_compared_is_the_program_s(outcome, made, expected, fault, tags):
+    seen = outcome(f"def f():\n  {made}\n  return a", Call((), expected), tags=tags)
+    assert not seen.detail.startswith("the judge failed"), seen
+    assert (seen.fault, seen.suspected) == (fault, None), seen
 
 
 STACK = "class Stack:\n  def __init__(s): s.x = []\n  def push(s, v): s.x.append(v)\n  def pop(s): return s.x.pop()"

@@ -131,7 +131,8 @@ class Candidate:
         """Describe an exception; one of the program's own class stays here, to be asked for what it holds."""
         failure = failure_of(error)
         if "whole" not in failure:
-            failure["object"] = self._table.keep(error)
+            with suppress(NotPlainData):
+                failure["object"] = self._table.keep(error)
         return self._reported(failure)
 
     def _run(self, text: str) -> list[Any]:

@@ -34,10 +34,12 @@ def observe(channel: Channel, spec: dict[str, Any], answers_fd: int) -> None:
     try:
         failed = _loading(remote, spec["entry"])
         if failed:
-            _write(answers_fd, failed)
+            write_line(answers_fd, failed)
             return
         for given in spec["inputs"]:
-            _write(answers_fd, _printed(remote, given["stdin"]) if "stdin" in given else _called(remote, spec, given))
+            write_line(
+                answers_fd, _printed(remote, given["stdin"]) if "stdin" in given else _called(remote, spec, given)
+            )
     except Gone:
         return
 
@@ -56,8 +58,9 @@ def _loading(remote: Remote, entry: str) -> Answer | None:
 
 
 def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answer:
+    """Call and write down what came; an iterator of the program may raise while it is drawn."""
     try:
-        packed = remote.call_packed(spec["entry"], given["args"])
+        return _written(remote.answer(remote.call_packed(spec["entry"], given["args"])))
     except Gone:
         raise
     except BaseException as error:
@@ -65,7 +68,9 @@ def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answ
         if failure is None:
             raise Gone("no answer") from error
         return _failure(RAISED, failure)
-    value = remote.answer(packed)
+
+
+def _written(value: Any) -> Answer:
     if isinstance(value, Opaque) and not isinstance(value, Iterator):
         return OPAQUE, canonical(value), "", -1
     return NONE if value is None else RETURNED, canonical(value), "", -1
@@ -88,7 +93,8 @@ def _failure(kind: str, failure: dict[str, Any]) -> Answer:
     return kind, str(failure.get("type", ""))[:80], str(found.fault or ""), found.line
 
 
-def _write(file: int, answer: Answer) -> None:
+def write_line(file: int, answer: object) -> None:
+    """Write what JSON can say as one line, all of it."""
     line = json.dumps(answer).encode() + b"\n"
     while line:
         line = line[os.write(file, line) :]

@@ -200,7 +200,8 @@ def is_failure(found: object) -> bool:
     if not isinstance(found, dict):
         return False
     texts, bases = [found.get(name, "") for name in ("type", "message", "missing")], found.get("bases", [])
-    return all(isinstance(each, str) for each in texts) and isinstance(bases, list)
+    line = found.get("line", -1)
+    return all(isinstance(each, str) for each in texts) and isinstance(bases, list) and type(line) is int
 
 
 def _is_any(_: list[Any]) -> bool:

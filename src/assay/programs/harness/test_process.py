@@ -11,21 +11,21 @@ back; the last line counts.
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 import socket
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Final
 
 from assay.faults import Fault
 from assay.programs.harness.codec import Channel, Gone, NotPlainData, unpack
+from assay.programs.harness.crossing import deeply
 from assay.programs.harness.handles import NeedsObjects
 from assay.programs.harness.near import loosened, near
 from assay.programs.harness.needs import imports_library
-from assay.programs.harness.observe import observe
+from assay.programs.harness.observe import observe, write_line
 from assay.programs.harness.printed import differs, parsed
 from assay.programs.harness.recorder import (
     FAILURE,
@@ -59,12 +59,7 @@ class OpenTests:
         if "inputs" in self._spec:
             observe(Channel(sock), self._spec, verdict_fd)
             return
-
-        def write(verdict: dict[str, Any]) -> None:
-            line = json.dumps(verdict).encode() + b"\n"
-            while line:
-                line = line[os.write(verdict_fd, line) :]
-
+        write = partial(write_line, verdict_fd)
         write(TestProcess(Channel(sock), self._spec, self._plans, write).verdict())
 
 
@@ -247,6 +242,7 @@ class TestProcess:
         shown = f"{self._entry}({test['args'][1:-1][:300]})"
         try:
             packed = self._remote.call_packed(self._entry, test["args"])
+            finding = self._compared(packed, test, f"call {number}: {shown}")
         except Gone:
             raise
         except BaseException as error:
@@ -254,20 +250,26 @@ class TestProcess:
             if failure is None:
                 raise
             return found_in(failure)
-        if packed != test["expected"] or self._spec["loose"]:
-            got, expected = self._remote.answer(packed), unpack(test["expected"])
-            finding = self._compare(got, expected, test["atol"], f"call {number}: {shown}")
-            if finding:
-                return finding
+        if finding:
+            return finding
         self._passed += [f"call {number}: {shown}"] if self._survey else []
         return None
 
-    def _compare(self, got: Any, expected: Any, atol: float, where: str) -> TestFinding | None:
-        if self._spec["loose"]:
-            got, expected = loosened(got, expected)
-        if near(got, expected, atol):
-            return None
-        return TestFinding(fault_of(got, expected), where, show(got), show(expected))
+    def _compared(self, packed: Any, test: dict[str, Any], where: str) -> TestFinding | None:
+        """Compare what was returned with what is expected; what cannot be compared is the program's."""
+        with deeply():
+            if packed == test["expected"] and not self._spec["loose"]:
+                return None
+            got, expected = self._remote.answer(packed), unpack(test["expected"])
+            try:
+                if self._spec["loose"]:
+                    got, expected = loosened(got, expected)
+                if near(got, expected, test["atol"]):
+                    return None
+                return TestFinding(fault_of(got, expected), where, show(got), show(expected))
+            except RecursionError:
+                where += ": nested too deep to compare"
+                return TestFinding(Fault.OUTPUT_TYPE_ERROR, where, show(got), show(expected))
 
     def _stdin(self, number: int, test: dict[str, Any]) -> TestFinding | None:
         self._run += 1
