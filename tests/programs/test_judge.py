@@ -276,6 +276,13 @@ def test_a_value_that_cannot_be_compared_is_the_program_s(outcome, made, expecte
     assert (seen.fault, seen.suspected) == (fault, None), seen
 
 
+def test_tests_that_patch_a_builtin_leave_a_right_program_right(outcome):
+    right, wrong = "def f(x): return x + 1", "def f(x): return x"
+    test = "import builtins\nassert f(4) == len('12345')\nbuiltins.len = lambda _: 4\n"
+    assert outcome(right, test, TEST).fault is Fault.CORRECT
+    assert outcome(wrong, test).fault is Fault.INT_SMALL_ERROR
+
+
 STACK = "class Stack:\n  def __init__(s): s.x = []\n  def push(s, v): s.x.append(v)\n  def pop(s): return s.x.pop()"
 
 
@@ -370,8 +377,37 @@ def test_each_input_is_a_fresh_process(outcome):
             "correct",
         ),
         ("import pytest\n@pytest.mark.skip\ndef test_a(): assert False\ndef test_b(): assert True", "correct"),
+        (
+            "import pytest\n@pytest.mark.slow\n@pytest.mark.skip\ndef test_a(): assert 0\ndef test_b(): assert 1",
+            "correct",
+        ),
+        (
+            "import pytest\n@pytest.mark.skip\nclass TestA:\n  def test_a(self): assert 0\ndef test_b(): assert 1",
+            "correct",
+        ),
     ],
-    ids=range(5),
+    ids=range(7),
 )
 def test_pytest_files(outcome, test, fault):
     assert str(outcome("def f(x): return x", Pytest(test), entry="").fault) == fault
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "@pytest.mark.xfail\ndef test_a(): assert f(1) == 2",
+        "@pytest.mark.skipif(True, reason='x')\ndef test_a(): assert f(1) == 2",
+        "@pytest.mark.usefixtures('one')\ndef test_a(): assert f(1) == 2",
+        "@pytest.fixture(autouse=True)\ndef one(): f(1)\ndef test_a(): assert f(1) == 2",
+        "@pytest.fixture(params=[1, 2])\ndef one(request): return request.param\ndef test_a(one): assert f(1) == 2",
+        "@pytest.fixture(name='two')\ndef one(): return 1\ndef test_a(two): assert f(1) == 2",
+        "@pytest.mark.parametrize('one', [1], indirect=True)\ndef test_a(one): assert f(1) == 2",
+        "@pytest.mark.parametrize('a', [pytest.param(1, marks=pytest.mark.skip)])\ndef test_a(a): assert f(1) == 2",
+        "@pytest.mark.parametrize('a', [1])\nclass TestA:\n  def test_a(self, a): assert f(1) == 2",
+        "@pytest.mark.asyncio\nasync def test_a(): assert f(1) == 2",
+    ],
+)
+def test_what_is_missing_of_pytest_decides_nothing(outcome, line):
+    seen = outcome("def f(x): return x", Pytest(f"import pytest\nfrom solution import f\n{line}"), entry="")
+    assert seen.fault is None, seen
+    assert "is not supported here" in seen.detail, seen

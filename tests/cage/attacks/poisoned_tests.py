@@ -96,7 +96,7 @@ ATTACKS = (
     used_up(
         "patch by the tests",
         "its tests replace a builtin that they use themselves",
-        "import builtins\n\nassert add(2, 3) == sum([2, 3])\nbuiltins.sum = lambda _: 4\n",
+        "import builtins\n\nassert add(2, 3) == len('12345')\nbuiltins.len = lambda _: 4\n",
     ),
     used_up(
         "warning of the tests",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+from builtins import len  # noqa: A004 - tests beside the program may patch it
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -39,9 +40,8 @@ __all__ = ["Channel", "Drawn", "Gone", "NotPlainData", "Opaque", "TooLarge", "Un
 
 _LENGTH = struct.Struct(">I")
 _DIRECT = frozenset({float, bool, NoneType})
-_NESTING = frozenset({list, dict})
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
-_loads = json.JSONDecoder().decode
+_scan = json.JSONDecoder().raw_decode
 
 Keep = Callable[[Any], Any]
 """What stands for an object that is no data; raises NotPlainData where nothing does."""
@@ -239,6 +239,14 @@ def _packer_of(kind: Any) -> Callable[[_Packer, Any], Any]:
         if base in _PACKERS and (base is not type or kind is type):
             return _PACKERS[base]
     return _type if issubclass(kind, type) else _keep_object
+
+
+def _loads(text: str) -> Any:
+    """Return what a JSON text says, as `decode` does, which looks for `len` among builtins that tests may patch."""
+    value, end = _scan(text)
+    if end != len(text):
+        raise ValueError(f"more than a value, at {end}")
+    return value
 
 
 class Channel:

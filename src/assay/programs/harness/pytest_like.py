@@ -1,7 +1,8 @@
 """The few things of pytest that tests of programs use, so that they run the same with pytest installed or not.
 
 `raises`, `approx`, `mark.parametrize`, `mark.skip`, `skip`, `fail`, `param`, fixtures that are functions, and those of
-`fixtures`. What is missing raises `Unsupported`: the run is undecided, not wrong.
+`fixtures`. Marks that say nothing about how a test runs are left out. What is missing raises `Unsupported`: the run is
+undecided, not wrong.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from assay.programs.harness.fixtures import FIXTURES
 
 class Unsupported(ImportError):
     """A part of pytest that is not here."""
+
+
+def _unsupported(what: str) -> Unsupported:
+    return Unsupported(f"{what} is not supported here")
 
 
 class TestSkipped(Exception):
@@ -81,22 +86,32 @@ def _raises(kind: Any, *called: Any, match: str = "", **keywords: Any) -> Any:
     return info
 
 
-def _parametrize(names: str | Sequence[str], values: Iterable[Any], **_: object) -> Callable[[Any], Any]:
+def _parametrize(names: str | Sequence[str], values: Iterable[Any], **options: object) -> Callable[[Any], Any]:
+    if options.get("indirect"):
+        raise _unsupported("pytest.mark.parametrize(indirect=…)")
     keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     cases = [dict(zip(keys, [value] if len(keys) == 1 else value, strict=True)) for value in values]
 
     def mark(function: Any) -> Any:
+        if isinstance(function, type):
+            raise _unsupported("pytest.mark.parametrize of a class")
         function.cases = [*getattr(function, "cases", []), cases]
         return function
 
     return mark
 
 
-def _param(*values: Any, **_: object) -> Any:
+def _param(*values: Any, marks: object = (), **_: object) -> Any:
+    if marks:
+        raise _unsupported("pytest.param(marks=…)")
     return values[0] if len(values) == 1 else values
 
 
-def _fixture(function: Any = None, **_: object) -> Any:
+def _fixture(function: Any = None, **options: object) -> Any:
+    for option in ("params", "autouse", "name"):
+        if options.get(option):
+            raise _unsupported(f"pytest.fixture({option}=…)")
+
     def mark(made: Any) -> Any:
         made.is_fixture = True
         return made
@@ -112,13 +127,21 @@ def _fail(reason: str = "", **_: object) -> Any:
     raise AssertionError(reason)
 
 
+_CHANGING: Final = frozenset({"xfail", "skipif", "usefixtures"})
+"""Marks on which it depends whether a test runs, with what, and what its failure means."""
+
+
 class _Mark:
     parametrize = staticmethod(_parametrize)
 
     def __getattr__(self, name: str) -> Any:
+        if name in _CHANGING:
+            raise _unsupported(f"pytest.mark.{name}")
+
         def mark(*values: Any, **_: object) -> Any:
             def apply(function: Any) -> Any:
-                function.skipped = name == "skip"
+                if name == "skip":
+                    function.skipped = True
                 return function
 
             return apply(values[0]) if len(values) == 1 and callable(values[0]) else apply
@@ -130,7 +153,7 @@ class _Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise Unsupported(f"pytest.{name} is not supported here")
+        raise _unsupported(f"pytest.{name}")
 
 
 def _module() -> ModuleType:
@@ -163,13 +186,17 @@ def _call(function: Any, given: dict[str, Any], namespace: Mapping[str, Any], af
             given = {**given, name: after.enter_context(FIXTURES[name]())}
             continue
         if not getattr(maker, "is_fixture", False):
-            raise Unsupported(f"the fixture {name} is not supported here")
+            raise _unsupported(f"the fixture {name}")
         given = {**given, name: _make_fixture(maker, namespace, after)}
     accepted = inspect.signature(function).parameters
     try:
-        return function(**{name: value for name, value in given.items() if name in accepted})
+        made = function(**{name: value for name, value in given.items() if name in accepted})
     except TestSkipped:
         return None
+    if inspect.iscoroutine(made):
+        made.close()
+        raise _unsupported("an async test")
+    return made
 
 
 def _make_fixture(maker: Any, namespace: Mapping[str, Any], after: ExitStack) -> Any:

@@ -126,7 +126,7 @@ def standard(name: str, bring: Bring) -> Any:
 def _collected(namespace: dict[str, Any]) -> Iterator[Callable[[], object]]:
     """Yield what runs each test case, test class method and test function."""
     for name, value in list(namespace.items()):
-        if isinstance(value, type) and value.__module__ == _TESTS:
+        if isinstance(value, type) and value.__module__ == _TESTS and not vars(value).get("skipped"):
             if issubclass(value, unittest.TestCase):
                 yield unittest.defaultTestLoader.loadTestsFromTestCase(value).debug
             elif name.startswith("Test"):
