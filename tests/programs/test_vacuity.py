@@ -109,3 +109,9 @@ def test_a_test_that_holds_whatever_is_answered_is_left_out_and_others_are_named
     assert reading.tasks[0].tests == kept
     assert [str(each) for each in reading.problems] == problems
     assert [str(each) for each in reading.notes] == notes
+
+
+def test_a_task_of_which_all_tests_stay_keeps_the_very_same_for_they_are_known_by_identity(apart):
+    task = Task("t", "", "f", (Script("assert f(1) == 2"), Script("assert f(2) == 3")))
+    (kept,) = drop_vacuous_tests(TaskFile((task,)), InTheOpen(apart)).tasks
+    assert kept is task

@@ -139,17 +139,31 @@ def test_tests_are_read_once_in_whatever_order_programs_come():
 
 
 def test_what_judges_are_told_is_bounded_by_its_bytes():
-    built = []
+    read = []
 
-    def build(task: Task, extent: str) -> bytes:
-        built.append((task.id, extent))
+    def tests_of(task: Task) -> bytes:
+        read.append(task.setup)
         return b"x" * 400
 
-    cache, (a, b, c) = SpecCache(build, 1000), (replace(TASK, id=name) for name in "abc")
+    cache, (a, b, c) = SpecCache(tests_of, 1000), (replace(TASK, setup=name) for name in "abc")
     for task in (a, b, a, c, a, b):
-        cache.spec(task, "first failure")
-    cache.spec(b, "survey")
-    assert built == [*((name, "first failure") for name in "abcb"), ("b", "survey")]
+        assert cache.spec(task, b"head ") == b"head " + b"x" * 400
+    assert read == list("abcb")
+    assert cache.spec(b, b"another ") == b"another " + b"x" * 400
+    assert cache.spec(replace(b, timeout_s=3.0), b"head ") == b"head " + b"x" * 400
+    assert read == list("abcb")
+    assert cache.spec(replace(b, entry_point="g"), b"head ")
+    assert read == list("abcbb")
+
+
+def test_a_judge_is_told_how_far_the_tests_go():
+    for extent in ("first failure", "every test", "survey", "first failure"):
+        told = json.loads(job_of(TASK, PROGRAM, extent=extent).judge or b"")
+        assert (told["survey"], told["every_test"], len(told["tests"])) == (
+            extent == "survey",
+            extent == "every test",
+            1,
+        )
 
 
 def test_what_is_expected_does_not_go_to_the_program_s_process():

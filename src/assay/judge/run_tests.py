@@ -158,17 +158,9 @@ def _saying(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> t
 
 def source_of(setup: str, code: str) -> str:
     """Return the module that is tested: the setup runs, then the code, each compiled by itself."""
-    texts = (("setup.py", setup), ("solution.py", laid_out(code)))
-    if laid_out(code) != code:
-        texts = (("setup.py", setup), ("solution.py", code))
-        return _loaded(texts, "'if True:\\n' + ")
-    return _loaded(texts, "")
-
-
-def _loaded(texts: Sequence[tuple[str, str]], before: str) -> str:
-    (first, setup), (second, code) = texts
     run = "exec(compile({}{!r}, {!r}, 'exec', dont_inherit=True), globals())\n"
-    return run.format("", setup, first) + run.format(before, code, second)
+    before = "'if True:\\n' + " if laid_out(code) != code else ""
+    return run.format("", setup, "setup.py") + run.format(before, code, "solution.py")
 
 
 def code_in(source: str) -> str:

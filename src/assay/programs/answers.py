@@ -51,7 +51,7 @@ UNKNOWN = ProgramAnswer("", says=False)
 
 
 def questions(entry: str, inputs: Sequence[Input]) -> bytes:
-    """Return what the judge is told; raises Refused for arguments that are no plain data."""
+    """Return what the judge is told; raises NotPlainData for arguments that are no plain data."""
     asked = [
         {"stdin": each} if isinstance(each, str) else {"args": json.dumps(pack(list(each)), separators=(",", ":"))}
         for each in inputs

@@ -134,7 +134,7 @@ def _usable(task: Task, problems: list[Problem]) -> Task:
     if len(kept) < len(task.tests):
         lost = len(task.tests) - len(kept)
         problems.append(Problem(task.id, f"{lost:,} of {len(task.tests):,} inputs expect nothing: left out"))
-    task = replace(task, tests=kept)
+        task = replace(task, tests=kept)
     if kept and (why := unusable(task)):
         problems.append(Problem(task.id, why))
         return replace(task, tests=())
@@ -182,4 +182,6 @@ def _keep_telling_tests(
         out = number_of(test) in dropped
         told = "holds whatever is answered: left out" if out else f"holds for a stub ({', '.join(passing)}), and counts"
         (problems if out else notes).append(Problem(task.id, f"{test} {told}"))
+    if not dropped:
+        return task
     return replace(task, tests=tuple(test for place, test in enumerate(task.tests) if place not in dropped))

@@ -38,7 +38,7 @@ def job_of(task: Task, program: Program, *, limits: Limits | None = None, extent
     Raises InputError for tests that cannot be read, or a task without any.
     """
     candidate = json.dumps({"source": program.source}).encode()
-    return Job(program.id, candidate, _SPECS.spec(task, extent), limits=_limits(task, limits))
+    return Job(program.id, candidate, _SPECS.spec(task, _head(task, extent)), limits=_limits(task, limits))
 
 
 def outcome_of(
@@ -90,16 +90,22 @@ def usable_tests(task: Task, tests: Iterable[Test]) -> tuple[Test, ...]:
     return tuple(test for test in tests if not unusable(replace(task, tests=(test,))))
 
 
-def _judge_spec(task: Task, extent: Extent) -> bytes:
+def _head(task: Task, extent: Extent) -> bytes:
+    """Return what a judge is told before the tests: how the answers count, and how far the tests go."""
+    loose, sealed = task.tags.get("values") == "json", task.tags.get("code") == "sealed"
+    goes = {"survey": extent == "survey", "every_test": extent == "every test"}
+    said = json.dumps({"entry": task.entry_point, "loose": loose, "sealed": sealed, **goes})
+    return f'{said[:-1]}, "tests": '.encode()
+
+
+def _read_tests(task: Task) -> bytes:
     if not task.tests:
         raise InputError(f"task {task.id} has no tests: a program can be neither right nor wrong")
     tests = [_test_spec(task, number, test) for number, test in enumerate(task.tests)]
-    loose, sealed = task.tags.get("values") == "json", task.tags.get("code") == "sealed"
-    goes = {"survey": extent == "survey", "every_test": extent == "every test"}
-    return json.dumps({"entry": task.entry_point, "loose": loose, "sealed": sealed, "tests": tests, **goes}).encode()
+    return f"{json.dumps(tests)}}}".encode()
 
 
-_SPECS: Final = SpecCache(_judge_spec)
+_SPECS: Final = SpecCache(_read_tests)
 
 
 def _test_spec(task: Task, number: int, test: Test) -> dict[str, Any]:
@@ -124,8 +130,7 @@ def _limits(task: Task, limits: Limits | None) -> Limits | None:
     if task.timeout_s <= 0:
         return limits
     base = limits or Limits()
-    wall_s = max(base.wall_s, _WALL * task.timeout_s)
-    return Limits(task.timeout_s, wall_s, *(getattr(base, name) for name in Limits.__slots__[2:]))
+    return replace(base, cpu_s=task.timeout_s, wall_s=max(base.wall_s, _WALL * task.timeout_s))
 
 
 def _finding(ended: Ended, verdict: dict[str, Any]) -> TestFinding:

@@ -2,7 +2,7 @@
 
 Each assert announces itself, passes the operands that matter through `@seen`, and fails through `@failed`; names with
 an `@` cannot clash. Operands are evaluated once, in their own order, so that a rewritten test does what it did.
-Which operand is the program's is known from the names in it (`taint`); where both or neither are, `record` decides.
+Which operand is the program's is known from the names in it (`taint`); where both or neither are, `recorder` decides.
 
 Tests can go on after an assert that fails: `@spared` says whether. Where the tests themselves may catch what an assert
 raises, in a `try` or a `with`, they are `@guarded`, and it is raised as ever; so it is in coroutines, which may be

@@ -14,7 +14,8 @@ from typing import Final
 
 from assay.programs.harness.taint import is_plain, uses
 
-_MODULES: Final = sys.stdlib_module_names | {"np", "numpy"}
+MODULES: Final = sys.stdlib_module_names | {"np", "numpy"}
+"""Names of modules in tests that no program brings."""
 _AROUND: Final = frozenset(
     "asyncio builtins concurrent gc glob importlib inspect logging mock multiprocessing os pathlib shutil signal"
     " subprocess tempfile threading tracemalloc weakref".split()
@@ -57,7 +58,7 @@ def imports_library(source: str) -> bool:
             else []
         )
     }
-    return bool(roots - _MODULES - {"pytest", "solution", ""})
+    return bool(roots - MODULES - {"pytest", "solution", ""})
 
 
 def _handles(node: ast.AST, names: frozenset[str]) -> bool:
@@ -77,7 +78,7 @@ def _handles(node: ast.AST, names: frozenset[str]) -> bool:
 
 
 def _is_module(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and (node.id == "self" or node.id in _MODULES)
+    return isinstance(node, ast.Name) and (node.id == "self" or node.id in MODULES)
 
 
 def _root(node: ast.expr) -> str:

@@ -11,7 +11,6 @@ import ast
 import base64
 import json
 import marshal
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from types import CodeType
 from typing import Any, Final
 
 from assay.programs.harness import asserts, codec
-from assay.programs.harness.needs import needs_objects
+from assay.programs.harness.needs import MODULES, needs_objects
 from assay.programs.harness.pure_tests import called_names, is_pure
 from assay.programs.harness.taint import free_names, imported_names, tainted_names
 
@@ -28,7 +27,6 @@ TESTS_FILE: Final = "<tests>"
 MODULE: Final = "solution"
 """The name under which tests may import the program."""
 _MAGIC: Final = MAGIC_NUMBER.hex()
-_MODULES: Final = sys.stdlib_module_names | {"np", "numpy"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
         program = free_names(source, entry)
         called = called_names(tree)
         pure = is_pure(tree, program)
-        values = program - (_MODULES - called) | imported | ({entry} if entry else set())
+        values = program - (MODULES - called) | imported | ({entry} if entry else set())
         names = tainted_names(tree, values)
         check, objects = _has_check(tree), needs_objects(tree, values, names)
         wanted = program & (called & {entry} if _imports_all(tree) else called)
@@ -98,7 +96,7 @@ def unpacked(spec: dict[str, Any]) -> ScriptPlan:
 
 
 def packed_call(args: Sequence[Any], expected: object, atol: float) -> dict[str, Any]:
-    """Return a call as JSON can say it; raise Refused for arguments that are no plain data."""
+    """Return a call as JSON can say it; raise NotPlainData for arguments that are no plain data."""
     arguments = json.dumps(codec.pack(list(args)), separators=(",", ":"))
     return {"kind": "call", "args": arguments, "expected": codec.pack(expected), "atol": atol}
 

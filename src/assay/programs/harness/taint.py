@@ -1,7 +1,7 @@
 """A module of tests to the names in it that may hold what the program returned: callables of the program, and values.
 
 By names and not by scopes: a name that holds such a value anywhere counts everywhere. That is coarse, and enough to
-say which side of an assert is the program's; `record` looks at the values themselves where names do not tell.
+say which side of an assert is the program's; `recorder` looks at the values themselves where names do not tell.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The process of the tests: it asks the program's process, compares, and writes the verdict where nobody else can.
 
 The first finding decides. With `every_test` the tests go on after a wrong answer, as far as the program does not break,
-to learn whether it would on any of them; a survey (for `vacuity`) goes through all and names those that held. A verdict
-is a line of JSON: `fault` (a value of Fault), `doubtful` where the fault is the tests' or the machinery's unless some
-program passes the test, `test` (its place), `detail`, `got`, `expected`, `line`, `missing`, `tests_run`, `shared`,
-`passed`, `ran_all` (null where a wrong answer ended the tests), and `gone` where the program's process went away, which
-the cage can say more about. Where tests go on, a first line holds what is known by then, for the program may never come
-back; the last line counts.
+to learn whether it would on any of them; a survey (for `drop_vacuous`) goes through all and names those that held.
+A verdict is a line of JSON: `fault` (a value of Fault), `doubtful` where the fault is the tests' or the machinery's
+unless some program passes the test, `test` (its place), `detail`, `got`, `expected`, `line`, `missing`, `tests_run`,
+`shared`, `passed`, `ran_all` (null where a wrong answer ended the tests), and `gone` where the program's process went
+away, which the cage can say more about. Where tests go on, a first line holds what is known by then, for the program
+may never come back; the last line counts.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from assay.programs.harness.library_values import KINDS, named_type
 Find = Callable[[Any], Any]
 """The object for which that stands."""
 
-
 _NESTING = frozenset({list, dict})
 
 

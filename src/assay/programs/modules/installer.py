@@ -127,7 +127,7 @@ def _pinned(item: dict[str, Any]) -> str:
 
 
 def bounded(command: Sequence[str], bounds: Bounds, target: Path | None = None, given: str = "") -> str:
-    """Return what a command prints; one that takes too long, writes too much or fails raises Refused."""
+    """Return what a command prints; one that takes too long, writes too much or fails raises InstallRefused."""
 
     def watch() -> None:
         if target and size_mb(target) > bounds.size_mb:

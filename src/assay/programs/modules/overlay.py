@@ -47,7 +47,7 @@ def store() -> Path:
 def overlay(
     names: Sequence[str], *, tool: Installer | None = None, place: Path | None = None, bounds: Bounds | None = None
 ) -> Overlay:
-    """Return the folder with these distributions, made if it is not there; raises Refused where it cannot be had.
+    """Return the folder with these distributions, made if it is not there; raise InstallRefused where it cannot be had.
 
     One process makes, the others wait for it and take what it made.
     """
