@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assay.bench.answer_runs import Preparation, SystemAnswer
+from assay.bench.ask_worker import Worker
 from assay.bench.system_corpus import SystemCorpus
+from assay.bench.systems.system_worker import SystemTask
+from assay.types import Query
 
 FILES = {
     "mail/send.py": "def send_mail(server, message):\n    for attempt in range(3):\n        server.deliver(message)\n",
@@ -37,3 +42,18 @@ def tool(tmp_path: Path) -> Callable[..., str]:
         return f"{shlex.quote(sys.executable)} -S {shlex.quote(str(script))} {arguments}"
 
     return make
+
+
+@pytest.fixture
+def ask_all() -> Callable[..., tuple[Preparation, list[SystemAnswer]]]:
+    """Return what prepares a worker and asks it every query in order."""
+
+    def ask(
+        spec: str, options: Mapping[str, Any], corpus: SystemCorpus, queries: Sequence[Query], **limits: Any
+    ) -> tuple[Preparation, list[SystemAnswer]]:
+        with Worker(SystemTask(spec, options, corpus), **limits) as worker:
+            worker.prepare()
+            answers = [worker.ask(query, 5) for query in queries]
+            return worker.preparation, answers
+
+    return ask

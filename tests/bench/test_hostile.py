@@ -16,7 +16,6 @@ import pytest
 
 from assay import plugins
 from assay.bench import answer_runs, matrix
-from assay.bench.ask_worker import ask_all
 from assay.bench.system_corpus import SystemCorpus, corpus_of, lines_of
 from assay.bench.systems.saved_system import SavedSystem
 from assay.errors import InputError, StorageError
@@ -272,6 +271,6 @@ def test_the_folder_of_a_matrix_is_whole(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("limit", ["x", float("nan"), float("inf"), -1, 0, True])
-def test_a_limit_that_is_none_is_refused(postbox: SystemCorpus, limit: object):
+def test_a_limit_that_is_none_is_refused(ask_all: Callable[..., Any], postbox: SystemCorpus, limit: object):
     with pytest.raises(InputError, match="timeout_s of 'bm25'"):
-        ask_all("bm25", {"timeout_s": limit}, postbox, [], 5, on_answer=print)
+        ask_all("bm25", {"timeout_s": limit}, postbox, [])

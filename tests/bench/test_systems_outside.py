@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay import plugins
-from assay.bench.answer_runs import SystemAnswer
-from assay.bench.ask_worker import ask_all
 from assay.bench.system_corpus import SystemCorpus
 from assay.errors import AssayError, InputError
 from assay.types import Chunk, Query
@@ -161,10 +159,9 @@ def test_a_tool_of_an_mcp_server(postbox: SystemCorpus, server: str):
         system.close()
 
 
-def test_a_server_that_dies_is_started_again(postbox: SystemCorpus, server: str):
-    answers: list[SystemAnswer] = []
+def test_a_server_that_dies_is_started_again(ask_all: Callable[..., Any], postbox: SystemCorpus, server: str):
     queries = [Query("1", "die"), Query("2", "again")]
-    prepared = ask_all(server, {}, postbox, queries, 5, on_answer=answers.append)
+    prepared, answers = ask_all(server, {}, postbox, queries)
     assert answers[0].error == f"the worker ended with 1: the MCP server '{sys.executable}' ended"
     assert answers[1].spans
     assert prepared.restarts == 1

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assay.bench.answer_runs import SystemAnswer
-from assay.bench.ask_worker import MOST_RESTARTS, Contender, Worker, ask_all, ask_in_turn
+from assay.bench.ask_worker import MOST_RESTARTS, Contender, Worker, ask_in_turn
 from assay.bench.system_corpus import SystemCorpus
 from assay.bench.systems.system_worker import SystemTask
 from assay.measure.line_spans import Span
@@ -87,13 +88,12 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ask(fickle: str, postbox: SystemCorpus, log: Path) -> Callable[..., list[SystemAnswer]]:
+def ask(
+    fickle: str, postbox: SystemCorpus, log: Path, ask_all: Callable[..., Any]
+) -> Callable[..., list[SystemAnswer]]:
     def call(*texts: str, timeout_s: float = 0.5, **arguments: str) -> list[SystemAnswer]:
-        answers: list[SystemAnswer] = []
         options = {"arguments": {"log": str(log), **arguments}}
-        call.prepared = ask_all(
-            f"{fickle}:make", options, postbox, queries(*texts), 5, timeout_s=timeout_s, on_answer=answers.append
-        )
+        call.prepared, answers = ask_all(f"{fickle}:make", options, postbox, queries(*texts), timeout_s=timeout_s)
         return answers
 
     return call
@@ -171,10 +171,9 @@ def test_too_slow_is_too_slow_even_when_it_came(ask):
     assert ask.prepared.restarts == 0
 
 
-def test_a_system_may_have_its_own_limit(fickle: str, postbox: SystemCorpus, log: Path):
-    answers: list[SystemAnswer] = []
+def test_a_system_may_have_its_own_limit(ask_all: Callable[..., Any], fickle: str, postbox: SystemCorpus, log: Path):
     options = {"arguments": {"log": str(log)}, "timeout_s": 5.0}
-    ask_all(f"{fickle}:make", options, postbox, queries("slow"), 5, timeout_s=0.1, on_answer=answers.append)
+    _, answers = ask_all(f"{fickle}:make", options, postbox, queries("slow"), timeout_s=0.1)
     assert answers[0].spans
 
 
@@ -200,9 +199,9 @@ def test_memory_is_the_most_that_was_held(ask):
     assert ask.prepared.peak_of == "worker"
 
 
-def test_memory_of_a_command_counts(postbox: SystemCorpus, tool: Callable[..., str]):
+def test_memory_of_a_command_counts(ask_all: Callable[..., Any], postbox: SystemCorpus, tool: Callable[..., str]):
     command = tool('block = bytearray(300_000_000); print("README.md:1")')
-    prepared = ask_all(f"cmd:{command}", {}, postbox, queries("a"), 5, on_answer=lambda _: None)
+    prepared, _ = ask_all(f"cmd:{command}", {}, postbox, queries("a"))
     assert prepared.peak_mb > 280
     assert prepared.peak_of == "child"
 
@@ -217,42 +216,36 @@ def test_memory_of_a_command_counts(postbox: SystemCorpus, tool: Callable[..., s
     ],
 )
 def test_a_system_that_cannot_be_prepared_says_why_for_every_query(
-    fickle: str, postbox: SystemCorpus, maker: str, said: str
+    ask_all: Callable[..., Any], fickle: str, postbox: SystemCorpus, maker: str, said: str
 ):
-    answers: list[SystemAnswer] = []
-    prepared = ask_all(
-        f"{fickle}:{maker}",
-        {},
-        postbox,
-        queries("a", "b"),
-        5,
-        index_timeout_s=0.5 if maker == "asleep" else 30,
-        on_answer=answers.append,
-    )
+    timeout_s = 0.5 if maker == "asleep" else 30
+    prepared, answers = ask_all(f"{fickle}:{maker}", {}, postbox, queries("a", "b"), index_timeout_s=timeout_s)
     assert said in prepared.error
     assert [answer.error for answer in answers] == [prepared.error] * 2
 
 
-def test_an_unknown_system_is_an_error_and_not_a_crash(postbox: SystemCorpus):
-    prepared = ask_all("asay", {}, postbox, [], 5, on_answer=lambda _: None)
+def test_an_unknown_system_is_an_error_and_not_a_crash(ask_all: Callable[..., Any], postbox: SystemCorpus):
+    prepared, _ = ask_all("asay", {}, postbox, [])
     assert "did you mean 'assay'" in prepared.error
 
 
-def test_a_restart_does_not_make_the_index_again(postbox: SystemCorpus, tool: Callable[..., str], tmp_path: Path):
+def test_a_restart_does_not_make_the_index_again(
+    ask_all: Callable[..., Any], postbox: SystemCorpus, tool: Callable[..., str], tmp_path: Path
+):
     """The worker dies with its command when the command kills its parent."""
     index = tool(f'open({str(tmp_path / "made")!r}, "a").write("i")', "")
     search = tool('os.kill(os.getppid(), 9) if sys.argv[1] == "die" else print("README.md:1")')
-    answers: list[SystemAnswer] = []
-    prepared = ask_all(f"cmd:{search}", {"index": index}, postbox, queries("die", "a"), 5, on_answer=answers.append)
+    prepared, answers = ask_all(f"cmd:{search}", {"index": index}, postbox, queries("die", "a"))
     assert [bool(each.spans) for each in answers] == [False, True]
     assert prepared.restarts == 1
     assert (tmp_path / "made").read_text() == "i"
 
 
-def test_what_was_left_out_of_an_answer_is_told_beside_it(postbox: SystemCorpus, tool: Callable[..., str]):
-    answers: list[SystemAnswer] = []
+def test_what_was_left_out_of_an_answer_is_told_beside_it(
+    ask_all: Callable[..., Any], postbox: SystemCorpus, tool: Callable[..., str]
+):
     command = tool('print("README.md:1"); print("/etc/passwd:1")')
-    ask_all(f"cmd:{command}", {}, postbox, queries("a"), 5, on_answer=answers.append)
+    _, answers = ask_all(f"cmd:{command}", {}, postbox, queries("a"))
     assert answers[0].spans == (Span("README.md", 1, 1),)
     assert answers[0].error == "1 of 2 results name no file of the corpus: /etc/passwd"
     assert answers[0].seconds
@@ -272,18 +265,16 @@ def test_systems_are_asked_in_turn(fickle: str, postbox: SystemCorpus, log: Path
     assert [told[name].restarts for name in "xyz"] == [1, 0, 0]
 
 
-def test_a_large_corpus_of_documents_reaches_the_worker(tmp_path: Path):
+def test_a_large_corpus_of_documents_reaches_the_worker(ask_all: Callable[..., Any], tmp_path: Path):
     texts = tuple(Chunk(str(n), f"word{n} text", path=f"{n}.txt") for n in range(20_000))
     corpus = SystemCorpus("c", tmp_path, texts)
-    answers: list[SystemAnswer] = []
-    ask_all("bow", {}, corpus, queries("word777"), 5, on_answer=answers.append)
+    _, answers = ask_all("bow", {}, corpus, queries("word777"))
     assert answers[0].spans[0] == Span("777.txt")
 
 
-def test_all_systems_get_the_same_threads(postbox: SystemCorpus, tool: Callable[..., str]):
+def test_all_systems_get_the_same_threads(ask_all: Callable[..., Any], postbox: SystemCorpus, tool: Callable[..., str]):
     lines = 'assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "3"; print("README.md:1")'
-    answers: list[SystemAnswer] = []
-    ask_all(f"cmd:{tool(lines)}", {}, postbox, queries("a"), 5, threads=3, on_answer=answers.append)
+    _, answers = ask_all(f"cmd:{tool(lines)}", {}, postbox, queries("a"), threads=3)
     assert answers[0].error == ""
 
 
@@ -291,12 +282,15 @@ PARENT = """
 import sys
 from pathlib import Path
 from assay.bench.system_corpus import SystemCorpus
-from assay.bench.ask_worker import ask_all
+from assay.bench.ask_worker import Worker
+from assay.bench.systems.system_worker import SystemTask
 from assay.types import Query
 
 spec, log, child, root = sys.argv[1:]
 options = {"arguments": {"log": log, "child": child}, "timeout_s": 50.0}
-ask_all(spec, options, SystemCorpus("c", Path(root)), [Query("1", "hang")], 5, on_answer=print)
+with Worker(SystemTask(spec, options, SystemCorpus("c", Path(root)))) as worker:
+    worker.prepare()
+    worker.ask(Query("1", "hang"), 5)
 """
 
 

@@ -230,32 +230,7 @@ class _Tail:
                 del self._held[:-_TAIL_BYTES]
 
 
-def ask_all(  # noqa: PLR0913  what one run is
-    spec: str,
-    options: Mapping[str, Any],
-    corpus: SystemCorpus,
-    queries: Sequence[Query],
-    k: int,
-    *,
-    timeout_s: float = 30.0,
-    index_timeout_s: float = 3600.0,
-    threads: int = 1,
-    on_answer: Callable[[SystemAnswer], None],
-) -> Preparation:
-    """Ask one system every query in order; each answer is handed on as it comes."""
-    only = Contender(spec, spec, options, corpus, queries)
-    told = ask_in_turn(
-        [only],
-        k,
-        timeout_s=timeout_s,
-        index_timeout_s=index_timeout_s,
-        threads=threads,
-        on_answer=lambda _, answer: on_answer(answer),
-    )
-    return told[spec]
-
-
-def ask_in_turn(  # noqa: PLR0913  the same
+def ask_in_turn(  # noqa: PLR0913  what one run is
     contenders: Sequence[Contender],
     k: int,
     *,
