@@ -122,17 +122,10 @@ class Cage:
         if not self._control:
             self.start()
         job = ticket.job
-        files = [
-            frames.sealed_file(job.candidate),
-            frames.sealed_file(job.stdin),
-            frames.empty_file(),
-            frames.empty_file(),
-            frames.empty_file(),
-        ]
+        files = [*map(frames.sealed_file, (job.candidate, job.stdin)), *(frames.empty_file() for _ in range(3))]
         if job.judge is not None:
             files += [frames.empty_file(), frames.sealed_file(job.judge)]
-        limits = self.admit(ticket, files)
-        message = {"limits": asdict(limits), "tests": self.tests_key(job)}
+        message = {"limits": asdict(self.admit(ticket, files)), "tests": self.tests_key(job)}
         with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
             frames.send(cast(socket.socket, self._control), message, files)
 

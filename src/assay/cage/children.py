@@ -16,10 +16,11 @@ import socket
 import sys
 import time
 import traceback
+from _signal import signal as set_handler  # type: ignore[import-not-found]  # the other costs a child 30 pages
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from resource import setrlimit
-from signal import signal as default_signal
 from typing import Any, NoReturn, Protocol
 
 from assay.cage import forks, frames, landlock
@@ -70,8 +71,8 @@ def run_child(work: Callable[[socket.socket | None, dict[str, Any], int], object
     """Call the harness with what lies ready at the usual descriptors, and end without running anybody's handlers."""
     code = 1
     try:
-        with open(SPEC, "rb") as file:
-            spec = json.loads(file.read())
+        spec = json.loads(frames.read(SPEC))
+        os.close(SPEC)
         work(_channel(), spec, SAYS)
         code = 0
     except SystemExit as left:
@@ -113,12 +114,13 @@ def run_source(channel: socket.socket | None, spec: dict[str, Any], says: int) -
     exec(compile(spec["source"], "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102  that is the purpose
 
 
-def prepare(house: Confinement, limits: Limits, *, judge: bool, victim: int) -> Callable[[], None]:
+@lru_cache(maxsize=2)
+def prepare(house: Confinement, limits: Limits, strangers: int, *, judge: bool, victim: int) -> Callable[[], None]:
     """Return what a child does first: take its place, limits, user and filters, each made ready before the fork.
 
     The first touch of a page costs a fork more than anything else, so a child runs as little Python as can be.
     """
-    bounds = _bounds(limits, house.strangers(), counted=not judge)
+    bounds = _bounds(limits, strangers, counted=not judge)
     user = house.users[judge] if house.users else None
     filtered = house.filter.bind(victim) if house.filter and house.namespaces else None
     own_filter, rules, folder = house.filter, house.rules, house.folder
@@ -160,7 +162,7 @@ def settle(files: Mapping[int, int]) -> None:
             os.close(target)
         last = target
     os.closerange(last + 1, 1 << 20)
-    default_signal(2, signal.default_int_handler)
+    set_handler(signal.SIGINT, signal.default_int_handler)
     forks.give_back()
     gc.enable()
 

@@ -186,7 +186,7 @@ class ForkServer:
         nothing = self._nothing
         ours, theirs = frames.pair()
         with theirs:
-            confine = prepare(self._house, limits, judge=True, victim=1)
+            confine = prepare(self._house, limits, self._house.strangers(), judge=True, victim=1)
             pid = os.fork()
             if not pid:
                 with contextlib.suppress(BaseException):
@@ -198,7 +198,7 @@ class ForkServer:
         return self._judge
 
     def _candidate(self, files: dict[int, int], limits: Limits, *, victim: int) -> int:
-        confine = prepare(self._house, limits, judge=False, victim=victim)
+        confine = prepare(self._house, limits, self._house.strangers(), judge=False, victim=victim)
         pid = os.fork()
         if pid:
             return self._processes.lead(pid)

@@ -54,6 +54,8 @@ _FAMILIES = (1, 2, 10)
 _OF_A_PROCESS = "prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr".split()
 _TO_A_PROCESS = "kill tgkill rt_sigqueueinfo rt_tgsigqueueinfo".split()
 
+_STRETCH = 64
+"""The kernel tries each number when a filter is loaded, in each process: no call goes past all of the others."""
 _PLACE = 0x7A7A7A7A
 """Stands for the number of a process until it is known."""
 
@@ -70,7 +72,6 @@ class Filter:
         self, *, namespaces: bool, own_files: bool = True, signals_younger: bool = True, machine: str = MACHINE
     ) -> None:
         code = _Code(NUMBERS[machine])
-        code.head(ARCHITECTURES[machine], x32=machine == "x86_64")
         code.deny(DENIED, errno.EPERM)
         code.deny(_ABSENT, errno.ENOSYS)
         code.deny(_UNSUPPORTED, errno.EOPNOTSUPP)
@@ -93,9 +94,9 @@ class Filter:
         if not (namespaces and own_files):
             code.deny(OUTSIDE, errno.EPERM)
             code.when(["socketpair"], _CONNECTED_FOR_GOOD, errno.EPERM)
-        code.done.append((_RETURN, 0, 0, _ALLOW))
-        self._text = b"".join(struct.pack("HBBI", *one) for one in code.done)
-        constants = enumerate(constant for *_, constant in code.done)
+        done = code.instructions(ARCHITECTURES[machine], x32=machine == "x86_64")
+        self._text = b"".join(struct.pack("HBBI", *one) for one in done)
+        constants = enumerate(constant for *_, constant in done)
         self._places = [(8 * n + 4, value != _PLACE) for n, value in constants if value in (_PLACE, _PLACE + 1)]
 
     def program(self, pid: int) -> bytes:
@@ -160,28 +161,32 @@ _CONNECTED_FOR_GOOD = [(_LOAD, 0, 0, _ARGUMENT + 8), (_AND, 0, 0, 0xF), (_EQUAL,
 
 
 class _Code:
-    """Instructions as they are written."""
+    """Rules as they are written; the first that names a call decides about it."""
 
     def __init__(self, numbers: dict[str, int]) -> None:
         self._numbers = numbers
-        self.done: list[_Instruction] = []
-
-    def head(self, architecture: int, *, x32: bool) -> None:
-        """Kill foreign architectures, refuse the calls of x32, and leave the call's number loaded."""
-        self.done += [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)]
-        self.done += [(_LOAD, 0, 0, _NUMBER)]
-        if x32:
-            self.done += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _ERRNO | errno.EPERM)]
+        self._rules: list[tuple[list[int], list[_Instruction]]] = []
 
     def deny(self, names: Sequence[str], error: int) -> None:
         """Refuse these calls whatever their arguments."""
         self.when(names, [], error, allow=False)
 
     def when(self, names: Sequence[str], block: list[_Instruction], error: int, *, allow: bool = True) -> None:
-        """Let a block decide about these calls, in groups that a jump of 255 instructions can cross."""
+        """Let a block decide about these calls."""
         numbers = sorted(self._numbers[name] for name in names if name in self._numbers)
         ends = [*block, (_RETURN, 0, 0, _ERRNO | error), *([(_RETURN, 0, 0, _ALLOW)] if allow else [])]
-        for start in range(0, len(numbers), 200):
-            group = numbers[start : start + 200]
-            self.done += [(_EQUAL, len(group) - position, 0, number) for position, number in enumerate(group)]
-            self.done += [(_JUMP, 0, 0, len(ends)), *ends]
+        self._rules.append((numbers, ends))
+
+    def instructions(self, architecture: int, *, x32: bool) -> list[_Instruction]:
+        """Kill foreign architectures, refuse the calls of x32, and decide about the others by stretches of numbers."""
+        done = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL)]
+        done += [(_LOAD, 0, 0, _NUMBER)]
+        done += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _ERRNO | errno.EPERM)] if x32 else []
+        for start in range(0, max(max(numbers, default=0) for numbers, _ in self._rules) + 1, _STRETCH):
+            part: list[_Instruction] = []
+            for numbers, ends in self._rules:
+                group = [number for number in numbers if start <= number < start + _STRETCH]
+                part += [(_EQUAL, len(group) - position, 0, number) for position, number in enumerate(group)]
+                part += [(_JUMP, 0, 0, len(ends)), *ends] if group else []
+            done += [(_AT_LEAST, 0, 1, start + _STRETCH), (_JUMP, 0, 0, len(part) + 1), *part, (_RETURN, 0, 0, _ALLOW)]
+        return [*done, (_RETURN, 0, 0, _ALLOW)]

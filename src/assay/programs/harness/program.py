@@ -122,11 +122,24 @@ def _line_of(error: BaseException) -> int:
     return line
 
 
+_Streams = tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]
+_MADE: list[_Streams] = []
+_REPLACED: list[object] = []
+
+
+def make_streams() -> None:
+    """Make the streams of the first program of each process that is forked from here on.
+
+    Those that they replace are kept: to end them would cost each program as much as to make others.
+    """
+    _MADE[:] = [(_reader(0), _writer(1), _writer(2))]
+    _REPLACED[:] = sys.stdin, sys.stdout, sys.stderr
+
+
 def fresh_streams() -> None:
     """Give the program streams of its own on the descriptors 0 to 2, which take any text."""
-    sys.stdin = sys.__stdin__ = _reader(0)  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = _writer(1)  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = _writer(2)  # type: ignore[misc]
+    made = _MADE.pop() if _MADE else (_reader(0), _writer(1), _writer(2))
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = made  # type: ignore[misc]
     sys.argv = [FILE]
 
 

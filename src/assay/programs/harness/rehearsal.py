@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from assay.programs.harness.candidate import Candidate
 from assay.programs.harness.codec import Channel
-from assay.programs.harness.program import FILE
+from assay.programs.harness.program import FILE, make_streams
 from assay.programs.harness.script_plan import packed, packed_call, script_plan
 from assay.programs.harness.test_process import TestProcess, plans_of
 
@@ -54,6 +54,7 @@ def rehearse() -> None:
         del sys.modules[name]
     sys.modules.update(before)
     linecache.cache.pop(FILE, None)
+    make_streams()
 
 
 def _tests() -> list[dict[str, Any]]:
