@@ -53,8 +53,9 @@ test: install  ## every test whose extras are installed, on all cores
 golden: install  ## write the golden rankings anew; read the diff
 	ASSAY_GOLDEN=write $(BIN)/python -m pytest tests/golden
 
-docs: install  ## write docs/cli from the commands
+docs: install  ## write docs/cli from the commands, and the card of the default encoder from its record
 	$(BIN)/python -m assay.cli.reference docs/cli
+	$(BIN)/python -m assay.encode.card docs/models/static-default.md
 
 site: install  ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

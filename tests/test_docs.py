@@ -20,6 +20,8 @@ import pytest
 
 from assay.cli.main import assay as top
 from assay.cli.reference import pages
+from assay.encode.card import card
+from assay.encode.static import default_static
 from assay.search.ranking import ALL_FEATURES
 from assay.settings import Settings
 
@@ -58,6 +60,11 @@ def script(page: Path) -> str:
             lines.append(f'{{ {command}\n}} >"$SHOWN/{shown}" 2>&1')
             shown += 1
     return "\n".join(lines)
+
+
+def test_the_card_of_the_default_encoder_is_what_its_training_recorded():
+    page = ROOT / "docs" / "models" / "static-default.md"
+    assert page.read_text(encoding="utf-8") == card("static:default", default_static().about), "make docs"
 
 
 def test_a_fence_says_what_is_known():

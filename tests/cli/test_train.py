@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 PAIRS = [
@@ -33,12 +34,61 @@ def test_an_encoder_is_trained_and_can_be_searched_with(assay, project: Path, tm
         "train", "encoder", "--pairs", file, "--repository", project, "--teacher", "hash:32", "--out", out, *settings
     )
     assert ran.status == 0, ran.err
-    assert ran.out.startswith("held out    MRR    95% interval\n")
+    assert ran.out.startswith("held out          MRR    95% interval\n")
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["settings"]["dimension"] == 16
     assert manifest["corpus"]
     found = assay("search", "send_mail", project, "--encoder", f"static:{out}")
     assert found.out.startswith(f"{project}/mail/send.py:6")
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    tokens = "read write check remove name address price date user order letter parcel invoice".split()
+    np.savez(tmp_path / "words.npz", tokens=tokens, vectors=np.random.default_rng(0).integers(-9, 9, (len(tokens), 24)))
+    return tmp_path / "words.npz"
+
+
+def test_words_are_joined_to_the_shipped_table(assay, project: Path, tmp_path: Path, words: Path):
+    pytest.importorskip("torch", reason="the train extra is not installed")
+    file, out = tmp_path / "pairs.jsonl", tmp_path / "out"
+    file.write_text("".join(json.dumps(pair) + "\n" for pair in PAIRS))
+    small = ["dimension=16", "batch=16", "held_out_one_in=0", 'held_out=["e"]']
+    settings = [argument for change in small for argument in ("--set", change)]
+    ran = assay("train", "encoder", "--join", words, "--pairs", file, "--out", out, *settings)
+    assert ran.status == 0, ran.err
+    assert [line.split("  ")[0] for line in ran.out.splitlines()[1:-1]] == [
+        "BM25",
+        "before",
+        "joined",
+        "tuned",
+        "mean of the two",
+    ]
+    about = json.loads((out / "encoder.json").read_text())
+    assert about["before"]["version"]
+    assert about["joined"] == {"name": "words", "words": 13, "dimension": 24, "known": 13}
+    assert json.loads((out / "manifest.json").read_text())["settings"]["weight"] == 0.7
+    found = assay("search", "send_mail", project, "--encoder", f"static:{out}")
+    assert found.out.startswith(f"{project}/mail/send.py:6")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--join", "words.npz", "--teacher", "hash:32"], "--join starts from a table and reads no teacher: leave out"),
+        (["--from", "static:default"], "--from names the table that --join starts from: add --join FILE, or leave"),
+        (["--join", "words.npz", "--from", "hash:32"], "'hash:32' is not a table that Assay trained: give --from "),
+        (["--join", "none.npz"], "cannot read word vectors from none.npz: "),
+        (["--join", "words.npz"], "nothing to learn from: give --from-environment, --repository PATH or --pairs FILE"),
+        (["--join", "words.npz", "--set", "entries=3"], "unknown setting 'entries' in --set"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(assay, words: Path, monkeypatch, arguments: list[str], error: str):
+    monkeypatch.chdir(words.parent)
+    ran = assay("train", "encoder", "--out", "out", *arguments)
+    assert (ran.status, ran.err.count("\n")) == (2, 1)
+    assert ran.err.startswith(f"assay: {error}")
+    assert not Path("out").exists()
 
 
 def test_a_setting_that_training_does_not_have_is_said(assay, project: Path, tmp_path: Path):

@@ -13,10 +13,11 @@ from assay.encode.bags import TokenBags, without_shared
 from assay.encode.card import card
 from assay.encode.examine import bm25, reciprocal_ranks
 from assay.encode.hashed import HashedEncoder
+from assay.encode.split_pairs import is_held_out
 from assay.encode.stages import Questions, Texts, contrast, fit
 from assay.encode.static import load_static
 from assay.encode.train_settings import TrainSettings
-from assay.encode.train_static import Teacher, choose_entries, is_held_out, train, usable_pieces
+from assay.encode.train_static import Teacher, choose_entries, train, usable_pieces
 from assay.encode.training_pairs import TrainingPair
 from assay.encode.vectors import unit
 from assay.errors import InputError
@@ -72,6 +73,7 @@ def test_held_out_sources_are_named_ones_and_one_in_twelve() -> None:
     assert is_held_out("mine", settings)
     share = sum(is_held_out(f"package{number}", settings) for number in range(1200)) / 1200
     assert 0.05 < share < 0.12
+    assert not any(is_held_out(f"package{number}", TrainSettings(held_out_one_in=0)) for number in range(1200))
 
 
 def test_fitting_brings_sums_to_where_the_teacher_put_the_texts() -> None:

@@ -1,17 +1,22 @@
-"""What is learned from to trained parts: pairs and a teacher to a static encoder, judged queries to ranking weights."""
+"""What is learned from to trained parts: pairs to a static encoder, judged queries to ranking weights.
+
+An encoder has a teacher beside its pairs: another encoder, or the words of one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from assay import plugins
 from assay.assemble.indexes import encoder_of
 from assay.assemble.pipeline import dictionary
-from assay.encode.train_settings import TrainSettings
-from assay.errors import MissingExtra
+from assay.encode.static import StaticEncoder
+from assay.encode.train_settings import JoinSettings, TableSettings, TrainSettings
+from assay.errors import InputError, MissingExtra
 from assay.protocols import Say
 from assay.runs.run_manifest import write_manifest
 from assay.search.harvest import LEFT_OUT
@@ -22,22 +27,23 @@ from assay.settings import EncoderSettings, Settings, changed
 if TYPE_CHECKING:
     from assay.encode.examine import Score
     from assay.encode.training_pairs import TrainingPair
+    from assay.encode.word_vectors import TableAndWords
     from assay.search.trained_ranking import TrainedRanking
 
+Kind = TypeVar("Kind", bound=TableSettings)
 
-def train_settings(changes: Sequence[str]) -> TrainSettings:
+
+def train_settings(kind: type[Kind], changes: Sequence[str]) -> Kind:
     """Return how an encoder is trained: what ground truths are about is left out unless `changes` say otherwise."""
-    return changed(TrainSettings(left_out=tuple(sorted(LEFT_OUT))), changes)
+    return changed(kind(left_out=tuple(sorted(LEFT_OUT))), changes)
 
 
 def train_encoder(
     pairs: Sequence[TrainingPair], spec: str, folder: Path, settings: TrainSettings, say: Say
 ) -> list[Score]:
     """Train a static encoder, a teacher's spec given, into a folder with its manifest; return how each stage does."""
-    try:
+    with _extra_of("train encoder"):
         from assay.encode.train_static import Teacher, train, usable_pieces
-    except ModuleNotFoundError as error:
-        raise MissingExtra("train encoder", str(error.name), "train") from error
     encoder = plugins.make("encoder", spec)
     tokenizer = getattr(getattr(encoder, "runner", None), "tokenizer", None)
     named = Path(spec.partition(":")[2])
@@ -45,6 +51,25 @@ def train_encoder(
         named.name if named.is_dir() else spec, encoder, usable_pieces(tokenizer.get_vocab()) if tokenizer else ()
     )
     scores = train(pairs, teacher, folder, settings, say)
+    write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=map(astuple, pairs))
+    return scores
+
+
+def table_of(spec: str) -> StaticEncoder:
+    """Return the table of words that a spec names, to go on from."""
+    encoder = plugins.make("encoder", spec)
+    if not isinstance(encoder, StaticEncoder):
+        raise InputError(f"'{spec}' is not a table that Assay trained: give --from static:default or static:FOLDER")
+    return encoder
+
+
+def join_encoder(
+    pairs: Sequence[TrainingPair], parts: TableAndWords, folder: Path, settings: JoinSettings, say: Say
+) -> list[Score]:
+    """Join words to a table, into a folder with its manifest; return how each stage does."""
+    with _extra_of("train encoder"):
+        from assay.encode.train_join import train_joined
+    scores = train_joined(pairs, parts, folder, settings, say)
     write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=map(astuple, pairs))
     return scores
 
@@ -60,9 +85,16 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
 ) -> list[TrainedRanking]:
     """Train a ranking of code, of documentation or of both into a folder; return how well each does."""
     queries = judged_queries(truths, checkouts)
-    try:
+    with _extra_of("train ranking"):
         from assay.search.learn_ranking import train_all
-    except ModuleNotFoundError as error:
-        raise MissingExtra("train ranking", str(error.name), "train") from error
     encoder = encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
     return train_all(gather(queries, checkouts, encoder, dictionary, say), folder, settings, say, ablate=ablate)
+
+
+@contextmanager
+def _extra_of(part: str) -> Iterator[None]:
+    """Name the extra that brings the library whose import failed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(part, str(error.name), "train") from error

@@ -49,9 +49,9 @@ class Examination:
         """Examine word matching."""
         return _score("BM25", bm25(self._queries, self._answers), None)
 
-    def of_teacher(self) -> Score:
+    def of_teacher(self, system: str = "teacher") -> Score:
         """Examine the teacher."""
-        return _score("teacher", self._told @ self._told_answers.T, 1.0)
+        return _score(system, self._told @ self._told_answers.T, 1.0)
 
     def of_table(self, system: str, table: Vectors) -> Score:
         """Examine a table as it would be shipped, quantised."""

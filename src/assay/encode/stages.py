@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from assay.encode.bags import Ints, TokenBags, without_shared
-from assay.encode.train_settings import TrainSettings
+from assay.encode.train_settings import TableSettings, TrainSettings
+from assay.encode.training_pairs import TrainingPair
 from assay.encode.vectors import unit
+from assay.encode.vocabulary import Vocabulary
 from assay.protocols import Say, Vectors
 
 _FIT_BATCH = 512
@@ -33,6 +35,12 @@ class Questions:
 
     queries: TokenBags
     answers: TokenBags
+
+    @classmethod
+    def of(cls, pairs: Sequence[TrainingPair], vocabulary: Vocabulary) -> Questions:
+        """Return the rows of both texts of pairs."""
+        queries = TokenBags([vocabulary.rows(pair.query) for pair in pairs])
+        return cls(queries, TokenBags([vocabulary.rows(pair.code) for pair in pairs]))
 
 
 class WordTable(torch.nn.Module):
@@ -56,6 +64,15 @@ class WordTable(torch.nn.Module):
         """Return the table."""
         table: Vectors = (self.directions * self.weights.exp()[:, None]).detach().numpy()
         return table
+
+
+def sums(table: Vectors, bags: TokenBags) -> Vectors:
+    """Return the unit-length sum of the rows of each bag."""
+    starts = torch.from_numpy(np.cumsum(bags.lengths) - bags.lengths)
+    found: Vectors = functional.embedding_bag(
+        torch.from_numpy(bags.flat), torch.from_numpy(table), starts, mode="sum"
+    ).numpy()
+    return unit(found)
 
 
 def project(told: Vectors, words: Vectors, dimension: int) -> tuple[Vectors, Vectors]:
@@ -89,7 +106,7 @@ def fit(table: Vectors, texts: Texts, settings: TrainSettings, say: Say) -> Vect
     return model.rows()
 
 
-def contrast(table: Vectors, questions: Questions, texts: Texts, settings: TrainSettings, say: Say) -> Vectors:
+def contrast(table: Vectors, questions: Questions, texts: Texts, settings: TableSettings, say: Say) -> Vectors:
     """Return a table that finds each query's answer among the batch's, and still agrees with the teacher on texts."""
     model, random = WordTable(table), np.random.default_rng(settings.seed)
     count = len(questions.queries)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,17 @@ _BATCH = 128  # texts whose distinct rows are at hand at once: a few megabytes
 class StaticEncoder:
     """An encoder that looks words up; a text without a known word is the zero vector."""
 
-    def __init__(self, name: str, vocabulary: Vocabulary, table: NDArray[np.int8], scales: NDArray[np.float16]) -> None:
+    def __init__(
+        self,
+        name: str,
+        vocabulary: Vocabulary,
+        table: NDArray[np.int8],
+        scales: NDArray[np.float16],
+        about: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
         self.name = name
         self.vocabulary = vocabulary
+        self.about = about
         self._table = table
         self._scales = scales
 
@@ -52,6 +61,11 @@ class StaticEncoder:
     def rows(self, words: Sequence[str]) -> Vectors:
         """Return one unit-length row a single lower-case word, for comparing words with words."""
         return self.encode(words, "query")
+
+    def table(self) -> Vectors:
+        """Return all rows at their own lengths, for a training that goes on from here; as int8 they take a quarter."""
+        rows: Vectors = self._table.astype(np.float32) * self._scales.astype(np.float32)[:, None]
+        return rows
 
     def vectors_of(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the unit-length vectors of rows of the table, shape `(len(rows), dimension)`."""
@@ -133,4 +147,4 @@ def _read(folder: Path, label: str) -> StaticEncoder:
         raise InputError(
             f"static encoder in {folder} is torn: {len(vocabulary)} words, {len(table)} rows; make it again"
         )
-    return StaticEncoder(f"static:{label}@{about['version']}", vocabulary, table, scales)
+    return StaticEncoder(f"static:{label}@{about['version']}", vocabulary, table, scales, about)

@@ -10,29 +10,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import torch
 
 from assay.encode.bags import TokenBags
 from assay.encode.examine import Examination, Score
+from assay.encode.split_pairs import split
 from assay.encode.stages import Questions, Texts, contrast, fit, mean_table, project, rarity_weights
 from assay.encode.static import save_static
+from assay.encode.train_record import record
 from assay.encode.train_settings import TrainSettings
 from assay.encode.training_pairs import TrainingPair
 from assay.encode.vocabulary import CONTINUES, Vocabulary
-from assay.errors import InputError
 from assay.protocols import Encoder, Say, Vectors
 from assay.terms import WORD, parts
 
-_HELD_OUT_ONE_IN = 12
-_TESTED_KINDS = ("doc", "given")
-_TESTED_SOURCES = 8  # at least, so that no source decides the figures
 _PIECE = re.compile(r"(##)?([a-z]+|[0-9]+)")
 _LATIN = re.compile(r"[a-z]{2,24}")
 
@@ -47,29 +43,20 @@ class Teacher:
     pieces: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderPairs:
-    """Pairs to learn from, and pairs of other sources to be examined on."""
-
-    learned: list[TrainingPair]
-    tested: list[TrainingPair]
-
-
 def train(
     pairs: Sequence[TrainingPair], teacher: Teacher, folder: Path, settings: TrainSettings, say: Say
 ) -> list[Score]:
     """Train a table, write it and its record to a folder, and return how each stage does on held-out sources."""
     random = np.random.default_rng(settings.seed)
 
-    # --- data: whole sources are held out, since functions of one package resemble each other
+    # --- data
     data = split(pairs, settings)
     say(f"{len(data.learned)} pairs to learn, {len(data.tested)} of {len(pairs) - len(data.learned)} held out")
 
     # --- vocabulary
     entries = choose_entries(teacher.pieces, data.learned, settings)
     vocabulary = Vocabulary(entries)
-    queries = TokenBags([vocabulary.rows(pair.query) for pair in data.learned])
-    questions = Questions(queries, TokenBags([vocabulary.rows(pair.code) for pair in data.learned]))
+    questions = Questions.of(data.learned, vocabulary)
     say(f"{len(entries)} words and pieces, {len(teacher.pieces)} of the teacher")
 
     # --- teacher: every entry alone, some real texts, the held-out pairs
@@ -89,7 +76,7 @@ def train(
         scores.append(examination.of_table(stage, table))
 
     # --- save
-    save_static(folder, entries, table, _record(data, teacher, settings, table, scores))
+    save_static(folder, entries, table, record(data, settings, table, scores, teacher=teacher.name))
     return scores
 
 
@@ -112,21 +99,7 @@ def _stages(
     yield "mean of the three", mean_table((distilled, fitted, trained))
 
 
-# --- data and vocabulary --------------------------------------------------------------------------------------------
-
-
-def split(pairs: Sequence[TrainingPair], settings: TrainSettings) -> EncoderPairs:
-    """Return the pairs in two parts that share no source."""
-    learned = [pair for pair in pairs if not is_held_out(pair.source, settings)]
-    tested = _tested([pair for pair in pairs if is_held_out(pair.source, settings)], settings)
-    if not learned or len(tested) < 2:
-        raise InputError(f"{len(learned)} pairs to learn, {len(tested)} held out: too few; add sources or --pairs")
-    return EncoderPairs(learned, tested)
-
-
-def is_held_out(source: str, settings: TrainSettings) -> bool:
-    """Tell whether a source is only evaluated on: named ones, and one in twelve of the others."""
-    return source in settings.held_out or crc32(source.encode()) % _HELD_OUT_ONE_IN == 0
+# --- vocabulary --------------------------------------------------------------------------------------------
 
 
 def choose_entries(pieces: Sequence[str], pairs: Sequence[TrainingPair], settings: TrainSettings) -> list[str]:
@@ -145,39 +118,8 @@ def usable_pieces(tokens: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({token for token in tokens if _PIECE.fullmatch(token)}))
 
 
-def _tested(held: Sequence[TrainingPair], settings: TrainSettings) -> list[TrainingPair]:
-    """Return held-out pairs of documentation and code in a fixed order, no text twice, few of one source."""
-    most = max(settings.evaluated // _TESTED_SOURCES, 1)
-    chosen: list[TrainingPair] = []
-    taken: Counter[str] = Counter()
-    texts: set[str] = set()
-    for pair in sorted(held, key=lambda pair: sha256(f"{settings.seed} {pair.query} {pair.code}".encode()).digest()):
-        if pair.kind in _TESTED_KINDS and not {pair.query, pair.code} & texts and taken[pair.source] < most:
-            texts.update((pair.query, pair.code))
-            taken[pair.source] += 1
-            chosen.append(pair)
-    return chosen[: settings.evaluated]
-
-
 def _texts_to_fit(pairs: Sequence[TrainingPair], settings: TrainSettings, random: np.random.Generator) -> list[str]:
     """Return as many different texts as asked for, questions and answers alike, cut to what is quick to read."""
     texts = sorted({text[: settings.fit_characters] for pair in pairs for text in (pair.query, pair.code)})
     chosen = random.permutation(len(texts))[: settings.fit_texts]
     return [texts[place] for place in chosen]
-
-
-def _record(
-    data: EncoderPairs, teacher: Teacher, settings: TrainSettings, table: Vectors, scores: Sequence[Score]
-) -> dict[str, object]:
-    """Return what a model card is made of; the version changes when any number of the table does."""
-    return {
-        "version": sha256(table.astype(np.float16).tobytes()).hexdigest()[:12],
-        "entries": len(table),
-        "teacher": teacher.name,
-        "sources": len({pair.source for pair in data.learned}),
-        "pairs": dict(sorted(Counter(pair.kind for pair in data.learned).items())),
-        "held_out": dict(sorted(Counter(pair.source for pair in data.tested).items())),
-        "left_out": sorted(settings.left_out),
-        "settings": asdict(settings),
-        "scores": [asdict(score) for score in scores],
-    }
