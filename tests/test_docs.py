@@ -22,7 +22,7 @@ from assay.cli.main import assay as top
 from assay.cli.reference import pages
 from assay.encode.card import card
 from assay.encode.static import default_static
-from assay.search.ranking import ALL_FEATURES
+from assay.search.ranking import PARTS
 from assay.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -167,7 +167,7 @@ def test_the_settings_that_are_documented_are_all_there_are():
 
 
 def test_every_part_of_a_score_is_documented_in_order():
-    assert documented_parts()[0] == [*ALL_FEATURES, "together"]
+    assert documented_parts()[0] == [*PARTS]
 
 
 def test_every_part_of_being_related_is_documented(assay, tmp_path: Path):

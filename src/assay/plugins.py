@@ -43,7 +43,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "scorer": {
         "cross": "assay.encode.cross:CrossEncoder",
-        "ranker": "assay.rank.scorer:RankerScorer",
     },
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",

@@ -149,6 +149,7 @@ def test_a_port_that_is_taken_is_an_error(assay: Callable[..., Any], project: Pa
         (["--host", "192.0.2.1"], "that is no address of this machine; give another --host, such as 127.0.0.1"),
         (["--encoder", "foo"], "unknown encoder 'foo'"),
         (["--set", "search.reranker=foo"], "unknown scorer 'foo'"),
+        (["--set", "search.reranker=ranker:consensus"], "cannot order answers to a question"),
         (["--bench", "."], "--bench '.' holds no results.json: name the folder that assay bench wrote into"),
         (["--truth", "nowhere/a.jsonl"], "--truth 'nowhere/a.jsonl': no such folder: 'nowhere'; make it"),
         (["--truth", "mail"], "--truth 'mail' is a folder: name a file in it"),

@@ -165,3 +165,23 @@ def test_the_best_above_nought_are_candidates_whatever_the_floors(floors):
     assert sorted(scores[_top(scores, None, floors, order)]) == sorted(scores)[-200:]
     assert sorted(scores[_top(scores, allowed, floors, order)]) == sorted(scores[allowed])[-200:]
     assert len(_top(np.zeros(9, np.float32), None, floors, order)) == 0
+
+
+def test_a_unit_that_is_cut_has_one_place_its_best_part(snapshot_of, encoder):
+    def part(start, text, signature="def send(letter)"):
+        return Chunk(
+            f"a.py:{start}", text, "python", "a.py", start, start + 9, "send", "method", "Box", signature=signature
+        )
+
+    chunks = [part(1, "def send(letter): busy"), part(11, "busy retry wait"), part(21, "busy", "def send(box)")]
+    (hits,) = LearnedSearcher(snapshot_of(chunks), encoder).search([Query("1", "busy retry wait")], 10)
+    assert sorted(hit.chunk.start_line for hit in hits) == [11, 21]
+
+
+def test_sections_of_one_heading_keep_their_places(snapshot_of, encoder):
+    chunks = [
+        Chunk(f"a.md:{start}", "busy retry", "markdown", "a.md", start, start + 9, "Sending", "section")
+        for start in (1, 11)
+    ]
+    (hits,) = LearnedSearcher(snapshot_of(chunks), encoder).search([Query("1", "busy retry")], 10)
+    assert len(hits) == 2

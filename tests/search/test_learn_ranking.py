@@ -10,9 +10,10 @@ pytest.importorskip("torch", reason="the train extra is not installed")
 
 from assay.errors import InputError
 from assay.search.hybrid import LearnedSearcher
-from assay.search.learn_ranking import GROUPS, cross_validated, logistic, measured, train_all
+from assay.search.learn_ranking import GROUPS, cross_validated, logistic, train_all
 from assay.search.ranking import ALL_FEATURES, load_ranking
 from assay.search.ranking_examples import gather, judged_queries
+from assay.search.ranking_figures import measured
 from assay.search.ranking_train_settings import RankingTrainSettings
 from assay.types import Query
 
@@ -31,7 +32,8 @@ def examples(judged, encoder):
 
 
 def test_what_is_trained_can_be_searched_with(examples, out: Path, snapshot_of, encoder):
-    trained = train_all(examples, out, SMALL, print)
+    trained, table = train_all(examples, out, SMALL, print)
+    assert {one.system for one in table} == {"learned", "linear", "rrf", "keywords"}
     assert [one.mode for one in trained] == ["code", "docs"]
     assert {file.name for file in out.iterdir()} == {"README.md", "code.json", "docs.json", "manifest.json"}
     stored = load_ranking("code", "hash:64", out)
@@ -50,14 +52,14 @@ def test_two_runs_write_the_same(examples, out: Path):
 
 
 def test_a_mode_without_queries_keeps_the_weights_that_ship(examples, out: Path):
-    (only,) = train_all(examples.of("code"), out, SMALL, print)
+    (only,), _ = train_all(examples.of("code"), out, SMALL, print)
     assert only.mode == "code"
     assert load_ranking("docs", "hash:64", out).scale == load_ranking("docs", "hash:64").scale
     assert load_ranking("code", "hash:64", out).scale != load_ranking("code", "hash:64").scale
 
 
 def test_the_card_and_the_manifest_say_how_it_came_about(examples, out: Path):
-    (code, _) = train_all(examples, out, SMALL, print)
+    (code, _), _ = train_all(examples, out, SMALL, print)
     page = (out / "README.md").read_text("utf-8")
     assert f"### code: {code.queries} queries of 3 repositories" in page
     assert f"| MRR | {code.figures[1].value:.3f} |" in page
@@ -70,7 +72,9 @@ def test_each_query_is_scored_by_weights_that_did_not_see_its_repository(example
     """Poisoning the targets of one repository changes the scores of the others, never its own."""
     own = examples.of("code").own
     poisoned = [
-        type(one)(one.judged, one.rows, one.spans, one.targets[::-1].copy()) if one.judged.repository == "zoo" else one
+        type(one)(one.judged, one.mode, one.rows, one.spans, one.targets[::-1].copy())
+        if one.judged.repository == "zoo"
+        else one
         for one in own
     ]
     before, after = (cross_validated(some, "code", SMALL) for some in (own, poisoned))
@@ -80,7 +84,7 @@ def test_each_query_is_scored_by_weights_that_did_not_see_its_repository(example
 
 
 def test_what_is_left_out_has_no_weight(examples, out: Path):
-    (code, *_) = train_all(examples.of("code"), out, SMALL, print, ablate=True)
+    (code, *_), _ = train_all(examples.of("code"), out, SMALL, print, ablate=True)
     assert [one.group for one in code.ablations] == list(GROUPS)
     assert "| without |" in (out / "README.md").read_text("utf-8")
     assert {len(one.changes) for one in code.ablations} == {len(code.figures)}

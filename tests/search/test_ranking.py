@@ -19,8 +19,9 @@ MODES = pytest.mark.parametrize("mode", ["code", "docs"])
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_shipped_weights_are_for_the_features_that_are_computed(file):
     stored = json.loads(file.read_text("utf-8"))
-    assert tuple(stored["features"]) == ALL_FEATURES
-    for name, features in (("first", FEATURES), ("second", ALL_FEATURES)):
+    known = stored["features"]
+    assert [name for name in ALL_FEATURES if name in known] == known
+    for name, features in (("first", FEATURES), ("second", known)):
         weights = {key: np.array(value) for key, value in stored[name].items()}
         assert weights["linear"].shape == (len(features),)
         assert weights["hidden"].shape == (len(features), len(weights["bias"]))
@@ -92,6 +93,38 @@ def test_what_is_written_is_read_again(tmp_path: Path, mode):
     rows = np.random.default_rng(0).random((5, len(ALL_FEATURES)), dtype=np.float32)
     assert again.second.scores(rows) == pytest.approx(ranking.second.scores(rows), abs=1e-3)
     assert (again.scale, again.offset, again.floor) == (ranking.scale, ranking.offset, ranking.floor)
+
+
+@MODES
+def test_a_feature_that_the_weights_do_not_know_weighs_nothing(tmp_path: Path, mode):
+    file = tmp_path / f"{mode}.json"
+    file.write_text(as_json(load_ranking(mode, "hash:64")))
+    stored = json.loads(file.read_text("utf-8"))
+    last = stored["features"].pop()
+    stored["second"]["linear"].pop()
+    stored["second"]["hidden"].pop()
+    file.write_text(json.dumps(stored))
+    again = load_ranking(mode, "hash:64", tmp_path)
+    assert again.second.linear[ALL_FEATURES.index(last)] == 0
+    assert not again.second.hidden[ALL_FEATURES.index(last)].any()
+
+
+def test_a_feature_that_is_not_computed_is_refused(tmp_path: Path):
+    stored = json.loads(as_json(load_ranking("code", "hash:64")))
+    stored["features"][-1] = "tea_leaves"
+    (tmp_path / "code.json").write_text(json.dumps(stored))
+    with pytest.raises(InputError, match="was trained on other features"):
+        load_ranking("code", "hash:64", tmp_path)
+
+
+def test_levels_of_one_feature_are_one_part():
+    ranking = load_ranking("code", "hash:64")
+    rows = np.zeros((1, len(ALL_FEATURES)), dtype=np.float32)
+    levels = [at for at, name in enumerate(ALL_FEATURES) if name.startswith("alike_text@")]
+    rows[0, levels] = 1
+    (why,) = ranking.explain(rows)
+    assert set(why) == {"alike_text", "together"}
+    assert why["alike_text"] == pytest.approx(float(ranking.second.linear[levels].sum()), abs=1e-3)
 
 
 def test_weights_are_for_a_sort_of_encoder():

@@ -82,3 +82,20 @@ def test_one_repository_is_not_enough(judged):
     truths, checkouts = judged
     with pytest.raises(InputError, match="judged queries of 'zoo' alone; give the ground truths of two"):
         judged_queries([file for file in truths if file.stem == "zoo"], checkouts)
+
+
+def test_a_question_about_all_of_a_repository_is_an_example_of_each_side(judged, encoder):
+    (first, *others), checkouts = judged
+    both = first.with_name("mail_both.csv")
+    both.write_text("query,kind,writer,result1,result2\nbusy server,standard,A,send.py:1-3:2,README.md:1-3:2\n")
+    queries = judged_queries([first, both, *others], checkouts)
+    (asked,) = (one for one in queries if one.query.text == "busy server")
+    assert (asked.repository, asked.query.mode, asked.group) == ("mail", "all", "writer A")
+    examples = gather(queries, checkouts, encoder, frozenset, print).own
+    sides = [one for one in examples if one.judged is not None and one.judged.query.text == "busy server"]
+    assert [(one.mode, {span.path for span in one.spans}) for one in sides] == [
+        ("code", {"send.py"}),
+        ("docs", {"README.md"}),
+    ]
+    assert all(one.targets.any() for one in sides)
+    assert {one.judged.group for one in examples} == {"mail", "shop", "zoo", "writer A"}

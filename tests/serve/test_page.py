@@ -11,7 +11,7 @@ import pytest
 
 from assay.assemble.queries import queries_of
 from assay.errors import InputError
-from assay.search.ranking import ALL_FEATURES
+from assay.search.ranking import PARTS
 
 NOTHING = {"root": "/x", "hits": [], "relevant": False, "stale": False, "cursor": ""}
 FOLDERS = "?q=create+a+directory+if+it+does+not+exist"
@@ -159,7 +159,7 @@ def test_why_shows_the_parts_of_the_score_the_weightiest_first(visit):
 
 def test_every_part_of_a_score_has_a_meaning():
     page = resources.files("assay.serve").joinpath("page/why.js").read_text("utf-8")
-    assert [name for name in ALL_FEATURES if not re.search(rf"^  {name}: \"", page, re.MULTILINE)] == []
+    assert [name for name in PARTS if not re.search(rf"^  {name}: \"", page, re.MULTILINE)] == []
 
 
 def test_what_is_related_is_asked_for_and_left(visit):

@@ -56,7 +56,13 @@ def check(settings: SearchSettings) -> None:
     if settings.ranking == "fused" and not settings.vector_weight + settings.keyword_weight:
         raise InputError("search.vector_weight and search.keyword_weight are both 0; give one of them a weight")
     if settings.reranker:
-        plugins.place("scorer", settings.reranker.partition(":")[0])
+        kind = settings.reranker.partition(":")[0]
+        if kind == "ranker":
+            raise InputError(
+                f"search.reranker is '{settings.reranker}', which orders programs of one task and cannot order answers "
+                "to a question; wanted a scorer such as cross:FOLDER"
+            )
+        plugins.place("scorer", kind)
     if not weights_folder(settings).is_dir():
         wrong = f"search.weights is '{settings.weights}', not a folder"
         raise InputError(f"{wrong}; make one with assay train ranking")

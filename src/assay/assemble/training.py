@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.encode.examine import Score
     from assay.encode.training_pairs import TrainingPair
     from assay.encode.word_vectors import TableAndWords
-    from assay.search.trained_ranking import TrainedRanking
+    from assay.search.trained_ranking import SystemFigures, TrainedRanking
 
 Kind = TypeVar("Kind", bound=TableSettings)
 
@@ -82,7 +82,7 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
     say: Say,
     *,
     ablate: bool,
-) -> list[TrainedRanking]:
+) -> tuple[list[TrainedRanking], list[SystemFigures]]:
     """Train a ranking of code, of documentation or of both into a folder; return how well each does."""
     queries = judged_queries(truths, checkouts)
     with _extra_of("train ranking"):

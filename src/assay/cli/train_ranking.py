@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -54,7 +55,7 @@ def ranking(chosen: TrainRankingOptions) -> None:
         click.echo(line, err=True)
 
     settings = changed(RankingTrainSettings(encoder=chosen.encoder), chosen.changes)
-    trained = train_ranking(chosen.truths, chosen.checkouts, chosen.out, settings, say, ablate=chosen.ablate)
+    trained, table = train_ranking(chosen.truths, chosen.checkouts, chosen.out, settings, say, ablate=chosen.ablate)
     for one in trained:
         click.echo(f"{one.mode}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
         click.echo(f"{'':<12}mean   95% interval")
@@ -63,4 +64,8 @@ def ranking(chosen: TrainRankingOptions) -> None:
         for ablation in one.ablations:
             changes = ", ".join(f"{change.name} {change.value:+.3f}" for change in ablation.changes)
             click.echo(f"without {ablation.group}: {changes}")
+    click.echo("beside plain orders, Hit@5 / MRR")
+    for group, of in groupby(table, key=lambda one: one.group):
+        said = ", ".join(f"{one.system} {one.figures[0].value:.3f} / {one.figures[1].value:.3f}" for one in of)
+        click.echo(f"{group}: {said}")
     click.echo(f"written to {chosen.out}; use it with --set search.weights={chosen.out}")

@@ -57,7 +57,7 @@ def fit_stages(
 def second_stage(example: RankingExample, first: RankingWeights) -> RankingExample:
     """Return an example with the candidates that the first stage lets through."""
     scores = first.scores(example.rows[:, : len(FEATURES)])
-    return example.only((-scores).argsort(kind="stable")[:SECOND_STAGE].tolist())
+    return example.only((-scores).argsort(kind="stable")[: SECOND_STAGE[example.mode]].tolist())
 
 
 def fit_stage(

@@ -22,6 +22,7 @@ from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.question import understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, load_ranking
 from assay.search.spelling import Speller
+from assay.search.text_features import text_features
 from assay.search.token_similarity import TokenSimilarity
 from assay.store.chunk_order import ChunkOrder
 from assay.store.snapshot import Snapshot
@@ -103,17 +104,13 @@ class LearnedSearcher:
         ranking = load_ranking(query.mode, self.encoder.name, self.weights)
         candidates = self.candidates(query, found)
         order = np.argsort(-ranking.first.scores(candidates.rows), kind="stable")
-        first = order[: max(k, SECOND_STAGE)]
+        first = order[: max(k, SECOND_STAGE[query.mode])]
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
-        rows = np.hstack((candidates.rows[first], self.token_features(found, chunks)))
+        rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
         scores = ranking.second.scores(rows)
-        best = np.lexsort((first, -scores))[:k]
+        best = _once_a_unit(np.lexsort((first, -scores)), chunks)[:k]
         explained = zip(ranking.probabilities(scores[best]).tolist(), ranking.explain(rows[best]), strict=True)
         return [Hit(chunks[at], score, why) for at, (score, why) in zip(best.tolist(), explained, strict=True)]
-
-    def token_features(self, found: QueryInCorpus, chunks: Sequence[Chunk]) -> Array:
-        """Return how similar the words of a query are to those of chunks, shape `(chunks, len(TOKEN_FEATURES))`."""
-        return self.token_similarity.features(found.question.words, found.term_weights, chunks)
 
 
 def is_relevant(hits: Sequence[Hit], encoder: str, weights: Path = SHIPPED) -> bool:
@@ -137,6 +134,19 @@ def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: 
         if len(best) >= _DEPTH:
             break
     return order.strongest(scores, best, _DEPTH)
+
+
+def _once_a_unit(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> NDArray[np.intp]:
+    """Keep the best part of each unit that is cut into several; overloads differ in their signature."""
+    parts: set[tuple[str, ...]] = set()
+    kept = []
+    for at in order.tolist():
+        one = chunks[at]
+        unit = (one.path, one.parent, one.symbol, one.kind, one.signature)
+        if not one.symbol or one.language in PROSE or unit not in parts:
+            kept.append(at)
+        parts.add(unit)
+    return np.array(kept, dtype=np.intp)
 
 
 def _first(numbers: NDArray[np.int64], order: ChunkOrder) -> NDArray[np.int64]:

@@ -7,32 +7,27 @@ repository. What is written was learned from all of them, and is calibrated on t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.io import files
-from assay.measure.compare import interval
-from assay.measure.line_spans import Span
-from assay.measure.matched import match
-from assay.measure.measures import parse
 from assay.protocols import Say
 from assay.runs.run_manifest import write_manifest
+from assay.search.asked_kind import KIND_FEATURES
 from assay.search.fit_ranking import Stages, fit_stages, second_stage, use_one_thread
-from assay.search.lexical import Array
 from assay.search.ranking import SHIPPED, Ranking, as_json, weights_file
 from assay.search.ranking_card import card
 from assay.search.ranking_examples import RankingExample, RankingExamples
+from assay.search.ranking_figures import ScoredExample, Values, compared, figures_of, measured
 from assay.search.ranking_train_settings import RankingTrainSettings
+from assay.search.shared_phrases import PHRASE_FEATURES
 from assay.search.token_similarity import TOKEN_FEATURES
-from assay.search.trained_ranking import Ablation, RankingFigure, TrainedRanking
+from assay.search.trained_ranking import Ablation, SystemFigures, TrainedRanking
 from assay.types import Mode
 
 MODES: tuple[Mode, ...] = ("code", "docs")
-MEASURES = ("Hit@5", "MRR", "nDCG@10", "lines@5")
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "words in fields (BM25F)": ("lexical", "lexical_share", "lexical_place"),
     "covered words": ("covered", "covered_name", "covered_body", "rare_missing"),
@@ -43,61 +38,66 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "kind of unit": ("callable", "block", "has_doc"),
     "tests, examples and asides": ("test", "example", "aside"),
     "length": ("log_lines",),
+    "kind asked for": KIND_FEATURES,
+    "phrases": PHRASE_FEATURES,
 }
 """Features that say much the same, which an ablation leaves out together."""
-_HARD = "hard"  # the tag `kind` of queries that share no key word with their answer
-_HITS = 20  # that are measured
 _CALIBRATED = 10  # of the first hits
-
-Values = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredExample:
-    """The candidates of the second stage with their scores."""
-
-    example: RankingExample
-    scores: Array
 
 
 def train_all(
     examples: RankingExamples, folder: Path, settings: RankingTrainSettings, say: Say, *, ablate: bool = False
-) -> list[TrainedRanking]:
+) -> tuple[list[TrainedRanking], list[SystemFigures]]:
     """Train a ranking of each mode that has queries and write a folder that `search.weights` can name.
 
-    A mode without queries keeps the weights that ship, so that the folder serves every search.
+    A mode without queries keeps the weights that ship, so that the folder serves every search. The second value is how
+    the rankings do beside plain orders, for each mode, kind and writer.
     """
     use_one_thread()
-    trained = []
+    trained, tested = [], []
     for mode in MODES:
         of_mode = examples.of(mode)
         if of_mode.own:
             say(f"{mode}: learning from {len(of_mode.own):,} queries")
-            trained.append(train_mode(of_mode, mode, settings, GROUPS if ablate else {}))
+            scores = cross_validated(of_mode.own, mode, settings)
+            trained.append(train_mode(of_mode, scores, mode, settings, GROUPS if ablate else {}))
+            tested += scores
+    full = [one for mode in MODES for one in examples.of(mode).own]
+    table = compared(tested, full, {one.mode: one.ranking.probabilities for one in trained})
     folder.mkdir(parents=True, exist_ok=True)
     texts = {one.mode: as_json(one.ranking) for one in trained}
     for mode in MODES:
         file = weights_file(mode, settings.encoder)
         files.write(folder / file, texts.get(mode) or (SHIPPED / file).read_text("utf-8"))
-    files.write(folder / "README.md", card(trained, settings))
+    files.write(folder / "README.md", card(trained, table, settings))
     asked = ((one.judged.repository, one.judged.query.text, one.judged.entries) for one in examples.own)
     write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=asked)
-    return trained
+    return trained, table
 
 
 def train_mode(
-    examples: RankingExamples, mode: Mode, settings: RankingTrainSettings, groups: Mapping[str, Sequence[str]]
+    examples: RankingExamples,
+    tested: Sequence[ScoredExample],
+    mode: Mode,
+    settings: RankingTrainSettings,
+    groups: Mapping[str, Sequence[str]],
 ) -> TrainedRanking:
-    """Cross-validate, then learn from everything; some groups of features are left out in turn to see their worth."""
-    tested = cross_validated(examples.own, mode, settings)
+    """Learn from everything; some groups of features are left out in turn to see their worth.
+
+    `tested` are the examples with the scores of the cross-validation. The figures are of the queries that ask for this
+    mode alone, if there are any.
+    """
     scale, offset = logistic(*_first_hits(tested))
     floor = float(np.quantile(_best_scores(tested), settings.false_alarms))
     stages = fit_stages(examples.own, mode, settings)
     strangers = _best_scores([scored(one, stages) for one in examples.foreign])
-    whole = measured(tested)
+    alone = [one.example.judged.query.mode == mode for one in tested]
+    chosen = [at for at, own in enumerate(alone) if own or not any(alone)]
+    whole = measured([tested[at] for at in chosen])
 
     def without(group: str) -> Ablation:
-        less = measured(cross_validated(examples.own, mode, settings, groups[group]))
+        less_known = cross_validated(examples.own, mode, settings, groups[group])
+        less = measured([less_known[at] for at in chosen])
         return Ablation(group, figures_of({name: less[name] - values for name, values in whole.items()}))
 
     return TrainedRanking(
@@ -116,22 +116,22 @@ def repositories_of(examples: Sequence[RankingExample]) -> tuple[str, ...]:
     return tuple(sorted({one.judged.repository for one in examples}))
 
 
-# --- cross-validation: by repository, never by query, for queries of one repository resemble each other
+# --- cross-validation: by writer and repository, never by query, for those of one resemble each other
 
 
 def cross_validated(
     examples: Sequence[RankingExample], mode: Mode, settings: RankingTrainSettings, without: Collection[str] = ()
 ) -> list[ScoredExample]:
-    """Return every example scored by weights that were learned on other repositories."""
-    names = repositories_of(examples)
+    """Return every example scored by weights that were learned on other repositories and writers."""
+    names = sorted({one.judged.group for one in examples})
     if len(names) < 2:
         alone = f"the {mode} queries are all of '{names[0]}'"
         raise InputError(f"{alone}: give those of a second repository, or leave them out")
     results: dict[int, ScoredExample] = {}
     for fold in range(min(settings.folds, len(names))):
         held_out = set(names[fold :: settings.folds])
-        stages = fit_stages([one for one in examples if one.judged.repository not in held_out], mode, settings, without)
-        results |= {at: scored(one, stages) for at, one in enumerate(examples) if one.judged.repository in held_out}
+        stages = fit_stages([one for one in examples if one.judged.group not in held_out], mode, settings, without)
+        results |= {at: scored(one, stages) for at, one in enumerate(examples) if one.judged.group in held_out}
     return [results[at] for at in range(len(examples))]
 
 
@@ -140,28 +140,6 @@ def scored(example: RankingExample, stages: Stages) -> ScoredExample:
     first, second = stages
     passed = second_stage(example, first)
     return ScoredExample(passed, second.scores(passed.rows))
-
-
-# --- figures
-
-
-def measured(results: Sequence[ScoredExample]) -> dict[str, Values]:
-    """Return the strict measures of each query by name; `hard …` are of the hard ones alone."""
-    run = {str(at): _ranked(one) for at, one in enumerate(results)}
-    truth = {str(at): one.example.judged.entries for at, one in enumerate(results)}
-    matched = match(run, truth, "line")
-    values = {name: parse(name).of(matched) for name in MEASURES}
-    hard = np.array([one.example.judged.query.tags.get("kind") == _HARD for one in results])
-    return values | ({f"{_HARD} Hit@5": values["Hit@5"][hard]} if hard.any() else {})
-
-
-def _ranked(result: ScoredExample) -> list[Span]:
-    return [result.example.spans[at] for at in np.argsort(-result.scores, kind="stable")[:_HITS]]
-
-
-def figures_of(values: Mapping[str, Values]) -> tuple[RankingFigure, ...]:
-    """Return the mean of each measure with its interval."""
-    return tuple(RankingFigure(name, float(one.mean()), *interval(one)) for name, one in values.items())
 
 
 # --- calibration: Platt's, on scores of weights that did not see the query

@@ -20,6 +20,8 @@ _LONGEST = 4000  # characters of a question that are read: an issue's text, a st
 class Question:
     """A query taken apart."""
 
+    text: str
+    """What was read of it."""
     terms: tuple[str, ...]
     """Distinct stems of its telling words, in order."""
     words: tuple[str, ...]
@@ -43,6 +45,7 @@ def understand(text: str) -> Question:
     word_of = {stem(word): word for word in reversed(telling)}
     terms = tuple(dict.fromkeys(stem(word) for word in telling))
     return Question(
+        text=text,
         terms=terms,
         words=tuple(word_of[term] for term in terms),
         names=tuple(dict.fromkeys((*_typed_names(words), *_joined(plain)))),

@@ -8,7 +8,7 @@ asked for). `assay train ranking` learns the weights on judged queries of many r
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,16 +20,19 @@ from assay.encode.view import is_word_bag
 from assay.errors import InputError
 from assay.search.features import FEATURES
 from assay.search.lexical import Array
-from assay.search.token_similarity import TOKEN_FEATURES
+from assay.search.text_features import TEXT_FEATURES
+from assay.types import Mode
 
-ALL_FEATURES = (*FEATURES, *TOKEN_FEATURES)
+ALL_FEATURES = (*FEATURES, *TEXT_FEATURES)
 """What the second stage looks at; the first looks at `FEATURES`."""
-SECOND_STAGE = 30
+PARTS = (*dict.fromkeys(name.partition("@")[0] for name in ALL_FEATURES), "together")
+"""What a score is explained by: features that differ only in their level are one part."""
+SECOND_STAGE: Mapping[Mode, int] = {"code": 30, "docs": 60}
 """Candidates that reach the second stage, which reads their texts."""
 SHIPPED = Path(__file__).parent / "data"
 
 _LARGEST_EXPONENT = 80.0  # of e, in float32
-_TERMS = (*ALL_FEATURES, "together")
+_PART_OF = np.array([PARTS.index(name.partition("@")[0]) for name in ALL_FEATURES])
 _WEIGHTS = ("linear", "hidden", "bias", "output")
 
 
@@ -69,10 +72,14 @@ class Ranking:
     def explain(self, rows: Array) -> list[Mapping[str, float]]:
         """Return for each row what its features add to the linear part, strongest first; `together` is the rest."""
         together = np.maximum(rows @ self.second.hidden + self.second.bias, 0.0) @ self.second.output
-        parts = np.column_stack((rows * self.second.linear, together))
+        added = rows * self.second.linear
+        parts = np.zeros((len(rows), len(PARTS)), dtype=np.float32)
+        for at, part in enumerate(_PART_OF.tolist()):
+            parts[:, part] += added[:, at]
+        parts[:, -1] = together
         order = np.argsort(-np.abs(parts), axis=1, kind="stable").tolist()
         return [
-            {_TERMS[at]: values[at] for at in strongest if values[at] or at == len(ALL_FEATURES)}
+            {PARTS[at]: values[at] for at in strongest if values[at] or at == len(PARTS) - 1}
             for values, strongest in zip(parts.tolist(), order, strict=True)
         ]
 
@@ -100,13 +107,15 @@ def load_ranking(mode: str, encoder: str, folder: Path = SHIPPED) -> Ranking:
     file = folder / weights_file(mode, encoder)
     try:
         stored = json.loads(file.read_text("utf-8"))
-        stages = (_weights(stored["first"], len(FEATURES)), _weights(stored["second"], len(ALL_FEATURES)))
+        names = [str(name) for name in stored["features"]]
+        first = [name for name in names if name in FEATURES]
+        stages = _weights(stored["first"], first, FEATURES), _weights(stored["second"], names, ALL_FEATURES)
         ranking = Ranking(*stages, float(stored["scale"]), float(stored["offset"]), float(stored["floor"]))
     except FileNotFoundError as error:
         raise InputError(f"no ranking weights '{file}': train them with assay train ranking") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"'{file}' does not hold ranking weights ({error}): {_AGAIN}") from error
-    if tuple(stored["features"]) != ALL_FEATURES:
+    if not set(names) <= set(ALL_FEATURES):
         raise InputError(f"'{file}' was trained on other features than this version computes: {_AGAIN}")
     return ranking
 
@@ -119,8 +128,14 @@ def weights_file(mode: str, encoder: str) -> str:
     return f"{mode}.json" if is_word_bag(encoder) else f"{mode}-contextual.json"
 
 
-def _weights(stored: Mapping[str, Any], features: int) -> RankingWeights:
-    weights = RankingWeights(*(np.array(stored[name], dtype=np.float32) for name in _WEIGHTS))
-    if weights.linear.shape != (features,) or weights.hidden.shape != (features, len(weights.bias)):
-        raise ValueError(f"the weights are of shape {weights.hidden.shape}, wanted ({features}, any)")
-    return weights
+def _weights(stored: Mapping[str, Any], names: Sequence[str], features: Sequence[str]) -> RankingWeights:
+    """Return one stage; a feature that it does not know weighs nothing."""
+    linear, hidden, bias, output = (np.array(stored[name], dtype=np.float32) for name in _WEIGHTS)
+    if linear.shape != (len(names),) or hidden.shape != (len(names), len(bias)):
+        raise ValueError(f"the weights are of shape {hidden.shape}, wanted ({len(names)}, any)")
+    spread = np.zeros((len(features), len(names)), dtype=np.float32)
+    known = {name: at for at, name in enumerate(features)}
+    for at, name in enumerate(names):
+        if name in known:
+            spread[known[name], at] = 1
+    return RankingWeights(spread @ linear, spread @ hidden, bias, output)

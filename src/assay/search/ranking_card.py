@@ -8,7 +8,7 @@ from dataclasses import asdict
 from assay.search.features import FEATURES
 from assay.search.ranking import ALL_FEATURES, SECOND_STAGE
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.trained_ranking import TrainedRanking
+from assay.search.trained_ranking import RankingFigure, SystemFigures, TrainedRanking
 
 _PAGE = """\
 # Weights of the learned ranking
@@ -24,7 +24,8 @@ rankers of programs.
 
 ## Model
 
-Two stages. The first scores all candidates (some 300) by {first} features, the second the best {second_stage} by {all},
+Two stages. The first scores all candidates (some 300) by {first} features, the second the best {second_code} of
+code and {second_docs} of documentation by {all},
 which `docs/formats.md` explains. Each is a linear part and, for each seed, a hidden layer of {hidden_code} units for
 code, {hidden_docs} for documentation; {seeds} seeds, averaged.
 
@@ -36,10 +37,18 @@ fraction of its lines that answer. AdamW, one cycle of {steps} steps of {batch} 
 
 ## Results
 
-Each query scored by weights that were learned without its repository ({folds} folds), strict measures over the first 20
-hits, 95% bootstrap intervals over queries.
+Each query scored by weights that were learned without its repository and without its writer, where he is known
+({folds} folds), strict measures over the first 20 hits, 95% bootstrap intervals over queries.
 
 {results}
+
+### Beside plain orders
+
+The same candidates in the learned order, by the sum of the standardized scores of words and vectors (`linear`), by the
+sum of their reciprocal ranks (`rrf`) and by words alone (`keywords`): Hit@5 / MRR. A query about code and documentation
+(mode `all`) has one list.
+
+{compared}
 
 ## Limits
 
@@ -49,12 +58,14 @@ fall under it, and the table says how many of those put to a wrong repository it
 """
 
 
-def card(trained: Sequence[TrainedRanking], settings: RankingTrainSettings) -> str:
+def card(trained: Sequence[TrainedRanking], table: Sequence[SystemFigures], settings: RankingTrainSettings) -> str:
     """Return the model card of a run."""
     return _PAGE.format(
         first=len(FEATURES),
         all=len(ALL_FEATURES),
-        second_stage=SECOND_STAGE,
+        second_code=SECOND_STAGE["code"],
+        second_docs=SECOND_STAGE["docs"],
+        compared=_compared(table),
         results="\n\n".join(map(_results, trained)),
         **asdict(settings),
     )
@@ -69,6 +80,25 @@ def _results(trained: TrainedRanking) -> str:
         f"| put to a wrong repository and rejected | {trained.rejected:.3f} | |"
         f"{_ablations(trained)}"
     )
+
+
+def _compared(table: Sequence[SystemFigures]) -> str:
+    """Return a row a group and a column a system; the last row is the least of all writers."""
+    systems = list(dict.fromkeys(one.system for one in table))
+    rows: dict[str, dict[str, SystemFigures]] = {}
+    for one in table:
+        rows.setdefault(one.group, {})[one.system] = one
+    lines = [
+        f"| {name} | {of[systems[0]].queries} | " + " | ".join(_pair(of[s].figures) for s in systems) + " |"
+        for name, of in rows.items()
+    ]
+    head = f"| queries | number | {' | '.join(systems)} |\n|---|---|{'---|' * len(systems)}"
+    return "\n".join((head, *lines))
+
+
+def _pair(figures: Sequence[RankingFigure]) -> str:
+    hit, mrr = figures
+    return f"{hit.value:.3f} [{hit.low:.3f}, {hit.high:.3f}] / {mrr.value:.3f}"
 
 
 def _ablations(trained: TrainedRanking) -> str:

@@ -8,7 +8,7 @@ relevant* looks like.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
 from assay.search.spelling import Speller
+from assay.search.text_features import text_features
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
 from assay.truth.check_truth import check
@@ -32,8 +33,10 @@ from assay.truth.qrels import qrels_of
 from assay.truth.target_places import resolved
 from assay.types import Chunk, Mode, Query
 
-DOCS_SUFFIX = "_docs"
-"""`gin_docs.csv` holds queries about the documentation of the repository `gin`."""
+SUFFIXES = ("_docs", "_both")
+"""`gin_docs.csv` holds queries about the documentation of the repository `gin`, `gin_both.csv` about all of it."""
+_BOTH = "_both"
+_SIDES: Mapping[Mode, tuple[Mode, ...]] = {"code": ("code",), "docs": ("docs",), "all": ("code", "docs")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +45,23 @@ class JudgedQuery:
 
     repository: str
     query: Query
+    """With mode `all` if code and documentation are asked for together."""
     entries: tuple[Entry, ...]
+
+    @property
+    def group(self) -> str:
+        """Who is held out together: all that one writer wrote, else what is about one repository."""
+        writer = self.query.tags.get("writer", "")
+        return f"writer {writer}" if writer else self.repository
 
 
 @dataclass(frozen=True, slots=True)
 class RankingExample:
-    """One query with the features of its candidates."""
+    """One query with the features of its candidates among code or among documentation."""
 
     judged: JudgedQuery
+    mode: Mode
+    """`code` or `docs`: a query about both is an example of each."""
     rows: Array
     """(candidates, features)."""
     spans: tuple[Span, ...]
@@ -60,7 +72,7 @@ class RankingExample:
     def only(self, candidates: Sequence[int]) -> RankingExample:
         """Return the example with some of its candidates."""
         spans = tuple(self.spans[at] for at in candidates)
-        return RankingExample(self.judged, self.rows[candidates], spans, self.targets[candidates])
+        return RankingExample(self.judged, self.mode, self.rows[candidates], spans, self.targets[candidates])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +85,13 @@ class RankingExamples:
     def of(self, mode: Mode) -> RankingExamples:
         """Return the examples that ask for code, or those that ask for documentation."""
         return RankingExamples(
-            tuple(one for one in self.own if one.judged.query.mode == mode),
-            tuple(one for one in self.foreign if one.judged.query.mode == mode),
+            tuple(one for one in self.own if one.mode == mode),
+            tuple(one for one in self.foreign if one.mode == mode),
         )
 
 
 def judged_queries(files: Sequence[Path], checkouts: Path) -> list[JudgedQuery]:
-    """Read ground truths; the corpus of `NAME.csv` and of `NAME_docs.csv` is the folder `checkouts/NAME`."""
+    """Read ground truths; the corpus of `NAME.csv`, `NAME_docs.csv`, `NAME_both.csv` is the folder `checkouts/NAME`."""
     queries = [query for file in files for query in _judged_in(file, checkouts)]
     names = {one.repository for one in queries}
     if len(names) < 2:
@@ -89,7 +101,8 @@ def judged_queries(files: Sequence[Path], checkouts: Path) -> list[JudgedQuery]:
 
 
 def _judged_in(file: Path, checkouts: Path) -> Iterator[JudgedQuery]:
-    name = file.name.partition(".")[0].removesuffix(DOCS_SUFFIX)
+    stem = file.name.partition(".")[0]
+    name = next((stem.removesuffix(suffix) for suffix in SUFFIXES if stem.endswith(suffix)), stem)
     root = checkouts / name
     if not root.is_dir():
         raise InputError(f"'{file}' speaks of the repository '{name}', and there is no folder '{root}'")
@@ -103,7 +116,7 @@ def _judged_in(file: Path, checkouts: Path) -> Iterator[JudgedQuery]:
     qrels = qrels_of(resolved(reading, root).truth)
     for query in qrels.queries:
         entries = tuple(qrels.entries[query.id])
-        mode = query.mode if query.mode != "all" else _mode(entries)
+        mode = query.mode if query.mode != "all" or stem.endswith(_BOTH) else _mode(entries)
         yield JudgedQuery(name, replace(query, mode=mode), entries)
 
 
@@ -128,8 +141,9 @@ def gather(
         snapshot = _snapshot(checkouts / name, encoder)
         searcher = LearnedSearcher(snapshot, encoder, Speller(snapshot, dictionary))
         elsewhere = names[(number + len(names) // 2) % len(names)]
-        own += [_example(searcher, one) for one in queries if one.repository == name]
-        foreign += [_example(searcher, replace(one, entries=())) for one in queries if one.repository == elsewhere]
+        own += [example for one in queries if one.repository == name for example in _examples(searcher, one)]
+        strangers = [replace(one, entries=()) for one in queries if one.repository == elsewhere]
+        foreign += [example for one in strangers for example in _examples(searcher, one)]
         say(f"{name}: {len(snapshot):,} chunks")
     return RankingExamples(tuple(own), tuple(foreign))
 
@@ -144,17 +158,17 @@ def _snapshot(root: Path, encoder: Encoder) -> Snapshot:
     return Snapshot.of(chunks, encoder.encode([text_for(encoder.name, chunk) for chunk in chunks], "code"))
 
 
-def _example(searcher: LearnedSearcher, judged: JudgedQuery) -> RankingExample:
+def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[RankingExample]:
     """Collect the features of every candidate of one query, those of the second stage for all of them too."""
     query = searcher.corrected(judged.query)
     found = searcher.look_up(query, searcher.encoder.encode([query.text], "query")[0])
-    candidates = searcher.candidates(query, found)
-    chunks = [found.snapshot.chunk(number) for number in candidates.numbers.tolist()]
-    rows = np.hstack((candidates.rows, searcher.token_features(found, chunks)))
-    spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
-    return RankingExample(
-        judged, rows, spans, np.array([_target(span, judged.entries) for span in spans], dtype=np.float32)
-    )
+    for side in _SIDES[query.mode]:
+        candidates = searcher.candidates(replace(query, mode=side), found)
+        chunks = [found.snapshot.chunk(number) for number in candidates.numbers.tolist()]
+        rows = np.hstack((candidates.rows, text_features(searcher.token_similarity, found, chunks)))
+        spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
+        targets = np.array([_target(span, judged.entries) for span in spans], dtype=np.float32)
+        yield RankingExample(judged, side, rows, spans, targets)
 
 
 def _target(span: Span, entries: Sequence[Entry]) -> float:

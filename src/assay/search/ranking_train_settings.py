@@ -14,8 +14,8 @@ class RankingTrainSettings:
     encoder: str = "static:default"
     """The spec of the encoder whose cosines are learned with; one for bags of words, one for contextual encoders."""
     folds: int = 4
-    """Groups of repositories that take turns in being held out."""
-    seeds: int = 2
+    """Groups that take turns in being held out, whole writers and whole repositories."""
+    seeds: int = 4
     """Networks that are fitted side by side and averaged."""
     steps: int = 200
     batch: int = 160
@@ -24,10 +24,10 @@ class RankingTrainSettings:
     hide: float = 0.1
     """The fraction of features that are hidden from a query at random while it is learned from."""
     hidden_code: int = 16
-    hidden_docs: int = 0
-    """Units of the hidden layer; 0 is a linear ranking, all that a few hundred queries can teach."""
-    decay_code: float = 0.01
-    decay_docs: float = 0.3
+    hidden_docs: int = 8
+    """Units of the hidden layer; 0 is a linear ranking."""
+    decay_code: float = 0.1
+    decay_docs: float = 1.0
     false_alarms: float = 0.05
     """The fraction of answerable queries that may be told that nothing relevant was found."""
     seed: int = 0

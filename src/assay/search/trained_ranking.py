@@ -19,6 +19,17 @@ class RankingFigure:
 
 
 @dataclass(frozen=True, slots=True)
+class SystemFigures:
+    """How one way of ordering does on one group of queries."""
+
+    group: str
+    """`all`, or a mode, a kind or a writer."""
+    system: str
+    queries: int
+    figures: tuple[RankingFigure, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ablation:
     """By how much each figure changes without a group of features, query by query."""
 
