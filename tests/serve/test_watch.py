@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -271,14 +271,21 @@ def test_a_watcher_says_that_a_folder_is_gone(tmp_path: Path):
 
 def test_what_goes_wrong_is_said_once_and_tried_again(project: Path):
     with watched(project) as kept:
-        shutil.rmtree(kept.location)
-        kept.location.write_text("in the way\n")
+        in_the_way(kept.location)
         write(project, "a.py", "def one():\n    return 1\n")
         eventually(lambda: any("is a file, and an index is a folder" in one for one in kept.said))
         time.sleep(1)
         assert len(kept.said) == len(set(kept.said)), "each thing once; a folder that is half gone is another one"
         kept.location.unlink()
         kept.ends_equal()
+
+
+def in_the_way(folder: Path) -> None:
+    """Put a file where an index is, whatever the watcher makes there meanwhile."""
+    while not folder.is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(IsADirectoryError):
+            folder.write_text("in the way\n")
 
 
 def test_a_server_sees_what_was_written_by_another(project: Path, tmp_path: Path):
