@@ -83,7 +83,7 @@ def _results(trained: TrainedRanking) -> str:
 
 
 def _compared(table: Sequence[SystemFigures]) -> str:
-    """Return a row a group and a column a system; the last row is the least of all writers."""
+    """Return a row a group of queries and a column a system."""
     systems = list(dict.fromkeys(one.system for one in table))
     rows: dict[str, dict[str, SystemFigures]] = {}
     for one in table:

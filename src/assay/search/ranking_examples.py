@@ -33,9 +33,9 @@ from assay.truth.qrels import qrels_of
 from assay.truth.target_places import resolved
 from assay.types import Chunk, Mode, Query
 
-SUFFIXES = ("_docs", "_both")
-"""`gin_docs.csv` holds queries about the documentation of the repository `gin`, `gin_both.csv` about all of it."""
 _BOTH = "_both"
+SUFFIXES = ("_docs", _BOTH)
+"""`gin_docs.csv` holds queries about the documentation of the repository `gin`, `gin_both.csv` about all of it."""
 _SIDES: Mapping[Mode, tuple[Mode, ...]] = {"code": ("code",), "docs": ("docs",), "all": ("code", "docs")}
 
 
