@@ -66,7 +66,7 @@ def _answer_with(value: str) -> bytes:
     message = {"role": "assistant", "content": value}
     return json.dumps({
         "choices": [{"index": 0, "message": message, "text": value, "finish_reason": "stop"}],
-        "data": [{"index": 0, "embedding": value}],
+        "data": [{"index": 0, "embedding": value, "relevance_score": value}],
         "hits": [{"path": value, "line": 3}],
         "model": value,
     }).encode()  # fmt: skip
@@ -159,6 +159,10 @@ def answer(path: str, question: Question, play: Play) -> bytes:
         vectors = [[float(len(text)), 1.0, 0.0] for text in question["input"]]
         data = [{"index": place, "embedding": vector} for place, vector in enumerate(vectors)]
         return json.dumps({"data": data[::-1]}).encode()
+    if path.endswith("/rerank"):
+        scores = [float(sum(word in text for word in question["query"].split())) for text in question["documents"]]
+        results = [{"index": place, "relevance_score": score} for place, score in enumerate(scores)]
+        return json.dumps({"results": sorted(results, key=lambda each: -each["relevance_score"])}).encode()
     if path.endswith("/completions"):
         choices = [{"text": play.text or "    return 1\n"}] * question["n"]
         usage = {"prompt_tokens": 7, "completion_tokens": 4 * question["n"]}

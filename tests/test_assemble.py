@@ -8,7 +8,7 @@ from assay.assemble.indexes import encoder_of, index_key, location_of, root_of
 from assay.assemble.queries import queries_of
 from assay.assemble.workspace import open_workspace
 from assay.encode.cached_encoder import CachedEncoder
-from assay.errors import InputError
+from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Searcher
 from assay.search.dense import VectorSearcher
 from assay.search.expand import ExpandedSearcher
@@ -115,6 +115,13 @@ def test_a_reranker_is_named_by_its_spec(project: Path):
     with pytest.raises(InputError, match="unknown scorer 'crass'; did you mean 'cross'"):
         open_workspace(project, load(changes=["search.reranker=crass:model"]))
     assert not location_of(project, load()).exists()
+
+
+def test_what_measures_a_reranker_does_not_measure_the_order_without_it(project: Path):
+    pytest.importorskip("httpx", reason="the api extra is not installed")
+    workspace = open_workspace(project, load(changes=["search.reranker=rerank:m@http://127.0.0.1:1/v1"]))
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:1/v1/rerank failed 3 times"):
+        workspace.searcher.search(queries_of(["mail"]), 3)
 
 
 def test_settings_that_count_when_an_index_is_made_are_told_apart_from_those_of_a_query():

@@ -2,6 +2,7 @@
 
 AssayError
 ├── InputError          what the user gave cannot be used: a path, a query, a filter, a setting
+│   └── ModelUnavailable  a model behind an endpoint does not answer; what can do without it goes on, saying so
 ├── MissingExtra        an optional part is not installed; says which extra brings it
 ├── StorageError        the index cannot be read or written
 │   ├── DamagedIndex    what is stored is not what was written, or of another format version
@@ -33,6 +34,15 @@ class AssayError(Exception):
 
 class InputError(AssayError):
     """What the user gave cannot be used."""
+
+
+class ModelUnavailable(InputError):
+    """A model behind an endpoint does not answer: nobody is there, or whoever is refuses."""
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+        """The HTTP status of a refusal; 0 where there was none."""
 
 
 class MissingExtra(AssayError):

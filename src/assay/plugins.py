@@ -43,6 +43,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "scorer": {
         "cross": "assay.encode.cross:CrossEncoder",
+        "rerank": "assay.encode.rerank_endpoint:RerankEndpoint",
     },
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",
@@ -59,7 +60,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
 
 EXTRAS: Mapping[str, str] = {
-    **dict.fromkeys(("chat", "completions", "http"), "api"),
+    **dict.fromkeys(("chat", "completions", "http", "rerank"), "api"),
     **dict.fromkeys(("deepseek", "ollama", "openai", "openrouter", "vllm"), "api"),
     **dict.fromkeys(("cross", "neural"), "hf"),
 }

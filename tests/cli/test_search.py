@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from endpoint_server import Play, serving
+
 FIELDS = ["path", "start_line", "end_line", "score", "symbol", "kind", "language", "why", "text"]
 
 PLACE = {"path": "mail/send.py", "start_line": 6, "end_line": 6}
@@ -85,6 +87,65 @@ def test_a_corrected_spelling_is_said(assay, project: Path):
     answer = json.loads(assay("search", "where is mail delivred", project, "--format", "json").out)
     assert (answer["query"], answer["corrected"]) == ("where is mail delivred", "where is mail delivered")
     assert not assay("search", "where is mail delivered", project).err
+
+
+def away() -> str:
+    """Return the spec of a reranker at an address where nobody listens."""
+    return "search.reranker=rerank:m@http://127.0.0.1:1/v1"
+
+
+def test_a_reranker_orders_what_was_found(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("httpx", reason="the api extra is not installed")
+    with serving() as server:
+        monkeypatch.setenv("ASSAY_API_BASE", server.base)
+        ran = assay(
+            "search",
+            "seconds mailbox",
+            project,
+            "--mode",
+            "all",
+            "--format",
+            "json",
+            "--set",
+            "search.reranker=rerank:m",
+        )
+    answer = json.loads(ran.out)
+    assert ran.err == ""
+    assert "notes" not in answer
+    assert [set(hit["why"]) <= {"reranker"} for hit in answer["hits"]] == [True] * len(answer["hits"])
+    assert len(server.questions) == 1
+
+
+def test_without_its_reranker_an_answer_comes_as_it_is_ranked_and_says_so(assay, project: Path):
+    pytest.importorskip("httpx", reason="the api extra is not installed")
+    question = ("search", "where is mail sent", project)
+    plain, ran = assay(*question), assay(*question, "--set", away())
+    assert (ran.status, ran.out) == (0, plain.out)
+    note = "not reranked by 'rerank:m@http://127.0.0.1:1/v1': http://127.0.0.1:1/v1/rerank failed 3 times"
+    assert ran.err.startswith(f"assay: {note}")
+    (said,) = json.loads(assay(*question, "--set", away(), "--format", "json").out)["notes"]
+    assert said.startswith(note)
+    assert said.endswith("leave search.reranker empty")
+    nonsense = assay("search", "xylophone zebra quantum", project, "--set", away())
+    assert nonsense.status == 1
+    assert "nothing relevant here" in nonsense.err
+
+
+def test_a_reranker_that_is_not_installed_is_named_with_its_extra_and_left_out(assay, project: Path):
+    code = "import sys; sys.modules['torch'] = None; from assay.__main__ import main; sys.exit(main())"
+    command = ["search", "where is mail sent", str(project), "--set", "search.reranker=cross:x"]
+    ran = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, assay("search", "where is mail sent", str(project)).out)
+    assert "not reranked by 'cross:x': scorer 'cross' needs torch: pip install 'assay[hf]'" in ran.stderr
+
+
+def test_a_reranker_that_answers_nonsense_is_an_error(assay, project: Path):
+    pytest.importorskip("httpx", reason="the api extra is not installed")
+    with serving(lambda _: Play(body=b'{"results": []}')) as server:
+        ran = assay("search", "mail", project, "--set", f"search.reranker=rerank:m@{server.base}")
+    assert (ran.status, ran.out) == (2, "")
+    assert "rerank:m" in ran.err
+    assert "scored 0 texts, not each of the" in ran.err
 
 
 @pytest.mark.parametrize("color", [{"NO_COLOR": "1"}, {}], ids=["plain", "coloured"])

@@ -25,13 +25,14 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 from assay.bench.system_corpus import SystemCorpus
 from assay.bench.systems.http_system import HttpSystem
 from assay.encode.api_encoder import ApiEncoder
+from assay.encode.rerank_endpoint import RerankEndpoint
 from assay.errors import AssayError, ChatError, HttpError, InputError
 from assay.io.http import HttpOptions
 from assay.llm.openai import OpenAiChat
 from assay.llm.providers import endpoint
 from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler
 from assay.rank.sampling.sample import SamplingOptions
-from assay.types import Prompt, Query
+from assay.types import Chunk, Prompt, Query
 
 KEY = "sk-9f3kQ-Zr7uW/+x2Lm=kT0"
 PIECE = 10
@@ -49,6 +50,10 @@ def ask_chat(base: str) -> object:
 
 def ask_encoder(_: str) -> object:
     return ApiEncoder("m", pause_s=0.001, timeout_s=0.4).encode(["text"], "query").tolist()
+
+
+def ask_reranker(_: str) -> object:
+    return RerankEndpoint("m", pause_s=0.001, timeout_s=0.4).score(Query("1", "text"), [Chunk("c", "text")])
 
 
 def ask_completions(_: str) -> object:
@@ -75,15 +80,21 @@ class User:
 
     ask: Callable[[str], object]
     error: type[AssayError]
-    retries: bool = True
+    tries: int = TRIES
+
+    @property
+    def retries(self) -> bool:
+        """Whether it asks again."""
+        return self.tries > 1
 
 
 USERS = {
     "chat": User(ask_chat, ChatError),
     "encoder": User(ask_encoder, InputError),
+    "reranker": User(ask_reranker, InputError, tries=3),
     "completions": User(ask_completions, InputError),
     "sampler": User(ask_sampler, InputError),
-    "system": User(ask_system, HttpError, retries=False),
+    "system": User(ask_system, HttpError, tries=1),
 }
 EVERY = pytest.mark.parametrize("user", USERS.values(), ids=USERS)
 RETRYING = pytest.mark.parametrize(
@@ -200,8 +211,8 @@ def test_a_system_may_answer_in_words_but_not_in_noise(server: EndpointServer, p
 @RETRYING
 def test_what_does_not_pass_is_given_up_and_named(user: User, server: EndpointServer):
     server.say = lambda _: Play(status=500, body=b"out of \x1b[31mmemory")
-    assert f"failed {TRIES} times, last with HTTP 500: out of \\x1b[31mmemory" in str(error_of(user, server))
-    assert len(server.questions) == TRIES
+    assert f"failed {user.tries} times, last with HTTP 500: out of \\x1b[31mmemory" in str(error_of(user, server))
+    assert len(server.questions) == user.tries
 
 
 @RETRYING
@@ -297,6 +308,7 @@ def test_threads_ask_at_once(user: User, server: EndpointServer):
 
 COMMANDS = {
     "search": ["search", "where is mail sent", "{project}", "--encoder", "api:m", "-v"],
+    "search, reranked": ["search", "where is mail sent", "{project}", "--set", "search.reranker=rerank:m", "-v"],
     "rank sample": ["rank", "sample", "{tasks}", "--model", "completions:m", "--out", "{out}", "-v"],
 }
 

@@ -19,9 +19,10 @@ from assay.serve.cursor import cursor, offset_of
 from assay.serve.engine import Waits
 from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import Session
-from assay.settings import Settings
+from assay.settings import SearchSettings, Settings
 
 ALL = SearchFilter()
+AWAY = "rerank:m@http://127.0.0.1:1/v1"
 LONG = "\n".join(
     [
         "def retry_delivery(mail, attempts):",
@@ -218,3 +219,14 @@ def test_too_many_queries_and_an_unknown_mode_are_refused(session: Session):
         search(session, keep=SearchFilter(mode="cod"))
     with pytest.raises(InputError, match="give a file"):
         search_tools.related(session, "mail", 1, page=Page())
+
+
+def test_an_answer_without_its_reranker_says_so(project: Path):
+    pytest.importorskip("httpx", reason="the api extra is not installed")
+    plain = search(Session({project: Settings()}))
+    answer = search(Session({project: Settings(search=SearchSettings(reranker=AWAY))}))
+    assert answer.hits == plain.hits
+    assert not plain.notes
+    (note,) = answer.notes
+    assert note.startswith(f"not reranked by '{AWAY}': http://127.0.0.1:1/v1/rerank failed 3 times")
+    assert note in as_text(answer)

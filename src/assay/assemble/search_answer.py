@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import overload
 
 from assay.assemble.workspace import Workspace
+from assay.errors import MissingExtra, ModelUnavailable
 from assay.search.literal import LiteralMatch, literal_matches
 from assay.types import Hit, Query
 
@@ -34,6 +35,8 @@ class Answer(Sequence[Hit]):
     """The queries as they were searched for, if the spelling of one was corrected."""
     stale: bool = False
     """Whether files changed that are not in the index: another process is indexing them, or it cannot be written."""
+    notes: tuple[str, ...] = ()
+    """What the answer does without, and why: a reranker that does not answer."""
     matches: tuple[LiteralMatch, ...] | None = None
     """Every place that holds a query letter by letter, if that was asked for."""
 
@@ -67,11 +70,13 @@ def answer(
     each path has the name of its root before it, so that it can be opened from where that name was given.
     """
     hits: list[Hit] = []
+    notes: list[str] = []
     places: set[LiteralMatch] = set()
     sure, named = False, named or len(workspaces) > 1
     for workspace in workspaces:
-        found = workspace.search(queries, k)
-        sure = sure or workspace.is_relevant(found)
+        found, without = _found(workspace, queries, k)
+        notes += [without] if without else []
+        sure = sure or workspace.is_relevant(found, reranked=not without)
         hits += (_with_workspace_path(hit, workspace) for hit in found) if named else found
         for query in queries if literal else ():
             with workspace.guard.reading():
@@ -84,8 +89,20 @@ def answer(
         relevant=sure or bool(places),
         corrected=_corrected(workspaces, queries),
         stale=any(workspace.report.stale for workspace in workspaces),
+        notes=tuple(dict.fromkeys(notes)),
         matches=tuple(sorted(places)) if literal else None,
     )
+
+
+def _found(workspace: Workspace, queries: Sequence[Query], k: int) -> tuple[list[Hit], str]:
+    """Return the hits of one workspace, and why they are not reranked as its settings ask, if they are not."""
+    try:
+        return workspace.search(queries, k), ""
+    except (ModelUnavailable, MissingExtra) as error:
+        if not workspace.settings.search.reranker:
+            raise
+        without = f"not reranked by '{workspace.settings.search.reranker}': {error}"
+    return workspace.search(queries, k, reranked=False), without
 
 
 def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named: bool = False) -> Answer:

@@ -17,7 +17,7 @@ from assay.search.hybrid import Corpus, is_relevant
 from assay.search.index_report import IndexReport
 from assay.search.spelling import Speller
 from assay.search.union import union
-from assay.settings import Settings
+from assay.settings import SearchSettings, Settings
 from assay.store.place import located
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Query
@@ -57,8 +57,15 @@ class Workspace:
     @cached_property
     def searcher(self) -> Searcher:
         """Return the searcher that the settings ask for."""
-        searcher = searcher_of(self.corpus, self.index.encoder, self.settings.search, self.speller)
-        return CheckedSearcher(searcher, self.guard)
+        return self._searcher_by(self.settings.search)
+
+    @cached_property
+    def unreranked(self) -> Searcher:
+        """Return the same without its reranker, for where that is not to be had."""
+        return self._searcher_by(replace(self.settings.search, reranker=""))
+
+    def _searcher_by(self, settings: SearchSettings) -> Searcher:
+        return CheckedSearcher(searcher_of(self.corpus, self.index.encoder, settings, self.speller), self.guard)
 
     @cached_property
     def guard(self) -> IndexGuard:
@@ -66,9 +73,9 @@ class Workspace:
         where = self.index.location if self.settings.index.location else ""
         return IndexGuard(self.index.check, rebuild_command(str(self.index.root), where))
 
-    def search(self, queries: Sequence[Query], k: int) -> list[Hit]:
+    def search(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> list[Hit]:
         """Return the best hits of some queries, united."""
-        return union(self.searcher.search(queries, k), k)
+        return union((self.searcher if reranked else self.unreranked).search(queries, k), k)
 
     def refresh(self, progress: Progress | None = None) -> tuple[Workspace, IndexReport]:
         """Bring the index up to date; return what to search from now on, this one if that did not change."""
@@ -79,10 +86,10 @@ class Workspace:
         same = self.index.corpus() is self.corpus and report.stale == self.report.stale
         return (self if same else replace(self, report=report)), report
 
-    def is_relevant(self, hits: Sequence[Hit]) -> bool:
+    def is_relevant(self, hits: Sequence[Hit], *, reranked: bool = True) -> bool:
         """Say whether the best hit is likely right; where scores are no probabilities, any hit is."""
         search = self.settings.search
-        if search.ranking == "learned" and not search.reranker:
+        if search.ranking == "learned" and not (reranked and search.reranker):
             return is_relevant(hits, self.index.encoder.name, weights_folder(search))
         return bool(hits)
 

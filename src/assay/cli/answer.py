@@ -56,6 +56,8 @@ class AnswerOutput:
         first: dict[str, Any] = {"query": "\n".join(self.queries), "relevant": self.answer.relevant}
         if self.answer.corrected:
             first["corrected"] = "\n".join(self.answer.corrected)
+        if self.answer.notes:
+            first["notes"] = list(self.answer.notes)
         rest = {"index": about(self.opened), **self._matches()}
         hits = self._fitting(dumps(first | rest | {"hits": []}), lambda hit: dumps(as_dict(hit)) + ", ")
         return dumps(first | {"hits": list(map(as_dict, hits))} | rest) + "\n"
@@ -124,6 +126,8 @@ def explain(answer: Answer, opened: Sequence[Workspace], *, hidden: bool = False
     """Say on standard error what is to be known about an answer; `hidden` is of hits that are not printed."""
     if answer.corrected:
         say(f"spelling corrected: {', '.join(map(repr, answer.corrected))}")
+    for note in answer.notes:
+        say(note)
     if answer and not answer.relevant:
         nearest = "--nearest prints the nearest" if hidden else "these are only the nearest"
         say(f"nothing relevant here, it seems; {nearest}")

@@ -1,7 +1,8 @@
-"""An OpenAI-compatible endpoint as encoders and samplers ask it: a question in, the object of the answer out.
+"""An OpenAI-compatible endpoint as encoders, rerankers and samplers ask it: a question in, what it answers out.
 
-The address is `ASSAY_API_BASE`, else `OPENAI_BASE_URL`, else OpenAI's own. The key for a base of the environment is
-`ASSAY_API_KEY`, else `OPENAI_API_KEY`; an endpoint on one's own machine needs none.
+A model is named as `MODEL` or `MODEL@URL`. The address is the one that it names, else `ASSAY_API_BASE`, else
+`OPENAI_BASE_URL`, else `otherwise`. The key for a base of the environment is `ASSAY_API_KEY`, else `OPENAI_API_KEY`; an
+endpoint on one's own machine needs none, and an address that stands only in a spec gets none.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from assay.errors import HttpError, InputError
+from assay.errors import HttpError, ModelUnavailable
 from assay.io.addresses import BASE, KEY, OPENAI_BASE, OPENAI_KEY, OPENAI_URL, checked_base, first_set, key_in
 from assay.io.http import HttpClient, HttpOptions
 
@@ -17,26 +18,35 @@ from assay.io.http import HttpClient, HttpOptions
 class ModelEndpoint:
     """One model at one path; any number of threads may share it. `later` says what to do where it does not answer."""
 
-    def __init__(self, path: str, model: str, options: HttpOptions, *, base: str, later: str) -> None:
+    def __init__(  # noqa: PLR0913  who is asked, where, how, and what to do where nobody is there
+        self, path: str, model: str, options: HttpOptions, *, base: str = "", otherwise: str = OPENAI_URL, later: str
+    ) -> None:
+        self._model, at, rest = model.partition("@http")
         named = "" if base else first_set((BASE, OPENAI_BASE))
-        base = base or os.environ.get(named, "").strip() or OPENAI_URL
-        self.url = f"{checked_base(base, f'the address in {named}' if named else 'the address')}/{path}"
-        self._model = model
+        environment = os.environ.get(named, "").strip().rstrip("/")
+        base = f"http{rest}".rstrip("/") if at else base or environment or otherwise
+        if not base:
+            raise ModelUnavailable(f"no address of {self._model!r}: set {BASE} to it, or write {self._model}@URL")
+        is_named = environment and base == environment
+        self.url = f"{checked_base(base, f'the address in {named}' if is_named else 'the address')}/{path}"
         self._later = later
         self._key_variable = (first_set((KEY,)) if base != OPENAI_URL else "") or OPENAI_KEY
-        key = key_in(self._key_variable)
+        key = "" if at and not is_named else key_in(self._key_variable)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._client = HttpClient(self.url, self.url, options, headers)
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return what the endpoint answers; an answer that is no object is an empty one."""
+        reply = self.ask_any(question)
+        return reply if isinstance(reply, dict) else {}
+
+    def ask_any(self, question: dict[str, Any]) -> Any:
+        """Return what the endpoint answers, whatever kind of JSON that is."""
         try:
-            reply = self._client.ask_json(self.url, {"model": self._model, **question}, lambda value: value)
+            return self._client.ask_json(self.url, {"model": self._model, **question}, lambda value: value)
         except HttpError as error:
-            problem = self._explained(error)
-        else:
-            return reply if isinstance(reply, dict) else {}
-        raise InputError(problem)
+            problem = ModelUnavailable(self._explained(error), status=error.status)
+        raise problem
 
     def _explained(self, error: HttpError) -> str:
         if error.may_pass:

@@ -26,6 +26,7 @@ def _(answer: FoundAnswer) -> str:
         notes.append("nothing relevant here, it seems; these are only the nearest")
     if answer.corrected:
         notes.append(f"spelling corrected: {'; '.join(answer.corrected)}")
+    notes += answer.notes
     if answer.stale:
         notes.append("files changed that are not in the index yet; ask again for what is in them")
     return _joined([*notes, *map(_hit, answer.hits)], answer.cursor)

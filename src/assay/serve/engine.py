@@ -153,5 +153,5 @@ class Engine:
 
 def _view_of(workspace: Workspace, report: IndexReport) -> WorkspaceView:
     """Return the view of a workspace, whose corpus is fixed now: its index may be refreshed at any time."""
-    assert workspace.searcher
+    assert workspace.corpus is not None
     return WorkspaceView(workspace, report)

@@ -74,6 +74,8 @@ class FoundAnswer:
     """For the next page; empty at the end."""
     corrected: list[str] = field(default_factory=list)
     """The queries as they were searched for, where the spelling of one was corrected; else empty."""
+    notes: list[str] = field(default_factory=list)
+    """What the answer does without, and why; mostly empty."""
 
 
 def record(hit: Hit, *, explain: bool = False) -> FoundUnit:

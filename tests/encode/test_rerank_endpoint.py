@@ -1,0 +1,125 @@
+"""What a reranker makes of answers; what any endpoint may do to it stands in `contracts/test_endpoints`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from endpoint_server import VARIABLES, EndpointServer, Play, Question, serving
+
+pytest.importorskip("httpx", reason="the api extra is not installed")
+
+from assay import plugins
+from assay.encode.rerank_endpoint import RerankEndpoint
+from assay.encode.view import source
+from assay.errors import InputError, ModelUnavailable
+from assay.protocols import Scorer
+from assay.types import Chunk, Query
+
+QUERY = Query("1", "where are retries handled")
+CHUNKS = [Chunk(f"c{n}", text, path="a.py") for n, text in enumerate(["nothing", "retries handled", "are", "retries"])]
+SCORES = [0.0, 2.0, 1.0, 1.0]
+"""How many words of the query stand in each: what the server answers."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EndpointServer]:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    with serving() as running:
+        yield running
+
+
+def reranker(server: EndpointServer) -> RerankEndpoint:
+    return RerankEndpoint(f"some-model@{server.base}", pause_s=0.001)
+
+
+def test_scores_come_in_the_order_of_the_chunks(server: EndpointServer) -> None:
+    scorer = plugins.make("scorer", f"rerank:some-model@{server.base}")
+    assert isinstance(scorer, Scorer)
+    assert scorer.score(QUERY, CHUNKS) == SCORES
+    sent = {"model": "some-model", "query": QUERY.text, "documents": [source(chunk) for chunk in CHUNKS]}
+    assert (server.paths, server.questions) == (["/v1/rerank"], [sent])
+    assert scorer.score(QUERY, []) == []
+    assert len(server.questions) == 1
+
+
+def test_many_chunks_go_in_batches(server: EndpointServer) -> None:
+    assert reranker(server).score(QUERY, CHUNKS * 150) == SCORES * 150
+    assert [len(question["documents"]) for question in server.questions] == [500, 100]
+
+
+def of_texts(question: Question) -> Play:
+    """Answer as a text-embeddings-inference server does."""
+    if "texts" not in question:
+        wrong = "Failed to deserialize the JSON body into the target type: missing field `texts` at line 1 column 90"
+        return Play(status=422, body=wrong.encode())
+    ranked = [{"index": place, "score": len(text)} for place, text in enumerate(question["texts"])]
+    return Play(body=json.dumps(ranked[::-1]).encode())
+
+
+def test_a_server_that_wants_texts_gets_them_in_its_batches(server: EndpointServer) -> None:
+    server.say = of_texts
+    scorer = reranker(server)
+    wanted = [float(len(source(chunk))) for chunk in CHUNKS]
+    assert scorer.score(QUERY, CHUNKS * 10) == wanted * 10
+    assert scorer.score(QUERY, CHUNKS) == wanted
+    assert [len(question.get("texts", ())) for question in server.questions] == [0, 32, 8, 4]
+
+
+def test_voyage_names_its_results_data(server: EndpointServer) -> None:
+    rows = [{"index": place, "relevance_score": 0.5 + place} for place in range(4)]
+    server.plays = [Play(body=json.dumps({"object": "list", "data": rows}).encode())]
+    assert reranker(server).score(QUERY, CHUNKS) == [0.5, 1.5, 2.5, 3.5]
+
+
+def results(*rows: tuple[Any, Any]) -> bytes:
+    return json.dumps({"results": [{"index": place, "relevance_score": score} for place, score in rows]}).encode()
+
+
+BAD = {
+    "too few": (results((0, 1), (1, 1), (2, 1)), "scored 3 texts, not each of the 4"),
+    "one twice": (results((0, 1), (1, 1), (1, 1), (2, 1)), "scored 3 texts"),
+    "out of range": (results((0, 1), (1, 1), (2, 1), (4, 1)), "not each of the 4"),
+    "below range": (results((0, 1), (1, 1), (2, 1), (-1, 1)), "not each of the 4"),
+    "nan": (results((0, 1), (1, float("nan")), (2, 1), (3, 1)), "without scores"),
+    "infinite": (results((0, 1), (1, 1), (2, 1), (3, float("inf"))), "without scores"),
+    "a text": (results((0, 1), (1, 1), (2, 1), (3, "1")), "without scores"),
+    "a yes": (results((0, 1), (1, 1), (2, 1), (3, True)), "without scores"),
+    "half a place": (results((0, 1), (1, 1), (2, 1), (2.5, 1)), "without scores"),
+    "no scores": (b'{"results": [{"index": 0}]}', "is it a reranker"),
+    "no entries": (b'{"results": ["a"]}', "is it a reranker"),
+    "no results": (b'{"choices": []}', "no list of results"),
+    "a number": (b"7", "no list of results"),
+}
+
+
+@pytest.mark.parametrize(("body", "message"), BAD.values(), ids=BAD)
+def test_a_bad_answer_is_an_error_and_not_a_model_that_is_away(
+    server: EndpointServer, body: bytes, message: str
+) -> None:
+    server.plays = [Play(body=body)]
+    with pytest.raises(InputError, match=message) as caught:
+        reranker(server).score(QUERY, CHUNKS)
+    assert not isinstance(caught.value, ModelUnavailable)
+
+
+def test_a_reranker_without_an_address_is_asked_nowhere(server: EndpointServer) -> None:
+    with pytest.raises(ModelUnavailable, match=r"no address of 'm': set ASSAY_API_BASE to it, or write m@URL"):
+        RerankEndpoint("m")
+    with pytest.raises(InputError, match="needs its model"):
+        plugins.make("scorer", "rerank")
+    assert not server.questions
+
+
+@pytest.mark.parametrize("more", [{}, {"ASSAY_API_BASE": "http://127.0.0.1:1/v1"}])
+def test_a_key_goes_only_where_the_environment_says(
+    server: EndpointServer, monkeypatch: pytest.MonkeyPatch, more: dict[str, str]
+) -> None:
+    for name, value in {"ASSAY_API_KEY": "sk-secret-of-mine", "ASSAY_API_BASE": f"{server.base}/", **more}.items():
+        monkeypatch.setenv(name, value)
+    assert reranker(server).score(QUERY, CHUNKS) == SCORES
+    assert server.keys == [None if more else "Bearer sk-secret-of-mine"]
