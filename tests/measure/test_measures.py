@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.line_spans import Entry, Span
+from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import match
 from assay.measure.measures import NAMES, Measure, parse
 
@@ -84,6 +84,8 @@ def of(name, run, truth, **more):
         ("Precision@8", 2 / 8),
         ("R-precision", 1 / 3),
         ("bpref", (1 + 1 - 1 / 2) / 3),
+        ("Acc@9", 0),
+        ("covered@4", 2 / 3),
         ("judged@4", 3 / 4),
         ("judged@9", 3 / 5),
         ("MRR@1", 0),
@@ -93,6 +95,36 @@ def of(name, run, truth, **more):
 def test_measures_by_hand(name, wanted):
     truth = {"a": 2, "b": 1, "c": 1, "x": 0, "y": 0}
     assert of(name, ["?", "a", "x", "b", "!"], truth) == pytest.approx(wanted, abs=1e-15)
+
+
+@pytest.mark.parametrize(("k", "wanted"), [(1, 0), (2, 0), (3, 1), (9, 1)])
+def test_accuracy_wants_every_right_answer_and_no_wrong_one(k, wanted):
+    assert of(f"Acc@{k}", ["a", "?", "b"], {"a": 2, "b": 1, "x": 0}) == wanted
+
+
+def test_nothing_to_find_is_never_all_found():
+    assert of("Acc@5", ["a"], {"a": 0}) == of("covered@5", ["a"], {"a": 0}) == 0
+
+
+def covered(run, truth):
+    entries = [Entry(span_of(target), 1) for target in truth]
+    found = match({"q": [span_of(target) for target in run]}, {"q": entries}, "line")
+    return [float(parse(f"covered@{k}").of(found)[0]) for k in range(1, len(run) + 1)]
+
+
+@pytest.mark.parametrize(
+    ("run", "truth", "wanted"),
+    [
+        (["a:1-9", "a:20-30"], ["a:3-4", "a:9-9"], [1, 1]),  # one result covers two hunks
+        (["a:1-4", "b:1-9", "a:5-9"], ["a:3-6"], [0, 0, 1]),  # two results cover one together
+        (["a:5-5", "a:1-4", "a:6-9"], ["a:3-6", "a:8-9"], [0, 0, 1]),
+        (["a:3-5", "a:3-5"], ["a:3-6"], [0, 0]),
+        (["a"], ["a:3-6", "b:1-1"], [1 / 2]),  # a whole file shows every line of it
+        (["b:1-1", "a:7-8"], ["a"], [0, 1]),  # an answer without lines is met or not
+    ],
+)
+def test_an_answer_is_covered_when_all_of_its_lines_are_shown(run, truth, wanted):
+    assert covered(run, truth) == pytest.approx(wanted, abs=1e-15)
 
 
 @pytest.mark.parametrize(("tokens", "wanted"), [(1, 0), (29, 0), (30, 0.5), (129, 0.5), (130, 1), (9999, 1)])

@@ -38,6 +38,8 @@ class Matched:
     """The grade each result earns."""
     found: Ints
     """How many right answers are first found by each result."""
+    covered: Ints
+    """Of how many right answers each result shows the last lines that no earlier one showed."""
     judged: Bools
     """Whether somebody judged the result, right or wrong."""
     wrong: Bools
@@ -129,6 +131,7 @@ def _match_ranges(
         filled=np.bincount(results.query, minlength=len(queries)),
         gains=table.of(gains),
         found=table.of(found),
+        covered=table.of(_covered(results, entries, result[good], entry[good])),
         judged=table.of(judged),
         wrong=table.of(wrong),
         lines=table.of(results.weights[:, 0]),
@@ -147,6 +150,26 @@ def _once(results: Ints, entries: Ints) -> tuple[Ints, Ints]:
             taken[result] = entry
             closed.add(entry)
     return np.array(list(taken), dtype=np.int64), np.array(list(taken.values()), dtype=np.int64)
+
+
+def _covered(results: Ranges, entries: Ranges, result: Ints, entry: Ints) -> Ints:
+    """Count the answers that each result is the last to be covered by; an answer without lines has none to wait for."""
+    covered = np.zeros(len(results.query), dtype=np.int64)
+    open_lines: dict[int, list[tuple[int, int]] | None] = {}
+    for one, answer in zip(result.tolist(), entry.tolist(), strict=True):
+        asked = (int(entries.start[answer]), int(entries.end[answer]))
+        lines = open_lines.setdefault(answer, [asked] if asked[0] else [])
+        if lines is not None:
+            lines = _without(lines, int(results.start[one]), int(results.end[one]))
+            covered[one] += not lines
+            open_lines[answer] = lines or None
+    return covered
+
+
+def _without(lines: Sequence[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """Return some ranges without the lines of another."""
+    pieces = [piece for first, last in lines for piece in ((first, min(last, start - 1)), (max(first, end + 1), last))]
+    return [(first, last) for first, last in pieces if first <= last]
 
 
 class _Table:

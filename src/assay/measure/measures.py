@@ -81,6 +81,17 @@ def recall(matched: Matched, depth: Depth) -> Values:
     return _share(matched.found[:, :depth].sum(axis=1), matched.right)
 
 
+def accuracy(matched: Matched, depth: Depth) -> Values:
+    """Return 1 where the first k results find every right answer (Chen et al., LocAgent, 2025, section 4), else 0."""
+    every: Values = ((matched.right > 0) & (matched.found[:, :depth].sum(axis=1) == matched.right)).astype(float)
+    return every
+
+
+def covered(matched: Matched, depth: Depth) -> Values:
+    """Return the share of the right answers, hunks of a fix say, of which the first k results show every line."""
+    return _share(matched.covered[:, :depth].sum(axis=1), matched.right)
+
+
 def average_precision(matched: Matched, depth: Depth) -> Values:
     """Return the mean precision at the ranks of the right answers, 0 for one not found (Buckley and Voorhees 2005)."""
     right = _right(matched, depth)
@@ -157,6 +168,8 @@ NAMES = (
     "nDCG",
     "nDCG@k",
     "Recall@k",
+    "Acc@k",
+    "covered@k",
     "MAP",
     "MAP@k",
     "Precision@k",
@@ -172,6 +185,8 @@ _COMPUTED: dict[str, Callable[[Matched, Depth], Values]] = {
     "MRR": reciprocal_rank,
     "nDCG": ndcg,
     "Recall": recall,
+    "Acc": accuracy,
+    "covered": covered,
     "MAP": average_precision,
     "Precision": precision,
     "R-precision": r_precision,
