@@ -56,6 +56,13 @@ class Chunk:
     doc: str = ""
     """The docstring or leading comment, without its markers."""
     signature: str = ""
+    description: str = ""
+    """What a language model says of it, where an index was described."""
+
+    @property
+    def about(self) -> str:
+        """What is said of it in words: its documentation, then its description."""
+        return f"{self.doc}\n{self.description}".strip("\n") if self.description else self.doc
 
 
 KINDS = (

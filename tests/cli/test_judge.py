@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.open_judge import budget_of, rate_of
+from assay.assemble.open_chat import budget_of, rate_of
 from assay.errors import InputError
 
 CODE = "def add(a, b):\n    return a + b\n"
@@ -158,7 +158,8 @@ def test_what_makes_no_sense_is_refused(judge, options: tuple[str, ...], said: s
     ],
 )
 def test_a_budget_is_money_or_tokens(text: str, amounts: tuple[float, float]):
-    assert budget_of(text) == amounts
+    budget = budget_of(text)
+    assert (budget.usd, budget.tokens) == amounts
 
 
 def test_a_rate_is_requests_or_tokens():

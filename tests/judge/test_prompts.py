@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.judge.prompts import NAMES, boundary, fill, load
+from assay.judge.prompts import NAMES, fill, load
+from assay.llm.boundary import boundary
 from assay.llm.schema import check, is_strict
 
 DATA = {"query": "q", "code": "c", "program": "p", "report": "r", "notes": ""}

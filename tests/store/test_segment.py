@@ -34,6 +34,7 @@ CHUNKS = st.builds(
     parent=TEXTS,
     doc=TEXTS,
     signature=TEXTS,
+    description=TEXTS,
 )
 PARTS = st.lists(st.lists(st.tuples(CHUNKS, st.booleans()), max_size=6), min_size=1, max_size=4)
 
@@ -79,6 +80,15 @@ def test_a_segment_survives_its_file(tmp_path):
     segment = build(chunks, vectors(9))
     write_segment(tmp_path / "one", segment)
     assert_same(segment, read_segment(tmp_path / "one"))
+    assert "descriptions" not in read_arrays(tmp_path / "one")
+
+
+def test_so_do_its_descriptions(tmp_path):
+    segment = build([Chunk("1", "x"), Chunk("2", "y", description="Says why.")], vectors(2))
+    write_segment(tmp_path / "one", segment)
+    assert_same(segment, read_segment(tmp_path / "one"))
+    assert read_segment(tmp_path / "one").described.tolist() == [False, True]
+    assert read_segment(tmp_path / "one").postings("say")[1].tolist() == [[0, 0, 0, 1, 0]]
 
 
 def test_postings_hold_chunks_and_counts_by_field():

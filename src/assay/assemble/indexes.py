@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,10 @@ from assay.search.index_identity import Build
 from assay.search.index_report import Freshness, IndexReport
 from assay.settings import Settings
 from assay.store.place import LANCE, default_location, located
+from assay.types import Chunk
+
+DESCRIPTIONS = "descriptions.sqlite"
+"""Where descriptions are kept in the user's cache, for all indexes."""
 
 QUICK = ("static", "hash")
 """Encoders that are faster than a cache."""
@@ -52,6 +57,9 @@ class AnyIndex(Protocol):
 
     def standing(self) -> Freshness | None:
         """Say how it stands against the files, which are listed; None where there is none."""
+
+    def describe(self, progress: Progress | None = None) -> IndexReport:
+        """Index again what has descriptions now and had none; return what it holds then."""
 
     def check(self) -> str:
         """Read every byte; return what is damaged, or nothing."""
@@ -109,7 +117,18 @@ def index_of(root: Path, settings: Settings) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
     if settings.index.location.startswith(LANCE):
         return _lance_index(root, located(settings.index.location, root), settings)
-    return FolderIndex(root, location_of(root, settings), encoder_of(settings), build_of(settings))
+    return FolderIndex(root, location_of(root, settings), encoder_of(settings), build_of(settings), _described)
+
+
+def descriptions_file() -> Path:
+    """Return the file that keeps descriptions."""
+    return platformdirs.user_cache_path("assay") / DESCRIPTIONS
+
+
+def _described(chunks: Sequence[Chunk]) -> list[Chunk]:
+    from assay.search.descriptions import with_descriptions  # and sqlite: only for an index that has descriptions
+
+    return with_descriptions(descriptions_file(), chunks)
 
 
 def index_out_of_memory(root: Path, settings: Settings, refusal: UnwritableIndex) -> AnyIndex:

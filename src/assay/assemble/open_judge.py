@@ -5,8 +5,6 @@ Everything here is opened when it is needed and ends with its block; what is hea
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -14,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from assay.assemble.open_chat import budget_of, open_chat
 from assay.errors import InputError
 from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
 from assay.judge.build_judge import ReplayedChat, build_judge, versions
@@ -29,11 +28,7 @@ if TYPE_CHECKING:
     from assay.judge.installs import Installs
     from assay.judge.replay import Replay
     from assay.judge.run_tests import RunnerOf
-    from assay.llm.budget import Budget
     from assay.protocols import Chat
-
-_AMOUNT = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*(k|M)?\s*(usd|req|tok)", re.IGNORECASE)
-_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,30 +115,6 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     return replay(records, lambda steps: build_judge(settings, chats, steps, _no_run, installs, prompts))
 
 
-def budget_of(text: str) -> tuple[float, float]:
-    """Return how many US dollars and how many tokens a text allows, without end where it does not say."""
-    said = _amounts(text, "budget", "usd", "5usd, 200ktok or 2Mtok")
-    return said.get("usd", math.inf), said.get("tok", math.inf)
-
-
-def rate_of(text: str) -> tuple[float, float]:
-    """Return how many requests and how many tokens a minute a text allows, without end where it does not say."""
-    said = _amounts(text, "rate", "req", "500req, 200ktok or 2Mtok")
-    return said.get("req", math.inf), said.get("tok", math.inf)
-
-
-def _amounts(text: str, what: str, unit: str, examples: str) -> dict[str, float]:
-    """Return the amounts of a text by their unit: `tok`, or the other one that there is."""
-    said = {}
-    for part in filter(None, re.split(r"[,\s]+", text.strip())):
-        match = _AMOUNT.fullmatch(part)
-        found = match[3].lower() if match else ""
-        if match is None or found not in (unit, "tok") or (match[2] and found != "tok"):
-            raise InputError(f"'{part}' is no {what}; wanted an amount as {examples}, or two with a comma")
-        said[found] = float(match[1].replace("_", "")) * _UNITS[(match[2] or "").lower()]
-    return said
-
-
 def _check(options: JudgeOptions) -> None:
     from assay.errors import nearest
 
@@ -163,27 +134,15 @@ def _check(options: JudgeOptions) -> None:
 
 def _chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> list[Chat]:
     """Return the models, which share one budget; what a campaign spent before counts."""
-    from assay import plugins
-    from assay.llm.budget import Budget, BudgetedChat
-    from assay.llm.pace import Pace, PacedChat
-    from assay.llm.prices import Spend
-
-    budget: Budget | None = None
+    budget = None
     if options.budget:
         from assay.judge.past_records import Past, past
 
-        usd, tokens = budget_of(options.budget)
         before = past(out) if out else Past()
-        budget = Budget(usd=usd, tokens=tokens, spent=Spend(before.tokens, before.cost))
+        budget = budget_of(options.budget, before.tokens, before.cost)
     chats: list[Chat] = []
     for spec in options.chats:
-        inner = plugins.make("chat", spec)
-        if hasattr(inner, "close"):
-            stack.callback(inner.close)
-        chat: Chat = BudgetedChat(inner, budget) if budget else inner
-        if options.rate:
-            requests, per_minute = rate_of(options.rate)
-            chat = PacedChat(chat, Pace(requests=requests, tokens=per_minute))
+        chat = open_chat(spec, stack, budget=budget, rate=options.rate)
         chats.append(_remembered(chat, stack) if not options.no_cache and not spec.startswith("scripted") else chat)
     return chats
 

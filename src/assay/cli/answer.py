@@ -148,6 +148,7 @@ def as_dict(hit: Hit) -> dict[str, Any]:
         "language": chunk.language,
         "why": {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005},
         "text": chunk.text,
+        **({"description": chunk.description} if chunk.description else {}),
     }
 
 

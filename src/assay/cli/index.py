@@ -1,13 +1,20 @@
-"""`assay index`: folders in, their indexes made or brought up to date."""
+"""`assay index`: folders in, their indexes made or brought up to date, and described if that is asked for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli.command import argument, command, form, shared
+from assay.cli.command import COUNT, argument, command, flag, form, option, shared
 from assay.cli.options import SettingsOptions
+
+if TYPE_CHECKING:
+    from assay.assemble.describe_index import DescribeOptions
+    from assay.assemble.workspace import Workspace
+    from assay.search.describe import DescribeReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +22,26 @@ class IndexOptions:
     """Options of `assay index`."""
 
     roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    describe: str = option(
+        "--describe",
+        default="",
+        metavar="CHAT",
+        help="Have a language model, PROVIDER:MODEL, describe every unit of code in a sentence or two.",
+    )
+    dry_run: bool = flag("--dry-run", help="With --describe, print what it would take, and ask nothing.")
+    budget: str = option(
+        "--budget",
+        default="",
+        metavar="AMOUNT",
+        help="The most that --describe may spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
+    )
+    rate: str = option(
+        "--rate",
+        default="",
+        metavar="AMOUNT",
+        help="The most that --describe may ask per minute: 500req, 200ktok or both.  [default: no limit]",
+    )
+    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Prompts of --describe at a time.")
     form: str = form("text", "json")
     chosen: SettingsOptions = shared(SettingsOptions)
 
@@ -26,15 +53,93 @@ def index(given: IndexOptions) -> int:
     A search does this by itself. This command does it beforehand, reads all of an index, and rebuilds it if it is
     corrupt. Each PATH is a folder or the URL of a git repository, by default the current folder.
 
-    Exits 0 if there is something to search, 1 if there is nothing, 2 on an error.
+    With --describe, the code is sent to a language model, which describes each unit; descriptions are searched with
+    the code. No unit is described twice; an interrupted run continues where it was.
+
+    Exits 0 if there is something to search, 1 if there is nothing or --describe stopped early, 2 on an error.
     """
     from assay.cli.answer import dumps
     from assay.cli.workspaces import about, open_roots, summary
 
+    chosen = _describe_options(given)
     opened = open_roots(given.roots or (".",), given.chosen, check_all=True)
+    if chosen and given.dry_run:
+        _echo_forecast(opened, chosen, given.form)
+        return 0
+    reports: list[DescribeReport] = []
+    if chosen:
+        opened, reports = _described(opened, chosen, verbose=given.chosen.verbose)
     if given.form == "json":
-        click.echo(dumps(about(opened)))
+        rows = [asdict(report) | {"refused": len(report.refused)} for report in reports]
+        click.echo(dumps(about(opened) | ({"descriptions": rows} if rows else {})))
     else:
         for one in opened:
             click.echo(f"{one.name}: {summary(one.report)}")
-    return 0 if all(one.report.files for one in opened) else 1
+        for one, report in zip(opened, reports, strict=False):
+            click.echo(f"{one.name}: {', '.join(_text(report))}")
+    is_whole = all(one.report.files for one in opened) and not any(report.stopped for report in reports)
+    return 0 if is_whole else 1
+
+
+def _describe_options(given: IndexOptions) -> DescribeOptions | None:
+    from assay.errors import InputError
+
+    if not given.describe:
+        if given.budget or given.rate or given.dry_run:
+            raise InputError("--budget, --rate and --dry-run are for --describe CHAT: give that, too")
+        return None
+    from assay.assemble.describe_index import DescribeOptions
+
+    return DescribeOptions(given.describe, given.budget, given.rate, given.workers)
+
+
+def _described(
+    opened: list[Workspace], chosen: DescribeOptions, *, verbose: bool
+) -> tuple[list[Workspace], list[DescribeReport]]:
+    """Have indexes described, and name what was refused."""
+    from assay.assemble.describe_index import describe_indexes
+    from assay.cli.progress import progress
+    from assay.cli.workspaces import say
+
+    with progress() as watch:
+        made = describe_indexes(opened, chosen, watch)
+    refused = [problem for _, report in made for problem in report.refused]
+    shown = refused if verbose else refused[:10]
+    for problem in shown:
+        say(str(problem))
+    if len(refused) > len(shown):
+        say(f"{len(refused) - len(shown):,} more refused descriptions; -v names them")
+    return [one for one, _ in made], [report for _, report in made]
+
+
+def _text(report: DescribeReport) -> Iterator[str]:
+    from assay.cli.workspaces import counted
+
+    yield f"{counted(report.described, 'unit')} described now"
+    if report.refused:
+        yield f"{len(report.refused):,} refused"
+    if report.left:
+        yield f"{report.left:,} left, which the same command describes"
+    yield f"{report.tokens:,} tokens, {_usd(report.usd)}"
+    if report.stopped:
+        yield f"stopped: {report.stopped}"
+
+
+def _usd(cost: float) -> str:
+    return "cost unknown" if cost != cost else f"${cost:.4f}"  # noqa: PLR0124  not a number
+
+
+def _echo_forecast(opened: list[Workspace], chosen: DescribeOptions, form: str) -> None:
+    from assay.assemble.describe_index import describe_forecast
+    from assay.cli.answer import dumps
+    from assay.cli.workspaces import counted
+
+    plans, usd = describe_forecast(opened, chosen)
+    if form == "json":
+        rows: list[dict[str, Any]] = [asdict(plan) for plan in plans]
+        click.echo(dumps({"forecasts": rows, "usd": None if usd != usd else round(usd, 4)}))  # noqa: PLR0124
+        return
+    for one, plan in zip(opened, plans, strict=True):
+        asked = f"{counted(plan.units, 'unit')} to describe in {counted(plan.prompts, 'prompt')}"
+        click.echo(f"{one.name}: {asked}, about {plan.tokens_in:,} tokens in and {plan.tokens_out:,} out")
+    click.echo(f"{_usd(usd)} by the listed price of {chosen.chat}")

@@ -64,7 +64,8 @@ def summary(report: IndexReport) -> str:
     """Return what an index holds and what was done to it, as one line."""
     done = [f"{number} {what}" for what, number in report.changed.counts().items() if number]
     changed = f" ({', '.join(done)})" if done else ""
-    held = f"{counted(report.files, 'file')}, {counted(report.chunks, 'chunk')}"
+    described = f", {report.described:,} described" if report.described else ""
+    held = f"{counted(report.files, 'file')}, {counted(report.chunks, 'chunk')}{described}"
     return f"{held}{changed} in {report.seconds:.2f} s"
 
 
@@ -88,6 +89,7 @@ def facts(index: AnyIndex, report: IndexReport) -> dict[str, Any]:
         "encoder": index.encoder.name,
         "files": report.files,
         "chunks": report.chunks,
+        **({"described": report.described} if report.described else {}),
     }
 
 

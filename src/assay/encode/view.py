@@ -63,8 +63,9 @@ def is_word_bag(encoder: str) -> bool:
 
 
 def source(chunk: Chunk) -> str:
-    """Return where a chunk stands and its text as it is."""
-    return f"{chunk.path} {chunk.parent} {chunk.symbol}\n{chunk.text[:_READ]}"
+    """Return where a chunk stands, its description if there is one, and its text as it is."""
+    described = f"{chunk.description}\n" if chunk.description else ""
+    return f"{chunk.path} {chunk.parent} {chunk.symbol}\n{described}{chunk.text[:_READ]}"
 
 
 def view(chunk: Chunk) -> str:
@@ -74,7 +75,7 @@ def view(chunk: Chunk) -> str:
     ):
         return _prose_view(chunk)
     names = _names(chunk)
-    doc = chunk.doc[:_DOC]
+    doc = f"{chunk.doc[:_DOC]} {chunk.description}".strip() if chunk.description else chunk.doc[:_DOC]
     comments = _comments(chunk)
     limit = _BODY_WORDS if len(doc) + len(comments) < _MUCH_PROSE else _BODY_WORDS_BESIDE_PROSE
     said = set(names)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
+from assay.llm.boundary import boundary
 from assay.types import Prompt
 
 NAMES = ("screen", "tests", "fix", "arbitrate", "single", "simulate")
@@ -69,9 +70,3 @@ def fill(template: Template, data: Mapping[str, str], opinion: int = 1) -> Promp
         text += f"\n\nThis is request number {opinion} about this pair: answer it on its own."
     system = template.system.replace("{mark}", mark)
     return Prompt(system, text, template.schema, name=template.name, version=template.version)
-
-
-def boundary(texts: Iterable[str]) -> str:
-    """Return a mark that none of these texts can hold, for it is made of all of them; always the same for the same."""
-    whole = "\0".join(texts).encode("utf-8", "backslashreplace")
-    return f"data-{blake2b(whole, digest_size=12).hexdigest()}"

@@ -113,6 +113,12 @@ def endpoint(provider: str, argument: str) -> Endpoint:
     )
 
 
+def price_of(spec: str) -> Price:
+    """Return the price of a spec's model; unknown where it is behind no endpoint."""
+    provider, _, argument = spec.partition(":")
+    return endpoint(provider, argument).price if provider in PROVIDERS else UNKNOWN
+
+
 def keys() -> Iterator[tuple[str, str]]:
     """Yield each provider that wants a key, and whether there is one; never the key."""
     for name, provider in sorted(PROVIDERS.items()):

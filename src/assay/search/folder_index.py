@@ -7,6 +7,7 @@ decides when there is anything to do, and says what was found.
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from assay.store.manifest import FORMAT
 from assay.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from assay.search.index_build import Describe
     from assay.search.index_walk import WalkListing
 
 _KEEPER_S = 30.0
@@ -31,12 +33,20 @@ _AGAIN_S = 0.02
 
 
 class FolderIndex:
-    """The index of one root."""
+    """The index of one root; `describe` gives its chunks the descriptions that are known, where it has any."""
 
-    def __init__(self, root: Path, location: Path, encoder: Encoder, build: Build = Build()) -> None:  # noqa: B008  frozen
+    def __init__(
+        self,
+        root: Path,
+        location: Path,
+        encoder: Encoder,
+        build: Build = Build(),  # noqa: B008  frozen
+        describe: Describe = list,
+    ) -> None:
         self.root = root
         self.encoder = encoder
         self.build = build
+        self._describe = describe
         self.folder = IndexFolder(location)
         self.identity = identity(encoder, build)
         self._version: Version | None = None
@@ -85,6 +95,19 @@ class FolderIndex:
         self._use(last)
         report = replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy)
         return replace(report, seconds=time.perf_counter() - started)
+
+    def describe(self, progress: Progress | None = None) -> IndexReport:
+        """Index the files again whose units have descriptions now and had none; return what the index holds then."""
+        with self.folder.writing():
+            last, _ = self._usable()
+            if last is None:
+                raise StorageError(f"the index in {self.folder.location} was removed while it was described; try again")
+            if again := _to_describe(last.snapshot(), self._describe):
+                self._update(last, self._list(last), progress, again=again)
+                last, _ = self._usable()
+        assert last is not None
+        self._use(last)
+        return _report(last, None)
 
     def check(self) -> str:
         """Read every byte; return what is damaged, or nothing. A version that is will not be built upon."""
@@ -185,19 +208,30 @@ class FolderIndex:
             return False
         return is_stale(self.root, found, {record.path: record for record in version.catalog.records()}, checked_ns)
 
-    def _update(self, last: Version | None, listed: WalkListing, progress: Progress | None) -> Differences:
-        """Write the next version; the caller is the one writer."""
+    def _update(
+        self, last: Version | None, listed: WalkListing, progress: Progress | None, *, again: Collection[str] = ()
+    ) -> Differences:
+        """Write the next version, of which some unchanged files are new; the caller is the one writer."""
         from assay.search.index_update import Update  # and the parser's tables: only where something changed
 
         found, before = listed.walk, {record.path: record for record in last.catalog.records()} if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
-        update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress)
-        dead = update.run(found, before, trusted_ns)
+        describe = self._describe if again or self._is_described(last) else list
+        update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress, describe)
+        dead = update.run(found, before, trusted_ns, again=again)
         records = update.records
         self.folder.save(
             last, IndexChange(self.identity, found.rules, listed.at_ns, records.values(), dead, update.fresh)
         )
         return differences(before, records)
+
+    def _is_described(self, last: Version | None) -> bool:
+        """Say whether the index has descriptions; one that is rebuilt for another encoder keeps them."""
+        try:
+            version = last or self.folder.open()
+        except DamagedIndex:
+            return False
+        return version is not None and version.described > 0
 
     def _list(self, last: Version | None) -> WalkListing:
         from assay.search.index_walk import listed  # and the patterns of ignore files: not for an index taken as it is
@@ -225,6 +259,12 @@ class FolderIndex:
         return self._snapshot
 
 
+def _to_describe(snapshot: Snapshot, describe: Describe) -> set[str]:
+    """Return the paths of chunks that have no description and could have one."""
+    bare = [chunk for chunk in snapshot.living() if not chunk.description]
+    return {chunk.path for chunk in describe(bare) if chunk.description}
+
+
 def _stat(path: Path) -> tuple[int, int] | None:
     """Return a file's size and time of change, or None where it is no more; what is mapped of it then stays."""
     try:
@@ -247,6 +287,7 @@ def _report(version: Version, found: Walk | None) -> IndexReport:
     return IndexReport(
         files=version.catalog.texts,
         chunks=version.catalog.chunks,
+        described=version.described,
         skipped=(*(found.skipped if found else ()), *skipped),
         notes=dict(version.catalog.texts_of("note")),
         folders=found.folders if found else (),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,10 @@ _WORTH_FORKING_BYTES = 200_000  # below, two processes save less than they cost
 _SMALLEST_BATCH_BYTES = 100_000
 FILE_BYTES = 500  # what a file costs besides its text, in bytes of text
 _ENCODERS_TO_FORK = ("static:", "hash")  # numpy alone, hence safe to copy; the others use every core themselves
+
+
+Describe = Callable[[Sequence[Chunk]], list[Chunk]]
+"""Chunks in, the same out with the descriptions that are known; called in the process that encodes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +52,20 @@ class Built:
     notes: dict[str, str]
 
 
-def build_all(
-    texts: Iterable[Text], encoder: Encoder, how: Build, new_path: Callable[[], Path], total: int
+def build_all(  # noqa: PLR0913  what is indexed, how, and where to
+    texts: Iterable[Text],
+    encoder: Encoder,
+    how: Build,
+    new_path: Callable[[], Path],
+    total: int,
+    *,
+    describe: Describe = list,
 ) -> Iterator[Built]:
     """Cut, encode and write texts of about `total` bytes batch by batch, on every core it pays for."""
     limit = how.batch_bytes
 
     def work(batch: SegmentBatch) -> Built:
-        return _built(batch, encoder, how)
+        return _built(batch, encoder, how, describe)
 
     from assay.search.workers import ChunkWorkers, can_fork  # not for a search that finds nothing changed: 10 ms
 
@@ -81,7 +91,7 @@ def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> 
         yield SegmentBatch(tuple(batch), new_path())
 
 
-def _built(batch: SegmentBatch, encoder: Encoder, how: Build) -> Built:
+def _built(batch: SegmentBatch, encoder: Encoder, how: Build, describe: Describe) -> Built:
     chunks: list[Chunk] = []
     counts, notes = {}, {}
     for text in batch.texts:
@@ -90,6 +100,7 @@ def _built(batch: SegmentBatch, encoder: Encoder, how: Build) -> Built:
         if parsed.note:
             notes[text.path] = parsed.note
         chunks.extend(parsed.chunks)
+    chunks = describe(chunks)
     if chunks:
         vectors = encoder.encode([text_for(encoder.name, chunk, how.reads) for chunk in chunks], "code")
         write_segment(batch.target, build(chunks, quantised(vectors, how.quantisation)))

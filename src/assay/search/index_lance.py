@@ -85,6 +85,10 @@ class LanceIndex:
         changed = differences(before, records)
         return replace(report, changed=changed, rebuilt_because=why, seconds=seconds, folders=found.folders)
 
+    def describe(self, progress: Progress | None = None) -> IndexReport:  # noqa: ARG002
+        """Refuse: the datasets have no column for descriptions."""
+        raise InputError(f"the index in {self.location} keeps no descriptions: use an index in a folder")
+
     def check(self) -> str:
         """Read every byte where it lies on a disk; return what is damaged, or nothing. The next refresh mends it."""
         self._damage = self._found_damage(whole=True)

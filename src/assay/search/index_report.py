@@ -16,6 +16,8 @@ class IndexReport:
     files: int
     """Files with text in the index, copies of the same text included."""
     chunks: int
+    described: int = 0
+    """Chunks with a description."""
     skipped: tuple[Skipped, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     """What is to be known about how a file was cut, by its path."""

@@ -6,13 +6,13 @@ alone and not on how they came to be, so that an updated index is equal to a fre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.corpus.walked_files import FileEntry, Walk
 from assay.protocols import Encoder, Progress
-from assay.search.index_build import FILE_BYTES, Text, build_all
+from assay.search.index_build import FILE_BYTES, Describe, Text, build_all
 from assay.search.index_changes import Sifted, sift
 from assay.search.index_identity import Build
 from assay.search.index_read import read_file
@@ -31,20 +31,27 @@ class Update:
     build: Build
     new_path: Callable[[], Path]
     progress: Progress | None = None
+    describe: Describe = list
     records: dict[str, FileRecord] = field(default_factory=dict)
     indexed: set[str] = field(default_factory=set)
     """Paths whose text, as it is now, is in a segment."""
     fresh: list[Path] = field(default_factory=list)
     """The segments written by this update."""
 
-    def run(self, found: Walk, before: Mapping[str, FileRecord], trusted_ns: int) -> set[str]:
-        """Write what is new as segments; return the paths whose former chunks are no more."""
-        todo = sift(found, before, trusted_ns)
+    def run(
+        self, found: Walk, before: Mapping[str, FileRecord], trusted_ns: int, *, again: Collection[str] = ()
+    ) -> set[str]:
+        """Write what is new as segments; return the paths whose former chunks are no more.
+
+        The files of `again` are indexed again, though they did not change.
+        """
+        keep = {path: record for path, record in before.items() if path not in again} if again else before
+        todo = sift(found, keep, trusted_ns)
         self._keep(todo.same)
         self._build(self._first_texts(todo), todo.read)
         self._build(self._promoted(), ())
         self._settle()
-        kept = {path for path in self.indexed & before.keys() if before[path].digest == self.records[path].digest}
+        kept = {path for path in self.indexed & keep.keys() if keep[path].digest == self.records[path].digest}
         return {path for path, record in before.items() if record.indexed} - kept
 
     def _keep(self, same: Iterable[FileRecord]) -> None:
@@ -90,7 +97,7 @@ class Update:
         """Write texts as segments and note what came of each file."""
         total = sum(file.size + FILE_BYTES for file in files)
         done = 0
-        for built in build_all(texts, self.encoder, self.build, self.new_path, total):
+        for built in build_all(texts, self.encoder, self.build, self.new_path, total, describe=self.describe):
             for path, chunks in built.chunks.items():
                 self.records[path] = replace(self.records[path], chunks=chunks, note=built.notes.get(path, ""))
             self.indexed.update(built.chunks)

@@ -59,7 +59,9 @@ class TokenSimilarity:
         how much of the name and of the documentation is asked for; the cosine of the word that is met least, and the
         mean of all.
         """
-        bags = [bag for one in chunks for bag in self._known(one.symbol, one.parent, one.doc[:_DOC], one.text[:_TEXT])]
+        bags = [
+            bag for one in chunks for bag in self._known(one.symbol, one.parent, one.about[:_DOC], one.text[:_TEXT])
+        ]
         if not words or not bags:
             return np.zeros((len(chunks), len(TOKEN_FEATURES)), dtype=np.float32)
         lengths = np.array([len(bag) for bag in bags])

@@ -44,6 +44,11 @@ class Version:
     catalog: Catalog
     parts: tuple[Part, ...]
 
+    @property
+    def described(self) -> int:
+        """Count the chunks that have a description."""
+        return sum(part.described for part in self.parts)
+
     def snapshot(self) -> Snapshot:
         """Return what is searched."""
         parts = [(part.segment, part.live) for part in self.parts]

@@ -16,7 +16,7 @@ def field_words(chunk: Chunk) -> tuple[list[str], ...]:
         words(chunk.symbol) if chunk.symbol else [],
         words(chunk.parent) if chunk.parent else [],
         path_words(chunk.path),
-        words(chunk.doc) if chunk.doc else [],
+        words(about) if (about := chunk.about) else [],
         words(chunk.text),
     )
 

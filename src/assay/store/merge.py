@@ -43,6 +43,7 @@ def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
         docs=column("docs"),
         signatures=column("signatures"),
         texts=column("texts"),
+        descriptions=column("descriptions"),
         lengths=rows("lengths"),
         vectors=rows("vectors"),
         terms=postings.terms,

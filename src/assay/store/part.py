@@ -38,6 +38,11 @@ class Part:
         """Count the living chunks."""
         return int(self.mask.sum()) if len(self.dead) else len(self.segment)
 
+    @property
+    def described(self) -> int:
+        """Count the living chunks that have a description."""
+        return int((self.segment.described & self.mask).sum()) if self.segment.described.any() else 0
+
     def without(self, paths: Collection[str]) -> Part:
         """Return the same segment with these files dead."""
         gone = [number for number, path in enumerate(self.segment.paths.all()) if path in paths] if paths else []

@@ -48,6 +48,8 @@ class Segment:
     docs: Strings
     signatures: Strings
     texts: Strings
+    descriptions: Strings
+    """Not stored where none of them says anything."""
     lengths: NDArray[np.uint16]
     """(n, fields) words in each field, capped."""
     vectors: Stored
@@ -79,7 +81,13 @@ class Segment:
             parent=self.parents[number],
             doc=self.docs[number],
             signature=self.signatures[number],
+            description=self.descriptions[number],
         )
+
+    @property
+    def described(self) -> Mask:
+        """Return which chunks have a description."""
+        return np.diff(self.descriptions.offsets) > 0
 
     def holding(self, live: Mask) -> NDArray[np.int64]:
         """Count the living chunks that hold each term, shape `(t)`."""
@@ -114,6 +122,7 @@ def build(chunks: Sequence[Chunk], vectors: Stored) -> Segment:
         docs=_strings(chunks, "doc"),
         signatures=_strings(chunks, "signature"),
         texts=_strings(chunks, "text"),
+        descriptions=_strings(chunks, "description"),
         lengths=lengths,
         vectors=np.ascontiguousarray(vectors),
         terms=postings.terms,

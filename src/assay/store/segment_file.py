@@ -17,6 +17,7 @@ from assay.store.strings import Strings
 
 _COLUMNS = tuple(field.name for field in fields(Segment))
 _STRINGS = frozenset(field.name for field in fields(Segment) if field.type == "Strings")
+_OPTIONAL = "descriptions"  # a segment of which nothing is described is stored without them
 _READ_WHOLE = ("paths", "languages", "terms")  # by whatever reads any of it: filters, and a search in sorted terms
 
 
@@ -24,6 +25,8 @@ def write_segment(path: Path, segment: Segment) -> None:
     """Write a segment to a new file."""
     arrays: Arrays = {}
     for name in _COLUMNS:
+        if name == _OPTIONAL and not segment.described.any():
+            continue
         value = getattr(segment, name)
         arrays.update({name: value.offsets, f"{name}.blob": value.blob} if name in _STRINGS else {name: value})
     write_arrays(path, arrays)
@@ -47,6 +50,8 @@ class StoredSegment(Segment):
         return column
 
     def _strings(self, name: str) -> Strings:
+        if name == _OPTIONAL and name not in self._file:
+            return Strings(np.zeros(0, np.uint8), np.zeros(len(self) + 1, np.int64))
         offsets, blob = self._file.array(name), f"{name}.blob"
         if name in _READ_WHOLE:
             return Strings(self._file.array(blob), offsets)
@@ -63,6 +68,6 @@ def read_segment(path: Path) -> Segment:
     """Map a segment's file; raise DamagedIndex when it is plainly not one."""
     file = ArrayFile(path)
     for name in (*_COLUMNS, *(f"{name}.blob" for name in _STRINGS)):
-        if name not in file:
+        if name not in file and name.partition(".")[0] != _OPTIONAL:
             raise DamagedIndex(f"{path.name} lacks the column '{name}'")
     return StoredSegment(file)

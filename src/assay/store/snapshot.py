@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -182,6 +182,10 @@ class Snapshot:
         """Return one chunk as it was added."""
         part, local = self._part(number)
         return part.chunk(local)
+
+    def living(self) -> Iterator[Chunk]:
+        """Yield every living chunk as it was added."""
+        return map(self.chunk, np.delete(np.arange(self.size), self.dead).tolist())
 
     def path(self, number: int) -> str:
         """Return the path of one chunk."""
