@@ -173,7 +173,7 @@ def test_a_forecast_asks_nobody(describe, server: EndpointServer):
 
 
 BAD = {
-    "long": ("A description. " * 40, "a description of 599 characters; wanted 15 to 400"),
+    "long": ("A description. " * 40, "a description of 599 characters; wanted 12 to 400"),
     "short": ("Sends.", "a description of 6 characters"),
     "refusal": ("I'm sorry, but I cannot help with that request.", "a refusal: \"I'm sorry"),
     "code": ("Runs this: ```rm -rf /``` in a shell.", "characters that no sentence has"),

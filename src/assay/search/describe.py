@@ -28,7 +28,7 @@ from assay.types import Chunk, Problem, Prompt, Reply
 
 _UNITS = 8
 """In a prompt."""
-_LONGEST, _SHORTEST = 400, 15
+_LONGEST, _SHORTEST = 400, 12
 """Characters of a description."""
 _TOKENS_A_UNIT = 45
 """Of an answer, about."""
