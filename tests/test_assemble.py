@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay.assemble.indexes import encoder_of, index_key, location_of, root_of
@@ -18,6 +20,7 @@ from assay.search.keywords import KeywordSearcher
 from assay.search.spelling import SpellCorrected
 from assay.settings import load
 from assay.store.place import located
+from assay.types import Mode, Query
 
 
 def test_a_workspace_is_ready_to_be_searched(project: Path):
@@ -133,3 +136,46 @@ def test_settings_that_count_when_an_index_is_made_are_told_apart_from_those_of_
     keys = [key(change) for change in (*made, "encoder.reads=source", "encoder.spec=hash")]
     assert len({key(), *keys}) == 7
     assert key(*made) == "static:default, chunk_lines 80, section_lines 9, overlap_lines 2, quantisation int8"
+
+
+SIDES = "sides:hash:128,hash:64"
+
+
+@pytest.mark.parametrize(("kept", "mode", "alone"), [("*.md", "docs", "hash:64"), ("*.py", "code", "hash:128")])
+def test_a_side_is_ranked_as_its_encoder_alone_would_rank_it(project: Path, kept: str, mode: Mode, alone: str):
+    def found(spec: str, root: Path) -> list[tuple[str, float]]:
+        query = Query("1", "how long may the server take to deliver mail", mode)
+        hits = open_workspace(root, load(options={"encoder.spec": spec})).search([query], 5)
+        return [(hit.chunk.text, pytest.approx(hit.score, abs=1e-4)) for hit in hits]
+
+    for word in ("box", "server", "mail", "parcel", "answer", "street"):
+        (project / f"{word}.md").write_text(f"# The {word}\n\nHow a {word} waits for the next {word[::-1]}.\n")
+        (project / f"{word}.py").write_text(f"def take_{word}(x):\n    return x.{word[::-1]}({word})\n")
+    side = project.parent / "side"
+    for file in project.rglob(kept):
+        (side / file.name).parent.mkdir(exist_ok=True)
+        (side / file.name).write_text(file.read_text())
+    assert found(SIDES, side) == found(alone, side)
+    assert len(found(SIDES, side)) > 0
+
+
+def test_each_side_is_encoded_by_its_own_and_remembered_by_itself(project: Path):
+    workspace = open_workspace(project, load(options={"encoder.spec": SIDES, "index.quantisation": "int8"}))
+    snapshot = workspace.snapshot
+    halves = {chunk.path: snapshot.vectors(np.array([n]))[0] for n, chunk in enumerate(snapshot.living())}
+    assert not halves["README.md"][:128].any()
+    assert not halves["mail/send.py"][128:].any()
+    assert [snapshot.chunk(0).path for _ in workspace.search(queries_of(["send mail"], mode="all"), 1)]
+    (project / "README.md").write_text("# Zeppelins\n\nHow parcels fly.\n")
+    again, _ = workspace.refresh()
+    (hit,) = again.search(queries_of(["how do parcels fly"], mode="docs"), 1)
+    assert hit.chunk.path == "README.md"
+    other = open_workspace(project, load(options={"encoder.spec": "sides:hash:128,hash:32"}))
+    assert "sides:hash:128,hash:64" in other.report.rebuilt_because
+
+
+@pytest.mark.skipif(find_spec("lance") is None, reason="the extra `lance` is not installed")
+def test_lance_knows_no_sides(project: Path, tmp_path: Path):
+    options = {"encoder.spec": SIDES, "index.location": f"lance:{tmp_path / 'lance'}"}
+    with pytest.raises(InputError, match="has two encoders, which an index in Lance cannot tell apart"):
+        open_workspace(project, load(options=options))

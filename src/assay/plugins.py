@@ -28,6 +28,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "hash": "assay.encode.hashed:HashedEncoder",
         "hf": "assay.encode.hf:HfEncoder",
         "onnx": "assay.encode.onnx:OnnxEncoder",
+        "sides": "assay.encode.sides:make_sides",
         "static": "assay.encode.static:load_static",
     },
     "ranker": {

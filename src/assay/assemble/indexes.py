@@ -16,6 +16,7 @@ import platformdirs
 
 from assay import plugins
 from assay.corpus.clone import clone, is_url
+from assay.encode.sides import SidesEncoder, is_sided, specs_of
 from assay.encode.view import Reads
 from assay.errors import InputError, MissingExtra, UnwritableIndex
 from assay.protocols import Encoder, Progress
@@ -104,9 +105,15 @@ def location_of(root: Path, settings: Settings) -> Path:
 
 def encoder_of(settings: Settings) -> Encoder:
     """Return the encoder that the settings name; one that is slower than a look-up is given a memory."""
-    spec = settings.encoder.spec
+    return _remembering(settings.encoder.spec)
+
+
+def _remembering(spec: str) -> Encoder:
+    kind, _, argument = spec.partition(":")
+    if kind == "sides":
+        return SidesEncoder(*map(_remembering, specs_of(argument)))
     encoder: Encoder = plugins.make("encoder", spec)
-    if spec.partition(":")[0] in QUICK:
+    if kind in QUICK:
         return encoder
     from assay.encode.cached_encoder import CachedEncoder
 
@@ -146,7 +153,10 @@ def _lance_index(root: Path, location: str, settings: Settings) -> AnyIndex:
         from assay.search.index_lance import LanceIndex
     except ModuleNotFoundError as error:
         raise MissingExtra(f"index '{location}'", str(error.name), "lance") from error
-    return LanceIndex(root, location.removeprefix(LANCE), encoder_of(settings), build_of(settings))
+    encoder = encoder_of(settings)
+    if is_sided(encoder.name):
+        raise InputError(f"'{encoder.name}' has two encoders, which an index in Lance cannot tell apart: use a folder")
+    return LanceIndex(root, location.removeprefix(LANCE), encoder, build_of(settings))
 
 
 def build_of(settings: Settings) -> Build:

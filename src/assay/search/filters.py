@@ -9,9 +9,10 @@ from fnmatch import translate
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.encode.sides import Side
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
-from assay.types import KINDS, Query
+from assay.types import KINDS, Chunk, Query
 
 PROSE = frozenset(("markdown", "restructuredtext", "asciidoc", "text"))
 """Languages that are documentation; every other one is code."""
@@ -24,6 +25,11 @@ _MOST_KNOWN = 64
 _FOLDERS = "(?:.*/)?"
 
 Mask = NDArray[np.bool_]
+
+
+def side_of(chunk: Chunk) -> Side:
+    """Say whether a chunk is code or documentation."""
+    return "docs" if chunk.language in PROSE else "code"
 
 
 def filter_mask(snapshot: Snapshot, query: Query) -> Mask | None:

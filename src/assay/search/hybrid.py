@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.encode.sides import HALVES, SIDES, is_sided
 from assay.protocols import Encoder, Vectors
 from assay.search.features import NAME, CandidateFeatures, QueryInCorpus, candidates_of
 from assay.search.filters import PROSE, Mask, filter_mask
@@ -25,11 +26,10 @@ from assay.search.spelling import Speller
 from assay.search.text_features import text_features
 from assay.search.token_similarity import TokenSimilarity
 from assay.store.chunk_order import ChunkOrder
-from assay.store.snapshot import Snapshot
-from assay.types import Chunk, Hit, Query
+from assay.store.snapshot import Snapshot, mean_and_deviation
+from assay.types import Chunk, Hit, Mode, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
-_SIDES: tuple[Literal["code", "docs"], ...] = ("code", "docs")
 
 
 class Corpus(Protocol):
@@ -77,6 +77,8 @@ class LearnedSearcher:
     def candidates(self, query: Query, found: QueryInCorpus) -> CandidateFeatures:
         """Return every chunk worth ranking with its features."""
         allowed = filter_mask(found.snapshot, query)
+        if is_sided(self.encoder.name):
+            found = _of_side(found, query.mode)
         outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
         strongest = found.strongest
         order = found.snapshot.order
@@ -95,7 +97,7 @@ class LearnedSearcher:
         found = self.look_up(query, vector)
         if not len(found.snapshot):
             return []
-        sides = _SIDES if query.mode == "all" else (query.mode,)
+        sides = SIDES if query.mode == "all" else (query.mode,)
         hits = [hit for side in sides for hit in self._ranked(replace(query, mode=side), found, k)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))[:k]
 
@@ -147,6 +149,15 @@ def _once_a_unit(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> NDArray[np
             kept.append(at)
         parts.add(unit)
     return np.array(kept, dtype=np.intp)
+
+
+def _of_side(found: QueryInCorpus, mode: Mode) -> QueryInCorpus:
+    """Return what was looked up with the cosines of one side alone, whose encoder knows nothing of the other side."""
+    side = filter_mask(found.snapshot, Query("", "", mode=mode))
+    assert side is not None  # a mode is a filter
+    cosines = np.where(side, found.cosines * np.float32(HALVES), np.float32(0))
+    mean, deviation = mean_and_deviation(cosines[side])
+    return replace(found, cosines=cosines, mean=mean, deviation=deviation)
 
 
 def _first(numbers: NDArray[np.int64], order: ChunkOrder) -> NDArray[np.int64]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.corpus.chunk import parse
-from assay.encode.view import text_for
 from assay.protocols import Encoder
+from assay.search.chunk_vectors import chunk_vectors
 from assay.search.index_identity import Build
 from assay.store.quantised import quantised
 from assay.store.segment import build
@@ -102,6 +102,6 @@ def _built(batch: SegmentBatch, encoder: Encoder, how: Build, describe: Describe
         chunks.extend(parsed.chunks)
     chunks = describe(chunks)
     if chunks:
-        vectors = encoder.encode([text_for(encoder.name, chunk, how.reads) for chunk in chunks], "code")
+        vectors = chunk_vectors(encoder, chunks, how.reads)
         write_segment(batch.target, build(chunks, quantised(vectors, how.quantisation)))
     return Built(batch.target, counts, notes)

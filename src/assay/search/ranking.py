@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.encode.sides import name_of_side
 from assay.encode.view import is_word_bag
 from assay.errors import InputError
 from assay.search.features import FEATURES
@@ -125,7 +126,7 @@ _AGAIN = "train them again with assay train ranking"
 
 def weights_file(mode: str, encoder: str) -> str:
     """Return the name of a file of weights; a cosine of word bags and one of a transformer differ in worth."""
-    return f"{mode}.json" if is_word_bag(encoder) else f"{mode}-contextual.json"
+    return f"{mode}.json" if is_word_bag(name_of_side(encoder, mode)) else f"{mode}-contextual.json"
 
 
 def _weights(stored: Mapping[str, Any], names: Sequence[str], features: Sequence[str]) -> RankingWeights:

@@ -17,10 +17,10 @@ import numpy as np
 from assay.corpus.chunk import parse
 from assay.corpus.languages import BY_EXTENSION
 from assay.corpus.walk import Skipped, read, walk
-from assay.encode.view import text_for
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span
 from assay.protocols import Encoder, Say
+from assay.search.chunk_vectors import chunk_vectors
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
@@ -155,7 +155,7 @@ def _snapshot(root: Path, encoder: Encoder) -> Snapshot:
         text = read(root, entry)
         if not isinstance(text, Skipped):
             chunks.extend(parse(entry.path, text).chunks)
-    return Snapshot.of(chunks, encoder.encode([text_for(encoder.name, chunk) for chunk in chunks], "code"))
+    return Snapshot.of(chunks, chunk_vectors(encoder, chunks))
 
 
 def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[RankingExample]:

@@ -145,11 +145,7 @@ class Snapshot:
         if self._statistics:
             mean = float(self._statistics.mean @ vector)
             return mean, max(float(vector @ self._statistics.moments @ vector) - mean * mean, 0.0) ** 0.5
-        living = np.delete(cosines, self.dead) if len(self.dead) else cosines
-        count = max(len(living), 1)
-        steps = np.rint(living * np.float32(_STEPS)).astype(np.int64)  # whole numbers add up alike in any order
-        total, squares = int(steps.sum()), int(steps @ steps)
-        return total / count / _STEPS, (count * squares - total * total) ** 0.5 / count / _STEPS
+        return mean_and_deviation(np.delete(cosines, self.dead) if len(self.dead) else cosines)
 
     def candidates(self, *_: object) -> Snapshot:
         """Return itself: every chunk is at hand."""
@@ -239,3 +235,11 @@ class Snapshot:
     def _part(self, number: int) -> tuple[Segment, int]:
         which = bisect_right(self._bases, number) - 1
         return self.parts[which][0], number - self._bases[which]
+
+
+def mean_and_deviation(cosines: Vectors) -> tuple[float, float]:
+    """Return both of some cosines, the same whatever their order."""
+    count = max(len(cosines), 1)
+    steps = np.rint(cosines * np.float32(_STEPS)).astype(np.int64)  # whole numbers add up alike in any order
+    total, squares = int(steps.sum()), int(steps @ steps)
+    return total / count / _STEPS, (count * squares - total * total) ** 0.5 / count / _STEPS
