@@ -82,6 +82,8 @@ def test_units_are_described_searched_and_shown(assay, describe, project: Path, 
     assert best["description"] == "Launches a zeppelin with parcels towards the harbor."
     assert answer["index"]["roots"][0]["described"] == UNITS
     assert f"described {UNITS}" in assay("status", project).out
+    explained = assay("search", "zeppelin harbor", project, "--explain").out
+    assert "\n    described: Launches a zeppelin with parcels towards the harbor.\n" in explained
     assert json.loads(assay("status", project, "--format", "json").out)["described"] == UNITS
 
 

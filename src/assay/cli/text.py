@@ -16,6 +16,7 @@ from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from assay.errors import printable
 from assay.search.excerpt import Line, declared, places
 from assay.search.excerpt import lines as lines_of
 from assay.types import Chunk, Hit
@@ -56,12 +57,18 @@ def plain(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain:
     """Return one hit as text: a line that names it, then the lines of it."""
     rows = [f"{_escaped(hit.chunk.path)}:{_line(hit.chunk, lines)}  {_what(hit.chunk, wanted)}".rstrip()]
     if explain:
-        rows.append(f"    {score(hit)}")
+        rows += _explained(hit)
     for number, line in with_gaps([(number, _printable_line(line, clip=clip)) for number, line in lines]):
         first, *rest = _pieces(line)
         rows.append(f"{number:6d}  {first}".rstrip() if number else "     …")
         rows += (f"{_under(line)}{piece}".rstrip() for piece in rest)
     return "\n".join(rows) + "\n"
+
+
+def _explained(hit: Hit) -> list[str]:
+    """Return how the score of a hit is computed, and what it was described as."""
+    described = [f"    described: {printable(hit.chunk.description)}"] if hit.chunk.description else []
+    return [f"    {score(hit)}", *described]
 
 
 def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain: bool, clip: bool) -> str:
@@ -72,8 +79,8 @@ def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explai
     chunk = hit.chunk
     line = f":{_line(chunk, lines)}  "
     text = Text.assemble((_escaped(chunk.path), "bold magenta"), line, (_what(chunk, wanted), "bold"), "\n")
-    if explain:
-        text.append(f"    {score(hit)}\n", "dim")
+    for row_of_score in _explained(hit) if explain else ():
+        text.append(f"{row_of_score}\n", "dim")
     code = _highlighted(chunk.language, [_printable_line(line, clip=clip) for _, line in lines], wanted)
     rows = dict(zip((number for number, _ in lines), code, strict=True))
     for number, _ in with_gaps(lines):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _KEEPER_S = 30.0
 _AGAIN_S = 0.02
+_AT_ONCE = 5_000  # chunks whose texts are held
 
 
 class FolderIndex:
@@ -261,8 +263,10 @@ class FolderIndex:
 
 def _to_describe(snapshot: Snapshot, describe: Describe) -> set[str]:
     """Return the paths of chunks that have no description and could have one."""
-    bare = [chunk for chunk in snapshot.living() if not chunk.description]
-    return {chunk.path for chunk in describe(bare) if chunk.description}
+    bare, paths = (chunk for chunk in snapshot.living() if not chunk.description), set[str]()
+    while some := list(islice(bare, _AT_ONCE)):
+        paths.update(chunk.path for chunk in describe(some) if chunk.description)
+    return paths
 
 
 def _stat(path: Path) -> tuple[int, int] | None:
