@@ -203,3 +203,25 @@ def look(browser: Any) -> Iterator[Callable[..., Seen]]:
     yield look
     for window in windows:
         window.close()
+
+
+TINY_WORDS = (
+    "[PAD] [UNK] [CLS] [SEP] [MASK] where are retries handled query passage a : send mail letter box price".split()
+)
+"""The words of a transformer that is small enough to be made in a test, with random weights."""
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a saved BERT, small enough to be made in a test: random weights, a dozen words."""
+    torch = pytest.importorskip("torch", reason="the hf extra is not installed")
+    transformers = pytest.importorskip("transformers", reason="the hf extra is not installed")
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("tiny")
+    (path / "vocab.txt").write_text("\n".join(TINY_WORDS))
+    transformers.BertTokenizerFast(vocab=str(path / "vocab.txt")).save_pretrained(path)
+    config = transformers.BertConfig(
+        vocab_size=len(TINY_WORDS), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32
+    )
+    transformers.BertModel(config).eval().save_pretrained(path)
+    return path

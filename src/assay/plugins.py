@@ -43,7 +43,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "hf": "assay.rank.sampling.local_sampler:LocalSampler",
     },
     "scorer": {
-        "cross": "assay.encode.cross:CrossEncoder",
+        "cross": "assay.encode.cross:open_cross",
         "rerank": "assay.encode.rerank_endpoint:RerankEndpoint",
     },
     "system": {

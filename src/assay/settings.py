@@ -78,10 +78,12 @@ class SearchSettings:
     reranker: str = ""
     """The spec of a scorer; empty means none."""
     rerank_depth: int = 50
+    rerank_ms: int = 2000
+    """After this time of a query a reranker that was trained reads no further; 0 lets it read all."""
 
     def __post_init__(self) -> None:
         """Refuse what asks for nothing."""
-        _at_least("search", self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1, "expand": 0})
+        _at_least("search", self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1, "rerank_ms": 0, "expand": 0})
         _at_least("search", self, {"vector_weight": 0, "keyword_weight": 0, "expand_weight": 0})
         _one_of("search.ranking", self.ranking, RANKINGS)
         _one_of("search.fusion", self.fusion, FUSIONS)

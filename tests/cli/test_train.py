@@ -156,3 +156,82 @@ def test_weights_that_are_not_there_are_refused(assay, project: Path, tmp_path: 
     ran = assay("search", "send mail", project, "--set", f"search.weights={tmp_path}")
     assert ran.status == 2
     assert ran.err == f"assay: no ranking weights '{tmp_path}/code.json': train them with assay train ranking\n"
+
+
+@pytest.fixture
+def reranker(assay, tiny_bert: Path, judged: Path) -> Path:
+    """Return the folder of a reranker that was trained for a few steps on pairs and judged questions."""
+    pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
+    file, out = judged / "pairs.jsonl", judged / "reranker"
+    file.write_text("".join(json.dumps({**pair, "source": pair["source"] in "abc"}) + "\n" for pair in PAIRS))
+    small = ["layers=1", "tokens=24", "negatives=2", "epochs=1", "looks=2", "held_out_one_in=0"]
+    settings = [argument for change in [*small, 'held_out=["True", "mail"]'] for argument in ("--set", change)]
+    truths = ["--questions", judged / "mail.csv", "--questions", judged / "shop.csv"]
+    files = ["--checkouts", judged / "checkouts", "--pairs", file, "--base", f"hf:{tiny_bert}", "--out", out]
+    ran = assay("train", "reranker", *truths, *files, *settings)
+    assert ran.status == 0, ran.err
+    assert ran.out.endswith(f"written to {out}; use it with --set search.reranker=cross:{out}\n")
+    assert "step 0: loss 0.0000, MRR " in ran.err
+    return out
+
+
+def test_a_reranker_is_trained_and_can_be_searched_with(assay, reranker: Path, project: Path):
+    assert {file.name for file in reranker.iterdir()} == {
+        "README.md",
+        "manifest.json",
+        "model.onnx",
+        "reranker.json",
+        "tokenizer.json",
+    }
+    record = json.loads((reranker / "reranker.json").read_text())
+    assert record["held_out_figures"]["kind"] == "judged"
+    assert record["held_out"].keys() == {"True", "mail"}
+    assert record["version"] in (reranker / "README.md").read_text()
+    asked = ("search", "send mail", project, "--format", "json", "--set")
+    plain = json.loads(assay(*asked, "search.limit=9").out)
+    first, again = (json.loads(assay(*asked, f"search.reranker=cross:{reranker}").out) for _ in "12")
+    assert first["hits"] == again["hits"]
+    assert first["relevant"] == plain["relevant"]
+    assert {hit["path"] for hit in first["hits"]} == {hit["path"] for hit in plain["hits"]}
+    assert all({"ranking", "reranker"} <= hit["why"].keys() for hit in first["hits"])
+    assert all(0 <= hit["score"] <= 1 for hit in first["hits"])
+
+
+def test_a_reranker_stops_in_time_and_says_so(assay, reranker: Path, project: Path):
+    for number in range(20):
+        (project / f"mail/more{number}.py").write_text(f"def send_mail_{number}(letter):\n    return letter\n")
+    asked = ("search", "send mail", project, "--set", f"search.reranker=cross:{reranker}", "--set")
+    late = assay(*asked, "search.rerank_ms=1", "--format", "json")
+    (note,) = json.loads(late.out)["notes"]
+    assert note.startswith("the reranker had no time to read ")
+    assert note.endswith(" a search.rerank_ms of more than 1 gives it more")
+    assert note in late.err
+    assert "notes" not in json.loads(assay(*asked, "search.rerank_ms=0", "--format", "json").out)
+
+
+def test_a_reranker_that_adds_to_probabilities_needs_some(assay, reranker: Path, project: Path):
+    ran = assay(
+        "search", "mail", project, "--set", f"search.reranker=cross:{reranker}", "--set", "search.ranking=keywords"
+    )
+    assert ran.status == 2
+    assert "adds to the probabilities of the learned ranking, and search.ranking is 'keywords'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ([], "nothing to learn from: give --from-environment, --repository PATH, --pairs FILE or --questions TRUTH"),
+        (["--questions", "mail.csv"], "--questions and --checkouts need one another: give both, or leave out both"),
+        (["--checkouts", "."], "--questions and --checkouts need one another: give both, or leave out both"),
+        (["--base", "minilm"], "--base is 'minilm'; wanted hf: and a folder or a name on the hub"),
+    ],
+)
+def test_what_no_reranker_can_be_trained_with_is_said(assay, arguments: list[str], error: str):
+    ran = assay("train", "reranker", "--out", "out", *arguments)
+    assert (ran.status, ran.err) == (2, f"assay: {error}\n")
+
+
+def test_a_reranker_that_is_not_there_is_named_with_what_makes_it(assay, project: Path):
+    ran = assay("search", "mail", project, "--set", "search.reranker=cross:./none")
+    assert ran.status == 2
+    assert ran.err.startswith("assay: no folder './none': assay train reranker --out './none' makes one; ")

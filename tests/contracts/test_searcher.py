@@ -17,11 +17,11 @@ from assay.search.filters import PROSE
 from assay.search.fuse import FusedSearcher, Member
 from assay.search.hybrid import LearnedSearcher
 from assay.search.keywords import KeywordSearcher
-from assay.search.rerank import RerankedSearcher
+from assay.search.rerank import BlendedSearcher, RerankedSearcher
 from assay.search.spelling import SpellCorrected, Speller
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk, Query
+from assay.types import Blend, Chunk, Query
 
 ENCODER = HashedEncoder("64")
 WORDS = "retry timeout cache limit header request response client server session".split()
@@ -74,6 +74,12 @@ def pipeline(snapshot, encoder) -> Searcher:
     return RerankedSearcher(ExpandedSearcher(fused(snapshot, encoder, "rrf"), snapshot, 4, depth=8), Longest(), 12)
 
 
+class TrainedLongest(Longest):
+    """The same, worth as much as the ranking."""
+
+    name, blend = "longest", Blend(1.0, 0.9, -0.1)
+
+
 SEARCHERS: dict[str, Callable[..., Searcher]] = {
     "learned": LearnedSearcher,
     "vectors": VectorSearcher,
@@ -86,6 +92,7 @@ SEARCHERS: dict[str, Callable[..., Searcher]] = {
         VectorSearcher(snapshot, encoder), snapshot, 5, 0.9
     ),
     "reranked": lambda snapshot, _: RerankedSearcher(KeywordSearcher(snapshot), Longest(), 10),
+    "blended": lambda snapshot, encoder: BlendedSearcher(LearnedSearcher(snapshot, encoder), TrainedLongest(), 10),
     "pipeline": pipeline,
 }
 TEXTS = ("retry the request", "cache_limit", "timeout", "a server for each session", "header " * 30)

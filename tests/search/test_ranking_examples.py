@@ -6,7 +6,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span
-from assay.search.ranking_examples import _target, gather, judged_queries
+from assay.search.ranking_examples import gather, judged_queries, worth_of
 
 SPAN = Span("a.py", 11, 20)
 
@@ -62,7 +62,7 @@ def test_examples_are_parted_by_what_they_ask_for(judged, encoder):
     ],
 )
 def test_long_chunks_do_not_pay(answers, target):
-    assert _target(SPAN, answers) == pytest.approx(target)
+    assert worth_of(SPAN, answers) == pytest.approx(target)
 
 
 def test_a_truth_without_its_checkout_is_refused(judged, tmp_path: Path):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import platformdirs
+
 from assay import plugins
 from assay.errors import InputError
-from assay.protocols import Encoder, Searcher
+from assay.protocols import BlendedScorer, Encoder, Scorer, Searcher
 from assay.search.hybrid import Corpus, LearnedSearcher
 from assay.search.ranking import SHIPPED
 from assay.search.spelling import SpellCorrected, Speller
@@ -43,12 +45,26 @@ def searcher_of(corpus: Corpus, encoder: Encoder, settings: SearchSettings, spel
         if every is None:
             raise InputError("search.expand follows links through every chunk: use an index in a folder")
         searcher = ExpandedSearcher(searcher, every, settings.expand, settings.expand_weight, settings.rerank_depth)
-    if settings.reranker:
-        from assay.search.rerank import RerankedSearcher
+    return _reranked(searcher, settings) if settings.reranker else searcher
 
-        scorer = plugins.make("scorer", settings.reranker)
-        searcher = RerankedSearcher(searcher, scorer, settings.rerank_depth + settings.expand)
-    return searcher
+
+def _reranked(searcher: Searcher, settings: SearchSettings) -> Searcher:
+    """Return a searcher with the reranker that the settings name; one that was trained is given a memory."""
+    from assay.search.rerank import BlendedSearcher, RerankedSearcher
+
+    scorer: Scorer = plugins.make("scorer", settings.reranker)
+    depth = settings.rerank_depth + settings.expand
+    if not isinstance(scorer, BlendedScorer):
+        return RerankedSearcher(searcher, scorer, depth)
+    if settings.ranking != "learned":
+        raise InputError(
+            f"search.reranker is '{settings.reranker}', which adds to the probabilities of the learned ranking, and "
+            f"search.ranking is '{settings.ranking}', which has none; leave one of them out"
+        )
+    from assay.encode.cached_scorer import CachedScorer
+
+    cached = CachedScorer(scorer, platformdirs.user_cache_path("assay") / "rerankers.sqlite")
+    return BlendedSearcher(searcher, cached, depth, settings.rerank_ms)
 
 
 def check(settings: SearchSettings) -> None:

@@ -13,7 +13,13 @@ from typing import overload
 from assay.assemble.workspace import Workspace
 from assay.errors import MissingExtra, ModelUnavailable
 from assay.search.literal import LiteralMatch, literal_matches
+from assay.search.rerank import UNREAD
 from assay.types import Hit, Query
+
+_TOO_LATE = (
+    "the reranker had no time to read {unread} of the first hits, which keep the order of the ranking; "
+    "a search.rerank_ms of more than {ms} gives it more"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class Answer(Sequence[Hit]):
     stale: bool = False
     """Whether files changed that are not in the index: another process is indexing them, or it cannot be written."""
     notes: tuple[str, ...] = ()
-    """What the answer does without, and why: a reranker that does not answer."""
+    """What the answer does without, and why: a reranker that does not answer, or not in time."""
     matches: tuple[LiteralMatch, ...] | None = None
     """Every place that holds a query letter by letter, if that was asked for."""
 
@@ -74,9 +80,9 @@ def answer(
     places: set[LiteralMatch] = set()
     sure, named = False, named or len(workspaces) > 1
     for workspace in workspaces:
-        found, without = _found(workspace, queries, k)
-        notes += [without] if without else []
-        sure = sure or workspace.is_relevant(found, reranked=not without)
+        found, note = _found(workspace, queries, k)
+        notes += [note] if note else []
+        sure = sure or workspace.is_relevant(found, reranked=not note)
         hits += (_with_workspace_path(hit, workspace) for hit in found) if named else found
         for query in queries if literal else ():
             with workspace.guard.reading():
@@ -95,14 +101,17 @@ def answer(
 
 
 def _found(workspace: Workspace, queries: Sequence[Query], k: int) -> tuple[list[Hit], str]:
-    """Return the hits of one workspace, and why they are not reranked as its settings ask, if they are not."""
+    """Return the hits of one workspace, and how they are not reranked as its settings ask, if they are not."""
+    settings = workspace.settings.search
     try:
-        return workspace.search(queries, k), ""
+        hits = workspace.search(queries, k)
     except (ModelUnavailable, MissingExtra) as error:
-        if not workspace.settings.search.reranker:
+        if not settings.reranker:
             raise
-        without = f"not reranked by '{workspace.settings.search.reranker}': {error}"
-    return workspace.search(queries, k, reranked=False), without
+        without = f"not reranked by '{settings.reranker}': {error}"
+        return workspace.search(queries, k, reranked=False), without
+    unread = UNREAD.get() if settings.reranker else 0
+    return hits, _TOO_LATE.format(unread=unread, ms=settings.rerank_ms) if unread else ""
 
 
 def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named: bool = False) -> Answer:

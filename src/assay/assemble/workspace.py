@@ -15,6 +15,7 @@ from assay.protocols import Progress, Searcher
 from assay.search.checked_searcher import CheckedSearcher, IndexGuard, rebuild_command
 from assay.search.hybrid import Corpus, is_relevant
 from assay.search.index_report import IndexReport
+from assay.search.rerank import RANKING, before_reranking
 from assay.search.spelling import Speller
 from assay.search.union import union
 from assay.settings import SearchSettings, Settings
@@ -87,10 +88,15 @@ class Workspace:
         return (self if same else replace(self, report=report)), report
 
     def is_relevant(self, hits: Sequence[Hit], *, reranked: bool = True) -> bool:
-        """Say whether the best hit is likely right; where scores are no probabilities, any hit is."""
+        """Say whether a hit is likely right, by the ranking alone; where scores are no probabilities, any hit is.
+
+        A reranker only says which of some texts is the better one, and one of them always is.
+        """
         search = self.settings.search
-        if search.ranking == "learned" and not (reranked and search.reranker):
-            return is_relevant(hits, self.index.encoder.name, weights_folder(search))
+        blended = any(RANKING in hit.why for hit in hits)
+        if search.ranking == "learned" and (blended or not (reranked and search.reranker)):
+            own = before_reranking(hits) if blended else hits
+            return is_relevant(own, self.index.encoder.name, weights_folder(search))
         return bool(hits)
 
 

@@ -9,6 +9,7 @@ from assay.cli.lazy import Lazy
 COMMANDS = {
     "encoder": "Train a static encoder.",
     "ranking": "Train the weights of the ranking.",
+    "reranker": "Train a small model that reads question and code together.",
 }
 
 

@@ -6,7 +6,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class TableSettings:
+class SplitSettings:
+    """Which sources a training learns from, and which it is only evaluated on."""
+
+    held_out: tuple[str, ...] = ()
+    """Sources that are only evaluated on."""
+    held_out_one_in: int = 12
+    """How many of the other sources one is held out of; 0 holds out the named ones alone."""
+    left_out: tuple[str, ...] = ()
+    """Sources that were kept out; only recorded."""
+    evaluated: int = 1000
+    """Items of the held-out sources at most."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TableSettings(SplitSettings):
     """What each training of a table has: its width, the stage that learns to search, and what is only evaluated on."""
 
     dimension: int = 256
@@ -18,14 +33,6 @@ class TableSettings:
     """The weight of staying near the teacher while learning to search."""
     hide: float = 0.5
     """The share of pairs whose common words are hidden in the answer, so that meaning has to be learned."""
-    held_out: tuple[str, ...] = ()
-    """Sources that are only evaluated on."""
-    held_out_one_in: int = 12
-    """How many of the other sources one is held out of; 0 holds out the named ones alone."""
-    left_out: tuple[str, ...] = ()
-    """Sources that were kept out of the pairs; only recorded."""
-    evaluated: int = 1000
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,10 +72,8 @@ def harvest(sources: Iterable[PackageSource], *, left_out: Collection[str] = LEF
     """Yield the pairs of all sources; a pair of texts that was seen before is passed over."""
     seen: set[tuple[str, str]] = set()
     for source in sources:
-        if _is_named(source.name, left_out):
-            continue
         taken = 0
-        for pair in _of_source(source, left_out):
+        for pair in (pair for chunk in chunks_of(source, left_out) for pair in pairs_of(chunk, source.name)):
             if (pair.query, pair.code) not in seen and taken < _PAIRS_A_SOURCE:
                 seen.add((pair.query, pair.code))
                 taken += 1
@@ -90,19 +88,30 @@ def pairs_of(chunk: Chunk, source: str) -> Iterator[TrainingPair]:
     first, rest = _first_sentence(_plain(chunk.doc))
     if not _asks(first):
         return
-    bare = replace(chunk, doc="", text=_without(chunk.text, chunk.doc))
-    yield TrainingPair(first, view(bare), source, "doc")
+    yield TrainingPair(first, view(_bare(chunk, "")), source, "doc")
     if _asks(rest):
         yield TrainingPair(first, rest[:_REST], source, "rest")
 
 
-def _of_source(source: PackageSource, left_out: Collection[str]) -> Iterator[TrainingPair]:
-    """Yield the pairs of a source, file by file in a fixed order that mixes folders."""
+def without_question(chunk: Chunk) -> tuple[str, Chunk]:
+    """Return the question that a chunk's documentation opens with, or nothing, and the chunk without that sentence."""
+    first, rest = ("", "") if chunk.kind in _PROSE_KINDS else _first_sentence(_plain(chunk.doc))
+    return (first if _asks(first) else ""), _bare(chunk, rest)
+
+
+def chunks_of(source: PackageSource, left_out: Collection[str] = LEFT_OUT) -> Iterator[Chunk]:
+    """Yield the chunks of a source, file by file in a fixed order that mixes folders; nothing of one left out."""
+    if _is_named(source.name, left_out):
+        return
     for entry in sorted(walk(source.root).files, key=lambda entry: _mixed(entry.path)):
         text = _text(source.root, entry, left_out)
         if text:
-            for chunk in parse(entry.path, text).chunks:
-                yield from pairs_of(chunk, source.name)
+            yield from parse(entry.path, text).chunks
+
+
+def _bare(chunk: Chunk, doc: str) -> Chunk:
+    """Return a chunk with other documentation, and none in its text."""
+    return replace(chunk, doc=doc, text=_without(chunk.text, chunk.doc))
 
 
 def _text(root: Path, entry: FileEntry, left_out: Collection[str]) -> str:

@@ -138,7 +138,7 @@ def gather(
     own: list[RankingExample] = []
     foreign: list[RankingExample] = []
     for number, name in enumerate(names):
-        snapshot = _snapshot(checkouts / name, encoder)
+        snapshot = snapshot_of(checkouts / name, encoder)
         searcher = LearnedSearcher(snapshot, encoder, Speller(snapshot, dictionary))
         elsewhere = names[(number + len(names) // 2) % len(names)]
         own += [example for one in queries if one.repository == name for example in _examples(searcher, one)]
@@ -148,7 +148,7 @@ def gather(
     return RankingExamples(tuple(own), tuple(foreign))
 
 
-def _snapshot(root: Path, encoder: Encoder) -> Snapshot:
+def snapshot_of(root: Path, encoder: Encoder) -> Snapshot:
     """Chunk and encode a checkout in memory, as an index does."""
     chunks: list[Chunk] = []
     for entry in walk(root).files:
@@ -167,11 +167,11 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers.tolist()]
         rows = np.hstack((candidates.rows, text_features(searcher.token_similarity, found, chunks)))
         spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
-        targets = np.array([_target(span, judged.entries) for span in spans], dtype=np.float32)
+        targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
         yield RankingExample(judged, side, rows, spans, targets)
 
 
-def _target(span: Span, entries: Sequence[Entry]) -> float:
+def worth_of(span: Span, entries: Sequence[Entry]) -> float:
     """Return what a candidate is worth as an answer."""
     right = [entry for entry in entries if entry.grade and entry.span.overlaps(span)]
     if not right:
