@@ -152,6 +152,16 @@ def test_a_run_that_was_killed_goes_on(assay, describe, project: Path, server: E
     assert json.loads(assay("status", project, "--format", "json").out)["described"] == UNITS + 12
 
 
+def test_two_at_once_do_not_pay_twice(assay, project: Path, server: EndpointServer):
+    server.say = lambda question: replace(describing(question), delay_s=0.2)
+    assert assay("index", project).status == 0
+    command = [sys.executable, "-m", "assay", "index", str(project), "--describe", f"vllm:m@{server.base}"]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [each.communicate()[0] for each in running]
+    assert len(asked(server)) == UNITS
+    assert sorted(re.search(r"(\d) units described now", out)[1] for out in said) == ["0", str(UNITS)]
+
+
 def test_a_budget_that_ends_loses_nothing(describe, server: EndpointServer):
     server.say = lambda question: replace(describing(question), usage=(5000, 100))
     first = describe("--budget", "12ktok", "--workers", "1")

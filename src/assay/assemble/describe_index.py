@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
 
 from assay.assemble.indexes import descriptions_file
 from assay.assemble.open_chat import budget_of, open_chat
 from assay.assemble.workspace import Workspace
+from assay.io.lock import alone
 from assay.llm.providers import price_of
 from assay.protocols import Progress
 from assay.search.describe import DescribeForecast, DescribeReport, describe, forecast, to_describe
@@ -43,9 +46,10 @@ def describe_indexes(
         budget = budget_of(options.budget) if options.budget else None
         chat = open_chat(options.chat, stack, budget=budget, rate=options.rate)
         reports = []
-        for snapshot in snapshots:
-            units = to_describe(snapshot.living(), store)
-            reports.append(describe(units, chat, store, workers=options.workers, progress=progress))
+        for workspace, snapshot in zip(opened, snapshots, strict=True):
+            with alone(_lock(workspace)):  # another process may describe the same, which would be paid for twice
+                units = to_describe(snapshot.living(), store)
+                reports.append(describe(units, chat, store, workers=options.workers, progress=progress))
     return [(_refreshed(one, progress), report) for one, report in zip(opened, reports, strict=True)]
 
 
@@ -55,6 +59,11 @@ def describe_forecast(opened: Sequence[Workspace], options: DescribeOptions) -> 
         plans = [forecast(to_describe(workspace.snapshot.living(), store)) for workspace in opened]
     price = price_of(options.chat)
     return plans, price.of(sum(plan.tokens_in for plan in plans), sum(plan.tokens_out for plan in plans))
+
+
+def _lock(workspace: Workspace) -> Path:
+    digest = sha256(str(workspace.index.root).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return descriptions_file().with_name(f"describe-{digest}.lock")
 
 
 def _refreshed(workspace: Workspace, progress: Progress | None) -> Workspace:
