@@ -15,7 +15,7 @@ from assay.protocols import Searcher
 from assay.search.dense import VectorSearcher
 from assay.search.expand import ExpandedSearcher
 from assay.search.fuse import FusedSearcher
-from assay.search.hybrid import LearnedSearcher
+from assay.search.issue_searcher import IssueSearcher
 from assay.search.keywords import KeywordSearcher
 from assay.search.spelling import SpellCorrected
 from assay.settings import load
@@ -80,7 +80,7 @@ def test_a_query_that_cannot_be_searched_is_an_error(text: str):
 @pytest.mark.parametrize(
     ("changes", "wanted"),
     [
-        ([], LearnedSearcher),
+        ([], IssueSearcher),
         (["search.ranking=vectors"], VectorSearcher),
         (["search.ranking=keywords"], KeywordSearcher),
         (["search.ranking=fused"], FusedSearcher),

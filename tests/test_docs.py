@@ -170,20 +170,29 @@ def test_every_part_of_a_score_is_documented_in_order():
     assert documented_parts()[0] == [*PARTS]
 
 
+def test_every_part_of_an_issue_s_score_is_documented(assay, tmp_path: Path, project: Path):
+    issue = tmp_path / "issue.md"
+    issue.write_text(f"Mail is sent twice\n{'The server was busy and the letter went again. ' * 9}\nmail/send.py:6\n")
+    hits = json.loads(assay("search", issue.read_text(), project, "--format", "json").out)["hits"]
+    assert {name for hit in hits for name in hit["why"]} == set(documented_parts()[1])
+
+
 def test_every_part_of_being_related_is_documented(assay, tmp_path: Path):
     (tmp_path / "a.py").write_text("def send_letter():\n    return post_letter()\n")
     (tmp_path / "b.py").write_text("def post_letter():\n    return 1\n")
     (tmp_path / "c.py").write_text("def write_home():\n    return send_letter()\n")
     hits = json.loads(assay("related", f"{tmp_path}/a.py:1", tmp_path, "--format", "json").out)["hits"]
-    assert {name for hit in hits for name in hit["why"]} == set(documented_parts()[1])
+    assert {name for hit in hits for name in hit["why"]} == set(documented_parts()[2])
 
 
-def documented_parts() -> tuple[list[str], list[str]]:
-    """Return the names in the two tables of docs/formats.md: the parts of a ranking, and of being related."""
+def documented_parts() -> tuple[list[str], list[str], list[str]]:
+    """Return the names in the tables of docs/formats.md: the parts of a ranking, of an issue, of being related."""
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     section = page.partition("## What `why` holds")[2].partition("\n## ")[0]
-    search, related = (re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) for table in section.split("| part | is |"))
-    return search, related
+    search, issue, related = (
+        re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) for table in section.split("| part | is |")
+    )
+    return search, issue, related
 
 
 @pytest.mark.parametrize("page", PAGES, ids=title)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from assay.bench import experiment
 from assay.bench.plan import BenchPlan, SetSpec, SystemSpec
+from assay.bench.prepare import prepare
 from assay.errors import InputError
 from assay.measure.measures import parse
 
@@ -44,6 +46,15 @@ def test_systems_that_share_a_name_would_share_their_answers(truth: Path, projec
 def test_sets_whose_answers_would_lie_elsewhere_are_refused(truth: Path, project: Path, names: tuple[str, ...]):
     with pytest.raises(InputError, match=r"two sets are called|a set cannot be called"):
         measured(truth, project, "x", of=names)
+
+
+def test_a_set_of_several_states_of_the_code_says_how_to_split_it(truth: Path, project: Path):
+    instances = truth.with_name("instances.jsonl")
+    about = {"repo": "o/r", "problem_statement": "it fails", "patch": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"}
+    rows = [{"instance_id": commit, "base_commit": commit, **about} for commit in ("c1", "c2")]
+    instances.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match=r"speaks of 2 commits.*assay truth convert --split"):
+        prepare(SetSpec("x", instances, project), truth.parent / "out", print)
 
 
 def test_places_that_the_corpus_does_not_have_are_told(truth: Path, project: Path):

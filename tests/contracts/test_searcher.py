@@ -16,6 +16,7 @@ from assay.search.expand import ExpandedSearcher
 from assay.search.filters import PROSE
 from assay.search.fuse import FusedSearcher, Member
 from assay.search.hybrid import LearnedSearcher
+from assay.search.issue_searcher import IssueSearcher
 from assay.search.keywords import KeywordSearcher
 from assay.search.rerank import BlendedSearcher, RerankedSearcher
 from assay.search.spelling import SpellCorrected, Speller
@@ -82,6 +83,7 @@ class TrainedLongest(Longest):
 
 SEARCHERS: dict[str, Callable[..., Searcher]] = {
     "learned": LearnedSearcher,
+    "issues": lambda snapshot, encoder: IssueSearcher(LearnedSearcher(snapshot, encoder), snapshot),
     "vectors": VectorSearcher,
     "keywords": lambda snapshot, _: KeywordSearcher(snapshot),
     "mended": lambda snapshot, encoder: SpellCorrected(VectorSearcher(snapshot, encoder), Speller(snapshot, frozenset)),
@@ -95,7 +97,10 @@ SEARCHERS: dict[str, Callable[..., Searcher]] = {
     "blended": lambda snapshot, encoder: BlendedSearcher(LearnedSearcher(snapshot, encoder), TrainedLongest(), 10),
     "pipeline": pipeline,
 }
-TEXTS = ("retry the request", "cache_limit", "timeout", "a server for each session", "header " * 30)
+ISSUE = (
+    "The cache limit is lost\n\n" + "A request of the client waits for the server session. " * 8 + "\nat lib/cache.py:3"
+)
+TEXTS = ("retry the request", "cache_limit", "timeout", "a server for each session", "header " * 30, ISSUE)
 FILTERS = (
     ({"mode": "docs"}, lambda chunk: chunk.language in PROSE),
     ({"mode": "code", "paths": ("lib/*",)}, lambda chunk: chunk.path.startswith("lib/")),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.encode.hashed import HashedEncoder
-from assay.search.lexical import FieldWeights, bm25, idf
+from assay.search.lexical import FieldWeights, bm25, match
 from assay.store.catalog import FileRecord
 from assay.store.change import IndexChange
 from assay.store.folder import IndexFolder
@@ -95,11 +95,8 @@ def nearest(store, query, k=10):
 
 def lexical(store, query):
     """Score by words with the statistics that a store gives; the best ten."""
-    from assay.search.lexical import TermMatch
-
     snapshot = store.candidates(query)
-    found = [(snapshot.holding(term), *snapshot.postings(term)) for term in terms(query)]
-    scores = bm25(snapshot, [TermMatch(idf(snapshot.corpus_size, df), *rest) for df, *rest in found], FieldWeights())
+    scores = bm25(snapshot, match(snapshot, terms(query)), FieldWeights())
     best = np.argsort(-scores, kind="stable")[:10]
     return sorted((round(float(scores[n]), 4) for n in best), reverse=True)
 

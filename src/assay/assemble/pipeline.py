@@ -10,6 +10,7 @@ from assay import plugins
 from assay.errors import InputError
 from assay.protocols import BlendedScorer, Encoder, Scorer, Searcher
 from assay.search.hybrid import Corpus, LearnedSearcher
+from assay.search.issue_searcher import IssueSearcher
 from assay.search.ranking import SHIPPED
 from assay.search.spelling import SpellCorrected, Speller
 from assay.settings import SearchSettings
@@ -34,7 +35,7 @@ def searcher_of(corpus: Corpus, encoder: Encoder, settings: SearchSettings, spel
     check(settings)
     searcher: Searcher
     if settings.ranking == "learned":
-        searcher = LearnedSearcher(corpus, encoder, speller, weights_folder(settings))
+        searcher = IssueSearcher(LearnedSearcher(corpus, encoder, speller, weights_folder(settings)), corpus)
     else:
         searcher = _unlearned(corpus, encoder, settings)
         searcher = SpellCorrected(searcher, speller) if speller else searcher

@@ -17,6 +17,7 @@ from assay.measure.line_spans import Span
 from assay.protocols import Progress, Say
 from assay.truth import truth_formats
 from assay.truth.formats.gathered import about_file
+from assay.truth.formats.swebench import by_checkout
 from assay.truth.formats.truth_rows import place_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.qrels import Qrels, qrels_of
@@ -48,6 +49,7 @@ class Prepared:
 def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -> Prepared:
     """Read or mine a ground truth and pin its corpus; what is mined is written below `out`, to be looked at."""
     reading = _truth(spec, out, say, watch)
+    _check_state(reading.truth, spec)
     truth = replace(reading.truth, name=spec.name, queries=tuple(_completed(reading.truth)))
     corpus = corpus_of(truth, checkout_of(truth, spec.corpus), cached(), without=_told_in(spec, out))
     lines = resolved(replace(reading, truth=replace(truth, commit="")), corpus.root)  # which is at that commit
@@ -55,6 +57,15 @@ def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -
     ids = {document.path: document.id for document in corpus.documents}
     told = (*lines.problems, *right.problems, *_missing(lines, corpus))
     return Prepared(spec, truth, corpus, right, told, ids)
+
+
+def _check_state(truth: Truth, spec: SetSpec) -> None:
+    """Refuse a ground truth of several states of the code: a set is asked of one, where the others' lines are wrong."""
+    if (states := len(by_checkout(truth))) > 1:
+        raise InputError(
+            f"'{spec.truth}' speaks of {states} commits, and a set is asked of one; "
+            f"assay truth convert --split '{spec.truth}' FOLDER makes a ground truth of each"
+        )
 
 
 def _missing(reading: TruthFile, corpus: SystemCorpus) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ _EXAMPLE_WORDS = frozenset(("exampl", "demo", "sampl", "tutori", "snippet"))
 _ASIDE_WORDS = frozenset(
     ("changelog", "chang", "releas", "version", "contribut", "secur", "licens", "migrat", "upgrad")
 )
-_LONGEST = 4000  # characters of a question that are read: an issue's text, a stack trace
+_LONGEST = 4000  # characters of a question that are read
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,11 +76,9 @@ class Snapshot:
         """Count the chunks of the whole corpus, of which this may hold candidates only."""
         return self._statistics.chunks if self._statistics else len(self)
 
-    def holding(self, term: str) -> int:
-        """Count the chunks of the whole corpus that hold a term."""
-        if self._statistics and term in self._statistics.holding:
-            return self._statistics.holding[term]
-        return len(self.postings(term)[0])
+    def holding(self, term: str, here: int) -> int:
+        """Count the chunks of the whole corpus that hold a term, of which some are here."""
+        return self._statistics.holding.get(term, here) if self._statistics else here
 
     def __len__(self) -> int:
         """Count the living chunks."""

@@ -1,0 +1,121 @@
+"""Issues of real repositories as questions for the files that their fixes changed: three systems over the same states.
+
+    python benchmarks/issues.py INSTANCES.jsonl --repositories FOLDER [--work FOLDER] [--json FILE]
+
+INSTANCES are rows of SWE-bench: issue, commit, patch. FOLDER/OWNER/NAME is a clone of each repository, which may be
+bare. Each is indexed at the commit before the fix, one state after the other, and asked for code; files of
+documentation that a fix touched are no answers. *assay* is the default, *one question* is the same ranking asked with
+the whole text, *bm25* is the plain one that `assay bench` has. Times are processor time of the first question to an
+index.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from assay.assemble.workspace import Workspace, open_workspace
+from assay.corpus.languages import BY_EXTENSION, PROSE
+from assay.corpus.pinned import export
+from assay.measure.compare import interval
+from assay.measure.line_spans import Entry, Span, span_of
+from assay.measure.matched import match
+from assay.measure.measures import parse
+from assay.protocols import Searcher
+from assay.search.hybrid import LearnedSearcher
+from assay.search.keywords import KeywordSearcher
+from assay.search.lexical import FieldWeights
+from assay.settings import load
+from assay.truth import truth_formats
+from assay.truth.formats.swebench import by_checkout
+from assay.truth.ground_truth import Truth
+from assay.types import Query
+
+_BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
+SYSTEMS: dict[str, Callable[[Workspace], Searcher]] = {
+    "bm25": lambda workspace: KeywordSearcher(workspace.corpus, _BODY),
+    "one question": lambda workspace: LearnedSearcher(workspace.corpus, workspace.index.encoder, workspace.speller),
+    "assay": lambda workspace: workspace.searcher,
+}
+FIGURES = (("file", "Hit@5"), ("file", "MRR"), ("file", "Acc@5"), ("line", "covered@5"))
+DEPTH = 20
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("instances", type=Path)
+    arguments.add_argument("--repositories", type=Path, required=True)
+    arguments.add_argument("--work", type=Path, help="where checkouts and indexes are kept")
+    arguments.add_argument("--json", type=Path)
+    given = arguments.parse_args()
+    with TemporaryDirectory() as scratch:
+        rows = list(asked(given.instances, given.repositories, (given.work or Path(scratch)).resolve()))
+    print(f"{given.instances.stem}: {len(rows) // len(SYSTEMS)} issues")
+    hits = {system: values(rows, system, "file", "Hit@5") for system in SYSTEMS}
+    for system in SYSTEMS:
+        figures = "  ".join(f"{name} {values(rows, system, unit, name).mean():.3f}" for unit, name in FIGURES)
+        taken = 1e3 * np.percentile([row["seconds"] for row in rows if row["system"] == system], (50, 90))
+        gained = hits[system] - hits["bm25"]
+        low, high = interval(gained)
+        print(f"  {system:<12}  {figures}  p50 {taken[0]:.0f} ms  p90 {taken[1]:.0f} ms", end="")
+        print(f"  Hit@5 over bm25 {gained.mean():+.3f} [{low:+.3f}, {high:+.3f}]")
+    if given.json:
+        given.json.write_text(json.dumps(rows) + "\n", "utf-8")
+
+
+def asked(instances: Path, repositories: Path, work: Path) -> Iterator[dict]:
+    """Yield what each system made of each issue, in the order of their dates, repository by repository."""
+    states = by_checkout(truth_formats.read(instances, "swebench").truth)
+    for state in sorted(states, key=lambda each: (each.repository, each.queries[0].tags.get("date", ""))):
+        entries = {query.id: list(changed(state, query.id)) for query in state.queries}
+        queries = [replace(query, mode="code") for query in state.queries if entries[query.id]]
+        workspace = indexed(repositories / state.repository, state, work) if queries else None
+        for name, system in SYSTEMS.items() if workspace else ():
+            searcher = system(workspace)
+            for query in queries:
+                yield {"system": name, "id": query.id, **answered(searcher, query, entries[query.id])}
+        if workspace:
+            print(f"{state.name}: {workspace.report.chunks:,} chunks, {workspace.report.seconds:.1f} s", flush=True)
+
+
+def indexed(repository: Path, state: Truth, work: Path) -> Workspace:
+    """Write the files of a state out and bring the repository's index up to date with them."""
+    folder = work / "checkouts" / state.repository
+    rmtree(folder, ignore_errors=True)
+    export(repository, state.commit, folder)
+    location = str(work / "indexes" / state.repository)
+    return open_workspace(folder, load(options={"index": {"location": location}}))
+
+
+def changed(state: Truth, query_id: str) -> Iterator[Entry]:
+    """Yield the hunks of code that a fix changed."""
+    for judgment in state.judgments:
+        span = span_of(judgment.target)
+        if judgment.query_id == query_id and BY_EXTENSION.get(span.path.rpartition(".")[2], "text") not in PROSE:
+            yield Entry(span, 1)
+
+
+def answered(searcher: Searcher, query: Query, entries: Sequence[Entry]) -> dict:
+    began = time.process_time()
+    (hits,) = searcher.search([query], DEPTH)
+    seconds = time.process_time() - began
+    run = {query.id: [Span(hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in hits]}
+    found = {unit: match(run, {query.id: entries}, unit) for unit in ("file", "line")}
+    figures = {f"{unit} {name}": float(parse(name).of(found[unit])[0]) for unit, name in FIGURES}
+    return {"seconds": seconds, **figures}
+
+
+def values(rows: Sequence[dict], system: str, unit: str, name: str) -> np.ndarray:
+    return np.array([row[f"{unit} {name}"] for row in rows if row["system"] == system])
+
+
+if __name__ == "__main__":
+    main()
