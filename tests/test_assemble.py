@@ -88,7 +88,7 @@ def test_a_query_that_cannot_be_searched_is_an_error(text: str):
 )
 def test_a_ranking_is_a_setting(project: Path, changes: list[str], wanted: type):
     workspace = open_workspace(project, load(changes=changes))
-    searcher = workspace.searcher.inner
+    searcher = workspace.searcher.inner.inner  # what checks the index, what reads other languages
     assert isinstance(searcher.inner if isinstance(searcher, SpellCorrected) else searcher, wanted)
     (hits,) = searcher.search(queries_of(["mesages"]), 5)
     assert hits[0].chunk.symbol == "send_mail"
@@ -98,7 +98,7 @@ def test_a_ranking_is_a_setting(project: Path, changes: list[str], wanted: type)
 
 def test_weights_fusion_and_expansion_reach_the_pipeline(project: Path):
     def searcher(*changes: str) -> Searcher:
-        return open_workspace(project, load(changes=["search.ranking=fused", *changes])).searcher.inner
+        return open_workspace(project, load(changes=["search.ranking=fused", *changes])).searcher.inner.inner
 
     outer = searcher("search.fusion=linear", "search.keyword_weight=2", "search.expand=4", "search.expand_weight=0.5")
     assert isinstance(outer, ExpandedSearcher)

@@ -148,6 +148,19 @@ def test_a_reranker_that_answers_nonsense_is_an_error(assay, project: Path):
     assert "scored 0 texts, not each of the" in ran.err
 
 
+def test_a_question_in_another_language_is_read_and_one_that_is_not_read_is_refused_by_name(assay, project: Path):
+    ran = assay("search", "wo wird die Nachricht verschickt, wenn der Server antwortet", project)
+    assert "assay: read as German: 'wo message sent, server" in ran.err
+    assert "send_mail" in ran.out
+    question = "메일은 어디서 보내나요"
+    ran = assay("search", question, project)
+    assert ran.status == 1
+    assert "assay: questions in Korean are not read: ask in English, Chinese, French" in ran.err
+    answer = json.loads(assay("search", question, project, "--format", "json").out)
+    assert (answer["relevant"], "corrected" in answer, "language" in answer) == (False, False, False)
+    assert answer["notes"][0].startswith("questions in Korean are not read")
+
+
 @pytest.mark.parametrize("color", [{"NO_COLOR": "1"}, {}], ids=["plain", "coloured"])
 def test_a_narrow_terminal_breaks_lines_where_words_end(on_terminal, project: Path, color: dict[str, str]):
     telling = "        # the mailbox of the addressee is full and nobody knows when it will be emptied again\n"

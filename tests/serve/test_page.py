@@ -270,6 +270,13 @@ def test_nothing_relevant_and_nothing_found_are_said(visit):
     seen.page.get_by_role("heading", name="Nothing relevant here").wait_for()
 
 
+def test_another_language_is_said(visit):
+    seen = visit("?q=" + quote("wo wird die Nachricht verschickt"))
+    seen.page.locator("#verdict").get_by_text("Read as German: wo message sent.").wait_for()
+    seen = visit("?q=" + quote("메일은 어디서 보내나요"))
+    seen.page.locator("#verdict").get_by_text("Questions in Korean are not read: ask in English").wait_for()
+
+
 def test_while_an_index_is_made_the_page_says_how_far_and_asks_again(visit):
     seen = visit(wrong="503")
     sentence, asked, made = "the index of 'shop' is being made, 10 of 20 files; ask again in a minute", [], []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -13,6 +14,7 @@ from assay.search.hybrid import Corpus, LearnedSearcher
 from assay.search.issue_searcher import IssueSearcher
 from assay.search.ranking import SHIPPED
 from assay.search.spelling import SpellCorrected, Speller
+from assay.search.translation import TranslatedSearcher, Translator
 from assay.settings import SearchSettings
 
 
@@ -22,6 +24,12 @@ def dictionary() -> frozenset[str]:
     from assay.encode.vocabulary import entries_in
 
     return frozenset(filter(str.isalpha, entries_in(DEFAULT_FOLDER / VOCABULARY)))
+
+
+@cache
+def translator() -> Translator:
+    """Return what reads questions in other languages than English; every corpus has the same."""
+    return Translator(dictionary)
 
 
 def speller_of(corpus: Corpus) -> Speller | None:
@@ -46,7 +54,8 @@ def searcher_of(corpus: Corpus, encoder: Encoder, settings: SearchSettings, spel
         if every is None:
             raise InputError("search.expand follows links through every chunk: use an index in a folder")
         searcher = ExpandedSearcher(searcher, every, settings.expand, settings.expand_weight, settings.rerank_depth)
-    return _reranked(searcher, settings) if settings.reranker else searcher
+    searcher = _reranked(searcher, settings) if settings.reranker else searcher
+    return TranslatedSearcher(searcher, translator())
 
 
 def _reranked(searcher: Searcher, settings: SearchSettings) -> Searcher:

@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
 
+from assay.assemble.pipeline import translator
 from assay.assemble.workspace import Workspace
 from assay.errors import MissingExtra, ModelUnavailable
 from assay.search.literal import LiteralMatch, literal_matches
 from assay.search.rerank import UNREAD
+from assay.search.translation import unread_note
 from assay.types import Hit, Query
 
 _TOO_LATE = (
@@ -38,11 +40,13 @@ class Answer(Sequence[Hit]):
     relevant: bool = True
     """Whether the best hit is likely right, rather than only the nearest."""
     corrected: tuple[str, ...] = ()
-    """The queries as they were searched for, if the spelling of one was corrected."""
+    """The queries as they were searched for, if the spelling of one was corrected, or one was not in English."""
+    language: str = ""
+    """The language that a query was read in, if that is not English."""
     stale: bool = False
     """Whether files changed that are not in the index: another process is indexing them, or it cannot be written."""
     notes: tuple[str, ...] = ()
-    """What the answer does without, and why: a reranker that does not answer, or not in time."""
+    """What the answer does without, and why: a reranker in time, or the words of a language that is not read."""
     matches: tuple[LiteralMatch, ...] | None = None
     """Every place that holds a query letter by letter, if that was asked for."""
 
@@ -90,10 +94,13 @@ def answer(
             places.update(replace(each, path=_path(workspace, each.path)) if named else each for each in every)
     if len(workspaces) > 1:
         hits.sort(key=lambda hit: -hit.score)
+    readings = [translator().read(query.text) for query in queries]
+    notes += [unread_note(one.language) for one in readings if not one.is_read]
     return Answer(
         hits=tuple(hits[:k]),
-        relevant=sure or bool(places),
-        corrected=_corrected(workspaces, queries),
+        relevant=bool(places) or (sure and any(one.is_read for one in readings)),
+        corrected=_corrected(workspaces, queries, tuple(one.text for one in readings)),
+        language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(workspace.report.stale for workspace in workspaces),
         notes=tuple(dict.fromkeys(notes)),
         matches=tuple(sorted(places)) if literal else None,
@@ -124,16 +131,18 @@ def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named:
     return Answer(hits, relevant=bool(hits), stale=workspace.report.stale)
 
 
-def _corrected(workspaces: Sequence[Workspace], queries: Sequence[Query]) -> tuple[str, ...]:
-    """Return the queries with their spelling corrected by the first workspace that corrects one; none where none."""
-    texts = tuple(query.text for query in queries)
+def _corrected(workspaces: Sequence[Workspace], queries: Sequence[Query], read: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the queries as read, their spelling corrected by the first workspace that corrects one.
+
+    Return none where that is what was typed.
+    """
     for workspace in workspaces:
         if workspace.speller is not None:
             with workspace.guard.reading():
-                corrected = tuple(map(workspace.speller.corrected, texts))
-            if corrected != texts:
+                corrected = tuple(map(workspace.speller.corrected, read))
+            if corrected != read:
                 return corrected
-    return ()
+    return () if read == tuple(query.text for query in queries) else read
 
 
 def _with_workspace_path(hit: Hit, workspace: Workspace) -> Hit:

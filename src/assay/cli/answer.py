@@ -56,6 +56,8 @@ class AnswerOutput:
         first: dict[str, Any] = {"query": "\n".join(self.queries), "relevant": self.answer.relevant}
         if self.answer.corrected:
             first["corrected"] = "\n".join(self.answer.corrected)
+        if self.answer.language:
+            first["language"] = self.answer.language
         if self.answer.notes:
             first["notes"] = list(self.answer.notes)
         rest = {"index": about(self.opened), **self._matches()}
@@ -125,7 +127,8 @@ class AnswerOutput:
 def explain(answer: Answer, opened: Sequence[Workspace], *, hidden: bool = False) -> None:
     """Say on standard error what is to be known about an answer; `hidden` is of hits that are not printed."""
     if answer.corrected:
-        say(f"spelling corrected: {', '.join(map(repr, answer.corrected))}")
+        how = f"read as {answer.language}" if answer.language else "spelling corrected"
+        say(f"{how}: {', '.join(map(repr, answer.corrected))}")
     for note in answer.notes:
         say(note)
     if answer and not answer.relevant:

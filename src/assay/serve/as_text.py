@@ -25,7 +25,8 @@ def _(answer: FoundAnswer) -> str:
     elif not answer.relevant:
         notes.append("nothing relevant here, it seems; these are only the nearest")
     if answer.corrected:
-        notes.append(f"spelling corrected: {'; '.join(answer.corrected)}")
+        how = f"read as {answer.language}" if answer.language else "spelling corrected"
+        notes.append(f"{how}: {'; '.join(answer.corrected)}")
     notes += answer.notes
     if answer.stale:
         notes.append("files changed that are not in the index yet; ask again for what is in them")

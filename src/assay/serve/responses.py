@@ -73,9 +73,11 @@ class FoundAnswer:
     cursor: str = ""
     """For the next page; empty at the end."""
     corrected: list[str] = field(default_factory=list)
-    """The queries as they were searched for, where the spelling of one was corrected; else empty."""
+    """The queries as they were searched for, where the spelling of one was corrected or one was not in English."""
     notes: list[str] = field(default_factory=list)
-    """What the answer does without, and why; mostly empty."""
+    """What the answer does without, and why, and which languages are not read; mostly empty."""
+    language: str = ""
+    """The language that a query was read in, where that is not English."""
 
 
 def record(hit: Hit, *, explain: bool = False) -> FoundUnit:

@@ -163,13 +163,15 @@ class _PagedQuestion:
         """Return what the page holds of an answer."""
         start, page = self.start, self.page
         corrected, notes = list(answer.corrected), list(answer.notes)
-        aside = tokens(json.dumps(corrected)) + (tokens(json.dumps(notes)) if notes else 0)
+        aside = tokens(json.dumps([*corrected, answer.language])) + (tokens(json.dumps(notes)) if notes else 0)
         size = Size(page.budget, terms_asked(self.texts), explain=page.explain, aside=aside)
         shown, taken = sized(answer.hits[start : start + page.k], size, self.view.workspace.corpus.whole())
         more = len(answer) > start + taken and start + taken < DEEPEST
         after = cursor_of(start + taken, self.question, self.view.version) if more else ""
         stale = answer.stale or self.view.stale
-        return FoundAnswer(self.place.engine.name, shown, answer.relevant, stale, after, corrected, notes)
+        return FoundAnswer(
+            self.place.engine.name, shown, answer.relevant, stale, after, corrected, notes, answer.language
+        )
 
 
 def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFilter, page: Page) -> FoundAnswer:

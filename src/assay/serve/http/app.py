@@ -59,6 +59,9 @@ class StyledAnswer:
     relevant: bool
     stale: bool
     cursor: str
+    corrected: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

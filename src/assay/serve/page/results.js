@@ -56,8 +56,10 @@ function verdict(answer, state) {
   say(`${title} ${text}`);
 }
 
-function judged({ relevant, hits, cursor, stale }, state) {
-  const fresh = stale ? " Files changed and are being read; ask again for what is in them." : "";
+function judged({ relevant, hits, cursor, stale, corrected = [], notes = [], language = "" }, state) {
+  const meant = corrected.length ? ` ${language ? `Read as ${language}` : "Spelling corrected"}: ${corrected.join("; ")}.` : "";
+  const missing = notes.map((note) => ` ${note[0].toUpperCase()}${note.slice(1)}.`).join("");
+  const fresh = meant + missing + (stale ? " Files changed and are being read; ask again for what is in them." : "");
   if (!views.length) {
     const why = filtered(state) ? "The filters leave nothing that fits." : "No code here has anything to do with that.";
     return ["Nothing found", why + fresh];

@@ -1,0 +1,111 @@
+"""A question in another language in, English words to search for out, with the language that it was read as.
+
+Only the words of that language are replaced, in their places: code, identifiers, what stands in quotes, and what no
+lexicon knows stay as they were typed. So words and meaning are searched as they are for a question in English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from assay.protocols import Searcher
+from assay.search.asked_language import CODE, NAMES, QUOTED, WORD, language_of
+from assay.search.lexicon import LANGUAGES, UNSPACED, UNSPACED_LANGUAGES, Lexicon, load_lexicon
+from assay.types import Hit, Query
+
+_KEPT = 4096  # questions: each is read for the search and for the answer
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question is searched for as."""
+
+    text: str
+    language: str = ""
+    """The language that it was asked in, in English; empty if that is English."""
+    is_read: bool = True
+    """Whether there is a lexicon of the language; if not, the text is as it was typed."""
+
+
+@dataclass(frozen=True)
+class Translator:
+    """Reads questions in other languages than English; `dictionary` gives the words of English."""
+
+    dictionary: Callable[[], frozenset[str]]
+
+    def read(self, text: str) -> Reading:
+        """Return how a question is read: as it was typed if it is in English."""
+        return self._known_readings(text)
+
+    @cached_property
+    def _known_readings(self) -> Callable[[str], Reading]:
+        return lru_cache(_KEPT)(self._read)
+
+    @cached_property
+    def _english(self) -> frozenset[str]:
+        return self.dictionary()
+
+    def _read(self, text: str) -> Reading:
+        language = language_of(text, lambda word: word in self._english)
+        if language == "en":
+            return Reading(text)
+        if language not in LANGUAGES:
+            return Reading(text, NAMES[language], is_read=False)
+        english = in_english(text, load_lexicon(language))
+        return Reading(english or text, NAMES[language], is_read=bool(english))
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedSearcher:
+    """Search with `inner` for what was asked, in English words."""
+
+    inner: Searcher
+    translator: Translator
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return what `inner` does for the queries as they are read."""
+        return self.inner.search([replace(query, text=self.translator.read(query.text).text) for query in queries], k)
+
+
+def unread_note(language: str) -> str:
+    """Return what to tell who asked in a language that is not read, and what to do."""
+    others = ", ".join(sorted(NAMES[code] for code in LANGUAGES))
+    return f"questions in {language} are not read: ask in English, {others}, or name the code"
+
+
+def in_english(text: str, lexicon: Lexicon) -> str:
+    """Replace the words of a language by English ones; lines stay lines, as an issue has them."""
+    return "\n".join(" ".join(line.split()) for line in "".join(_replaced(text, lexicon)).splitlines()).strip()
+
+
+def _replaced(text: str, lexicon: Lexicon) -> Iterator[str]:
+    start = 0
+    for quoted in QUOTED.finditer(text):
+        yield _words_replaced(text[start : quoted.start()], lexicon)
+        yield quoted.group()
+        start = quoted.end()
+    yield _words_replaced(text[start:], lexicon)
+
+
+def _words_replaced(text: str, lexicon: Lexicon) -> str:
+    if lexicon.language in UNSPACED_LANGUAGES:
+        return UNSPACED.sub(lambda run: f" {_of_run(run.group(), lexicon)} ", text)
+    return WORD.sub(lambda word: _of_word(word.group(), lexicon), text)
+
+
+def _of_run(run: str, lexicon: Lexicon) -> str:
+    found = (lexicon.entries.get(piece) for piece in lexicon.pieces(run))
+    return " ".join(word for entry in found if entry for word in entry.english)
+
+
+def _of_word(word: str, lexicon: Lexicon) -> str:
+    if CODE.search(word):
+        return word
+    if "-" in word:
+        return " ".join(_of_word(part, lexicon) for part in word.split("-"))
+    english = lexicon.english(word)
+    if english is None:
+        return word if word.isascii() else ""
+    return " ".join(english)
