@@ -2,7 +2,7 @@
 
 AssayError
 ├── InputError          what the user gave cannot be used: a path, a query, a filter, a setting
-│   └── ModelUnavailable  a model behind an endpoint does not answer; what can do without it goes on, saying so
+│   └── ModelUnavailable  a model is not there or does not answer; what can do without it goes on, saying so
 ├── MissingExtra        an optional part is not installed; says which extra brings it
 ├── StorageError        the index cannot be read or written
 │   ├── DamagedIndex    what is stored is not what was written, or of another format version
@@ -37,7 +37,7 @@ class InputError(AssayError):
 
 
 class ModelUnavailable(InputError):
-    """A model behind an endpoint does not answer: nobody is there, or whoever is refuses."""
+    """A model is not there: no such folder, nobody at an address, or whoever is there refuses."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
         super().__init__(message)

@@ -133,10 +133,15 @@ def test_without_its_reranker_an_answer_comes_as_it_is_ranked_and_says_so(assay,
 
 def test_a_reranker_that_is_not_installed_is_named_with_its_extra_and_left_out(assay, project: Path):
     code = "import sys; sys.modules['torch'] = None; from assay.__main__ import main; sys.exit(main())"
-    command = ["search", "where is mail sent", str(project), "--set", "search.reranker=cross:x"]
+    (project.parent / "model").mkdir()
+    spec = f"cross:{project.parent / 'model'}"
+    command = ["search", "where is mail sent", str(project), "--set", f"search.reranker={spec}"]
     ran = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, assay("search", "where is mail sent", str(project)).out)
-    assert "not reranked by 'cross:x': scorer 'cross' needs torch: pip install 'assay[hf]'" in ran.stderr
+    assert f"not reranked by '{spec}': scorer 'cross' needs torch: pip install 'assay[hf]'" in ran.stderr
+    none = assay("search", "where is mail sent", str(project), "--set", "search.reranker=cross:./none")
+    assert (none.status, none.out) == (0, ran.stdout)
+    assert "not reranked by 'cross:./none': no folder './none': assay train reranker" in none.err
 
 
 def test_a_reranker_that_answers_nonsense_is_an_error(assay, project: Path):

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from assay.encode.reranker_folder import ABOUT
-from assay.errors import InputError, MissingExtra
+from assay.errors import MissingExtra, ModelUnavailable
 from assay.protocols import Scorer
 
 
@@ -21,12 +21,14 @@ def open_cross(model: str) -> Scorer:
             raise MissingExtra(f"cross:{model}", str(error.name), "onnx") from error
         return OnnxCrossEncoder(folder)
     if not folder.is_dir() and (_is_path(model) or find_spec("transformers") is None):
-        raise InputError(
+        raise ModelUnavailable(
             f"no folder '{model}': assay train reranker --out '{model}' makes one; the name of a cross-encoder on the "
             "hub is another way, and needs assay[hf]"
         )
-    from assay.encode.hf_cross import CrossEncoder
-
+    try:
+        from assay.encode.hf_cross import CrossEncoder
+    except ModuleNotFoundError as error:
+        raise MissingExtra("scorer 'cross'", str(error.name), "hf") from error
     return CrossEncoder(str(folder) if folder.is_dir() else model)
 
 
