@@ -166,6 +166,13 @@ def test_a_question_in_another_language_is_read_and_one_that_is_not_read_is_refu
     assert answer["notes"][0].startswith("questions in Korean are not read")
 
 
+def test_lines_are_chosen_by_the_words_that_were_searched_for(assay, project: Path):
+    rows = "".join(f"    x{number} = {number}\n" for number in range(30))
+    (project / "long.py").write_text(f"def long_one():\n{rows}    password = check(1)\n    return 1\n")
+    ran = assay("search", "wo wird das Passwort überprüft", project, "--limit", "3")
+    assert "password = check(1)" in ran.out
+
+
 @pytest.mark.parametrize("color", [{"NO_COLOR": "1"}, {}], ids=["plain", "coloured"])
 def test_a_narrow_terminal_breaks_lines_where_words_end(on_terminal, project: Path, color: dict[str, str]):
     telling = "        # the mailbox of the addressee is full and nobody knows when it will be emptied again\n"

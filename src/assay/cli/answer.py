@@ -91,7 +91,12 @@ class AnswerOutput:
 
     def _hit_text(self, hit: Hit, show: text.Show = text.plain) -> str:
         explain, clip = self.look.explain, not self._whole
-        return show(hit, self._lines(hit), terms_to_mark(self.queries), explain=explain, clip=clip) + "\n"
+        return show(hit, self._lines(hit), terms_to_mark(self._asked), explain=explain, clip=clip) + "\n"
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        """Return the queries as they were searched for, in whose words lines are chosen and marked."""
+        return self.answer.corrected or self.queries
 
     @property
     def _whole(self) -> bool:
@@ -100,14 +105,14 @@ class AnswerOutput:
     def _lines(self, hit: Hit) -> list[Line]:
         """Return the lines of a hit that text shows; places are those of the same lines."""
         count = self.opened[0].settings.search.excerpt_lines
-        return lines(hit.chunk) if self._whole else excerpt(hit.chunk, terms_to_mark(self.queries), count)
+        return lines(hit.chunk) if self._whole else excerpt(hit.chunk, terms_to_mark(self._asked), count)
 
     def _fitting(self, rest: str, write: Callable[[Hit], str]) -> Sequence[Hit]:
         """Return the hits that the budget holds beside the rest of the output."""
         hits, budget = self.answer.hits, self.look.budget
         if budget is None:
             return hits
-        fitting = fit(hits, terms_to_mark(self.queries), budget - tokens(rest), lambda hit: tokens(write(hit)))
+        fitting = fit(hits, terms_to_mark(self._asked), budget - tokens(rest), lambda hit: tokens(write(hit)))
         if hits and not fitting:
             raise InputError(f"a budget of {budget} tokens holds no line of the best hit; give it more")
         return fitting

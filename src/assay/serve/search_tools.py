@@ -164,7 +164,7 @@ class _PagedQuestion:
         start, page = self.start, self.page
         corrected, notes = list(answer.corrected), list(answer.notes)
         aside = tokens(json.dumps([*corrected, answer.language])) + (tokens(json.dumps(notes)) if notes else 0)
-        size = Size(page.budget, terms_asked(self.texts), explain=page.explain, aside=aside)
+        size = Size(page.budget, terms_asked(answer.corrected or self.texts), explain=page.explain, aside=aside)
         shown, taken = sized(answer.hits[start : start + page.k], size, self.view.workspace.corpus.whole())
         more = len(answer) > start + taken and start + taken < DEEPEST
         after = cursor_of(start + taken, self.question, self.view.version) if more else ""
