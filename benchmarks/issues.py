@@ -25,6 +25,7 @@ import numpy as np
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.corpus.pinned import export
+from assay.errors import InputError
 from assay.measure.compare import interval
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import match
@@ -77,13 +78,18 @@ def asked(instances: Path, repositories: Path, work: Path) -> Iterator[dict]:
     for state in sorted(states, key=lambda each: (each.repository, each.queries[0].tags.get("date", ""))):
         entries = {query.id: list(changed(state, query.id)) for query in state.queries}
         queries = [replace(query, mode="code") for query in state.queries if entries[query.id]]
-        workspace = indexed(repositories / state.repository, state, work) if queries else None
-        for name, system in SYSTEMS.items() if workspace else ():
+        if not queries:
+            continue
+        try:
+            workspace = indexed(repositories / state.repository, state, work)
+        except InputError as error:
+            print(f"{state.name} is left out: {error}", flush=True)
+            continue
+        for name, system in SYSTEMS.items():
             searcher = system(workspace)
             for query in queries:
                 yield {"system": name, "id": query.id, **answered(searcher, query, entries[query.id])}
-        if workspace:
-            print(f"{state.name}: {workspace.report.chunks:,} chunks, {workspace.report.seconds:.1f} s", flush=True)
+        print(f"{state.name}: {workspace.report.chunks:,} chunks, {workspace.report.seconds:.1f} s", flush=True)
 
 
 def indexed(repository: Path, state: Truth, work: Path) -> Workspace:
