@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 pytest.importorskip("torch", reason="the train extra is not installed")
 
 from assay.errors import InputError
+from assay.search.calibrate import logistic
 from assay.search.hybrid import LearnedSearcher
-from assay.search.learn_ranking import GROUPS, cross_validated, logistic, train_all
-from assay.search.ranking import ALL_FEATURES, load_ranking
+from assay.search.learn_ranking import GROUPS, cross_validated, train_all
+from assay.search.ranking import load_ranking
 from assay.search.ranking_examples import gather, judged_queries
 from assay.search.ranking_figures import measured
 from assay.search.ranking_train_settings import RankingTrainSettings
+from assay.search.text_features import ALL_FEATURES
 from assay.types import Query
 
 SMALL = RankingTrainSettings(encoder="hash:64", steps=20, seeds=1, hidden_code=2)
@@ -72,10 +75,7 @@ def test_each_query_is_scored_by_weights_that_did_not_see_its_repository(example
     """Poisoning the targets of one repository changes the scores of the others, never its own."""
     own = examples.of("code").own
     poisoned = [
-        type(one)(one.judged, one.mode, one.rows, one.spans, one.targets[::-1].copy())
-        if one.judged.repository == "zoo"
-        else one
-        for one in own
+        replace(one, targets=one.targets[::-1].copy()) if one.judged.repository == "zoo" else one for one in own
     ]
     before, after = (cross_validated(some, "code", SMALL) for some in (own, poisoned))
     for one, other in zip(before, after, strict=True):

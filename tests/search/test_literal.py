@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.search.literal import LiteralMatch, literal_matches
+from assay.search.literal import LiteralMatch, literal_matches, reading_order
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Query
 
@@ -52,3 +52,11 @@ def test_what_two_chunks_share_counts_once():
     shared = (CHUNKS[0], Chunk("4", "def load(path):", "python", "a.py", 3, 3))
     snapshot = Snapshot.of(shared, np.zeros((2, 4), dtype=np.float32))
     assert len(literal_matches(snapshot, Query("q", "load"))) == 3
+
+
+def test_the_program_comes_before_its_documentation_and_tests():
+    paths = ["CHANGES.md", "docs/use.md", "src/a.py", "tests/test_a.py", "src/b.py"]
+    places = [LiteralMatch(path, line, 1) for path in paths for line in (9, 3)]
+    ordered = [(place.path, place.line) for place in sorted(places, key=reading_order)]
+    first = ["src/a.py", "src/b.py", "docs/use.md", "tests/test_a.py", "CHANGES.md"]
+    assert ordered == [(path, line) for path in first for line in (3, 9)]

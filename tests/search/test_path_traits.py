@@ -38,6 +38,18 @@ from assay.search.path_traits import traits_of
         ("docs/en/intro.md", False, False, False),
         ("docs/api/intro.md", False, False, False),
         ("locales/de.po", False, False, True),
+        ("po/de.po", False, False, True),
+        ("test.c", True, False, False),
+        ("src/tests.rs", True, False, False),
+        ("src/testing.py", False, False, False),
+        ("static/jquery-3.5.1.js", False, False, True),
+        ("static/app.min.css", False, False, True),
+        ("src/app-2.js", False, False, False),
+        ("third_party/zlib/inflate.c", False, False, True),
+        ("certs/server.pem", False, False, True),
+        ("api/types.pb.go", False, False, True),
+        ("api/zz_generated.deepcopy.go", False, False, True),
+        ("src/generate.py", False, False, False),
     ],
 )
 def test_a_path_says_what_sort_of_file_it_is(path, test, example, aside):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.search.features import FEATURES
-from assay.search.ranking import ALL_FEATURES, SHIPPED, as_json, load_ranking, weights_file
+from assay.search.ranking import SHIPPED, as_json, load_ranking, weights_file
+from assay.search.text_features import ALL_FEATURES
 
 FILES = sorted(SHIPPED.glob("*.json"))
 MODES = pytest.mark.parametrize("mode", ["code", "docs"])

@@ -13,7 +13,7 @@ from typing import overload
 from assay.assemble.pipeline import translator
 from assay.assemble.workspace import Workspace
 from assay.errors import MissingExtra, ModelUnavailable
-from assay.search.literal import LiteralMatch, literal_matches
+from assay.search.literal import LiteralMatch, literal_matches, reading_order
 from assay.search.rerank import UNREAD
 from assay.search.translation import unread_note
 from assay.types import Hit, Query
@@ -103,7 +103,7 @@ def answer(
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(workspace.report.stale for workspace in workspaces),
         notes=tuple(dict.fromkeys(notes)),
-        matches=tuple(sorted(places)) if literal else None,
+        matches=tuple(sorted(places, key=reading_order)) if literal else None,
     )
 
 

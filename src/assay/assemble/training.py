@@ -21,7 +21,7 @@ from assay.errors import InputError, MissingExtra
 from assay.protocols import Say
 from assay.runs.run_manifest import write_manifest
 from assay.search.harvest import LEFT_OUT, PackageSource
-from assay.search.ranking_examples import gather, judged_queries
+from assay.search.ranking_examples import foreign_queries, gather, judged_queries
 from assay.search.ranking_train_settings import RankingTrainSettings
 from assay.search.reranker_lists import judged_lists, pair_lists, source_lists
 from assay.settings import EncoderSettings, Settings, changed
@@ -94,14 +94,16 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
     settings: RankingTrainSettings,
     say: Say,
     *,
-    ablate: bool,
+    foreign: Sequence[Path] = (),
+    ablate: bool = False,
 ) -> tuple[list[TrainedRanking], list[SystemFigures]]:
     """Train a ranking of code, of documentation or of both into a folder; return how well each does."""
     queries = judged_queries(truths, checkouts)
     with _extra_of("train ranking"):
         from assay.search.learn_ranking import train_all
     encoder = encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
-    return train_all(gather(queries, checkouts, encoder, dictionary, say), folder, settings, say, ablate=ablate)
+    examples = gather(queries, checkouts, encoder, dictionary, say, foreign_queries(foreign))
+    return train_all(examples, folder, settings, say, ablate=ablate)
 
 
 def train_reranker(

@@ -23,6 +23,13 @@ class TrainRankingOptions:
         metavar="FOLDER",
         help="Where the repositories are: NAME.csv and NAME_docs.csv are about FOLDER/NAME.",
     )
+    foreign: tuple[Path, ...] = option(
+        "--foreign",
+        multiple=True,
+        type=PATH,
+        metavar="FILE",
+        help="Questions that no repository answers, in the columns query and writer. Repeatable.",
+    )
     out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
     encoder: str = option("--encoder", default="static:default", metavar="SPEC", help="The encoder to search with.")
     ablate: bool = flag(
@@ -36,7 +43,8 @@ class TrainRankingOptions:
 
 @command(
     TrainRankingOptions,
-    example="assay train ranking benchmarks/truth/*.csv --checkouts CHECKOUTS --out weights",
+    example="assay train ranking benchmarks/truth/*.csv --foreign benchmarks/truth/foreign/learned.csv "
+    "--checkouts CHECKOUTS --out weights",
 )
 def ranking(chosen: TrainRankingOptions) -> None:
     """Train the weights of the learned ranking from judged queries.
@@ -55,12 +63,17 @@ def ranking(chosen: TrainRankingOptions) -> None:
         click.echo(line, err=True)
 
     settings = changed(RankingTrainSettings(encoder=chosen.encoder), chosen.changes)
-    trained, table = train_ranking(chosen.truths, chosen.checkouts, chosen.out, settings, say, ablate=chosen.ablate)
+    trained, table = train_ranking(
+        chosen.truths, chosen.checkouts, chosen.out, settings, say, foreign=chosen.foreign, ablate=chosen.ablate
+    )
     for one in trained:
         click.echo(f"{one.mode}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
         click.echo(f"{'':<12}mean   95% interval")
         for figure in one.figures:
             click.echo(f"{figure.name:<12}{figure.value:<7.3f}{figure.low:.3f} to {figure.high:.3f}")
+        for which, rejected in (("another repository", one.rejected), ("no repository", one.foreign_rejected)):
+            if rejected is not None:
+                click.echo(f"of questions that {which} answers, {rejected:.1%} are rejected")
         for ablation in one.ablations:
             changes = ", ".join(f"{change.name} {change.value:+.3f}" for change in ablation.changes)
             click.echo(f"without {ablation.group}: {changes}")

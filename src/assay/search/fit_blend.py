@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.question_lists import QuestionList
-from assay.search.learn_ranking import logistic
+from assay.search.calibrate import logistic
 from assay.search.rerank import standardized
 from assay.types import Blend
 

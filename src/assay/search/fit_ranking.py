@@ -15,12 +15,13 @@ import torch
 
 from assay.errors import InputError
 from assay.search.features import FEATURES
-from assay.search.ranking import ALL_FEATURES, SECOND_STAGE, RankingWeights
+from assay.search.ranking import SECOND_STAGE, RankingWeights
 from assay.search.ranking_examples import RankingExample
 from assay.search.ranking_train_settings import RankingTrainSettings
+from assay.search.text_features import ALL_FEATURES
 from assay.types import Mode
 
-_LEAST_DEVIATION = 1e-3  # a feature that never varied was not learned, and must not weigh when it does
+LEAST_DEVIATION = 1e-3  # a feature that never varied was not learned, and must not weigh when it does
 _NOT_THERE = -1e9  # the score of a place without a candidate
 
 
@@ -74,7 +75,7 @@ def fit_stage(
     batch = _padded(answerable, len(features))
     there = batch.rows[batch.padding == 0]
     mean, deviation = there.mean(0), there.std(0, correction=0)
-    used = torch.tensor([float(name not in without) for name in features]) * (deviation > _LEAST_DEVIATION)
+    used = torch.tensor([float(name not in without) for name in features]) * (deviation > LEAST_DEVIATION)
     scale = used / (deviation + 1e-6)
     standard = RankingBatch((batch.rows - mean) * scale, batch.padding, batch.targets)
     parts = [_fitted(standard, mode, settings, settings.seed + number) for number in range(settings.seeds)]

@@ -20,16 +20,22 @@ from assay.protocols import Encoder, Vectors
 from assay.search.features import NAME, CandidateFeatures, QueryInCorpus, candidates_of
 from assay.search.filters import PROSE, Mask, filter_mask
 from assay.search.lexical import Array, FieldWeights, bm25, match
-from assay.search.question import understand
-from assay.search.ranking import SECOND_STAGE, SHIPPED, load_ranking
+from assay.search.messages import comes_from
+from assay.search.question import Question, understand
+from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking
+from assay.search.relevance import query_features
 from assay.search.spelling import Speller
-from assay.search.text_features import text_features
+from assay.search.text_features import ALL_FEATURES, text_features
 from assay.search.token_similarity import TokenSimilarity
 from assay.store.chunk_order import ChunkOrder
 from assay.store.snapshot import Snapshot, mean_and_deviation
 from assay.types import Chunk, Hit, Mode, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
+_BEYOND = 5  # chunks that hold all terms of a question and that the first stage leaves out
+_ALL_TERMS = 0.999  # of their weight, which is a sum of fractions
+_MESSAGE_LIFT = 4.0  # in log odds; of 39 judged questions that are a message of a candidate, it answers all
+_COVERED, _PHRASE = ALL_FEATURES.index("covered_body"), ALL_FEATURES.index("phrase")
 
 
 class Corpus(Protocol):
@@ -74,11 +80,13 @@ class LearnedSearcher:
         lexical = bm25(snapshot, terms, self.field_weights)
         return QueryInCorpus(snapshot, question, terms, names, lexical, cosines, *snapshot.nearness(vector, cosines))
 
+    def on_side(self, found: QueryInCorpus, mode: Mode) -> QueryInCorpus:
+        """Return what was looked up as code or documentation is to see it: by its own encoder, if it has one."""
+        return _of_side(found, mode) if is_sided(self.encoder.name) else found
+
     def candidates(self, query: Query, found: QueryInCorpus) -> CandidateFeatures:
         """Return every chunk worth ranking with its features."""
         allowed = filter_mask(found.snapshot, query)
-        if is_sided(self.encoder.name):
-            found = _of_side(found, query.mode)
         outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
         strongest = found.strongest
         order = found.snapshot.order
@@ -98,21 +106,45 @@ class LearnedSearcher:
         if not len(found.snapshot):
             return []
         sides = SIDES if query.mode == "all" else (query.mode,)
-        hits = [hit for side in sides for hit in self._ranked(replace(query, mode=side), found, k)]
+        ranked = [self._ranked(replace(query, mode=side), found, k) for side in sides]
+        answerable = sum(side.answerable for side in ranked) / len(ranked)  # of each its own would order code and prose
+        hits = [hit for side in ranked for hit in side.hits(answerable)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))[:k]
 
-    def _ranked(self, query: Query, found: QueryInCorpus, k: int) -> list[Hit]:
+    def _ranked(self, query: Query, found: QueryInCorpus, k: int) -> _RankedSide:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
         ranking = load_ranking(query.mode, self.encoder.name, self.weights)
+        found = self.on_side(found, query.mode)
         candidates = self.candidates(query, found)
-        order = np.argsort(-ranking.first.scores(candidates.rows), kind="stable")
-        first = order[: max(k, SECOND_STAGE[query.mode])]
+        first = _second_stage(ranking.first.scores(candidates.rows), candidates.rows, max(k, SECOND_STAGE[query.mode]))
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
         rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
         scores = ranking.second.scores(rows)
-        best = _once_a_unit(np.lexsort((first, -scores)), chunks)[:k]
-        explained = zip(ranking.probabilities(scores[best]).tolist(), ranking.explain(rows[best]), strict=True)
-        return [Hit(chunks[at], score, why) for at, (score, why) in zip(best.tolist(), explained, strict=True)]
+        answerable = ranking.answerable(query_features(found), rows, scores)
+        lifts = _message_lifts(found.question, chunks, rows) / np.float32(ranking.scale)
+        best = _once_a_unit(np.lexsort((first, -scores - lifts)), chunks)[:k]
+        return _RankedSide(ranking, [chunks[at] for at in best], rows[best], scores[best], lifts[best], answerable)
+
+
+@dataclass(frozen=True, slots=True)
+class _RankedSide:
+    """The best of the code or of the documentation, best first."""
+
+    ranking: Ranking
+    chunks: Sequence[Chunk]
+    rows: Array
+    scores: Array
+    lifts: Array
+    """What is added to a score where the query is a message of the chunk."""
+    answerable: float
+    """How likely this side answers the query at all, in log odds."""
+
+    def hits(self, answerable: float) -> list[Hit]:
+        """Return the hits, with probabilities for a query that is so likely answerable."""
+        everywhere = np.full(len(self.chunks), answerable / self.ranking.scale, dtype=np.float32)
+        beside = {"message": self.lifts, "answerable": everywhere}
+        probabilities = self.ranking.probabilities(self.scores + self.lifts, answerable).tolist()
+        return list(map(Hit, self.chunks, probabilities, self.ranking.explain(self.rows, beside)))
 
 
 def is_relevant(hits: Sequence[Hit], encoder: str, weights: Path = SHIPPED) -> bool:
@@ -121,6 +153,25 @@ def is_relevant(hits: Sequence[Hit], encoder: str, weights: Path = SHIPPED) -> b
         return False
     side = "docs" if hits[0].chunk.language in PROSE else "code"
     return hits[0].score >= load_ranking(side, encoder, weights).floor
+
+
+def _second_stage(scores: Array, rows: Array, size: int) -> NDArray[np.intp]:
+    """Return the best candidates of the first stage, and a few beyond whose text holds every term of the question.
+
+    One of those may be where a pasted message comes from, which the first stage, that reads no text, cannot tell.
+    """
+    order = np.argsort(-scores, kind="stable")
+    beyond = order[size:]
+    return np.concatenate((order[:size], beyond[rows[beyond, _COVERED] > _ALL_TERMS][:_BEYOND]))
+
+
+def _message_lifts(question: Question, chunks: Sequence[Chunk], rows: Array) -> Array:
+    """Return what is added to the log odds of each chunk: a lot where the question is a message that it holds."""
+    lifts = np.zeros(len(chunks), dtype=np.float32)
+    for at in np.flatnonzero(rows[:, _PHRASE]).tolist():
+        if comes_from(question, chunks[at].text):
+            lifts[at] = _MESSAGE_LIFT
+    return lifts
 
 
 def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: ChunkOrder) -> NDArray[np.int64]:

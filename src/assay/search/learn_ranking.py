@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from assay.errors import InputError
 from assay.io import files
 from assay.protocols import Say
 from assay.runs.run_manifest import write_manifest
 from assay.search.asked_kind import KIND_FEATURES
+from assay.search.calibrate import calibrated
 from assay.search.fit_ranking import Stages, fit_stages, second_stage, use_one_thread
 from assay.search.ranking import SHIPPED, Ranking, as_json, weights_file
 from assay.search.ranking_card import card
 from assay.search.ranking_examples import RankingExample, RankingExamples
-from assay.search.ranking_figures import ScoredExample, Values, compared, figures_of, measured
+from assay.search.ranking_figures import ScoredExample, compared, figures_of, measured
 from assay.search.ranking_train_settings import RankingTrainSettings
 from assay.search.shared_phrases import PHRASE_FEATURES
 from assay.search.token_similarity import TOKEN_FEATURES
@@ -42,7 +41,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "phrases": PHRASE_FEATURES,
 }
 """Features that say much the same, which an ablation leaves out together."""
-_CALIBRATED = 10  # of the first hits
 
 
 def train_all(
@@ -59,8 +57,8 @@ def train_all(
         of_mode = examples.of(mode)
         if of_mode.own:
             say(f"{mode}: learning from {len(of_mode.own):,} queries")
-            scores = cross_validated(of_mode.own, mode, settings)
-            trained.append(train_mode(of_mode, scores, mode, settings, GROUPS if ablate else {}))
+            one, scores = train_mode(of_mode, mode, settings, GROUPS if ablate else {})
+            trained.append(one)
             tested += scores
     full = [one for mode in MODES for one in examples.of(mode).own]
     table = compared(tested, full, {one.mode: one.ranking.probabilities for one in trained})
@@ -76,21 +74,17 @@ def train_all(
 
 
 def train_mode(
-    examples: RankingExamples,
-    tested: Sequence[ScoredExample],
-    mode: Mode,
-    settings: RankingTrainSettings,
-    groups: Mapping[str, Sequence[str]],
-) -> TrainedRanking:
+    examples: RankingExamples, mode: Mode, settings: RankingTrainSettings, groups: Mapping[str, Sequence[str]]
+) -> tuple[TrainedRanking, list[ScoredExample]]:
     """Learn from everything; some groups of features are left out in turn to see their worth.
 
-    `tested` are the examples with the scores of the cross-validation. The figures are of the queries that ask for this
-    mode alone, if there are any.
+    The second value is every example with the scores of the cross-validation. The figures are of the queries that ask
+    for this mode alone, if there are any.
     """
-    scale, offset = logistic(*_first_hits(tested))
-    floor = float(np.quantile(_best_scores(tested), settings.false_alarms))
+    tested = cross_validated(examples.own, mode, settings)
     stages = fit_stages(examples.own, mode, settings)
-    strangers = _best_scores([scored(one, stages) for one in examples.foreign])
+    foreign = [scored(one, stages) for one in examples.foreign]
+    calibration = calibrated(tested, foreign, settings)
     alone = [one.example.judged.query.mode == mode for one in tested]
     chosen = [at for at, own in enumerate(alone) if own or not any(alone)]
     whole = measured([tested[at] for at in chosen])
@@ -100,15 +94,18 @@ def train_mode(
         less = measured([less_known[at] for at in chosen])
         return Ablation(group, figures_of({name: less[name] - values for name, values in whole.items()}))
 
-    return TrainedRanking(
+    ranking = Ranking(*stages, calibration.relevance, calibration.scale, calibration.offset, calibration.floor)
+    one = TrainedRanking(
         mode,
         len(examples.own),
         repositories_of(examples.own),
         figures_of(whole),
-        float(np.mean(strangers < floor)),
-        Ranking(*stages, scale, offset, floor=float(1 / (1 + np.exp(-(scale * floor + offset))))),
+        calibration.rejected,
+        calibration.foreign_rejected,
+        ranking,
         tuple(without(group) for group in groups),
     )
+    return one, tested
 
 
 def repositories_of(examples: Sequence[RankingExample]) -> tuple[str, ...]:
@@ -140,30 +137,3 @@ def scored(example: RankingExample, stages: Stages) -> ScoredExample:
     first, second = stages
     passed = second_stage(example, first)
     return ScoredExample(passed, second.scores(passed.rows))
-
-
-# --- calibration: Platt's, on scores of weights that did not see the query
-
-
-def _first_hits(tested: Sequence[ScoredExample]) -> tuple[Values, Values]:
-    """Return the scores of the first hits of all queries, and whether each is right."""
-    best = [(one, np.argsort(-one.scores)[:_CALIBRATED]) for one in tested]
-    scores = np.concatenate([one.scores[top] for one, top in best])
-    right = np.concatenate([one.example.targets[top] > 0 for one, top in best])
-    return scores.astype(float), right.astype(float)
-
-
-def _best_scores(results: Sequence[ScoredExample]) -> Values:
-    return np.array([one.scores.max(initial=-99.0) for one in results], dtype=float)
-
-
-def logistic(scores: Values, right: Values) -> tuple[float, float]:
-    """Return slope and offset of the likeliest logistic curve, by Newton's method."""
-    inputs = np.stack([scores, np.ones_like(scores)], axis=1)
-    weights = np.zeros(2)
-    for _ in range(50):
-        probability = 1 / (1 + np.exp(-np.clip(inputs @ weights, -30, 30)))
-        gradient = inputs.T @ (right - probability) - 1e-3 * weights
-        curvature = (inputs * (probability * (1 - probability))[:, None]).T @ inputs + 1e-3 * np.eye(2)
-        weights += np.linalg.solve(curvature, gradient)
-    return float(weights[0]), float(weights[1])

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.search.filters import filter_mask
+from assay.corpus.languages import BY_EXTENSION
+from assay.search.filters import PROSE, filter_mask
+from assay.search.path_traits import traits_of
 from assay.store.snapshot import Snapshot
 from assay.types import Query
 
@@ -23,6 +25,12 @@ class LiteralMatch:
     path: str
     line: int
     column: int
+
+
+def reading_order(place: LiteralMatch) -> tuple[bool, bool, LiteralMatch]:
+    """Return what orders places for a reader: code of the program first, then its documentation, then the rest."""
+    language = BY_EXTENSION.get(place.path.rpartition(".")[2].lower(), "")
+    return any(traits_of(place.path)), language in PROSE, place
 
 
 def literal_matches(snapshot: Snapshot, query: Query) -> list[LiteralMatch]:

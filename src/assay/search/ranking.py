@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from assay.encode.view import is_word_bag
 from assay.errors import InputError
 from assay.search.features import FEATURES
 from assay.search.lexical import Array
-from assay.search.text_features import TEXT_FEATURES
+from assay.search.relevance import RELEVANCE_FEATURES, relevance_row
+from assay.search.text_features import ALL_FEATURES
 from assay.types import Mode
 
-ALL_FEATURES = (*FEATURES, *TEXT_FEATURES)
-"""What the second stage looks at; the first looks at `FEATURES`."""
-PARTS = (*dict.fromkeys(name.partition("@")[0] for name in ALL_FEATURES), "together")
+BESIDE = ("message", "answerable")
+"""What is added to a score beside the features of the candidate."""
+PARTS = (*dict.fromkeys(name.partition("@")[0] for name in ALL_FEATURES), *BESIDE, "together")
 """What a score is explained by: features that differ only in their level are one part."""
 SECOND_STAGE: Mapping[Mode, int] = {"code": 30, "docs": 60}
 """Candidates that reach the second stage, which reads their texts."""
@@ -52,6 +53,16 @@ class RankingWeights:
         scores: Array = rows @ self.linear + layer @ self.output
         return scores
 
+    def times(self, factor: float) -> RankingWeights:
+        """Return what scores so many times as much."""
+        return replace(self, linear=self.linear * np.float32(factor), output=self.output * np.float32(factor))
+
+    def plus(self, feature: int, weight: float) -> RankingWeights:
+        """Return what gives a feature so much more weight."""
+        linear = self.linear.copy()
+        linear[feature] += np.float32(weight)
+        return replace(self, linear=linear)
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -59,24 +70,39 @@ class Ranking:
 
     first: RankingWeights
     second: RankingWeights
+    relevance: RankingWeights
+    """Over `RELEVANCE_FEATURES`: what is added to the log odds of all candidates of a query."""
     scale: float
     offset: float
     """Platt's calibration: the probability that a hit is right is the logistic of scale · score + offset."""
     floor: float
     """When the best probability is below this, nothing relevant was found."""
 
-    def probabilities(self, scores: Array) -> Array:
-        """Return how likely each score's hit is right, in [0, 1]; the order stays."""
-        probabilities: Array = 1.0 / (1.0 + np.exp(np.minimum(-(self.scale * scores + self.offset), _LARGEST_EXPONENT)))
+    def probabilities(self, scores: Array, answerable: float = 0.0) -> Array:
+        """Return how likely each score's hit is right, in [0, 1]; the order stays.
+
+        `answerable` is in log odds: how likely the corpus answers the query at all.
+        """
+        odds = self.scale * scores + (self.offset + answerable)
+        probabilities: Array = 1.0 / (1.0 + np.exp(np.minimum(-odds, _LARGEST_EXPONENT)))
         return probabilities
 
-    def explain(self, rows: Array) -> list[Mapping[str, float]]:
-        """Return for each row what its features add to the linear part, strongest first; `together` is the rest."""
+    def answerable(self, query: Array, rows: Array, scores: Array) -> float:
+        """Return, in log odds, how likely the corpus answers a query with these candidates."""
+        return float(self.relevance.scores(relevance_row(query, rows, scores)[None, :])[0])
+
+    def explain(self, rows: Array, beside: Mapping[str, Array] | None = None) -> list[Mapping[str, float]]:
+        """Return for each row what its features add to the linear part, strongest first; `together` is the rest.
+
+        `beside` holds what else was added to each score, by its part.
+        """
         together = np.maximum(rows @ self.second.hidden + self.second.bias, 0.0) @ self.second.output
         added = rows * self.second.linear
         parts = np.zeros((len(rows), len(PARTS)), dtype=np.float32)
         for at, part in enumerate(_PART_OF.tolist()):
             parts[:, part] += added[:, at]
+        for name, values in (beside or {}).items():
+            parts[:, PARTS.index(name)] = values
         parts[:, -1] = together
         order = np.argsort(-np.abs(parts), axis=1, kind="stable").tolist()
         return [
@@ -91,6 +117,7 @@ def as_json(ranking: Ranking) -> str:
         "features": ALL_FEATURES,
         "first": _rounded(ranking.first),
         "second": _rounded(ranking.second),
+        "relevance": {"features": RELEVANCE_FEATURES, **_rounded(ranking.relevance)},
         "scale": ranking.scale,
         "offset": ranking.offset,
         "floor": ranking.floor,
@@ -111,7 +138,8 @@ def load_ranking(mode: str, encoder: str, folder: Path = SHIPPED) -> Ranking:
         names = [str(name) for name in stored["features"]]
         first = [name for name in names if name in FEATURES]
         stages = _weights(stored["first"], first, FEATURES), _weights(stored["second"], names, ALL_FEATURES)
-        ranking = Ranking(*stages, float(stored["scale"]), float(stored["offset"]), float(stored["floor"]))
+        relevance = _relevance(stored.get("relevance"))
+        ranking = Ranking(*stages, relevance, float(stored["scale"]), float(stored["offset"]), float(stored["floor"]))
     except FileNotFoundError as error:
         raise InputError(f"no ranking weights '{file}': train them with assay train ranking") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -127,6 +155,19 @@ _AGAIN = "train them again with assay train ranking"
 def weights_file(mode: str, encoder: str) -> str:
     """Return the name of a file of weights; a cosine of word bags and one of a transformer differ in worth."""
     return f"{mode}.json" if is_word_bag(name_of_side(encoder, mode)) else f"{mode}-contextual.json"
+
+
+def _relevance(stored: Mapping[str, Any] | None) -> RankingWeights:
+    """Return the weights over `RELEVANCE_FEATURES`; files of earlier versions have none."""
+    if stored is None:
+        return no_weights(len(RELEVANCE_FEATURES))
+    return _weights(stored, [str(name) for name in stored["features"]], RELEVANCE_FEATURES)
+
+
+def no_weights(features: int) -> RankingWeights:
+    """Return weights that score everything 0."""
+    nothing = np.zeros(0, dtype=np.float32)
+    return RankingWeights(np.zeros(features, np.float32), np.zeros((features, 0), np.float32), nothing, nothing)
 
 
 def _weights(stored: Mapping[str, Any], names: Sequence[str], features: Sequence[str]) -> RankingWeights:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from assay.search.features import FEATURES
-from assay.search.ranking import ALL_FEATURES, SECOND_STAGE
+from assay.search.ranking import SECOND_STAGE
 from assay.search.ranking_train_settings import RankingTrainSettings
+from assay.search.text_features import ALL_FEATURES
 from assay.search.trained_ranking import RankingFigure, SystemFigures, TrainedRanking
 
 _PAGE = """\
@@ -27,7 +28,8 @@ rankers of programs.
 Two stages. The first scores all candidates (some 300) by {first} features, the second the best {second_code} of
 code and {second_docs} of documentation by {all},
 which `docs/formats.md` explains. Each is a linear part and, for each seed, a hidden layer of {hidden_code} units for
-code, {hidden_docs} for documentation; {seeds} seeds, averaged.
+code, {hidden_docs} for documentation; {seeds} seeds, averaged. A third network, of {relevance_hidden} hidden units,
+adds the same to every candidate of a query, as the corpus is likely to answer it or not.
 
 ## Training
 
@@ -53,8 +55,9 @@ sum of their reciprocal ranks (`rrf`) and by words alone (`keywords`): Hit@5 / M
 ## Limits
 
 The queries were written and judged by few people, in English, for a few languages. Retraining with another seed moves
-Hit@5 and MRR by about 0.01. *Nothing relevant here* is weak: the floor lets {false_alarms:.0%} of answerable queries
-fall under it, and the table says how many of those put to a wrong repository it catches.
+Hit@5 and MRR by about 0.01. *Nothing relevant here* is for questions of another field: the floor lets
+{false_alarms:.0%} of the queries that are answered in the first five fall under it, and the tables say how many of
+those put to a wrong repository, and of those that none answers, it catches.
 """
 
 
@@ -76,10 +79,16 @@ def _results(trained: TrainedRanking) -> str:
     return (
         f"### {trained.mode}: {trained.queries:,} queries of {len(trained.repositories)} repositories\n\n"
         f"{', '.join(trained.repositories)}.\n\n"
-        f"| measure | mean | interval |\n|---|---|---|\n{rows}\n"
-        f"| put to a wrong repository and rejected | {trained.rejected:.3f} | |"
+        f"| measure | mean | interval |\n|---|---|---|\n{rows}"
+        f"{_refused(trained)}"
         f"{_ablations(trained)}"
     )
+
+
+def _refused(trained: TrainedRanking) -> str:
+    """Return a row a sort of foreign queries."""
+    rows = (("put to a wrong repository", trained.rejected), ("that no repository answers", trained.foreign_rejected))
+    return "".join(f"\n| {name}, and rejected | {value:.3f} | |" for name, value in rows if value is not None)
 
 
 def _compared(table: Sequence[SystemFigures]) -> str:

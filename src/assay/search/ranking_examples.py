@@ -1,8 +1,8 @@
 """Judged queries and their corpora in, what a ranking is learned from out: the features of every candidate.
 
 A candidate's target is its best grade times the square root of the fraction of its lines that answer, so that long
-chunks do not pay. Each query is also put to a repository that does not hold its answer: that is what *nothing
-relevant* looks like.
+chunks do not pay. Each query is also put to a repository that does not hold its answer, and so are questions of
+other fields, which none holds: that is what *nothing relevant* looks like.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from assay.corpus.chunk import parse
 from assay.corpus.languages import BY_EXTENSION
 from assay.corpus.walk import Skipped, read, walk
 from assay.errors import InputError
+from assay.io import rows
+from assay.io.fields import Fields
 from assay.measure.line_spans import Entry, Span
 from assay.protocols import Encoder, Say
 from assay.search.chunk_vectors import chunk_vectors
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
+from assay.search.relevance import query_features
 from assay.search.spelling import Speller
 from assay.search.text_features import text_features
 from assay.store.snapshot import Snapshot
@@ -31,8 +34,9 @@ from assay.truth import truth_formats
 from assay.truth.check_truth import check
 from assay.truth.qrels import qrels_of
 from assay.truth.target_places import resolved
-from assay.types import Chunk, Mode, Query
+from assay.types import Chunk, Mode, Problem, Query
 
+_FOREIGN_PARTS = 8  # one of which each repository is searched with
 _BOTH = "_both"
 SUFFIXES = ("_docs", _BOTH)
 """`gin_docs.csv` holds queries about the documentation of the repository `gin`, `gin_both.csv` about all of it."""
@@ -68,19 +72,22 @@ class RankingExample:
     """(candidates) where each stands."""
     targets: Array
     """(candidates) how good an answer each is, 0 for wrong ones."""
+    asked: Array
+    """(query features)."""
 
     def only(self, candidates: Sequence[int]) -> RankingExample:
         """Return the example with some of its candidates."""
         spans = tuple(self.spans[at] for at in candidates)
-        return RankingExample(self.judged, self.mode, self.rows[candidates], spans, self.targets[candidates])
+        return replace(self, rows=self.rows[candidates], spans=spans, targets=self.targets[candidates])
 
 
 @dataclass(frozen=True, slots=True)
 class RankingExamples:
-    """Queries put to their own repository, and to another one that cannot answer them."""
+    """Queries put to their own repository, and to those that cannot answer them."""
 
     own: tuple[RankingExample, ...]
     foreign: tuple[RankingExample, ...]
+    """Those that another repository answers, and those that none does, whose repository is nothing."""
 
     def of(self, mode: Mode) -> RankingExamples:
         """Return the examples that ask for code, or those that ask for documentation."""
@@ -98,6 +105,20 @@ def judged_queries(files: Sequence[Path], checkouts: Path) -> list[JudgedQuery]:
         found = f"of '{min(names)}' alone" if names else "in no file"
         raise InputError(f"found judged queries {found}; give the ground truths of two repositories or more")
     return queries
+
+
+def foreign_queries(files: Sequence[Path]) -> list[JudgedQuery]:
+    """Read questions that no repository answers: files with the columns `query` and `writer`."""
+    problems: list[Problem] = []
+    found = []
+    for file in files:
+        for row, values in rows.objects(file, problems):
+            fields = Fields(values, f"in row {row} of '{file}'")
+            tags = {"writer": fields.text("writer", "")}
+            found.append(JudgedQuery("", Query(f"{file.stem} {row}", fields.text("query"), tags=tags), ()))
+    if problems:
+        raise InputError(str(problems[0]))
+    return found
 
 
 def _judged_in(file: Path, checkouts: Path) -> Iterator[JudgedQuery]:
@@ -126,26 +147,28 @@ def _mode(entries: Sequence[Entry]) -> Mode:
     return "docs" if languages and languages <= PROSE else "code"
 
 
-def gather(
+def gather(  # noqa: PLR0913, PLR0917  what is searched, with what, and who hears of it
     queries: Sequence[JudgedQuery],
     checkouts: Path,
     encoder: Encoder,
     dictionary: Callable[[], frozenset[str]],
     say: Say,
+    foreign: Sequence[JudgedQuery] = (),
 ) -> RankingExamples:
-    """Search every checkout with its own queries, and with those of another one."""
+    """Search every checkout with its own queries, with those of another one, and with some that none answers."""
     names = sorted({one.repository for one in queries})
     own: list[RankingExample] = []
-    foreign: list[RankingExample] = []
+    unanswered: list[RankingExample] = []
     for number, name in enumerate(names):
         snapshot = snapshot_of(checkouts / name, encoder)
         searcher = LearnedSearcher(snapshot, encoder, Speller(snapshot, dictionary))
         elsewhere = names[(number + len(names) // 2) % len(names)]
         own += [example for one in queries if one.repository == name for example in _examples(searcher, one)]
         strangers = [replace(one, entries=()) for one in queries if one.repository == elsewhere]
-        foreign += [example for one in strangers for example in _examples(searcher, one)]
+        strangers += foreign[number % _FOREIGN_PARTS :: _FOREIGN_PARTS]
+        unanswered += [example for one in strangers for example in _examples(searcher, one)]
         say(f"{name}: {len(snapshot):,} chunks")
-    return RankingExamples(tuple(own), tuple(foreign))
+    return RankingExamples(tuple(own), tuple(unanswered))
 
 
 def snapshot_of(root: Path, encoder: Encoder) -> Snapshot:
@@ -163,12 +186,13 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
     query = searcher.corrected(judged.query)
     found = searcher.look_up(query, searcher.encoder.encode([query.text], "query")[0])
     for side in _SIDES[query.mode]:
-        candidates = searcher.candidates(replace(query, mode=side), found)
+        seen = searcher.on_side(found, side)
+        candidates = searcher.candidates(replace(query, mode=side), seen)
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers.tolist()]
         rows = np.hstack((candidates.rows, text_features(searcher.token_similarity, found, chunks)))
         spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
         targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
-        yield RankingExample(judged, side, rows, spans, targets)
+        yield RankingExample(judged, side, rows, spans, targets, query_features(seen))
 
 
 def worth_of(span: Span, entries: Sequence[Entry]) -> float:

@@ -28,8 +28,15 @@ class RankingTrainSettings:
     """Units of the hidden layer; 0 is a linear ranking."""
     decay_code: float = 0.1
     decay_docs: float = 1.0
+    relevance_hidden: int = 16
+    relevance_steps: int = 600
+    relevance_rate: float = 0.01
+    relevance_decay: float = 0.01
+    """Of the network that tells answerable queries from foreign ones."""
+    strangers: float = 0.25
+    """What a query that another repository answers counts beside one that none does: some are answered here, too."""
     false_alarms: float = 0.05
-    """The fraction of answerable queries that may be told that nothing relevant was found."""
+    """The fraction of queries answered in the first five that may be told that nothing relevant was found."""
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -45,7 +45,9 @@ class TrainedRanking:
     queries: int
     repositories: tuple[str, ...]
     figures: tuple[RankingFigure, ...]
-    rejected: float
-    """The fraction of queries put to a wrong repository that fall below the floor."""
+    rejected: float | None
+    """The fraction of queries put to a wrong repository that fall below the floor; None if there were none."""
+    foreign_rejected: float | None
+    """The same of queries that no repository answers."""
     ranking: Ranking
     ablations: tuple[Ablation, ...] = ()

@@ -46,6 +46,8 @@ const MEANINGS = {
   phrase: "words in a row that stand there alike",
   phrase_long: "the longest run of words that stands there alike",
   phrase_any: "five words in a row that stand there alike",
+  message: "a message that this code writes",
+  answerable: "how likely this place answers the question at all",
   together: "what the others add in combination",
   meaning: "nearness in meaning",
   "is called": "it is called there",
