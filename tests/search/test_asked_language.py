@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.assemble.pipeline import dictionary
-from assay.search.asked_language import NAMES, language_of, read_marks
-from assay.search.lexicon import LANGUAGES
+from assay.search.asked_language import LANGUAGES, NAMES, language_of, read_marks
 
 TRUTHS = Path(__file__).parents[2] / "benchmarks" / "truth"
 

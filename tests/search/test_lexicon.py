@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.search.lexicon import LANGUAGES, Lexicon, LexiconEntry, key_of, load_lexicon, read_lexicon, without_accents
+from assay.search.asked_language import LANGUAGES
+from assay.search.lexicon import Lexicon, LexiconEntry, key_of, load_lexicon, read_lexicon, without_accents
 
 GERMAN = Lexicon(
     "de",

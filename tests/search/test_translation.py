@@ -4,7 +4,8 @@ import pytest
 
 from assay.assemble.pipeline import dictionary
 from assay.search.lexicon import Lexicon, LexiconEntry
-from assay.search.translation import TranslatedSearcher, Translator, in_english, unread_note
+from assay.search.replaced_words import in_english
+from assay.search.translation import TranslatedSearcher, Translator, unread_note
 from assay.types import Chunk, Hit, Query
 
 SPANISH = Lexicon(

@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
-from assay.search.lexicon import FOLDER, LANGUAGES
 from assay.terms import STOP_WORDS
 
+FOLDER = Path(__file__).parent / "data" / "lexicons"
+LANGUAGES = ("zh", "de", "es", "fr", "it", "ja", "pt", "ru")
+"""The languages that have a lexicon."""
 NAMES = {
     "ar": "Arabic",
     "bn": "Bengali",
@@ -52,20 +55,20 @@ NAMES = {
 """The languages that are recognized, by their code (ISO 639-1)."""
 
 _SCRIPTS = (
-    ("ja", re.compile(r"[\u3040-\u30ff]")),
-    ("zh", re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")),
-    ("ko", re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")),
-    ("uk", re.compile(r"[іїєґІЇЄҐ]")),
-    ("ru", re.compile(r"[\u0400-\u04ff]")),
-    ("ar", re.compile(r"[\u0600-\u06ff]")),
-    ("he", re.compile(r"[\u0590-\u05ff]")),
-    ("hi", re.compile(r"[\u0900-\u097f]")),
-    ("bn", re.compile(r"[\u0980-\u09ff]")),
-    ("ta", re.compile(r"[\u0b80-\u0bff]")),
-    ("th", re.compile(r"[\u0e00-\u0e7f]")),
-    ("ka", re.compile(r"[\u10a0-\u10ff]")),
-    ("hy", re.compile(r"[\u0530-\u058f]")),
-    ("el", re.compile(r"[\u0370-\u03ff]")),
+    ("ja", r"[\u3040-\u30ff]"),
+    ("zh", r"[\u3400-\u4dbf\u4e00-\u9fff]"),
+    ("ko", r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]"),
+    ("uk", r"[іїєґІЇЄҐ]"),
+    ("ru", r"[\u0400-\u04ff]"),
+    ("ar", r"[\u0600-\u06ff]"),
+    ("he", r"[\u0590-\u05ff]"),
+    ("hi", r"[\u0900-\u097f]"),
+    ("bn", r"[\u0980-\u09ff]"),
+    ("ta", r"[\u0b80-\u0bff]"),
+    ("th", r"[\u0e00-\u0e7f]"),
+    ("ka", r"[\u10a0-\u10ff]"),
+    ("hy", r"[\u0530-\u058f]"),
+    ("el", r"[\u0370-\u03ff]"),
 )
 """The first script that a question has letters of names its language; Japanese has Han characters, too."""
 _FEWEST = 0.25  # of the letters, where there are English stop words beside them: less is a word that is asked about
@@ -99,7 +102,7 @@ def _by_script(text: str) -> str:
         return ""
     letters = sum(map(str.isalpha, text))
     for language, script in _SCRIPTS:
-        if found := len(script.findall(text)):
+        if found := len(re.findall(script, text)):
             beside = any(word.lower() in STOP_WORDS for word in WORD.findall(text))
             few = found < _FEWEST * letters and beside
             return "" if few or (language == "el" and found < _GREEK) else language

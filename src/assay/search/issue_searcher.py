@@ -12,16 +12,20 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assay.protocols import Searcher
 from assay.search.filters import keeping
 from assay.search.hybrid import Corpus
-from assay.search.issue_text import IssueText, issue_of
-from assay.search.named_places import NamedPlace, named_files
 from assay.search.path_traits import traits_of
+from assay.search.question import LONG
 from assay.types import Chunk, Hit, Query
+
+if TYPE_CHECKING:
+    from assay.search.issue_text import IssueText
+    from assay.search.named_places import NamedPlace
 
 WEIGHTS: Mapping[str, float] = {"title": 1.0, "text": 0.5, "named": 0.5}
 """What each part counts; between 0.3 and 1 for the later ones nothing moves by more than one question in a hundred."""
@@ -43,9 +47,11 @@ class IssueSearcher:
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
-        issues = [issue_of(query.text) for query in queries]
-        if not any(issues):
+        if all(len(query.text) < LONG for query in queries):
             return self.inner.search(queries, k)
+        from assay.search.issue_text import issue_of  # its patterns are compiled when it is loaded
+
+        issues = [issue_of(query.text) for query in queries]
         return [
             self._answer(query, issue, k) if issue else self.inner.search([query], k)[0]
             for query, issue in zip(queries, issues, strict=True)
@@ -67,6 +73,8 @@ class IssueSearcher:
         """
         if not places:
             return {}
+        from assay.search.named_places import named_files
+
         snapshot = self.corpus.candidates(query, [place.term for place in places], (), _NO_VECTOR)
         passes = keeping(query.paths)
         files = dict.fromkeys(

@@ -9,9 +9,8 @@ import re
 from dataclasses import dataclass
 
 from assay.search.named_places import NamedPlace, places_of
+from assay.search.question import LONG
 
-_SHORTEST = 300
-"""Characters from which a text of several lines is taken for an issue; questions and pasted messages are shorter."""
 _LONGEST = 20_000  # characters that are read
 _ASKED = 2000  # characters that are asked: twice as many find no more
 _TITLE = 120  # characters at most
@@ -53,7 +52,7 @@ class IssueText:
 def issue_of(text: str) -> IssueText | None:
     """Take an issue apart; None for a question, which is asked as it stands."""
     text = _HIDDEN.sub(" ", text[:_LONGEST]).strip()
-    if len(text) < _SHORTEST or "\n" not in text:
+    if len(text) < LONG or "\n" not in text:
         return None
     lines = _telling_lines(text)
     return IssueText(_title(text), "\n".join(lines)[:_ASKED], places_of(text)) if lines else None

@@ -19,9 +19,8 @@ from threading import Lock
 
 import Stemmer
 
-FOLDER = Path(__file__).parent / "data" / "lexicons"
-LANGUAGES = ("zh", "de", "es", "fr", "it", "ja", "pt", "ru")
-"""The languages that have a lexicon."""
+from assay.search.asked_language import FOLDER
+
 UNSPACED_LANGUAGES = ("zh", "ja")
 UNSPACED = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff々〆ー]+")
 """Runs of Han characters and of both kana."""

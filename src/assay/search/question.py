@@ -13,6 +13,8 @@ _EXAMPLE_WORDS = frozenset(("exampl", "demo", "sampl", "tutori", "snippet"))
 _ASIDE_WORDS = frozenset(
     ("changelog", "chang", "releas", "version", "contribut", "secur", "licens", "migrat", "upgrad")
 )
+LONG = 300
+"""Characters from which a text of several lines is taken for an issue; questions and pasted messages are shorter."""
 _LONGEST = 4000  # characters of a question that are read
 
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from assay.protocols import Searcher
+from assay.search.question import LONG
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, stem
 from assay.types import Hit, Query
 
 _WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters
 _TRIED = 24  # the nearest words that are looked up
-_LONGEST = 300  # characters of a text that is corrected: a longer one, an issue say, says more than one word can spoil
 _KEPT = 4096  # words: who types asks the same ones again with every letter
 
 
@@ -32,7 +32,7 @@ class Speller:
 
     def corrected(self, text: str) -> str:
         """Return the text with its misspelt words replaced, a long one as it is."""
-        return text if len(text) > _LONGEST else _WORD.sub(lambda found: self._known_corrections(found.group()), text)
+        return text if len(text) > LONG else _WORD.sub(lambda found: self._known_corrections(found.group()), text)
 
     @cached_property
     def _known_corrections(self) -> Callable[[str], str]:

@@ -1,18 +1,17 @@
 """A question in another language in, English words to search for out, with the language that it was read as.
 
-Only the words of that language are replaced, in their places: code, identifiers, what stands in quotes, and what no
-lexicon knows stay as they were typed. So words and meaning are searched as they are for a question in English.
+Only the words of that language are replaced (`replaced_words`), so words and meaning are searched as they are for a
+question in English.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from assay.protocols import Searcher
-from assay.search.asked_language import CODE, NAMES, QUOTED, WORD, language_of
-from assay.search.lexicon import LANGUAGES, UNSPACED, UNSPACED_LANGUAGES, Lexicon, load_lexicon
+from assay.search.asked_language import LANGUAGES, NAMES, language_of
 from assay.types import Hit, Query
 
 _KEPT = 4096  # questions: each is read for the search and for the answer
@@ -53,6 +52,9 @@ class Translator:
             return Reading(text)
         if language not in LANGUAGES:
             return Reading(text, NAMES[language], is_read=False)
+        from assay.search.lexicon import load_lexicon  # and what replaces words: not for a question in English
+        from assay.search.replaced_words import in_english
+
         english = in_english(text, load_lexicon(language))
         return Reading(english or text, NAMES[language], is_read=bool(english))
 
@@ -73,39 +75,3 @@ def unread_note(language: str) -> str:
     """Return what to tell who asked in a language that is not read, and what to do."""
     others = ", ".join(sorted(NAMES[code] for code in LANGUAGES))
     return f"questions in {language} are not read: ask in English, {others}, or name the code"
-
-
-def in_english(text: str, lexicon: Lexicon) -> str:
-    """Replace the words of a language by English ones; lines stay lines, as an issue has them."""
-    return "\n".join(" ".join(line.split()) for line in "".join(_replaced(text, lexicon)).splitlines()).strip()
-
-
-def _replaced(text: str, lexicon: Lexicon) -> Iterator[str]:
-    start = 0
-    for quoted in QUOTED.finditer(text):
-        yield _words_replaced(text[start : quoted.start()], lexicon)
-        yield quoted.group()
-        start = quoted.end()
-    yield _words_replaced(text[start:], lexicon)
-
-
-def _words_replaced(text: str, lexicon: Lexicon) -> str:
-    if lexicon.language in UNSPACED_LANGUAGES:
-        return UNSPACED.sub(lambda run: f" {_of_run(run.group(), lexicon)} ", text)
-    return WORD.sub(lambda word: _of_word(word.group(), lexicon), text)
-
-
-def _of_run(run: str, lexicon: Lexicon) -> str:
-    found = (lexicon.entries.get(piece) for piece in lexicon.pieces(run))
-    return " ".join(word for entry in found if entry for word in entry.english)
-
-
-def _of_word(word: str, lexicon: Lexicon) -> str:
-    if CODE.search(word):
-        return word
-    if "-" in word:
-        return " ".join(_of_word(part, lexicon) for part in word.split("-"))
-    english = lexicon.english(word)
-    if english is None:
-        return word if word.isascii() else ""
-    return " ".join(english)
