@@ -42,8 +42,8 @@ from assay.types import Query
 
 _BODY = FieldWeights(weight=(0.0, 0.0, 0.0, 0.0, 1.0))
 SYSTEMS: dict[str, Callable[[Workspace], Searcher]] = {
-    "bm25": lambda workspace: KeywordSearcher(workspace.corpus, _BODY),
-    "one question": lambda workspace: LearnedSearcher(workspace.corpus, workspace.index.encoder, workspace.speller),
+    "bm25": lambda workspace: KeywordSearcher(workspace.snapshot, _BODY),
+    "one question": lambda workspace: LearnedSearcher(workspace.snapshot, workspace.index.encoder, workspace.speller),
     "assay": lambda workspace: workspace.searcher,
 }
 FIGURES = (("file", "Hit@5"), ("file", "MRR"), ("file", "Acc@5"), ("line", "covered@5"))

@@ -27,7 +27,7 @@ LONGEST_COMMAND = 60
 MOST_BRANCHES = 12
 LARGEST_CAGE = 3100
 HEAVY = (
-    "ast_grep_py httpx lance lightgbm matplotlib mcp numpy onnxruntime pyarrow rich Stemmer sentence_transformers "
+    "ast_grep_py httpx lightgbm matplotlib mcp numpy onnxruntime pyarrow rich Stemmer sentence_transformers "
     "sklearn tokenizers torch transformers"
 ).split()
 
@@ -42,7 +42,6 @@ SAME_STEM = {
 }
 MANY_OWNERS = {
     "mcp": "a server here, a client of other servers in the bench",
-    "pyarrow": "the format of lance, and of files of rows",
     "tokenizers": "encoders and rankers",
     "torch": "a network is defined where it is trained and run: encoders, rankers, a sampler",
     "transformers": "encoders, rankers, a sampler",

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +38,9 @@ def test_an_index_lies_where_the_settings_say(tmp_path: Path, cache: Path):
     assert location("~/there") == Path.home() / "there"
 
 
-def test_a_place_in_lance_is_seen_from_its_folder_unless_it_is_a_uri(tmp_path: Path):
-    assert located("lance:s3://bucket/x", tmp_path) == "lance:s3://bucket/x"
-    assert located("lance:kept", tmp_path) == f"lance:{tmp_path / 'kept'}"
+def test_an_index_in_lance_is_refused_with_what_replaces_it(tmp_path: Path):
+    with pytest.raises(InputError, match="no indexes in Lance any more; give a folder"):
+        located("lance:s3://bucket/x", tmp_path)
     assert located("kept", tmp_path) == str(tmp_path / "kept")
 
 
@@ -172,10 +171,3 @@ def test_each_side_is_encoded_by_its_own_and_remembered_by_itself(project: Path)
     assert hit.chunk.path == "README.md"
     other = open_workspace(project, load(options={"encoder.spec": "sides:hash:128,hash:32"}))
     assert "sides:hash:128,hash:64" in other.report.rebuilt_because
-
-
-@pytest.mark.skipif(find_spec("lance") is None, reason="the extra `lance` is not installed")
-def test_lance_knows_no_sides(project: Path, tmp_path: Path):
-    options = {"encoder.spec": SIDES, "index.location": f"lance:{tmp_path / 'lance'}"}
-    with pytest.raises(InputError, match="has two encoders, which an index in Lance cannot tell apart"):
-        open_workspace(project, load(options=options))

@@ -30,7 +30,6 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)(?: (\w+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 NEEDS = {
-    "needs_lance": ("lance",),
     "needs_mcp": ("mcp", "tomlkit"),
     "needs_serve": ("fastapi", "uvicorn", "curl"),
     "needs_watch": ("watchfiles",),

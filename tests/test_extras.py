@@ -10,7 +10,6 @@ import pytest
 CALLS = {
     "api": ("httpx", "search", "mail", ".", "--encoder", "api:model"),
     "hf": ("torch", "search", "mail", ".", "--encoder", "hf:some/model"),
-    "lance": ("lance", "index", ".", "--index", "lance:here"),
     "mcp": ("mcp", "mcp", "."),
     "onnx": ("onnxruntime", "search", "mail", ".", "--encoder", "onnx:folder"),
     "serve": ("fastapi", "serve", "."),

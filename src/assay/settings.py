@@ -32,7 +32,7 @@ class IndexSettings:
     """Where an index lies and what it is made of."""
 
     location: str = ""
-    """A folder, or `lance:` and a path or URI; empty means a folder for each root, in the user's cache."""
+    """A folder; empty means one for each root, in the user's cache."""
     chunk_lines: int = 50
     """Lines of a chunk of code at most; measured: 120 finds no more within as many lines read."""
     section_lines: int = 50

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -265,11 +264,3 @@ def test_options_of_describing_want_a_model(assay, project: Path):
         2,
         "assay: --budget, --rate and --dry-run are for --describe CHAT: give that, too\n",
     )
-
-
-@pytest.mark.skipif(find_spec("lance") is None, reason="the extra `lance` is not installed")
-def test_an_index_in_lance_is_refused_before_anything_is_paid_for(describe, server: EndpointServer, tmp_path: Path):
-    ran = describe("--index", f"lance:{tmp_path / 'lance'}")
-    assert ran.status == 2
-    assert "use an index in a folder" in ran.err
-    assert not server.questions

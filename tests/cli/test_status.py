@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from assay.search.folder_index import FolderIndex
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 
 FLIPS = 60
-with_lance = pytest.mark.skipif(find_spec("lance") is None, reason="the extra `lance` is not installed")
 
 
 @pytest.fixture
@@ -251,28 +249,6 @@ def test_another_encoder_is_said_to_need_another_index(assay: Callable, project:
     assert ran.status == 0
     assert re.search(r"encoder   static:default", ran.out)
     assert "stale     all of it: it was made with static:default" in ran.out
-
-
-@with_lance
-def test_damage_of_an_index_in_lance_is_noticed(assay: Callable, project: Path, tmp_path: Path):
-    at = tmp_path / "lance"
-    options = (project, "--index", f"lance:{at}")
-    assert assay("index", *options).status == 0
-    assert assay("status", *options).status == 0
-    chance = random.Random(4)
-    files = [file for file in kept(at) if not any(part.startswith(".") for part in file.relative_to(at).parts)]
-    assert len(files) > 5
-    for file in files:
-        data = bytearray(file.read_bytes())
-        for damage in ("cut", "flip"):
-            garbled = bytearray(data)
-            garbled[chance.randrange(len(data))] ^= 1
-            file.write_bytes(data[: len(data) // 2] if damage == "cut" else garbled)
-            damaged(assay("status", *options), f"{file} {damage}")
-        file.write_bytes(data)
-    files[0].write_bytes(b"garbled")
-    assert "rebuilt" in assay("index", *options).err
-    assert assay("status", *options).status == 0
 
 
 @given(st.binary(max_size=300), st.integers(0), st.integers(1, 255))

@@ -7,7 +7,6 @@ import pytest
 
 from assay.encode.hashed import HashedEncoder
 from assay.search.lexical import FieldWeights, bm25, match
-from assay.store.catalog import FileRecord
 from assay.store.change import IndexChange
 from assay.store.folder import IndexFolder
 from assay.store.manifest import Identity
@@ -43,7 +42,7 @@ class Memory:
     def update(self, removed, chunks):
         self.chunks = [chunk for chunk in self.chunks if chunk.path not in removed] + list(chunks)
 
-    def candidates(self, _query):
+    def snapshot(self):
         return Snapshot.of(self.chunks, encoded(self.chunks))
 
 
@@ -60,42 +59,24 @@ class OnDisk:
             write_segment(path, build(chunks, encoded(chunks)))
             self.folder.save(last, IndexChange(Identity("hash:64", 64, ""), "", 0, [], removed, [path]))
 
-    def candidates(self, _query):
+    def snapshot(self):
         return self.folder.open().snapshot()
 
 
-class InLance:
-    """Two Lance datasets."""
-
-    def __init__(self, location):
-        pytest.importorskip("lance", reason="the extra `lance` is not installed")
-        from assay.store.lance import LanceStore
-
-        self.store = LanceStore(str(location), 64)
-
-    def update(self, removed, chunks):
-        self.store.update(
-            removed, chunks, encoded(chunks), records=[FileRecord("a", 1, 2, 3, 4)], about={"round": len(chunks)}
-        )
-
-    def candidates(self, query):
-        return self.store.candidates(terms(query), ENCODER.encode([query], "query")[0], 30)
-
-
-@pytest.fixture(params=["memory", "folder", "lance"])
+@pytest.fixture(params=["memory", "folder"])
 def store(request, tmp_path):
-    return {"memory": Memory, "folder": lambda: OnDisk(tmp_path), "lance": lambda: InLance(tmp_path)}[request.param]()
+    return Memory() if request.param == "memory" else OnDisk(tmp_path)
 
 
 def nearest(store, query, k=10):
-    snapshot = store.candidates(query)
+    snapshot = store.snapshot()
     numbers, cosines = snapshot.nearest(ENCODER.encode([query], "query")[0], k)
     return {snapshot.chunk(int(n)).id: cosine for n, cosine in zip(numbers, cosines, strict=True)}
 
 
 def lexical(store, query):
     """Score by words with the statistics that a store gives; the best ten."""
-    snapshot = store.candidates(query)
+    snapshot = store.snapshot()
     scores = bm25(snapshot, match(snapshot, terms(query)), FieldWeights())
     best = np.argsort(-scores, kind="stable")[:10]
     return sorted((round(float(scores[n]), 4) for n in best), reverse=True)
@@ -122,16 +103,6 @@ def test_the_same_chunks_are_found_after_any_update(store):
             check(store, reference, query)
 
 
-def test_candidates_know_how_near_the_whole_corpus_is(store):
-    chunks = [chunk(n) for n in range(90)]
-    store.update((), chunks)
-    vector = ENCODER.encode(["retry"], "query")[0]
-    all_cosines = encoded(chunks) @ vector
-    snapshot = store.candidates("retry")
-    found = snapshot.nearness(vector, snapshot.similarities(vector[None, :])[0])
-    assert found == pytest.approx((all_cosines.mean(), all_cosines.std()), abs=1e-4)
-
-
 def test_a_store_starts_empty_and_may_become_so_again(store):
     store.update((), [chunk(1)])
     store.update((chunk(1).path,), [])
@@ -141,14 +112,5 @@ def test_a_store_starts_empty_and_may_become_so_again(store):
 def test_chunks_come_back_as_they_were_given(store):
     odd = Chunk("ä:1-1", "naïve\n\ttext\r\n", "python", "ä.py", 1, 1, "naïve", "function", "A.b", "Doc — ü", "def ()")
     store.update((), [odd, chunk(2)])
-    snapshot = store.candidates("naïve")
+    snapshot = store.snapshot()
     assert odd in [snapshot.chunk(number) for number in range(snapshot.size)]
-
-
-def test_what_a_dead_writer_left_in_lance_is_no_part_of_any_version(tmp_path):
-    store = InLance(tmp_path)
-    store.update((), [chunk(1)])
-    store.store._change([chunk(1).path], [chunk(2)], encoded([chunk(2)]))  # and no word of it in `files`
-    assert list(nearest(store, "retry")) == [chunk(1).id]
-    store.update((), [chunk(3)])
-    assert set(nearest(store, "retry")) == {chunk(1).id, chunk(3).id}

@@ -16,16 +16,16 @@ import platformdirs
 
 from assay import plugins
 from assay.corpus.clone import clone, is_url
-from assay.encode.sides import SidesEncoder, is_sided, specs_of
+from assay.encode.sides import SidesEncoder, specs_of
 from assay.encode.view import Reads
-from assay.errors import InputError, MissingExtra, UnwritableIndex
+from assay.errors import InputError, UnwritableIndex
 from assay.protocols import Encoder, Progress
 from assay.search.folder_index import FolderIndex
-from assay.search.hybrid import Corpus
 from assay.search.index_identity import Build
 from assay.search.index_report import Freshness, IndexReport
 from assay.settings import Settings
-from assay.store.place import LANCE, default_location, located
+from assay.store.place import default_location, located
+from assay.store.snapshot import Snapshot
 from assay.types import Chunk
 
 DESCRIPTIONS = "descriptions.sqlite"
@@ -74,8 +74,8 @@ class AnyIndex(Protocol):
     def size_bytes(self) -> int | None:
         """Return what it takes up; None where counting that would cost requests."""
 
-    def corpus(self) -> Corpus:
-        """Return what a searcher gets its candidates from."""
+    def snapshot(self) -> Snapshot:
+        """Return what is searched."""
 
 
 def root_of(path: str, *, refresh: bool = True, hint: bool = False) -> Path:
@@ -122,8 +122,6 @@ def _remembering(spec: str) -> Encoder:
 
 def index_of(root: Path, settings: Settings) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
-    if settings.index.location.startswith(LANCE):
-        return _lance_index(root, located(settings.index.location, root), settings)
     return FolderIndex(root, location_of(root, settings), encoder_of(settings), build_of(settings), _described)
 
 
@@ -146,17 +144,6 @@ def index_out_of_memory(root: Path, settings: Settings, refusal: UnwritableIndex
         raise refusal from None
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return index_of(root, replace(settings, index=replace(settings.index, location=folder)))
-
-
-def _lance_index(root: Path, location: str, settings: Settings) -> AnyIndex:
-    try:
-        from assay.search.index_lance import LanceIndex
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"index '{location}'", str(error.name), "lance") from error
-    encoder = encoder_of(settings)
-    if is_sided(encoder.name):
-        raise InputError(f"'{encoder.name}' has two encoders, which an index in Lance cannot tell apart: use a folder")
-    return LanceIndex(root, location.removeprefix(LANCE), encoder, build_of(settings))
 
 
 def build_of(settings: Settings) -> Build:

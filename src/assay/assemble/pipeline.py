@@ -10,12 +10,13 @@ import platformdirs
 from assay import plugins
 from assay.errors import InputError
 from assay.protocols import BlendedScorer, Encoder, Scorer, Searcher
-from assay.search.hybrid import Corpus, LearnedSearcher
+from assay.search.hybrid import LearnedSearcher
 from assay.search.issue_searcher import IssueSearcher
 from assay.search.ranking import SHIPPED
 from assay.search.spelling import SpellCorrected, Speller
 from assay.search.translation import TranslatedSearcher, Translator
 from assay.settings import SearchSettings
+from assay.store.snapshot import Snapshot
 
 
 def dictionary() -> frozenset[str]:
@@ -32,28 +33,18 @@ def translator() -> Translator:
     return Translator(dictionary)
 
 
-def speller_of(corpus: Corpus) -> Speller | None:
-    """Return what corrects the spelling of queries; None where not every word of a corpus is at hand."""
-    every = corpus.whole()
-    return None if every is None else Speller(every, dictionary)
-
-
-def searcher_of(corpus: Corpus, encoder: Encoder, settings: SearchSettings, speller: Speller | None) -> Searcher:
+def searcher_of(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings, speller: Speller) -> Searcher:
     """Return the pipeline that the settings ask for."""
     check(settings)
     searcher: Searcher
     if settings.ranking == "learned":
-        searcher = IssueSearcher(LearnedSearcher(corpus, encoder, speller, weights_folder(settings)), corpus)
+        searcher = IssueSearcher(LearnedSearcher(snapshot, encoder, speller, weights_folder(settings)), snapshot)
     else:
-        searcher = _unlearned(corpus, encoder, settings)
-        searcher = SpellCorrected(searcher, speller) if speller else searcher
+        searcher = SpellCorrected(_unlearned(snapshot, encoder, settings), speller)
     if settings.expand:
         from assay.search.expand import ExpandedSearcher
 
-        every = corpus.whole()
-        if every is None:
-            raise InputError("search.expand follows links through every chunk: use an index in a folder")
-        searcher = ExpandedSearcher(searcher, every, settings.expand, settings.expand_weight, settings.rerank_depth)
+        searcher = ExpandedSearcher(searcher, snapshot, settings.expand, settings.expand_weight, settings.rerank_depth)
     searcher = _reranked(searcher, settings) if settings.reranker else searcher
     return TranslatedSearcher(searcher, translator())
 
@@ -99,17 +90,17 @@ def weights_folder(settings: SearchSettings) -> Path:
     return Path(settings.weights) if settings.weights else SHIPPED
 
 
-def _unlearned(corpus: Corpus, encoder: Encoder, settings: SearchSettings) -> Searcher:
+def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -> Searcher:
     """Return a searcher that nothing was learned for: by vectors, by words, or by both, fused."""
     from assay.search.dense import VectorSearcher
     from assay.search.keywords import KeywordSearcher
 
     if settings.ranking == "vectors":
-        return VectorSearcher(corpus, encoder)
+        return VectorSearcher(snapshot, encoder)
     if settings.ranking == "keywords":
-        return KeywordSearcher(corpus)
+        return KeywordSearcher(snapshot)
     from assay.search.fuse import FusedSearcher, Member
 
-    vectors = Member("vectors", VectorSearcher(corpus, encoder), settings.vector_weight)
-    keywords = Member("keywords", KeywordSearcher(corpus), settings.keyword_weight)
+    vectors = Member("vectors", VectorSearcher(snapshot, encoder), settings.vector_weight)
+    keywords = Member("keywords", KeywordSearcher(snapshot), settings.keyword_weight)
     return FusedSearcher((vectors, keywords), settings.fusion)

@@ -137,11 +137,10 @@ def _corrected(workspaces: Sequence[Workspace], queries: Sequence[Query], read: 
     Return none where that is what was typed.
     """
     for workspace in workspaces:
-        if workspace.speller is not None:
-            with workspace.guard.reading():
-                corrected = tuple(map(workspace.speller.corrected, read))
-            if corrected != read:
-                return corrected
+        with workspace.guard.reading():
+            corrected = tuple(map(workspace.speller.corrected, read))
+        if corrected != read:
+            return corrected
     return () if read == tuple(query.text for query in queries) else read
 
 

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root_of
-from assay.assemble.pipeline import check, searcher_of, speller_of, weights_folder
+from assay.assemble.pipeline import check, dictionary, searcher_of, weights_folder
 from assay.corpus.clone import is_url
 from assay.errors import InputError, StorageError, UnwritableIndex
 from assay.protocols import Progress, Searcher
 from assay.search.checked_searcher import CheckedSearcher, IndexGuard, rebuild_command
-from assay.search.hybrid import Corpus, is_relevant
+from assay.search.hybrid import is_relevant
 from assay.search.index_report import IndexReport
 from assay.search.rerank import RANKING, before_reranking
 from assay.search.spelling import Speller
@@ -37,23 +37,14 @@ class Workspace:
     """What is odd about how it was opened, for whoever named it."""
 
     @cached_property
-    def corpus(self) -> Corpus:
-        """Return what candidates come from."""
-        return self.index.corpus()
-
-    @property
     def snapshot(self) -> Snapshot:
-        """Return every chunk that is searched; an index that only fetches candidates has none to give."""
-        every = self.corpus.whole()
-        if every is None:
-            place = self.index.location
-            raise InputError(f"this looks at every chunk, which {place} does not give: use an index in a folder")
-        return every
+        """Return what is searched."""
+        return self.index.snapshot()
 
     @cached_property
-    def speller(self) -> Speller | None:
-        """Return what corrects the spelling of queries, None where that cannot be had."""
-        return speller_of(self.corpus)
+    def speller(self) -> Speller:
+        """Return what corrects the spelling of queries."""
+        return Speller(self.snapshot, dictionary)
 
     @cached_property
     def searcher(self) -> Searcher:
@@ -66,7 +57,7 @@ class Workspace:
         return self._searcher_by(replace(self.settings.search, reranker=""))
 
     def _searcher_by(self, settings: SearchSettings) -> Searcher:
-        return CheckedSearcher(searcher_of(self.corpus, self.index.encoder, settings, self.speller), self.guard)
+        return CheckedSearcher(searcher_of(self.snapshot, self.index.encoder, settings, self.speller), self.guard)
 
     @cached_property
     def guard(self) -> IndexGuard:
@@ -84,7 +75,7 @@ class Workspace:
             report = self.index.refresh(progress)
         except StorageError as refusal:
             report = _as_before(self.index, refusal)
-        same = self.index.corpus() is self.corpus and report.stale == self.report.stale
+        same = self.index.snapshot() is self.snapshot and report.stale == self.report.stale
         return (self if same else replace(self, report=report)), report
 
     def is_relevant(self, hits: Sequence[Hit], *, reranked: bool = True) -> bool:

@@ -1,7 +1,7 @@
 """What reads an index, and one clear line where that is damaged: what is wrong, and the command that rebuilds it.
 
 An index is checked in full when it is made, asked about or first served. A search verifies the blocks that it reads.
-Lance verifies nothing, and what is garbled there may break a search at any place: only then is every byte read.
+Where a search breaks for any other reason, every byte is read before the index is held to be sound.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from assay.protocols import Encoder, Vectors
 from assay.search.filters import filter_mask
-from assay.search.hybrid import Corpus
 from assay.search.top_k import best
+from assay.store.snapshot import Snapshot
 from assay.types import Hit, Query
 
 Numbers = NDArray[np.int64]
@@ -32,7 +32,7 @@ _MOST_HELD = 8
 class VectorSearcher:
     """Search one corpus by the cosine of query and chunk alone."""
 
-    corpus: Corpus
+    snapshot: Snapshot
     encoder: Encoder
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
@@ -41,7 +41,7 @@ class VectorSearcher:
         return [self._answer(query, vector, k) for query, vector in zip(queries, vectors, strict=True)]
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
-        snapshot = self.corpus.candidates(query, (), (), vector)
+        snapshot = self.snapshot
         cosines = snapshot.similarities(vector[None, :])[0]
         numbers = best(cosines, filter_mask(snapshot, query), k, snapshot.order)
         found = zip(numbers.tolist(), cosines[numbers].tolist(), strict=True)

@@ -67,10 +67,6 @@ class FolderIndex:
         """Return what it takes up on disk."""
         return sum(file.stat().st_size for file in self.folder.location.iterdir())
 
-    def corpus(self) -> Snapshot:
-        """Return what a searcher gets its candidates from."""
-        return self.snapshot()
-
     def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
         """Bring the index up to date with the files; wait while another process does, then use what it made.
 

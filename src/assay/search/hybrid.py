@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,21 +37,11 @@ _MESSAGE_LIFT = 4.0  # in log odds; of 39 judged questions that are a message of
 _COVERED, _PHRASE = ALL_FEATURES.index("covered_body"), ALL_FEATURES.index("phrase")
 
 
-class Corpus(Protocol):
-    """Where candidates come from: a snapshot gives itself, an index elsewhere what may answer one query."""
-
-    def candidates(self, query: Query, terms: Sequence[str], names: Sequence[str], vector: Vectors, /) -> Snapshot:
-        """Return the chunks worth ranking, with the statistics of the whole corpus."""
-
-    def whole(self) -> Snapshot | None:
-        """Return every chunk, where all are at hand; None where only what answers a query can be fetched."""
-
-
 @dataclass(frozen=True, slots=True)
 class LearnedSearcher:
     """Search one corpus."""
 
-    corpus: Corpus
+    snapshot: Snapshot
     encoder: Encoder
     speller: Speller | None = None
     weights: Path = SHIPPED
@@ -72,13 +61,12 @@ class LearnedSearcher:
 
     def look_up(self, query: Query, vector: Vectors) -> QueryInCorpus:
         """Look a query up in the whole corpus, whichever part of it is searched."""
-        question = understand(query.text)
-        snapshot = self.corpus.candidates(query, question.terms, question.names, vector)
+        question, snapshot = understand(query.text), self.snapshot
         terms = match(snapshot, question.terms)
         names = [found for found in match(snapshot, question.names) if len(found.chunks)]
         cosines = snapshot.similarities(vector[None, :])[0]
         lexical = bm25(snapshot, terms, self.field_weights)
-        return QueryInCorpus(snapshot, question, terms, names, lexical, cosines, *snapshot.nearness(vector, cosines))
+        return QueryInCorpus(snapshot, question, terms, names, lexical, cosines, *snapshot.nearness(cosines))
 
     def on_side(self, found: QueryInCorpus, mode: Mode) -> QueryInCorpus:
         """Return what was looked up as code or documentation is to see it: by its own encoder, if it has one."""

@@ -14,13 +14,11 @@ from dataclasses import dataclass, replace
 from glob import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.protocols import Searcher
 from assay.search.filters import keeping
-from assay.search.hybrid import Corpus
 from assay.search.path_traits import traits_of
 from assay.search.question import LONG
+from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Hit, Query
 
 if TYPE_CHECKING:
@@ -32,8 +30,6 @@ WEIGHTS: Mapping[str, float] = {"title": 1.0, "text": 0.5, "named": 0.5}
 _OF_ONE_FILE = 3
 _DEPTH = 50
 """Hits of each part that are pooled."""
-_NO_VECTOR = np.zeros(0, dtype=np.float32)
-
 _Parts = dict[str, float]
 """What adds up to a score."""
 
@@ -43,7 +39,7 @@ class IssueSearcher:
     """Search with `inner`, whose scores are probabilities."""
 
     inner: Searcher
-    corpus: Corpus
+    snapshot: Snapshot
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """Return at most `k` hits a query, best first."""
@@ -75,10 +71,9 @@ class IssueSearcher:
             return {}
         from assay.search.named_places import named_files
 
-        snapshot = self.corpus.candidates(query, [place.term for place in places], (), _NO_VECTOR)
         passes = keeping(query.paths)
         files = dict.fromkeys(
-            path for path in named_files(snapshot, places) if passes(path) and not any(traits_of(path))
+            path for path in named_files(self.snapshot, places) if passes(path) and not any(traits_of(path))
         )
         return {path: 1 / at for at, path in enumerate(files, 2)}
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from assay.search.filters import filter_mask
-from assay.search.hybrid import Corpus
 from assay.search.lexical import FieldWeights, bm25, match
 from assay.search.question import understand
 from assay.search.top_k import best
+from assay.store.snapshot import Snapshot
 from assay.types import Hit, Query
-
-_NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordSearcher:
     """Search one corpus by words alone; no encoder is asked."""
 
-    corpus: Corpus
+    snapshot: Snapshot
     weights: FieldWeights = field(default_factory=FieldWeights)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
@@ -29,9 +25,8 @@ class KeywordSearcher:
         return [self._answer(query, k) for query in queries]
 
     def _answer(self, query: Query, k: int) -> list[Hit]:
-        terms = understand(query.text).terms
-        snapshot = self.corpus.candidates(query, terms, (), _NO_VECTOR)
-        scores = bm25(snapshot, match(snapshot, terms), self.weights)
+        snapshot = self.snapshot
+        scores = bm25(snapshot, match(snapshot, understand(query.text).terms), self.weights)
         numbers = best(scores, filter_mask(snapshot, query), k, snapshot.order)
         found = zip(numbers.tolist(), scores[numbers].tolist(), strict=True)
         return [Hit(snapshot.chunk(number), score, {"lexical": score}) for number, score in found]

@@ -42,10 +42,10 @@ class TermMatch:
 
 def match(snapshot: Snapshot, terms: Sequence[str]) -> list[TermMatch]:
     """Look terms up; one that no chunk holds has an empty match and the highest idf."""
-    found, size = [], snapshot.corpus_size
+    found, size = [], len(snapshot)
     for term in terms:
         chunks, counts = snapshot.postings(term)
-        found.append(TermMatch(idf(size, snapshot.holding(term, len(chunks))), chunks, counts))
+        found.append(TermMatch(idf(size, len(chunks)), chunks, counts))
     return found
 
 

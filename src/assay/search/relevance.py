@@ -49,7 +49,7 @@ def query_features(found: QueryInCorpus) -> Array:
         found.strongest / weight,
         found.closest,
         found.standing_out(found.closest),
-        np.log1p(found.snapshot.corpus_size),
+        np.log1p(len(found.snapshot)),
         found.mean,
         found.deviation,
         weight / max(len(found.terms), 1),

@@ -23,7 +23,7 @@ from typing import Generic, TypeVar
 from assay.errors import AssayError
 from assay.io.parent_death import end_with
 
-_UNSAFE = ("lance", "onnxruntime", "torch")  # have threads of their own that a copy would lack
+_UNSAFE = ("onnxruntime", "torch")  # have threads of their own that a copy would lack
 
 _ENDED = "an indexing process was ended from outside, perhaps for want of memory"
 

@@ -152,6 +152,6 @@ class Engine:
 
 
 def _view_of(workspace: Workspace, report: IndexReport) -> WorkspaceView:
-    """Return the view of a workspace, whose corpus is fixed now: its index may be refreshed at any time."""
-    assert workspace.corpus is not None
+    """Return the view of a workspace, whose snapshot is fixed now: its index may be refreshed at any time."""
+    assert workspace.snapshot is not None
     return WorkspaceView(workspace, report)

@@ -124,10 +124,10 @@ class Size:
         return replace(record(hit, explain=self.explain), complete=False)
 
 
-def sized(hits: Sequence[Hit], size: Size, snapshot: Snapshot | None) -> tuple[list[FoundUnit], int]:
+def sized(hits: Sequence[Hit], size: Size, snapshot: Snapshot) -> tuple[list[FoundUnit], int]:
     """Return the records that a budget holds, and how many of the hits they account for.
 
-    The snapshot is where the pieces of long units are; without one they stay pieces.
+    The snapshot is where the pieces of long units are.
     """
     left, shown = size.budget - OVERHEAD - size.aside, list[FoundUnit]()
     for taken, hit in enumerate(hits):
@@ -143,9 +143,9 @@ def sized(hits: Sequence[Hit], size: Size, snapshot: Snapshot | None) -> tuple[l
     return shown, len(hits)
 
 
-def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot | None) -> FoundUnit | None:
+def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot) -> FoundUnit | None:
     """Return all of a hit's unit if that fits, else the hit itself if that does."""
-    unit = whole(hit.chunk, snapshot) if snapshot is not None else hit.chunk
+    unit = whole(hit.chunk, snapshot)
     choices = [size.complete(replace(hit, chunk=unit))] + ([size.part(hit)] if unit is not hit.chunk else [])
     return next((choice for choice in choices if cost(choice) <= left), None)
 

@@ -165,7 +165,7 @@ class _PagedQuestion:
         corrected, notes = list(answer.corrected), list(answer.notes)
         aside = tokens(json.dumps([*corrected, answer.language])) + (tokens(json.dumps(notes)) if notes else 0)
         size = Size(page.budget, terms_asked(answer.corrected or self.texts), explain=page.explain, aside=aside)
-        shown, taken = sized(answer.hits[start : start + page.k], size, self.view.workspace.corpus.whole())
+        shown, taken = sized(answer.hits[start : start + page.k], size, self.view.workspace.snapshot)
         more = len(answer) > start + taken and start + taken < DEEPEST
         after = cursor_of(start + taken, self.question, self.view.version) if more else ""
         stale = answer.stale or self.view.stale
@@ -206,7 +206,7 @@ def status(session: Session, path: str) -> Status:
     standing, damage, every = None, "", None
     try:
         standing = index.standing()
-        every = index.corpus().whole() if standing else None
+        every = index.snapshot() if standing else None
     except DamagedIndex as found:
         damage = str(found)
     report, differing = (standing.report, standing.stale) if standing else (None, Differences())

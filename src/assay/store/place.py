@@ -10,19 +10,15 @@ import platformdirs
 
 from assay.errors import InputError
 
-LANCE = "lance:"
-"""What stands before the path or URI of an index in Lance."""
-
+_LANCE = "lance:"
 _LONGEST = 40
 
 
 def located(location: str, folder: Path) -> str:
-    """Return where an index lies that was named in a folder; a URI says so by itself."""
-    kind = LANCE if location.startswith(LANCE) else ""
-    place = location.removeprefix(LANCE)
-    if kind and not place:
-        raise InputError(f"'{location}' names no place: give {LANCE}PATH, or {LANCE}s3://BUCKET/PATH")
-    return location if kind and "://" in place else kind + str(folder / Path(place).expanduser())
+    """Return where an index lies that was named in a folder."""
+    if location.startswith(_LANCE):
+        raise InputError(f"'{location}': there are no indexes in Lance any more; give a folder")
+    return str(folder / Path(location).expanduser())
 
 
 def default_location(root: Path) -> Path:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -24,19 +23,6 @@ _STEPS = 1 << 20
 """Steps of a cosine where many are added up: the squares of eight million fit 63 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """What is known of a whole corpus when only candidates of it are at hand."""
-
-    chunks: int
-    holding: Mapping[str, int]
-    """How many chunks hold a term."""
-    mean: Vectors
-    """Of all vectors, shape `(dimension,)`."""
-    moments: Vectors
-    """The mean of each vector's outer product with itself, shape `(dimension, dimension)`."""
-
-
 class Snapshot:
     """Chunks numbered through all segments; the dead keep their number and never match.
 
@@ -48,14 +34,12 @@ class Snapshot:
         self,
         parts: Sequence[tuple[Segment, Mask | None]],
         version: int = 0,
-        statistics: Statistics | None = None,
         places: Sequence[NDArray[np.uint32]] = (),
     ) -> None:
         """Take segments with their masks of living chunks; no mask means that all live.
 
         `places` are those of each segment's files among all; without them, chunks are in the order of their numbers.
         """
-        self._statistics = statistics
         self.parts = tuple(parts)
         self._places = tuple(places)
         self.version = version
@@ -67,18 +51,9 @@ class Snapshot:
         self._bases: list[int] = self.bases.tolist()
 
     @classmethod
-    def of(cls, chunks: Sequence[Chunk], vectors: Vectors, statistics: Statistics | None = None) -> Snapshot:
-        """Hold chunks in memory, for a corpus that is used once or for candidates of a larger one."""
-        return cls([(build(chunks, vectors), None)], statistics=statistics)
-
-    @property
-    def corpus_size(self) -> int:
-        """Count the chunks of the whole corpus, of which this may hold candidates only."""
-        return self._statistics.chunks if self._statistics else len(self)
-
-    def holding(self, term: str, here: int) -> int:
-        """Count the chunks of the whole corpus that hold a term, of which some are here."""
-        return self._statistics.holding.get(term, here) if self._statistics else here
+    def of(cls, chunks: Sequence[Chunk], vectors: Vectors) -> Snapshot:
+        """Hold chunks in memory, for a corpus that is used once."""
+        return cls([(build(chunks, vectors), None)])
 
     def __len__(self) -> int:
         """Count the living chunks."""
@@ -138,20 +113,9 @@ class Snapshot:
             return columns[0]
         return np.concatenate(columns, axis=1) if columns else np.zeros((len(vectors), 0), dtype=np.float32)
 
-    def nearness(self, vector: Vectors, cosines: Vectors) -> tuple[float, float]:
-        """Return mean and standard deviation over the corpus of the cosines with one vector, known here for `size`."""
-        if self._statistics:
-            mean = float(self._statistics.mean @ vector)
-            return mean, max(float(vector @ self._statistics.moments @ vector) - mean * mean, 0.0) ** 0.5
+    def nearness(self, cosines: Vectors) -> tuple[float, float]:
+        """Return mean and standard deviation over the living of the cosines with one vector, shape `(size,)`."""
         return mean_and_deviation(np.delete(cosines, self.dead) if len(self.dead) else cosines)
-
-    def candidates(self, *_: object) -> Snapshot:
-        """Return itself: every chunk is at hand."""
-        return self
-
-    def whole(self) -> Snapshot | None:
-        """Return itself; None where these are but the candidates of a larger corpus."""
-        return None if self._statistics else self
 
     def nearest(self, vector: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
         """Return the `k` living chunks nearest to one vector, best first, and their cosines.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from assay.assemble.indexes import index_key
@@ -16,7 +15,6 @@ from assay.bench.systems.system_options import GENERAL
 from assay.errors import InputError
 from assay.protocols import Searcher
 from assay.settings import load
-from assay.store.place import LANCE
 from assay.types import Hit, Query
 
 _MORE = 4
@@ -40,7 +38,7 @@ class AssaySystem:
         location = str(options.get("location", ""))
         folder = folder_of(location, "index", index_key(settings), settings.index.location) if location else None
         if folder is not None:
-            settings = replace(settings, index=replace(settings.index, location=_in(folder, settings.index.location)))
+            settings = replace(settings, index=replace(settings.index, location=str(folder)))
         self._workspace = open_workspace(corpus.root, settings)
         searcher = self._workspace.searcher
         if folder is not None:
@@ -51,13 +49,6 @@ class AssaySystem:
     def index_bytes(self) -> int | None:
         """Return what the index takes up."""
         return None if self._workspace is None else self._workspace.index.size_bytes()
-
-
-def _in(folder: Path, asked: str) -> str:
-    """Return the place of an index in a folder, of the kind that was asked for; a URI says it all."""
-    if "://" in asked:
-        return asked
-    return f"{LANCE if asked.startswith(LANCE) else ''}{folder}"
 
 
 @dataclass(frozen=True, slots=True)
