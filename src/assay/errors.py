@@ -7,6 +7,7 @@ AssayError
 ├── StorageError        the index cannot be read or written
 │   ├── DamagedIndex    what is stored is not what was written, or of another format version
 │   └── UnwritableIndex nothing can be written where the index lies or would lie
+├── WorkersLost         no machine of a cluster works any more; what was done is written
 ├── HttpError           a service gave no answer that can be used; whoever asked it says what to do
 └── ChatError           a language model gave no answer, after all tries
     ├── NoAnswer        to this prompt: declined, cut, or not what the schema wants
@@ -62,6 +63,10 @@ class DamagedIndex(StorageError):
 
 class UnwritableIndex(StorageError):
     """Nothing can be written where the index lies, or would lie."""
+
+
+class WorkersLost(AssayError):
+    """No machine of a cluster works any more, and none came for as long as was waited."""
 
 
 class HttpError(AssayError):

@@ -23,6 +23,8 @@ READINGS = ("auto", "view", "source")
 RANKINGS = ("learned", "fused", "keywords", "vectors")
 FUSIONS = ("rrf", "linear")
 
+PATIENCE_S = 600.0
+"""How long a run goes on waiting while no machine of a cluster works for it."""
 FILE = "assay.toml"
 """The settings of a root, read where it lies in that root."""
 
@@ -89,6 +91,16 @@ class SearchSettings:
         _one_of("search.fusion", self.fusion, FUSIONS)
         if self.expand_weight > 1:
             raise InputError(f"setting 'search.expand_weight' is {self.expand_weight}; wanted 0 to 1")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSettings:
+    """Where work is done that is not done on this machine, as `--on` says it."""
+
+    address: str = ""
+    """`HOST:PORT` of a Ray cluster; empty means the one that this machine belongs to."""
+    patience_s: float = PATIENCE_S
+    """How long a run goes on waiting while no machine works for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from assay.cage.limits import Ended, Job, Limits
 from assay.cage.procs import WALL_OF_BUSY
 from assay.cage.sandbox_kinds import SandboxKind
 from assay.errors import InputError
-from assay.runs.local import AHEAD, Ticket
+from assay.runs.in_order import Ticket
+from assay.runs.local import AHEAD
 
 HARNESS = ("assay.programs.harness.candidate:serve", "assay.programs.harness.test_process:OpenTests")
 _REHEARSAL = "assay.programs.harness.rehearsal:rehearse"

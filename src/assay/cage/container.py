@@ -21,7 +21,7 @@ from assay.cage.cage import BOOT, START_S, Cage, plan_message
 from assay.cage.limits import Ended, Job, Limits
 from assay.cage.sandbox_kinds import LANDLOCK
 from assay.errors import InputError
-from assay.runs.local import Ticket
+from assay.runs.in_order import Ticket
 
 ENGINES = ("podman", "docker")
 IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.options import ClusterOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ class ExecOptions:
     workers: int | None = option(
         "--workers", type=COUNT, metavar="N", help="Programs at a time.  [default: one per core]"
     )
+    where: ClusterOptions = shared(ClusterOptions)
     kind: str = options.sandbox()
     allow_unsafe: bool = flag(
         "--allow-unsafe", help="Run even without isolation: programs can then do whatever you can."
@@ -78,7 +80,7 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
     has one row per program, with task_id and completion, solution or code. FILE gets one outcome per program, in
     the same order.
 
-    Exits 0 if done, 1 if nothing could be decided, 2 on an error.
+    Exits 0 if done, 1 if nothing could be decided, 2 on an error, 3 if no machine of the cluster is left.
     """
     from assay.assemble.open_runner import open_equipped_runner
     from assay.cli.answer import dumps
@@ -134,6 +136,7 @@ def _runner_options(given: ExecOptions) -> RunnerOptions:
         given.allow_unsafe,
         given.install,
         given.allow,
+        given.where.cluster,
     )
 
 

@@ -1,4 +1,4 @@
-"""Arguments to an exit status: 0 found, 1 nothing found, 2 an error, 130 interrupted.
+"""Arguments to an exit status: 0 found, 1 nothing found, 2 an error, 3 no machine left, 130 interrupted.
 
 A command's module is imported when the command runs; what is heavy is imported inside its function,
 so that help costs next to nothing. Whatever goes wrong is one line on standard error; `-v` adds the traceback.
@@ -19,7 +19,7 @@ import click
 from assay import __version__
 from assay.cli.command import VERBOSE
 from assay.cli.lazy import Lazy
-from assay.errors import AssayError, OlderRun, OldName, printable
+from assay.errors import AssayError, OlderRun, OldName, WorkersLost, printable
 
 COMMANDS = {
     "search": "Find code by meaning.",
@@ -83,7 +83,7 @@ def guarded(work: Callable[[], None], *, verbose: bool = False) -> int:
     except click.ClickException as error:
         return _refused(error)
     except (AssayError, OSError) as error:
-        return _say(_explained(error), traceback=verbose)
+        return _say(_explained(error), status=3 if isinstance(error, WorkersLost) else 2, traceback=verbose)
     except Exception as error:  # noqa: BLE001  # the outermost place: a person gets a line, `-v` the rest
         what = f"{type(error).__name__}: {error}"
         return _say(f"internal error, please report it: {what} (-v shows where)", traceback=verbose)

@@ -12,7 +12,7 @@ import click
 from assay.cli.command import COUNT, FILE, PATH, flag, option, verbose
 
 if TYPE_CHECKING:
-    from assay.settings import Settings
+    from assay.settings import ClusterSettings, Settings
     from assay.types import Mode, Query
 
 
@@ -115,6 +115,44 @@ class UnseenOptions:
         metavar="AMOUNT",
         help="The most that the judge may spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """What the options say about where work is done."""
+
+    place: str = option(
+        "--on",
+        default="",
+        metavar="PLACE",
+        help="Run on a Ray cluster: ray, or ray:HOST:PORT.  [default: on this machine]",
+    )
+    patience_s: float | None = option(
+        "--patience",
+        type=click.FloatRange(min=0),
+        metavar="S",
+        help="With --on, seconds to wait while no machine of the cluster works; then exit 3.  [default: 600]",
+    )
+
+    @property
+    def cluster(self) -> ClusterSettings | None:
+        """Return which cluster is meant, None for this machine."""
+        from assay.errors import InputError
+        from assay.settings import PATIENCE_S, ClusterSettings
+
+        kind, _, address = self.place.partition(":")
+        if not self.place:
+            if self.patience_s is not None:
+                raise InputError("--patience is for --on ray: give that, too")
+            return None
+        if kind != "ray":
+            raise InputError(f"--on {self.place}: wanted ray, or ray:HOST:PORT")
+        if address.startswith("//"):
+            raise InputError(
+                f"--on {self.place}: Ray Client is not supported; run the command on a machine of the cluster, "
+                "with --on ray"
+            )
+        return ClusterSettings(address, PATIENCE_S if self.patience_s is None else self.patience_s)
 
 
 def corpus_of(text: str) -> Any:

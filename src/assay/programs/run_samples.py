@@ -22,6 +22,7 @@ from assay.programs.tasks.expected import with_expected_outputs
 from assay.programs.tasks.task_file import TaskFile
 from assay.runs.record import is_begun, stored_settings
 from assay.runs.run_manifest import digest
+from assay.settings import ClusterSettings
 
 if TYPE_CHECKING:
     from assay.protocols import Progress
@@ -43,6 +44,8 @@ class RunnerOptions:
     install: bool = False
     allow: Path | None = None
     """A file with more of what may be installed."""
+    cluster: ClusterSettings | None = None
+    """Where programs run, if not on this machine."""
 
     @property
     def limits(self) -> Limits:

@@ -9,13 +9,15 @@ files are written by whoever started the command, and nowhere else.
 from __future__ import annotations
 
 import selectors
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock, local
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+
+from assay.runs.in_order import MOST_WAITING, Ticket, TicketQueue
 
 if TYPE_CHECKING:
     from assay.protocols import Runner
@@ -27,19 +29,8 @@ End_co = TypeVar("End_co", covariant=True)
 AHEAD = 2
 """Items that a worker holds, so that it never waits for the next one."""
 _TRIES = 2
-_WAITING = 256
-"""Ends that may wait for an earlier item before no further one is begun, for each worker."""
 _KEPT = 4
 """Runners that a thread keeps open; a sleeping cage takes some 20 MB."""
-
-
-@dataclass(slots=True)
-class Ticket(Generic[Work]):
-    """An item on its way: its place in the order, and how many workers died of it."""
-
-    number: int
-    job: Work
-    tries: int = 0
 
 
 class PoolWorker(Protocol[Work, End_co]):
@@ -86,14 +77,14 @@ class LocalRunner(Generic[Work, End]):
 
     def run(self, jobs: Iterable[Work]) -> Iterator[End]:
         """Yield what became of each item, in their order; no more are taken than can be worked on."""
-        batch = _Batch[Work, End](jobs, _WAITING * len(self._workers))
+        queue = TicketQueue[Work, End](jobs, MOST_WAITING * len(self._workers))
         try:
             while True:
-                self._hand_out(batch)
-                yield from batch.ready()
+                self._hand_out(queue)
+                yield from queue.ready()
                 if not any(worker.is_busy for worker in self._workers):
                     return
-                self._wait(batch)
+                self._wait(queue)
         finally:
             for worker in self._workers:
                 if worker.is_busy:
@@ -114,14 +105,14 @@ class LocalRunner(Generic[Work, End]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _hand_out(self, batch: _Batch[Work, End]) -> None:
+    def _hand_out(self, queue: TicketQueue[Work, End]) -> None:
         """Give items to workers, the least busy first."""
         for _ in range(AHEAD):
             for worker in self._workers:
-                if worker.has_room and (ticket := batch.next()):
+                if worker.has_room and (ticket := queue.next()):
                     worker.give(ticket)
 
-    def _wait(self, batch: _Batch[Work, End]) -> None:
+    def _wait(self, queue: TicketQueue[Work, End]) -> None:
         """Wait until something has ended."""
         with selectors.DefaultSelector() as waiting:
             for worker in self._workers:
@@ -131,52 +122,21 @@ class LocalRunner(Generic[Work, End]):
             ready = [key.fileobj for key, _ in waiting.select(patience)]
         for worker in self._workers:
             if worker in ready and (ended := worker.collect()):
-                batch.end(*ended)
+                queue.end(*ended)
             elif worker in ready or worker.overdue_in_s <= 0 or (worker.is_busy and worker.fileno() < 0):
-                batch.lose(worker)
+                _lose(queue, worker)
 
 
-class _Batch(Generic[Work, End]):
-    """Which items are still to be done, and what waits for its turn to be yielded."""
-
-    def __init__(self, jobs: Iterable[Work], most_waiting: int) -> None:
-        self._fresh = enumerate(jobs)
-        self._again: deque[Ticket[Work]] = deque()
-        self._ended: dict[int, End] = {}
-        self._yielded = self._taken = 0
-        self._most_waiting = most_waiting
-
-    def next(self) -> Ticket[Work] | None:
-        """Return the next item, None where there is none for now."""
-        if self._again:
-            return self._again.popleft()
-        if self._taken - self._yielded >= self._most_waiting:
-            return None
-        for number, job in self._fresh:
-            self._taken += 1
-            return Ticket(number, job)
-        return None
-
-    def end(self, ticket: Ticket[Work], ended: End) -> None:
-        """Note what became of an item."""
-        self._ended[ticket.number] = ended
-
-    def lose(self, worker: PoolWorker[Work, End]) -> None:
-        """Take back what a dead worker held; what was running gets a second try, in case another one was to blame."""
-        tickets = worker.kill()
-        given_up = 0
-        for ticket in tickets[:1]:
-            ticket.tries += 1
-            if ticket.tries == _TRIES:
-                self.end(ticket, worker.broken(ticket.job, f"its cage died {_TRIES} times"))
-                given_up = 1
-        self._again.extendleft(reversed(tickets[given_up:]))
-
-    def ready(self) -> Iterator[End]:
-        """Yield what is next in the order of the items, as far as it is there."""
-        while self._yielded in self._ended:
-            self._yielded += 1
-            yield self._ended.pop(self._yielded - 1)
+def _lose(queue: TicketQueue[Work, End], worker: PoolWorker[Work, End]) -> None:
+    """Take back what a dead worker held; what was running gets a second try, in case another one was to blame."""
+    tickets = worker.kill()
+    given_up = 0
+    for ticket in tickets[:1]:
+        ticket.tries += 1
+        if ticket.tries == _TRIES:
+            queue.end(ticket, worker.broken(ticket.job, f"its cage died {_TRIES} times"))
+            given_up = 1
+    queue.put_back(tickets[given_up:])
 
 
 class SharedRunner(Generic[Work, End]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from assay.programs.tasks.task_file import TaskFile
 from assay.types import Problem
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import CagePool, ProgramRunner
+    from assay.cage.cage_pool import ProgramRunner
     from assay.protocols import Say
 
 _NAMED = 5
@@ -41,7 +41,7 @@ class EquippedRunner:
 
 @contextmanager
 def install_missing_modules(  # noqa: PLR0913  each is one thing
-    open_runner: Callable[..., CagePool],
+    open_runner: Callable[..., AbstractContextManager[ProgramRunner]],
     reading: TaskFile,
     samples: Samples,
     say: Say,

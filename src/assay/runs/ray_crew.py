@@ -1,0 +1,196 @@
+"""A Ray cluster to a place where a crew works: core actors, one a core, each bound to its machine.
+
+Retries are the crew's and not Ray's, for only the crew knows that an item killed three machines and was not unlucky. An
+actor is bound to a node, so that a node that is refused gets none, and one that joins gets its own. Ray is joined and
+never started: a flag should not bring up a gigabyte of processes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+from ray.exceptions import RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from assay.runs.crew_place import CrewEvent, Died, Finished, Joined, Refused
+from assay.runs.hired_worker import HiredWorker
+from assay.runs.ray_connect import connect
+from assay.settings import ClusterSettings
+
+_LOOK_S = 1.0
+"""How often it is asked which machines there are."""
+_FALSE_STARTS = 3
+"""Workers that die on a machine before they answered, until it is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerNeeds:
+    """What one worker takes of its machine."""
+
+    memory_bytes: int = 0
+    gpus: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Actor:
+    handle: Any
+    node: str
+
+
+class RayPlace:
+    """The machines of a cluster, with a worker a core, or `most` in all."""
+
+    def __init__(  # noqa: PLR0913  each is one thing
+        self,
+        cluster: ClusterSettings,
+        opener: str,
+        settings: Mapping[str, Any],
+        *,
+        needs: WorkerNeeds = WorkerNeeds(),
+        most: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._disconnect = connect(cluster.address)
+        self._needs, self._most, self._clock = needs, most, clock
+        self._hire = (opener, dict(settings))
+        self._class = ray.remote(HiredWorker)
+        self._actors: dict[str, _Actor] = {}
+        self._starting: set[str] = set()
+        self._refused: set[str] = set()
+        self._false_starts: Counter[str] = Counter()
+        self._names: dict[str, str] = {}
+        self._expected: dict[Any, tuple[str, int]] = {}
+        """What is on its way, by reference: whose it is, and the number of the batch; 0 says what a worker is."""
+        self._alive: set[str] = set()
+        self._look_at = 0.0
+        self._hired = 0
+
+    def recruit(self) -> int:
+        """Start workers where there is room for more; return how many are starting."""
+        if self._clock() >= self._look_at:
+            self._look_at = self._clock() + _LOOK_S
+            for node, room in self._rooms().items():
+                for _ in range(room):
+                    if not self._most or len(self._actors) < self._most:
+                        self._start(node)
+        return len(self._starting)
+
+    def give(self, worker: Hashable, number: int, items: Sequence[Any]) -> None:
+        """Hand over a batch; a worker does its batches one after another."""
+        actor = self._actors[str(worker)]
+        self._expected[actor.handle.do.remote(items)] = (str(worker), number)
+
+    def wait(self, timeout_s: float) -> Sequence[CrewEvent]:
+        """Return what has happened, after waiting no longer than that for something."""
+        if not self._expected:
+            time.sleep(min(timeout_s, _LOOK_S))
+            return ()
+        waiting = list(self._expected)
+        ready, _ = ray.wait(waiting, num_returns=1, timeout=timeout_s)
+        if ready and len(waiting) > 1:
+            ready, _ = ray.wait(waiting, num_returns=len(waiting), timeout=0)
+        return list(self._events(ready))
+
+    def dismiss(self, worker: Hashable, *, machine_too: bool = False) -> None:
+        """End a worker; with its machine, none is started there again."""
+        actor = self._actors[str(worker)]
+        gone = [name for name, each in self._actors.items() if each.node == actor.node] if machine_too else [worker]
+        if machine_too:
+            self._refused.add(actor.node)
+        for name in gone:
+            self._forget(str(name))
+
+    def close(self) -> None:
+        """End all workers."""
+        for name in list(self._actors):
+            self._forget(name)
+        self._disconnect()
+
+    def _rooms(self) -> dict[str, int]:
+        """Return how many more workers each machine has room for."""
+        held = Counter(actor.node for actor in self._actors.values())
+        rooms = {}
+        for node in ray.nodes():
+            name = node["NodeID"]
+            self._names[name] = f"{node.get('NodeName') or node['NodeManagerAddress']} ({name[:6]})"
+            if node["Alive"]:
+                self._alive.add(name)
+            else:
+                self._alive.discard(name)
+            if node["Alive"] and name not in self._refused:
+                rooms[name] = self._capacity(node["Resources"]) - held[name]
+        return rooms
+
+    def _capacity(self, has: Mapping[str, float]) -> int:
+        """Return how many workers a machine holds, by its cores, its memory and its GPUs."""
+        most = [int(has.get("CPU", 0))]
+        if self._needs.memory_bytes:
+            most.append(int(has.get("memory", 0) // self._needs.memory_bytes))
+        if self._needs.gpus:
+            most.append(int(has.get("GPU", 0) / self._needs.gpus))
+        return min(most)
+
+    def _start(self, node: str) -> None:
+        """Start a worker; it joins once it has answered."""
+        self._hired += 1
+        name = f"{node}/{self._hired}"
+        opener, settings = self._hire
+        made = self._class.options(
+            num_cpus=1,
+            num_gpus=self._needs.gpus or None,
+            memory=self._needs.memory_bytes or None,
+            max_restarts=0,
+            max_task_retries=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+        )
+        self._actors[name] = _Actor(made.remote(opener, settings), node)
+        self._starting.add(name)
+        self._expected[self._actors[name].handle.about.remote()] = (name, 0)
+
+    def _events(self, ready: Sequence[Any]) -> Iterator[CrewEvent]:
+        for reference in ready:
+            if reference not in self._expected:  # its worker has died just now
+                continue
+            name, number = self._expected.pop(reference)
+            try:
+                answer = ray.get(reference)
+            except RayError as error:
+                yield from self._died(name, _cause(error))
+                continue
+            if number == 0:
+                self._starting.discard(name)
+                yield Joined(name, self._names[self._actors[name].node], answer)
+                continue
+            seconds, ends, why = answer
+            if why:
+                yield from self._died(name, why)
+            else:
+                yield Finished(name, number, ends, seconds)
+
+    def _died(self, name: str, why: str) -> Iterator[CrewEvent]:
+        """Forget a worker; a machine on which none gets as far as an answer is refused."""
+        node, machine = self._actors[name].node, self._names[self._actors[name].node]
+        was_starting = name in self._starting
+        self._forget(name)
+        if not was_starting:
+            yield Died(name, why)
+            return
+        self._false_starts[node] += 1
+        if self._false_starts[node] == _FALSE_STARTS and node in self._alive:
+            self._refused.add(node)
+            yield Refused(machine, f"{_FALSE_STARTS} workers died before they answered: {why}")
+
+    def _forget(self, name: str) -> None:
+        actor = self._actors.pop(name)
+        self._starting.discard(name)
+        self._expected = {each: whose for each, whose in self._expected.items() if whose[0] != name}
+        ray.kill(actor.handle)
+
+
+def _cause(error: RayError) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)[:200]

@@ -1,0 +1,105 @@
+"""What every place of work keeps, cages here or a crew of such: order, once, and no more than it can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from assay.cage.limits import Job, Limits
+from assay.cage.open_cage import open_sandbox
+from assay.errors import AssayError
+from assay.programs.cage_member import about_cage, cage_work
+from assay.programs.execute import execute
+from assay.programs.verdict import job_of
+from assay.protocols import Runner
+from assay.runs.crew import Crew
+from assay.runs.crew_runner import CrewRunner, SharedCrewRunner
+from assay.runs.hired_worker import code_identity
+from assay.types import Call, Outcome, Program, Task
+from scripted_crew import HiredHere
+
+ADD = Task("add", "Add two numbers.", "add", tests=(Call((1, 2), 3),))
+SOURCES = [
+    "def add(a, b):\n    return a + b",
+    "def add(a, b):\n    return a - b",
+    "def add(a, b):\n    return missing",
+    "def add(a, b):\n    while True: pass",
+    "import os\ndef add(a, b):\n    os._exit(3)",
+    "def add(a, b:\n",
+]
+FAST = Limits(cpu_s=1, wall_s=3)
+
+
+def local() -> Runner:
+    return open_sandbox(limits=FAST, workers=2)
+
+
+def _crew() -> tuple[str, Crew, tuple[str, ...]]:
+    with open_sandbox(limits=FAST, workers=1) as own:
+        name, guarantees, about = own.name, own.guarantees, {**code_identity(), **about_cage(own)}
+    work = cage_work(name, FAST)
+    return name, Crew(HiredHere(work), work, about), guarantees
+
+
+def crew() -> Runner:
+    return CrewRunner(*_crew())
+
+
+def shared() -> Runner:
+    return SharedCrewRunner(*_crew())
+
+
+@pytest.fixture(params=[local, crew, shared], ids=lambda place: place.__name__)
+def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
+    try:
+        opened = request.param()
+    except AssayError as error:
+        pytest.skip(str(error))
+    yield opened
+    opened.close()
+
+
+def comparable(outcome: Outcome) -> Outcome:
+    return replace(outcome, seconds=0, cpu_s=0, peak_mb=0)
+
+
+def test_outcomes_are_the_same_wherever_programs_run(runner: Runner):
+    programs = [Program("add", source, str(number)) for number, source in enumerate(SOURCES)]
+    found = list(execute([ADD], programs, runner, limits=FAST))
+    assert [outcome.program_id for outcome in found] == [program.id for program in programs]
+    with local() as here:
+        assert list(map(comparable, found)) == list(map(comparable, execute([ADD], programs, here, limits=FAST)))
+
+
+def test_ends_come_once_and_in_order_and_a_second_run_starts_anew(runner: Runner):
+    jobs = [replace(job_of(ADD, Program("add", SOURCES[0])), id=str(number)) for number in range(70)]
+    assert [end.id for end in runner.run(jobs)] == [job.id for job in jobs]
+    assert [end.id for end in runner.run(jobs[:3])] == ["0", "1", "2"]
+    assert list(runner.run([])) == []
+
+
+def test_it_says_what_it_is(runner: Runner):
+    with open_sandbox(limits=FAST) as own:
+        assert (runner.name, runner.guarantees) == (own.name, own.guarantees)
+
+
+@pytest.mark.parametrize("place", [local, crew])
+def test_items_are_taken_no_faster_than_they_are_used(place: Callable[[], Runner]):
+    taken: list[int] = []
+
+    def jobs() -> Iterator[Job]:
+        for number in range(100_000):
+            taken.append(number)
+            yield job_of(ADD, Program("add", SOURCES[0], str(number)))
+
+    try:
+        opened = place()
+    except AssayError as error:
+        pytest.skip(str(error))
+    ends = opened.run(jobs())
+    assert next(ends).ended == "exit"
+    assert len(taken) < 1000
+    ends.close()
+    opened.close()

@@ -1,0 +1,166 @@
+"""Programs on a real cluster: a machine that dies, a driver that is killed, a machine that is not like the others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import assay
+
+pytest.importorskip("ray", reason="the extra `ray` is not installed")
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(280)]
+
+TESTS = Path(__file__).parents[1]
+PROGRAMS, KILLED_AT = 60, 18
+BUSY = """from time import process_time
+def total(values):
+    end = process_time() + 0.15
+    while process_time() < end:
+        pass
+    return {}
+"""
+SLOW = "import time\ndef total(values):\n    time.sleep(1)\n    return sum(values)\n"
+
+
+@dataclass
+class Cluster:
+    process: subprocess.Popen[str]
+    address: str
+
+    def tell(self, command: str) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(f"{command}\n")
+        self.process.stdin.flush()
+        self.read()
+
+    def read(self) -> str:
+        assert self.process.stdout
+        line = self.process.stdout.readline().strip()
+        assert line, "the cluster did not start"
+        return line
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Two machines that are alike, and one with another Assay."""
+    other = tmp_path_factory.mktemp("other")
+    shutil.copytree(Path(assay.__file__).parent, other / "assay", ignore=shutil.ignore_patterns("__pycache__"))
+    with (other / "assay" / "settings.py").open("a") as file:
+        file.write("# a change\n")
+    process = subprocess.Popen(
+        [sys.executable, TESTS / "ray_cluster.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    started = Cluster(process, "")
+    started.address = started.read()
+    for line in ("add 1", "add 1", f"add 1 PYTHONPATH={other}"):
+        started.tell(line)
+    yield started
+    process.stdin.write("quit\n")
+    process.stdin.close()
+    process.wait(60)
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A task and programs that keep a core busy, and what this machine finds out about them."""
+    folder = tmp_path_factory.mktemp("campaign")
+    task = {
+        "id": "total",
+        "entry_point": "total",
+        "prompt": "def total(values):\n",
+        "tests": [{"args": [[1, 2]], "expected": 3}],
+    }
+    (folder / "tasks.jsonl").write_text(json.dumps(task))
+    sources = [BUSY.format("sum(values)" if number % 3 else f"{number}") for number in range(PROGRAMS - 1)]
+    rows = [
+        {"task_id": "total", "id": f"p{n}", "code": f"# {n}\n{source}"}
+        for n, source in enumerate([*sources[:45], SLOW, *sources[45:]])
+    ]
+    (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    run(folder, "local.jsonl").wait()
+    assert len(verdicts(folder / "local.jsonl")) == PROGRAMS
+    return folder
+
+
+def run(folder: Path, out: str, *more: str) -> subprocess.Popen[str]:
+    command = [
+        sys.executable,
+        TESTS / "ray_driver.py",
+        "exec",
+        "tasks.jsonl",
+        "samples.jsonl",
+        "--k",
+        "1",
+        "--out",
+        out,
+    ]
+    return subprocess.Popen([*command, *more], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+
+
+def verdicts(file: Path) -> list[dict[str, object]]:
+    rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    return [{name: value for name, value in row.items() if name not in {"seconds", "cpu_s", "peak_mb"}} for row in rows]
+
+
+def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    while not holds():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+
+
+def test_a_machine_dies_and_a_driver_and_the_file_is_that_of_one_machine(cluster: Cluster, campaign: Path):
+    wanted, out = verdicts(campaign / "local.jsonl"), campaign / "ray.jsonl"
+    on = ("--on", f"ray:{cluster.address}")
+
+    driver = run(campaign, out.name, *on)
+    wait_until(lambda: len(verdicts(out)) >= KILLED_AT, driver)
+    cluster.tell("kill 1")
+    _, said = driver.communicate(timeout=120)
+    assert (driver.returncode, verdicts(out)) == (0, wanted), said
+    assert said.count("not used: machine") == 1
+    assert "assay 0." in said.split("not used: machine")[1].splitlines()[0]
+    assert "2 machines, 2 workers, 0 lost" in said
+    assert "1 machine, 1 worker, 1 lost" in said
+
+    again = campaign / "again.jsonl"
+    driver = run(campaign, again.name, *on)
+    wait_until(lambda: len(verdicts(again)) >= KILLED_AT, driver)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    before = verdicts(again)
+    assert KILLED_AT <= len(before) < PROGRAMS
+    driver = run(campaign, again.name, *on)
+    _, said = driver.communicate(timeout=120)
+    assert (driver.returncode, verdicts(again)) == (0, wanted), said
+    assert verdicts(again)[: len(before)] == before
+    driver = run(campaign, again.name)  # nothing is left, and a machine may go on with what a cluster began
+    assert (driver.wait(), verdicts(again)) == (0, wanted)
+
+
+def test_nobody_left_is_exit_3(cluster: Cluster, campaign: Path):
+    cluster.tell("kill 2")
+    driver = run(campaign, "alone.jsonl", "--on", f"ray:{cluster.address}", "--patience", "2")
+    _, said = driver.communicate(timeout=120)
+    assert driver.returncode in {2, 3}, said
+    assert "no machine of the cluster" in said.splitlines()[-1]
+
+
+def test_no_cluster_is_one_line(campaign: Path):
+    for place, wanted in (
+        ("ray:127.0.0.1:1", "no Ray cluster answers at '127.0.0.1:1'"),
+        ("ray://127.0.0.1:10001", "Ray Client is not supported"),
+        ("dask", "wanted ray"),
+    ):
+        driver = run(campaign, "none.jsonl", "--on", place)
+        _, said = driver.communicate(timeout=60)
+        assert (driver.returncode, len(said.splitlines()), wanted in said) == (2, 1, True), said
+    assert not (campaign / "none.jsonl").exists()
