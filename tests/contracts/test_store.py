@@ -70,8 +70,10 @@ def store(request, tmp_path):
 
 def nearest(store, query, k=10):
     snapshot = store.snapshot()
-    numbers, cosines = snapshot.nearest(ENCODER.encode([query], "query")[0], k)
-    return {snapshot.chunk(int(n)).id: cosine for n, cosine in zip(numbers, cosines, strict=True)}
+    cosines = snapshot.near(ENCODER.encode([query], "query")[0])
+    living = np.delete(np.arange(snapshot.size), snapshot.dead)
+    numbers = snapshot.order.ranked(cosines, living, k)
+    return {snapshot.chunk(n).id: cosines[n] for n in numbers.tolist()}
 
 
 def lexical(store, query):

@@ -283,8 +283,8 @@ def test_quantised_vectors_take_less_room_and_follow_changes(tree, tmp_path):
         tree.write("f0.py", "def changed():\n    return how\n")
         assert len(index.refresh().changed.changed) == 1
         tree.write("f0.py", "def name0():\n    return 0\n")
-        nearest, _ = index.snapshot().nearest(index.encoder.encode(["changed return how"], "query")[0], 1)
-        assert index.snapshot().chunk(int(nearest[0])).symbol == "changed"
+        cosines = index.snapshot().near(index.encoder.encode(["changed return how"], "query")[0])
+        assert index.snapshot().chunk(int(cosines.argmax())).symbol == "changed"
     saved = 80 * 512
     assert sizes["none"] - sizes["int8"] == pytest.approx(saved * 3, rel=0.05)
     assert sizes["none"] - sizes["binary"] == pytest.approx(saved * (4 - 1 / 8), rel=0.05)

@@ -15,7 +15,6 @@ from assay.store.catalog import Catalog, FileRecord
 from assay.store.merge import merge
 from assay.store.segment import build
 from assay.store.segment_file import read_segment, write_segment
-from assay.store.snapshot import Snapshot
 from assay.store.strings import Strings, concatenated
 from assay.types import KINDS, Chunk
 
@@ -107,19 +106,6 @@ def test_a_count_stops_at_its_limit():
     segment = build([Chunk("1", "word " * 70_000)], vectors(1))
     assert segment.postings("word")[1].tolist() == [[0, 0, 0, 0, 255]]
     assert segment.lengths[0, 4] == 65_535
-
-
-def test_nearest_is_exact_and_passes_over_the_dead():
-    rng = np.random.default_rng(3)
-    points = rng.standard_normal((50, 8)).astype(np.float32)
-    segment = build([Chunk(str(n), "x") for n in range(50)], points)
-    live = np.arange(50) % 3 > 0
-    snapshot = Snapshot([(segment, live), (segment, None)])
-    numbers, cosines = snapshot.nearest(points[0], 10)
-    scores = np.concatenate([np.where(live, points @ points[0], -np.inf), points @ points[0]])
-    assert numbers.tolist() == np.argsort(-scores, kind="stable")[:10].tolist()
-    assert np.allclose(cosines, np.sort(scores)[::-1][:10])
-    assert len(snapshot.nearest(points[0], 1000)[0]) == len(snapshot)
 
 
 STRINGS = st.lists(st.text(alphabet=st.characters(exclude_categories=()), max_size=5), max_size=12)

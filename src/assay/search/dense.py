@@ -1,7 +1,7 @@
-"""Queries in, the chunks nearest in meaning out, exactly: one query at a time with its filters, or thousands at once.
+"""Queries in, the chunks nearest in meaning out: one query at a time with its filters, or thousands at once.
 
-Every vector is looked at: up to a million of them that takes less time than an approximate index saves. For many
-queries the products are made block by block, so that memory is bounded by a block whatever the corpus' size.
+One query reads of large segments what their inverted lists bring near. For many queries every vector is looked at and
+the products are made block by block, so that memory is bounded by a block whatever the corpus' size.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ class VectorSearcher:
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         snapshot = self.snapshot
-        cosines = snapshot.similarities(vector[None, :])[0]
-        numbers = best(cosines, filter_mask(snapshot, query), k, snapshot.order)
+        allowed = filter_mask(snapshot, query)
+        cosines = snapshot.near(vector, [allowed])
+        numbers = best(cosines, allowed, k, snapshot.order)
         found = zip(numbers.tolist(), cosines[numbers].tolist(), strict=True)
         return [Hit(snapshot.chunk(number), cosine, {"dense": cosine}) for number, cosine in found]
 

@@ -75,8 +75,10 @@ class QueryInCorpus:
     names: Sequence[TermMatch]
     lexical: Array
     """(size) BM25 of every chunk."""
+    vector: Array
+    """(dimension) what the query means."""
     cosines: Array
-    """(size) similarity of every chunk in meaning."""
+    """(size) similarity of every chunk in meaning; not a number where it is far off in a large corpus."""
     mean: float
     """Of the cosines over the corpus."""
     deviation: float
@@ -92,7 +94,15 @@ class QueryInCorpus:
         """The best cosine of a living chunk."""
         dead = self.snapshot.dead
         living = np.delete(self.cosines, dead) if len(dead) else self.cosines
-        return float(living.max(initial=0.0))
+        return float(np.fmax.reduce(living, initial=0.0))
+
+    def cosines_of(self, numbers: Numbers) -> Array:
+        """Return the cosines of some chunks; what is not known yet is looked up."""
+        found: Array = self.cosines[numbers]
+        far = np.isnan(found)
+        if far.any():
+            found[far] = self.snapshot.cosines(self.vector, numbers[far])
+        return found
 
     @property
     def idf(self) -> Array:
@@ -153,7 +163,7 @@ def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:
 
 def _of_scores(numbers: Numbers, query: QueryInCorpus, file: NDArray[np.intp]) -> Mapping[str, Column]:
     """Give both scores, their places among the candidates, and what the rest of the file scores."""
-    lexical, cosine = query.lexical[numbers], query.cosines[numbers]
+    lexical, cosine = query.lexical[numbers], query.cosines_of(numbers)
     per_weight = lexical / query.idf.sum()
     return {
         "lexical": per_weight,

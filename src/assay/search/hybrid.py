@@ -27,7 +27,8 @@ from assay.search.spelling import Speller
 from assay.search.text_features import ALL_FEATURES, text_features
 from assay.search.token_similarity import TokenSimilarity
 from assay.store.chunk_order import ChunkOrder
-from assay.store.snapshot import Snapshot, mean_and_deviation
+from assay.store.cosine_moments import mean_and_deviation
+from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Hit, Mode, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
@@ -64,9 +65,17 @@ class LearnedSearcher:
         question, snapshot = understand(query.text), self.snapshot
         terms = match(snapshot, question.terms)
         names = [found for found in match(snapshot, question.names) if len(found.chunks)]
-        cosines = snapshot.similarities(vector[None, :])[0]
+        cosines = self._cosines(snapshot, query, vector)
         lexical = bm25(snapshot, terms, self.field_weights)
-        return QueryInCorpus(snapshot, question, terms, names, lexical, cosines, *snapshot.nearness(cosines))
+        nearness = snapshot.nearness(vector, cosines)
+        return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *nearness)
+
+    def _cosines(self, snapshot: Snapshot, query: Query, vector: Vectors) -> Array:
+        """Return the cosines of the chunks near a query, of code and of documentation each; by two encoders, of all."""
+        if is_sided(self.encoder.name):
+            every: Array = snapshot.similarities(vector[None, :])[0]
+            return every
+        return snapshot.near(vector, [filter_mask(snapshot, each) for each in _of_each_side(query)])
 
     def on_side(self, found: QueryInCorpus, mode: Mode) -> QueryInCorpus:
         """Return what was looked up as code or documentation is to see it: by its own encoder, if it has one."""
@@ -93,8 +102,7 @@ class LearnedSearcher:
         found = self.look_up(query, vector)
         if not len(found.snapshot):
             return []
-        sides = SIDES if query.mode == "all" else (query.mode,)
-        ranked = [self._ranked(replace(query, mode=side), found, k) for side in sides]
+        ranked = [self._ranked(each, found, k) for each in _of_each_side(query)]
         answerable = sum(side.answerable for side in ranked) / len(ranked)  # of each its own would order code and prose
         hits = [hit for side in ranked for hit in side.hits(answerable)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))[:k]
@@ -141,6 +149,11 @@ def is_relevant(hits: Sequence[Hit], encoder: str, weights: Path = SHIPPED) -> b
         return False
     side = "docs" if hits[0].chunk.language in PROSE else "code"
     return hits[0].score >= load_ranking(side, encoder, weights).floor
+
+
+def _of_each_side(query: Query) -> list[Query]:
+    """Return a query for code and one for documentation, as far as it asks for them."""
+    return [replace(query, mode=side) for side in SIDES] if query.mode == "all" else [query]
 
 
 def _second_stage(scores: Array, rows: Array, size: int) -> NDArray[np.intp]:

@@ -18,6 +18,10 @@ from assay.store.snapshot import Snapshot
 
 Array = NDArray[np.float32]
 
+_LARGE = 50_000
+_COMMON = 0.1
+"""Fraction of a large corpus' chunks; a term that more hold is no reason to look at one."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldWeights:
@@ -72,10 +76,31 @@ def saturated(counts: NDArray[np.uint8], lengths: NDArray[np.uint16], weights: F
 
 
 def bm25(snapshot: Snapshot, matches: Sequence[TermMatch], weights: FieldWeights) -> Array:
-    """Return the score of every chunk, shape `(size,)`; 0 where no term stands."""
+    """Return the score of every chunk, shape `(size,)`; 0 where no term stands.
+
+    In a large corpus a chunk that holds none but common terms has 0, too: it is not worth what reading it would cost.
+    """
     scores = np.zeros(snapshot.size, dtype=np.float32)
-    for found in matches:
-        if len(found.chunks):
-            factor = saturated(found.counts, snapshot.lengths.take(found.chunks, axis=0), weights)
-            scores[found.chunks] += np.float32(found.idf) * factor
+    telling, common = _telling(snapshot, [found for found in matches if len(found.chunks)])
+    for found in telling:
+        scores[found.chunks] += _contributions(snapshot, found, weights)
+    for found in common:
+        there = np.flatnonzero(scores[found.chunks])
+        few = TermMatch(found.idf, found.chunks[there], found.counts[there])
+        scores[few.chunks] += _contributions(snapshot, few, weights)
     return scores
+
+
+def _telling(snapshot: Snapshot, matches: Sequence[TermMatch]) -> tuple[list[TermMatch], list[TermMatch]]:
+    """Return which terms make candidates, and those that too many chunks of a large corpus hold; never only these."""
+    most = snapshot.size * _COMMON if snapshot.size >= _LARGE else snapshot.size
+    telling = [found for found in matches if len(found.chunks) <= most]
+    common = [found for found in matches if len(found.chunks) > most]
+    if common and not telling:
+        telling.append(common.pop(min(range(len(common)), key=lambda at: len(common[at].chunks))))
+    return telling, common
+
+
+def _contributions(snapshot: Snapshot, found: TermMatch, weights: FieldWeights) -> Array:
+    factor = saturated(found.counts, snapshot.lengths.take(found.chunks, axis=0), weights)
+    return np.float32(found.idf) * factor

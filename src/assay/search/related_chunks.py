@@ -29,19 +29,21 @@ def related(snapshot: Snapshot, path: str, line: int, k: int) -> list[Hit]:
     """Return at most `k` chunks, best first; the unit itself is not among them."""
     number = chunk_at(snapshot, path, line)
     chunk = snapshot.chunk(number)
-    cosines = snapshot.similarities(snapshot.vectors(np.array([number])))[0]
+    (vector,) = snapshot.vectors(np.array([number]))
+    cosines = snapshot.near(vector)
     cosines[[number, *snapshot.dead]] = -np.inf
     links = {"is called": called(snapshot, chunk), "calls": calling(snapshot, chunk)}
-    nearest = snapshot.order.strongest(cosines, np.arange(len(cosines)), _LOOKED_AT)
+    nearest = snapshot.order.strongest(cosines, np.flatnonzero(~np.isnan(cosines)), _LOOKED_AT)
     numbers = snapshot.order.ordered(np.unique(np.concatenate([nearest, *links.values()])))
-    numbers = numbers[np.isfinite(cosines[numbers])]
-    scores = cosines[numbers] + sum(_LINK * np.isin(numbers, linked) for linked in links.values())
+    numbers = numbers[cosines[numbers] != -np.inf]
+    near = snapshot.cosines(vector, numbers)
+    scores = near + sum(_LINK * np.isin(numbers, linked) for linked in links.values())
     if not any(traits_of(path)):
         scores -= _ASIDE * np.array([any(traits_of(snapshot.path(int(n)))) for n in numbers])
     best = np.argsort(-scores, kind="stable")[:k]
     hits = []
     for i in best:
-        why = {"meaning": float(cosines[numbers[i]])}
+        why = {"meaning": float(near[i])}
         why |= {name: _LINK for name, linked in links.items() if numbers[i] in linked}
         hits.append(Hit(snapshot.chunk(int(numbers[i])), float(scores[i]), why))
     return hits

@@ -90,6 +90,14 @@ class ArrayFile:
         self.verify(name, start, start + found.nbytes)
         return found
 
+    def scattered(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return some rows of an array, wherever they lie, verified."""
+        array = self.unread(name)
+        offset = self._places[name][2] - self._start
+        self._blocks.verify_each(offset + rows * array.strides[0], array.strides[0])
+        found: NDArray[Any] = array[rows]
+        return found
+
     def check(self) -> None:
         """Verify all there is."""
         self._blocks.verify(0, self._end - self._start)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.store.invert import invert
+from assay.store.inverted_lists import InvertedLists
 from assay.store.lexical_fields import FIELDS, field_words
 from assay.store.quantised import Stored
 from assay.store.strings import Strings
@@ -83,6 +84,16 @@ class Segment:
             signature=self.signatures[number],
             description=self.descriptions[number],
         )
+
+    @property
+    def lists(self) -> InvertedLists | None:
+        """Return what a search reads instead of every vector; a segment in memory has none."""
+        return None
+
+    def vectors_of(self, numbers: NDArray[np.int64]) -> Stored:
+        """Return the vectors of some chunks, as they are stored."""
+        rows: Stored = self.vectors[numbers]
+        return rows
 
     @property
     def described(self) -> Mask:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from assay.protocols import Vectors
 from assay.store.chunk_order import ChunkOrder
+from assay.store.cosine_moments import VectorSums, mean_and_deviation, sums_with_lists
 from assay.store.lexical_fields import FIELDS
+from assay.store.near_chunks import cosines_with, near_cosines
 from assay.store.quantised import products, restored
 from assay.store.segment import Mask, Segment, build
 from assay.types import Chunk
 
 _FILE_BITS = 32
-_STEPS = 1 << 20
-"""Steps of a cosine where many are added up: the squares of eight million fit 63 bits."""
 
 
 class Snapshot:
@@ -41,7 +41,7 @@ class Snapshot:
         `places` are those of each segment's files among all; without them, chunks are in the order of their numbers.
         """
         self.parts = tuple(parts)
-        self._places = tuple(places)
+        self.places = tuple(places)
         self.version = version
         self.masks: dict[object, NDArray[np.bool_]] = {}
         """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
@@ -113,24 +113,40 @@ class Snapshot:
             return columns[0]
         return np.concatenate(columns, axis=1) if columns else np.zeros((len(vectors), 0), dtype=np.float32)
 
-    def nearness(self, cosines: Vectors) -> tuple[float, float]:
-        """Return mean and standard deviation over the living of the cosines with one vector, shape `(size,)`."""
-        return mean_and_deviation(np.delete(cosines, self.dead) if len(self.dead) else cosines)
+    def near(self, vector: Vectors, allowed: Sequence[Mask | None] = (None,)) -> Vectors:
+        """Return the cosine of one vector with every chunk, shape `(size,)`; not a number for those far from it.
 
-    def nearest(self, vector: Vectors, k: int) -> tuple[NDArray[np.int64], Vectors]:
-        """Return the `k` living chunks nearest to one vector, best first, and their cosines.
-
-        Exact: reading every vector takes less time than an approximate index up to a million of them.
+        All are known but for those of large segments, of which each mask gets the near ones that it keeps.
         """
-        cosines = self.similarities(vector[None, :])[0]
-        cosines[self.dead] = -np.inf
-        best = self.order.ranked(cosines, np.flatnonzero(np.isfinite(cosines)), k)
-        return best, cosines[best]
+        return near_cosines(self._numbered, self.size, vector, allowed)
+
+    def cosines(self, vector: Vectors, numbers: NDArray[np.int64]) -> Vectors:
+        """Return the cosine of one vector with some chunks."""
+        return cosines_with(self._numbered, vector, numbers)
+
+    def nearness(self, vector: Vectors, cosines: Vectors) -> tuple[float, float]:
+        """Return mean and standard deviation over the living of the cosines with one vector, shape `(size,)`."""
+        if self._sums is None:
+            return mean_and_deviation(np.delete(cosines, self.dead) if len(self.dead) else cosines)
+        known = [
+            cosines[base : base + len(part)][... if live is None else live]
+            for base, (part, live) in zip(self._bases, self.parts, strict=False)
+            if part.lists is None
+        ]
+        return self._sums.nearness(vector, np.concatenate([np.zeros(0, np.float32), *known]))
+
+    @cached_property
+    def _sums(self) -> VectorSums | None:
+        return sums_with_lists(self.parts)
+
+    @property
+    def _numbered(self) -> list[tuple[int, Segment]]:
+        return [(base, part) for base, (part, _) in zip(self._bases, self.parts, strict=False)]
 
     @cached_property
     def order(self) -> ChunkOrder:
         """Return what puts numbers in the order of their files' paths."""
-        return ChunkOrder([part.file for part, _ in self.parts], self._places)
+        return ChunkOrder([part.file for part, _ in self.parts], self.places)
 
     def vectors(self, numbers: NDArray[np.int64]) -> Vectors:
         """Return the vectors of some chunks."""
@@ -197,11 +213,3 @@ class Snapshot:
     def _part(self, number: int) -> tuple[Segment, int]:
         which = bisect_right(self._bases, number) - 1
         return self.parts[which][0], number - self._bases[which]
-
-
-def mean_and_deviation(cosines: Vectors) -> tuple[float, float]:
-    """Return both of some cosines, the same whatever their order."""
-    count = max(len(cosines), 1)
-    steps = np.rint(cosines * np.float32(_STEPS)).astype(np.int64)  # whole numbers add up alike in any order
-    total, squares = int(steps.sum()), int(steps @ steps)
-    return total / count / _STEPS, (count * squares - total * total) ** 0.5 / count / _STEPS

@@ -68,3 +68,9 @@ class VerifiedBlocks:
             block = first + int(wrong.any(axis=1).argmax())
             raise DamagedIndex(f"{self._name} is corrupt in block {block} (of {BLOCK >> 10} KiB)")
         self._open[first:end] = bytes(end - first)
+
+    def verify_each(self, starts: NDArray[np.int64], length: int) -> None:
+        """Do the same for many pieces of one length."""
+        wanted = np.concatenate((starts, starts + (length - 1))) >> _BITS
+        for block in np.unique(wanted[np.frombuffer(self._open, np.uint8)[wanted] != 0]).tolist():
+            self.verify(block << _BITS, block + 1 << _BITS)

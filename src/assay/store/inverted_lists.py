@@ -1,0 +1,115 @@
+"""Unit vectors in, lists of neighbors around centroids out: what a search reads instead of all vectors of a segment.
+
+A list holds the chunks nearest to its centroid side by side, a byte a dimension. A query reads the lists whose
+centroids are nearest to it, and compares the best of what it finds there by their stored vectors. Segments never
+change, so neither do their lists.
+
+Source: the inverted file of Jégou, Douze and Schmid (2011), *Product Quantization for Nearest Neighbor Search*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.protocols import Vectors
+
+SMALLEST = 50_000
+"""Chunks of a segment that is worth lists; a smaller one is read faster than lists are chosen."""
+_LENGTH = 480
+_SAMPLE = 64
+_ROUNDS = 8
+_BLOCK = 8_192
+_STEPS = 127
+
+
+@dataclass(frozen=True, slots=True)
+class InvertedLists:
+    """`n` chunks in `c` lists."""
+
+    centroids: Vectors
+    """(c, dimension) unit rows."""
+    starts: NDArray[np.int64]
+    """(c + 1) where each list begins among the rows below."""
+    chunks: NDArray[np.uint32]
+    """(n) the chunk of each row, ascending within a list."""
+    codes: NDArray[np.int8]
+    """(n, dimension) each row in steps of its own."""
+    steps: Vectors
+    """(n) the step of each row."""
+    total: NDArray[np.float64]
+    """(dimension) the sum of all vectors."""
+    moments: NDArray[np.float64]
+    """(dimension, dimension) the sum of each vector's outer product with itself."""
+
+    def read(self, numbers: NDArray[np.intp]) -> tuple[NDArray[np.uint32], NDArray[np.int8], Vectors]:
+        """Return the chunks of some lists, their codes and the steps of these."""
+        rows = self.rows_of(numbers)
+        return self.chunks[rows], self.codes[rows], self.steps[rows]
+
+    def rows_of(self, numbers: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the rows of some lists, one list after the other."""
+        starts, sizes = self.starts[numbers], np.diff(self.starts)[numbers]
+        begins = np.cumsum(sizes) - sizes
+        return np.repeat(starts - begins, sizes) + np.arange(int(sizes.sum()))
+
+
+def build_lists(vectors: Vectors) -> InvertedLists:
+    """Cluster unit rows by k-means on the sphere; the same rows give the same lists."""
+    count = max(1, len(vectors) // _LENGTH)
+    centroids = _clustered(vectors, count)
+    of = _nearest(vectors, centroids)
+    chunks = np.argsort(of, kind="stable").astype(np.uint32)
+    codes, steps = _coded(vectors, chunks)
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(of, minlength=count), out=starts[1:])
+    return InvertedLists(centroids, starts, chunks, codes, steps, *sums_of(vectors))
+
+
+def sums_of(vectors: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sum of some rows, and that of each one's outer product with itself."""
+    width = vectors.shape[1]
+    total, moments = np.zeros(width), np.zeros((width, width))
+    for start in range(0, len(vectors), _BLOCK):
+        rows = vectors[start : start + _BLOCK].astype(np.float64)
+        total += rows.sum(axis=0)
+        moments += rows.T @ rows
+    return total, moments
+
+
+def _clustered(vectors: Vectors, count: int) -> Vectors:
+    """Return so many centroids of a sample; one that is nearest to nothing begins again at another row."""
+    chance = np.random.default_rng(0)
+    sample = vectors[np.sort(chance.choice(len(vectors), min(len(vectors), count * _SAMPLE), replace=False))]
+    centroids = sample[np.sort(chance.choice(len(sample), count, replace=False))].copy()
+    for _ in range(_ROUNDS):
+        of = _nearest(sample, centroids)
+        order = np.argsort(of, kind="stable")
+        used, first = np.unique(of[order], return_index=True)
+        centroids[used] = np.add.reduceat(sample[order], first, axis=0)
+        empty = np.setdiff1d(np.arange(count), used)
+        centroids[empty] = sample[chance.choice(len(sample), len(empty), replace=False)]
+        centroids /= np.maximum(np.linalg.norm(centroids, axis=1, keepdims=True), np.float32(1e-12))
+    return centroids
+
+
+def _nearest(vectors: Vectors, centroids: Vectors) -> NDArray[np.intp]:
+    """Return the nearest centroid of each row."""
+    found = np.empty(len(vectors), dtype=np.intp)
+    for start in range(0, len(vectors), _BLOCK):
+        found[start : start + _BLOCK] = (vectors[start : start + _BLOCK] @ centroids.T).argmax(axis=1)
+    return found
+
+
+def _coded(vectors: Vectors, order: NDArray[np.uint32]) -> tuple[NDArray[np.int8], Vectors]:
+    """Return rows in an order as bytes, and the step of each."""
+    codes = np.empty(vectors.shape, dtype=np.int8)
+    steps = np.empty(len(vectors), dtype=np.float32)
+    for start in range(0, len(vectors), _BLOCK):
+        here = slice(start, start + _BLOCK)
+        rows = vectors[order[here]]
+        steps[here] = np.abs(rows).max(axis=1, initial=0.0) / _STEPS
+        codes[here] = np.rint(rows / np.maximum(steps[here], np.float32(1e-12))[:, None])
+    return codes, steps

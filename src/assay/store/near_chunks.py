@@ -1,0 +1,119 @@
+"""A vector and segments in, its cosines with the chunks near it out; what lies far off in a large segment stays unread.
+
+Small segments are read whole. Of those with inverted lists, the lists whose centroids are nearest to the vector are
+read, in whatever segment they lie, until they hold enough chunks that a filter keeps; where a filter keeps few, all of
+these are compared and no list is read. A cosine is exact or unknown, never that of a quantized vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.protocols import Vectors
+from assay.store.inverted_lists import InvertedLists
+from assay.store.quantised import products, restored
+from assay.store.segment import Mask, Segment
+
+Parts = Sequence[tuple[int, Segment]]
+"""Segments, each with the number of its first chunk."""
+Rows = NDArray[np.int64]
+
+UNKNOWN = np.float32(np.nan)
+_LEAST_READ = 16_384
+_READ = 1 / 16
+"""Chunks that are read of those that may be found, at least so many and this fraction."""
+_COMPARED = 512
+
+
+def near_cosines(parts: Parts, size: int, vector: Vectors, allowed: Sequence[Mask | None]) -> Vectors:
+    """Return the cosine of one vector with each chunk, shape `(size)`; not a number where a chunk is far from it.
+
+    Each mask of `allowed` is of chunks that are searched together, and gets near ones of its own.
+    """
+    cosines = np.empty(size, dtype=np.float32)
+    for base, segment in parts:
+        here = cosines[base : base + len(segment)]
+        here[:] = UNKNOWN if segment.lists else products(vector[None, :], segment.vectors)[0]
+    for mask in allowed:
+        near = _near([_Listed.of(base, part, mask) for base, part in parts if part.lists], vector)
+        cosines[near] = cosines_with(parts, vector, near)
+    return cosines
+
+
+def cosines_with(parts: Parts, vector: Vectors, numbers: Rows) -> Vectors:
+    """Return the exact cosines of a vector with some chunks."""
+    cosines = np.empty(len(numbers), dtype=np.float32)
+    for base, segment in parts:
+        here = (numbers >= base) & (numbers < base + len(segment))
+        if here.any():
+            cosines[here] = products(vector[None, :], restored(segment.vectors_of(numbers[here] - base)))[0]
+    return cosines
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A segment with inverted lists, and which of its chunks may be found."""
+
+    base: int
+    lists: InvertedLists
+    kept: Mask | None
+
+    @classmethod
+    def of(cls, base: int, segment: Segment, mask: Mask | None) -> _Listed:
+        """Take what a mask over all chunks says of a segment's."""
+        assert segment.lists is not None
+        return cls(base, segment.lists, None if mask is None else mask[base : base + len(segment)])
+
+    @property
+    def findable(self) -> int:
+        """Count the chunks that may be found."""
+        return len(self.lists.chunks) if self.kept is None else int(self.kept.sum())
+
+    @property
+    def every(self) -> Rows:
+        """Return the numbers of all of them."""
+        return self.base + (np.arange(self.findable) if self.kept is None else np.flatnonzero(self.kept))
+
+    @property
+    def in_lists(self) -> NDArray[np.int64]:
+        """Count them in each list."""
+        if self.kept is None:
+            return np.diff(self.lists.starts)
+        return np.diff(np.concatenate(([0], np.cumsum(self.kept[self.lists.chunks])))[self.lists.starts])
+
+    def estimated(self, vector: Vectors, lists: NDArray[np.intp]) -> tuple[Rows, Vectors]:
+        """Return those in some lists, and about how near they are to a vector."""
+        chunks, codes, steps = self.lists.read(lists)
+        if self.kept is not None:
+            found = np.flatnonzero(self.kept[chunks])
+            chunks, codes, steps = chunks[found], codes[found], steps[found]
+        return chunks + np.int64(self.base), (codes.astype(np.float32) @ vector) * steps
+
+
+def _near(parts: Sequence[_Listed], vector: Vectors) -> Rows:
+    """Return the chunks to compare: all that may be found where these are few, else the best by their codes."""
+    findable = sum(part.findable for part in parts)
+    if findable <= _LEAST_READ:
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(part.every for part in parts)])
+    chosen = _nearest_lists(parts, vector, max(_LEAST_READ, int(findable * _READ)))
+    estimates = [part.estimated(vector, lists) for part, lists in zip(parts, chosen, strict=True)]
+    numbers, cosines = (np.concatenate(column) for column in zip(*estimates, strict=True))
+    if len(numbers) > _COMPARED:
+        numbers = numbers[np.argpartition(-cosines, _COMPARED)[:_COMPARED]]
+    return np.sort(numbers)
+
+
+def _nearest_lists(parts: Sequence[_Listed], vector: Vectors, enough: int) -> list[NDArray[np.intp]]:
+    """Return which lists of each segment to read: of all, those nearest to a vector that hold enough together."""
+    closeness = np.concatenate([part.lists.centroids @ vector for part in parts])
+    holding = np.concatenate([part.in_lists for part in parts])
+    order = np.argsort(-closeness, kind="stable")
+    order = order[holding[order] > 0]
+    read = np.sort(order[: int(np.searchsorted(np.cumsum(holding[order]), enough)) + 1])
+    firsts = np.cumsum([0, *(len(part.lists.centroids) for part in parts)])
+    own = np.split(read, np.searchsorted(read, firsts[1:-1]))
+    return [numbers - first for numbers, first in zip(own, firsts[:-1], strict=True)]
