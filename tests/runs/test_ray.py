@@ -92,18 +92,12 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, out: str, *more: str) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        TESTS / "ray_driver.py",
-        "exec",
-        "tasks.jsonl",
-        "samples.jsonl",
-        "--k",
-        "1",
-        "--out",
-        out,
-    ]
-    return subprocess.Popen([*command, *more], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    return command(folder, "exec", "tasks.jsonl", "samples.jsonl", "--k", "1", "--out", out, *more)
+
+
+def command(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    driver = [sys.executable, TESTS / "ray_driver.py", *arguments]
+    return subprocess.Popen(driver, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
 
 
 def verdicts(file: Path) -> list[dict[str, object]]:
@@ -115,6 +109,28 @@ def wait_until(holds: Callable[[], bool], process: subprocess.Popen[str]) -> Non
     while not holds():
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.02)
+
+
+def test_code_that_is_judged_runs_there_too(cluster: Cluster, tmp_path: Path):
+    query = 'def double(x):\n    """Double it.\n\n    >>> double(2)\n    4\n    """\n'
+    codes = [f"def double(x):\n    return {body}\n" for body in ("2 * x", "x + 1", "x + x", "missing")]
+    rows = [{"query_id": "1", "query": query, "code_id": str(n), "code": code} for n, code in enumerate(codes)]
+    (tmp_path / "pairs.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    asked = ("judge", "run", "pairs.jsonl", "--judge", "signals", "--allow-execution", "--out")
+    for out, more in (("here.jsonl", ()), ("there.jsonl", ("--on", f"ray:{cluster.address}"))):
+        driver = command(tmp_path, *asked, out, *more)
+        _, said = driver.communicate(timeout=120)
+        assert driver.returncode == 0, said
+    grades = [
+        {
+            row["code_id"]: (row["grade"], row["reason"])
+            for row in map(json.loads, (tmp_path / out).read_text().splitlines())
+            if row["kind"] == "verdict"
+        }
+        for out in ("here.jsonl", "there.jsonl")
+    ]
+    assert grades[0] == grades[1]
+    assert [grades[0][str(n)][0] for n in range(4)] == [1, 0, 1, 0]
 
 
 def test_a_machine_dies_and_a_driver_and_the_file_is_that_of_one_machine(cluster: Cluster, campaign: Path):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.judge.replay import Replay
     from assay.judge.run_tests import RunnerOf
     from assay.protocols import Chat
+    from assay.settings import ClusterSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class JudgeOptions:
     """Whether `signals` may run the code on the examples that its query shows."""
     no_cache: bool = False
     """Whether the models are asked again what another campaign asked them."""
+    cluster: ClusterSettings | None = None
+    """Where code runs, if not on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,11 @@ def _check(options: JudgeOptions) -> None:
         raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
     if options.kind == "agents" and options.allowed:
         raise InputError("--allow-execution is for --judge signals; --config says whether agents run what they write")
+    runs = options.allowed if options.kind == "signals" else options.config in RUNNING
+    if options.cluster and not runs:
+        raise InputError("--on is for code that a judge runs, and this one runs none: see --allow-execution, --config")
+    if options.cluster and options.install:
+        raise InputError("--install does not reach the machines of a cluster: install there what programs import")
     if options.allow and not options.install:
         raise InputError("--allow FILE says what --install may install: give both")
 
@@ -162,8 +170,6 @@ def _open_cages(
     options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
 ) -> tuple[RunnerOf, Installs, CampaignSettings]:
     """Return what runs tests and what installs for them, and the settings that say so."""
-    import os
-
     from assay.cage.limits import Limits
     from assay.cage.open_cage import open_sandbox
     from assay.cage.sandbox_kinds import KINDS
@@ -171,7 +177,6 @@ def _open_cages(
     from assay.programs.modules.distributions import known
     from assay.programs.modules.importable import importable
     from assay.programs.modules.overlay import overlay
-    from assay.runs.local import SharedRunner
     from assay.runs.run_manifest import digest
 
     limits = Limits() if options.timeout is None else Limits().with_cpu(options.timeout)
@@ -182,8 +187,7 @@ def _open_cages(
         raise InputError("the sandbox 'container' has the modules of its image: --install cannot add to them")
     say(f"sandbox {name}: {'; '.join(guarantees)}")
     allowed = known(options.allow)
-    runner = SharedRunner(partial(_open_sandbox, name, limits), os.cpu_count() or 1, name, guarantees)
-    stack.callback(runner.close)
+    runner_of = _runner_of(options.cluster, name, guarantees, limits, stack, say)
     settings = replace(
         settings,
         sandbox=name,
@@ -191,7 +195,31 @@ def _open_cages(
         install=digest((*allowed.allowed, *allowed.of_module.items())) if options.install else "",
         importable=found,
     )
-    return runner.importing, Installs(allowed, overlay if options.install else None), settings
+    return runner_of, Installs(allowed, overlay if options.install else None), settings
+
+
+def _runner_of(  # noqa: PLR0913, PLR0917  each is one thing
+    cluster: ClusterSettings | None,
+    name: str,
+    guarantees: tuple[str, ...],
+    limits: Limits,
+    stack: ExitStack,
+    say: Say,
+) -> RunnerOf:
+    """Return what gives runners to the threads that judge, of this machine or of a cluster."""
+    if cluster:
+        from assay.assemble.open_crew import open_shared_program_crew
+
+        crew = open_shared_program_crew(cluster, say, name, limits)
+        stack.callback(crew.close)
+        return lambda _: crew
+    import os
+
+    from assay.runs.local import SharedRunner
+
+    runner = SharedRunner(partial(_open_sandbox, name, limits), os.cpu_count() or 1, name, guarantees)
+    stack.callback(runner.close)
+    return runner.importing
 
 
 def _open_sandbox(kind: str, limits: Limits, paths: Sequence[str]) -> CagePool:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.options import ClusterOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.judge.pairs import Pair
     from assay.judge.tally import Tally
+    from assay.settings import ClusterSettings
     from assay.types import Problem
 
 
@@ -70,6 +72,7 @@ class JudgeRunOptions:
     workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Pairs judged at a time.")
     sandbox: str = options.sandbox()
     timeout: float | None = options.timeout("a test case")
+    where: ClusterOptions = shared(ClusterOptions)
     install: bool = options.install()
     allow: Path | None = options.allow()
     no_cache: bool = flag("--no-cache", help="Do not use replies of other campaigns: ask, and pay, again.")
@@ -88,6 +91,11 @@ class JudgeRunOptions:
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
+    @property
+    def cluster(self) -> ClusterSettings | None:
+        """Where code runs, if not on this machine."""
+        return self.where.cluster
+
 
 @command(
     JudgeRunOptions,
@@ -99,7 +107,8 @@ def run(given: JudgeRunOptions) -> int:
     PAIRS is JSON lines with query_id, query, code_id and code; JSON lines of ids with --queries and --corpus; or
     the JSON list of CoSQA. Every question and answer is written to FILE as it comes, then one verdict per pair.
 
-    Exits 0 if done, 1 if it stopped before the end or nothing could be decided, 2 on an error.
+    Exits 0 if done, 1 if it stopped before the end or nothing could be decided, 2 on an error, 3 if no machine of
+    the cluster is left.
     """
     from assay.assemble.open_judge import JudgeOptions, open_judge
     from assay.cli.answer import dumps

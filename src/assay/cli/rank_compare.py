@@ -14,7 +14,7 @@ import click
 
 from assay.cli import options
 from assay.cli.command import PATH, argument, command, flag, form, option, shared, verbose
-from assay.cli.options import GateOptions
+from assay.cli.options import ClusterOptions, GateOptions
 from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
 from assay.report.document import Report, as_json_text
 from assay.report.figure import Figure
@@ -43,6 +43,7 @@ class RankCompareOptions:
     all_pairs: bool = flag("--all-pairs", help="Test every two rankers, not only each against the unranked order.")
     gating: GateOptions = shared(GateOptions)
     allow_execution: bool = options.allow_execution()
+    where: ClusterOptions = shared(ClusterOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
@@ -76,7 +77,7 @@ def compare(given: RankCompareOptions) -> int:
     )
     if given.fresh:
         experiment.move_aside(given.out / "runs")
-    columns = _ranked(plan, given.out, allowed=given.allow_execution, verbose=given.verbose)
+    columns = _ranked(given, plan)
     cells = [ComparedCell(column, cell) for column, done in columns for cell in done.cells]
     rows, report = as_rows(cells), report_of(plan, cells)
     earlier = experiment.earlier_in(given.out / experiment.RESULTS)
@@ -96,7 +97,7 @@ def compare(given: RankCompareOptions) -> int:
     return 1 if failed else 0
 
 
-def _ranked(plan: Matrix, out: Path, *, allowed: bool, verbose: bool) -> list[tuple[RankingColumn, RankedColumn]]:
+def _ranked(given: RankCompareOptions, plan: Matrix) -> list[tuple[RankingColumn, RankedColumn]]:
     """Return what each ranker came to on each column, ranking what was not ranked before."""
     from assay.bench.program_ranking import RankedColumn, recorded, with_spared
     from assay.cli.progress import progress
@@ -108,12 +109,12 @@ def _ranked(plan: Matrix, out: Path, *, allowed: bool, verbose: bool) -> list[tu
         raise InputError("two rankers of the matrix have the same spec: name each once")
     wanted, done = EvaluationOptions(plan.ks, seed=plan.seed), []
     with (
-        rankers_and_modules(specs, allowed=allowed) as (made, importable),
-        recorded(made, names, out, importable()) as kept,
+        rankers_and_modules(specs, allowed=given.allow_execution, cluster=given.where.cluster) as (made, importable),
+        recorded(made, names, given.out, importable()) as kept,
         progress() as watch,
     ):
         called = {ranker.name: (ranker, name) for ranker, name in zip(kept, names, strict=True)}
-        for column in _columns(plan, verbose=verbose):
+        for column in _columns(plan, verbose=given.verbose):
             found = evaluate(column.tasks, column.examples, kept, wanted, report=watch)
             cells = tuple(with_spared(cell, called) for cell in found.cells)
             done.append((column, RankedColumn(column.name, column.set, cells)))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.options import ClusterOptions
 from assay.cli.rank_parts import tell
 from assay.report.picture import check_picture, write_picture
 from assay.report.plain_text import table_lines
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from assay.programs.samples import Samples
     from assay.programs.tasks.task_file import TaskFile
     from assay.rank.dataset.examples import Example
+    from assay.settings import ClusterSettings
     from assay.types import Outcome, Problem
 
 
@@ -50,6 +52,7 @@ class RankDataOptions:
     )
     stop: str = options.stop()
     fresh: bool = flag("--fresh", help="Run all programs again; outcomes beside PLACE are moved aside.")
+    where: ClusterOptions = shared(ClusterOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
@@ -83,7 +86,9 @@ def data(given: RankDataOptions) -> None:
     reading, held = _load_samples(given.tasks, given.samples, given.outcomes, given.stop, given.limit_tasks)
     for what in ("references", "outcomes") if given.fresh else ():
         start_fresh(_beside(given.out, what))
-    failing, found, problems = _run_programs(reading, held, given.out, given.outcomes, check=not given.keep_failing)
+    failing, found, problems = _run_programs(
+        reading, held, given.out, given.outcomes, check=not given.keep_failing, cluster=given.where.cluster
+    )
     for name, why in failing.items():
         say(f"{name} is dropped: its own reference fails ({why})")
     kept = {task.id for task in without(reading.tasks, failing)}
@@ -140,13 +145,20 @@ def _load_samples(
 
 
 def _run_programs(
-    reading: TaskFile, held: Samples, out: Path, outcomes: Path | None, *, check: bool
+    reading: TaskFile,
+    held: Samples,
+    out: Path,
+    outcomes: Path | None,
+    *,
+    check: bool,
+    cluster: ClusterSettings | None,
 ) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
     """Return which references fail, the outcomes of the samples, and what could not be used."""
     from assay.assemble.open_runner import open_equipped_runner
     from assay.cage.limits import Limits
     from assay.cli.progress import progress
     from assay.cli.workspaces import counted, say
+    from assay.errors import InputError
     from assay.programs.outcome_file import load
     from assay.programs.run_samples import RunnerOptions, ready_tasks, run_samples
     from assay.programs.samples import references
@@ -155,8 +167,10 @@ def _run_programs(
 
     given = [row.outcome for row in load(outcomes)] if outcomes else []
     if outcomes and not check:
+        if cluster:
+            raise InputError("nothing is left to run with --outcomes and --keep-failing: leave --on out")
         return {}, given, []
-    with progress() as watch, open_equipped_runner(RunnerOptions(), reading, held, say) as room:
+    with progress() as watch, open_equipped_runner(RunnerOptions(cluster=cluster), reading, held, say) as room:
         ready = ready_tasks(reading, room, watch)
         own = references(ready.tasks)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, PATH, argument, command, form, option, verbose
+from assay.cli.command import COUNT, PATH, argument, command, form, option, shared, verbose
+from assay.cli.options import ClusterOptions
 from assay.cli.rank_parts import (
     labelled,
     rankers,
@@ -28,6 +29,7 @@ class RankEvalOptions:
         "--ranker", multiple=True, metavar="SPEC", help="A ranker to measure. Repeatable.  [default: consensus]"
     )
     allow_execution: bool = options.allow_execution()
+    where: ClusterOptions = shared(ClusterOptions)
     ks: str = option("--k", default="1,5", metavar="K,…", help="The k of pass@k and exec@k.")
     sizes: str = option(
         "--pool", default="", metavar="N,…", help="Sizes of pools of samples.  [default: all samples of a task]"
@@ -71,7 +73,11 @@ def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
     if given.limit_tasks is not None:
         kept = set(list(by_task(examples))[: given.limit_tasks])
         examples = tuple(each for each in examples if each.task_id in kept)
-    with rankers(given.specs or ("consensus",), allowed=given.allow_execution) as made, progress() as watch:
+    specs = given.specs or ("consensus",)
+    with (
+        rankers(specs, allowed=given.allow_execution, cluster=given.where.cluster) as made,
+        progress() as watch,
+    ):
         found = evaluate(known, examples, made, plan, report=watch)
     tell(data.problems, verbose=given.verbose)
     click.echo(dumps(evaluation_as_json(found)) if given.form == "json" else "\n".join(text(found)))

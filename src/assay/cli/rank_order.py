@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, form, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, argument, command, form, option, shared, verbose
+from assay.cli.options import ClusterOptions
 from assay.cli.rank_parts import rankers, tasks_of, tell
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class RankOrderOptions:
     tasks: Path | None = options.tasks()
     spec: str = option("--ranker", default="consensus", metavar="SPEC", help="The ranker.")
     allow_execution: bool = options.allow_execution()
+    where: ClusterOptions = shared(ClusterOptions)
     most: int | None = option(
         "--k", type=COUNT, metavar="K", help="Print only the K best programs of each task.  [default: all]"
     )
@@ -67,7 +69,10 @@ def order(given: RankOrderOptions) -> None:
     pools = read(given.samples, tasks_of(given.tasks), stop=given.stop)
     groups = list(pools)
     found: list[tuple[Task, list[Ranked]]] = []
-    with rankers([given.spec], allowed=given.allow_execution) as (ranker,), progress() as watch:
+    with (
+        rankers([given.spec], allowed=given.allow_execution, cluster=given.where.cluster) as (ranker,),
+        progress() as watch,
+    ):
         for task, programs in groups:
             found.append((task, best_first(ranker.rank(task, programs), seed=given.seed)))
             watch("tasks", len(found), len(groups))

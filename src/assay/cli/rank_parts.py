@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.protocols import Ranker
     from assay.rank.dataset.examples import Dataset
+    from assay.settings import ClusterSettings
     from assay.types import Problem, Task
 
 _TOLD = 5
@@ -27,26 +28,29 @@ def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
 
 
 @contextmanager
-def rankers(specs: Sequence[str], *, allowed: bool) -> Iterator[list[Ranker]]:
-    """Give the rankers of some specs; a sandbox is open where one of them runs programs and may."""
-    with rankers_and_modules(specs, allowed=allowed) as (made, _):
+def rankers(specs: Sequence[str], *, allowed: bool, cluster: ClusterSettings | None = None) -> Iterator[list[Ranker]]:
+    """Give the rankers of some specs; a sandbox is open, here or on a cluster, where one runs programs and may."""
+    with rankers_and_modules(specs, allowed=allowed, cluster=cluster) as (made, _):
         yield made
 
 
 @contextmanager
 def rankers_and_modules(
-    specs: Sequence[str], *, allowed: bool
+    specs: Sequence[str], *, allowed: bool, cluster: ClusterSettings | None = None
 ) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
     """Give rankers likewise, and what says what programs can import where they run."""
     from assay.assemble.open_runner import open_runner
     from assay.cli.workspaces import say
+    from assay.errors import InputError
     from assay.programs.modules.importable import importable
     from assay.rank.specs import executes, ranker_of
 
     if not allowed or not any(map(executes, specs)):
+        if cluster:
+            raise InputError("--on is for rankers that run programs: --ranker examples or agreement, --allow-execution")
         yield [ranker_of(spec) for spec in specs], tuple
         return
-    with open_runner(say) as runner:
+    with open_runner(say, cluster) as runner:
         yield [ranker_of(spec, runner) for spec in specs], partial(importable, runner)
 
 
