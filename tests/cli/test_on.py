@@ -22,6 +22,12 @@ JUDGE = ("judge", "run", "pairs.jsonl", "--judge", "signals")
         ((*EXEC, "--on", "ray", "--install"), "--install does not reach the machines of a cluster"),
         ((*ORDER, "--on", "ray"), "--on is for rankers that run programs"),
         ((*ORDER, "--ranker", "examples", "--on", "ray"), "--on is for rankers that run programs"),
+        (
+            ("index", ".", "--on", "ray"),
+            "--on ray has nothing to do for one repository and the encoder 'static:default'",
+        ),
+        (("index", ".", "--gpus", "1"), "--gpus is for --on ray"),
+        (("index", ".", "--describe", "ollama:x", "--on", "ray"), "describe without --on"),
         ((*JUDGE, "--on", "ray"), "--on is for code that a judge runs, and this one runs none"),
     ],
 )

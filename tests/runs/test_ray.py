@@ -133,6 +133,25 @@ def test_code_that_is_judged_runs_there_too(cluster: Cluster, tmp_path: Path):
     assert [grades[0][str(n)][0] for n in range(4)] == [1, 0, 1, 0]
 
 
+def test_repositories_are_indexed_there_and_a_transformer_encodes_there(
+    cluster: Cluster, tmp_path: Path, tiny_bert: Path
+):
+    for number in range(3):
+        (tmp_path / f"r{number}").mkdir()
+        (tmp_path / f"r{number}" / "mail.py").write_text(f"def send_mail_{number}(server):\n    server.deliver()\n")
+    on = ("--on", f"ray:{cluster.address}")
+    asked = ("index", "r0", "r1", "r2", "--format", "json")
+    for more in (on, ()):
+        done = subprocess.run(
+            [sys.executable, TESTS / "ray_driver.py", *asked, *more], cwd=tmp_path, capture_output=True, check=True
+        )
+        roots = json.loads(done.stdout)["roots"]
+        assert [(root["chunks"], root["added"]) for root in roots] == [(1, 1 if more else 0)] * 3
+    driver = command(tmp_path, "index", "r0", "--encoder", f"hf:{tiny_bert}", *on)
+    _, said = driver.communicate(timeout=120)
+    assert driver.returncode == 0, said
+
+
 def test_a_machine_dies_and_a_driver_and_the_file_is_that_of_one_machine(cluster: Cluster, campaign: Path):
     wanted, out = verdicts(campaign / "local.jsonl"), campaign / "ray.jsonl"
     on = ("--on", f"ray:{cluster.address}")

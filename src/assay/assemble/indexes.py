@@ -113,16 +113,27 @@ def _remembering(spec: str) -> Encoder:
     if kind == "sides":
         return SidesEncoder(*map(_remembering, specs_of(argument)))
     encoder: Encoder = plugins.make("encoder", spec)
-    if kind in QUICK:
-        return encoder
+    return encoder if kind in QUICK else remembered(encoder)
+
+
+def is_quick(spec: str) -> bool:
+    """Say whether an encoder, both of two, is a table and no network of neurons."""
+    kind, _, argument = spec.partition(":")
+    return all(map(is_quick, specs_of(argument))) if kind == "sides" else kind in QUICK
+
+
+def remembered(encoder: Encoder) -> Encoder:
+    """Return an encoder that encodes each text once."""
     from assay.encode.cached_encoder import CachedEncoder
 
     return CachedEncoder(encoder, platformdirs.user_cache_path("assay") / "vectors.sqlite")
 
 
-def index_of(root: Path, settings: Settings) -> AnyIndex:
+def index_of(root: Path, settings: Settings, encoder: Encoder | None = None) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
-    return FolderIndex(root, location_of(root, settings), encoder_of(settings), build_of(settings), _described)
+    return FolderIndex(
+        root, location_of(root, settings), encoder or encoder_of(settings), build_of(settings), _described
+    )
 
 
 def descriptions_file() -> Path:

@@ -11,7 +11,7 @@ from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root
 from assay.assemble.pipeline import check, dictionary, searcher_of, weights_folder
 from assay.corpus.clone import is_url
 from assay.errors import InputError, StorageError, UnwritableIndex
-from assay.protocols import Progress, Searcher
+from assay.protocols import Encoder, Progress, Searcher
 from assay.search.checked_searcher import CheckedSearcher, IndexGuard, rebuild_command
 from assay.search.hybrid import is_relevant
 from assay.search.index_report import IndexReport
@@ -99,16 +99,17 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
     progress: Progress | None = None,
     patience_s: float | None = None,
     check_all: bool = False,
+    encoder: Encoder | None = None,
 ) -> Workspace:
     """Return a root with its index up to date, or as it is when not to be refreshed.
 
     With a patience, it is as it was where another process is still bringing it up to date after that. With
     `check_all`, every byte of it is read before, and a refresh rebuilds what is damaged. Otherwise, where nothing can
     be written, it is as it was, too, and its report says so; where there is none in the user's cache, it is built in
-    memory, and the workspace's note says so.
+    memory, and the workspace's note says so. An `encoder` stands for the one that the settings name.
     """
     check(settings.search)
-    index = index_of(root, settings)
+    index = index_of(root, settings, encoder)
     if check_all:
         index.check()
     if not refresh:
@@ -154,6 +155,35 @@ def open_workspaces(  # noqa: PLR0913  how they are brought up to date
     Each path is a folder or the URL of a git repository. `hint` is for paths that stood after a question: the error
     about one that is missing says that a question of several words goes in quotes.
     """
+    return [
+        replace(
+            open_workspace(
+                each.root,
+                each.settings,
+                refresh=refresh,
+                progress=progress,
+                patience_s=patience_s,
+                check_all=check_all,
+            ),
+            name=each.name,
+        )
+        for each in named_roots(paths, settings_of, refresh=refresh, hint=hint)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRoot:
+    """A root, what it was called by whoever named it, and its settings."""
+
+    root: Path
+    name: str
+    settings: Settings
+
+
+def named_roots(
+    paths: Sequence[str], settings_of: Callable[[Path], Settings], *, refresh: bool = True, hint: bool = False
+) -> list[NamedRoot]:
+    """Return every root, each once, after all is checked that can be before any index is made."""
     if "" in paths:
         raise InputError("a PATH is empty: name a folder, or . for the current one")
     roots: dict[Path, str] = {}
@@ -163,20 +193,7 @@ def open_workspaces(  # noqa: PLR0913  how they are brought up to date
     places = [located(each.index.location, root) for root, each in settings.items() if each.index.location]
     if len(set(places)) < len(places):
         raise InputError("--index names one index, and several paths were given: take them one by one")
-    return [
-        replace(
-            open_workspace(
-                root,
-                settings[root],
-                refresh=refresh,
-                progress=progress,
-                patience_s=patience_s,
-                check_all=check_all,
-            ),
-            name=str(root) if is_url(path) else path,
-        )
-        for root, path in roots.items()
-    ]
+    return [NamedRoot(root, str(root) if is_url(path) else path, settings[root]) for root, path in roots.items()]
 
 
 def last_workspace(root: Path, settings: Settings) -> Workspace | None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
-from assay.cli.options import SettingsOptions
+from assay.cli.options import ClusterOptions, SettingsOptions
 
 if TYPE_CHECKING:
     from assay.assemble.describe_index import DescribeOptions
     from assay.assemble.workspace import Workspace
     from assay.search.describe import DescribeReport
+    from assay.settings import ClusterSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,14 @@ class IndexOptions:
         help="The most that --describe may ask per minute: 500req, 200ktok or both.  [default: no limit]",
     )
     workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Prompts of --describe at a time.")
+    where: ClusterOptions = shared(ClusterOptions)
+    gpus: float = option(
+        "--gpus",
+        type=click.FloatRange(min=0),
+        default=0,
+        metavar="N",
+        help="With --on, GPUs per worker; with 0.5, two workers share one.",
+    )
     form: str = form("text", "json")
     chosen: SettingsOptions = shared(SettingsOptions)
 
@@ -56,13 +65,21 @@ def index(given: IndexOptions) -> int:
     With --describe, the code is sent to a language model, which describes each unit; descriptions are searched with
     the code. No unit is described twice; an interrupted run continues where it was.
 
-    Exits 0 if there is something to search, 1 if there is nothing or --describe stopped early, 2 on an error.
+    With --on ray, several repositories are indexed by the machines of a cluster, one each at a time; all of them need
+    the same file system. One repository is encoded there, if its encoder is a transformer (hf:, onnx:).
+
+    Exits 0 if there is something to search, 1 if there is nothing or --describe stopped early, 2 on an error, 3 if no
+    machine of the cluster is left.
     """
     from assay.cli.answer import dumps
     from assay.cli.workspaces import about, open_roots, summary
 
     chosen = _describe_options(given)
-    opened = open_roots(given.roots or (".",), given.chosen, check_all=True)
+    cluster = _cluster(given)
+    if cluster:
+        opened = _indexed_there(given, cluster)
+    else:
+        opened = open_roots(given.roots or (".",), given.chosen, check_all=True)
     if chosen and given.dry_run:
         _echo_forecast(opened, chosen, given.form)
         return 0
@@ -79,6 +96,40 @@ def index(given: IndexOptions) -> int:
             click.echo(f"{one.name}: {', '.join(_text(report))}")
     is_whole = all(one.report.files for one in opened) and not any(report.stopped for report in reports)
     return 0 if is_whole else 1
+
+
+def _cluster(given: IndexOptions) -> ClusterSettings | None:
+    """Return where to index, None for here."""
+    from assay.errors import InputError
+
+    cluster = given.where.cluster
+    if given.gpus and not cluster:
+        raise InputError("--gpus is for --on ray: give that, too")
+    if given.describe and cluster:
+        raise InputError("--describe waits for its model, which no cluster helps: describe without --on")
+    return cluster
+
+
+def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Workspace]:
+    """Have a cluster index; what it could not is named, and then there is no success."""
+    from assay.assemble.index_on_cluster import index_on_cluster
+    from assay.cli.progress import progress
+    from assay.cli.workspaces import counted, say
+    from assay.errors import InputError
+
+    with progress() as watch:
+        opened, problems = index_on_cluster(
+            given.roots or (".",), given.chosen.settings, cluster, say, gpus=given.gpus, progress=watch
+        )
+    for one in opened if problems else ():
+        say(f"{one.name}: {counted(one.report.chunks, 'chunk')}")
+    for problem in problems:
+        say(str(problem))
+    if problems:
+        raise InputError(
+            f"{len(problems):,} of {len(problems) + len(opened):,} repositories were not indexed, as named above"
+        )
+    return opened
 
 
 def _describe_options(given: IndexOptions) -> DescribeOptions | None:

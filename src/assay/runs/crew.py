@@ -92,6 +92,15 @@ class Crew(Generic[Work, End]):
         self.log.tell(len({worker.machine for worker in self._workers.values()}), len(self._workers))
         return ended
 
+    def assemble(self) -> About:
+        """Wait for the first worker, no longer than the patience; return what it says of itself."""
+        while not self._workers:
+            starting = self._place.recruit()
+            for event in self._place.wait(1.0):
+                self._happened(event)
+            self._check(starting)
+        return self._expected or {}
+
     def forget(self) -> None:
         """Let go of all that is on its way: what comes of it is dropped, and what is next may be longer."""
         self._item_s, self._longest = 0.0, 1
