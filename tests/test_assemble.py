@@ -39,7 +39,7 @@ def test_an_index_lies_where_the_settings_say(tmp_path: Path, cache: Path):
 
 
 def test_an_index_in_lance_is_refused_with_what_replaces_it(tmp_path: Path):
-    with pytest.raises(InputError, match="no indexes in Lance any more; give a folder"):
+    with pytest.raises(InputError, match="indexes in Lance are no more; give a folder, or s3"):
         located("lance:s3://bucket/x", tmp_path)
     assert located("kept", tmp_path) == str(tmp_path / "kept")
 

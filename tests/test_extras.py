@@ -9,6 +9,7 @@ import pytest
 
 CALLS = {
     "api": ("httpx", "search", "mail", ".", "--encoder", "api:model"),
+    "bucket": ("obstore", "index", ".", "--index", "s3://bucket/prefix"),
     "hf": ("torch", "search", "mail", ".", "--encoder", "hf:some/model"),
     "mcp": ("mcp", "mcp", "."),
     "onnx": ("onnxruntime", "search", "mail", ".", "--encoder", "onnx:folder"),

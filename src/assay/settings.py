@@ -34,17 +34,20 @@ class IndexSettings:
     """Where an index lies and what it is made of."""
 
     location: str = ""
-    """A folder; empty means one for each root, in the user's cache."""
+    """A folder, or a place in a bucket such as `s3://BUCKET/PREFIX`; empty means a folder for each root, in the user's
+    cache."""
     chunk_lines: int = 50
     """Lines of a chunk of code at most; measured: 120 finds no more within as many lines read."""
     section_lines: int = 50
     """Lines of a chunk of prose at most; measured on documentation queries."""
     overlap_lines: int = 0
     quantisation: str = "none"
+    cache_gb: float = 20.0
+    """How much the copies of indexes in buckets may take up in the user's cache; those used in the last hour stay."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
-        _at_least("index", self, {"chunk_lines": 1, "section_lines": 1, "overlap_lines": 0})
+        _at_least("index", self, {"chunk_lines": 1, "section_lines": 1, "overlap_lines": 0, "cache_gb": 0})
         _one_of("index.quantisation", self.quantisation, QUANTISATIONS)
 
 

@@ -24,6 +24,8 @@ from assay.search.folder_index import FolderIndex
 from assay.search.index_identity import Build
 from assay.search.index_report import Freshness, IndexReport
 from assay.settings import Settings
+from assay.store.bucket_place import bucket_place, is_bucket
+from assay.store.folder import IndexFolder
 from assay.store.place import default_location, located
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk
@@ -65,6 +67,10 @@ class AnyIndex(Protocol):
     def check(self) -> str:
         """Read every byte; return what is damaged, or nothing."""
 
+    @property
+    def verified(self) -> str:
+        """What `check` reads, in words."""
+
     def keeping(self) -> AbstractContextManager[None]:
         """Return what makes this the one that writes, as long as it is held."""
 
@@ -82,6 +88,8 @@ def root_of(path: str, *, refresh: bool = True, hint: bool = False) -> Path:
     """Return the folder of a path or of a git URL, or say what to do; `hint` is for one that stood after a question."""
     if is_url(path):
         return clone(path, platformdirs.user_cache_path("assay") / "clones", refresh=refresh)
+    if is_bucket(path):
+        raise InputError(f"'{path}' is a place in a bucket: give a folder, and the place with --index")
     root = Path(path)
     try:
         if not root.exists():
@@ -131,9 +139,16 @@ def remembered(encoder: Encoder) -> Encoder:
 
 def index_of(root: Path, settings: Settings, encoder: Encoder | None = None) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
-    return FolderIndex(
-        root, location_of(root, settings), encoder or encoder_of(settings), build_of(settings), _described
-    )
+    folder = _folder_of(root, settings)
+    return FolderIndex(root, folder, encoder or encoder_of(settings), build_of(settings), _described)
+
+
+def _folder_of(root: Path, settings: Settings) -> IndexFolder:
+    if not is_bucket(settings.index.location):
+        return IndexFolder(location_of(root, settings))
+    from assay.assemble.bucket_indexes import bucket_folder  # and git: only for what several machines share
+
+    return bucket_folder(root, bucket_place(settings.index.location), settings.index.cache_gb)
 
 
 def descriptions_file() -> Path:

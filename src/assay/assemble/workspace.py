@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,8 @@ from assay.search.rerank import RANKING, before_reranking
 from assay.search.spelling import Speller
 from assay.search.union import union
 from assay.settings import SearchSettings, Settings
-from assay.store.place import located
+from assay.store.bucket_place import is_bucket
+from assay.store.place import holds_many, located
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Query
 
@@ -62,7 +63,7 @@ class Workspace:
     @cached_property
     def guard(self) -> IndexGuard:
         """Return what tells who reads the index that it is damaged."""
-        where = self.index.location if self.settings.index.location else ""
+        where = self.index.location if self.settings.index.location or is_bucket(self.index.location) else ""
         return IndexGuard(self.index.check, rebuild_command(str(self.index.root), where))
 
     def search(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> list[Hit]:
@@ -152,10 +153,13 @@ def open_workspaces(  # noqa: PLR0913  how they are brought up to date
 ) -> list[Workspace]:
     """Open every root, each once; all is checked before any index is made.
 
-    Each path is a folder or the URL of a git repository. `hint` is for paths that stood after a question: the error
+    Each path is a folder, the URL of a git repository, or a place in a bucket, whose repositories are read as they are
+    and come last. `hint` is for paths that stood after a question: the error
     about one that is missing says that a question of several words goes in quotes.
     """
-    return [
+    places = [] if check_all else [path for path in paths if is_bucket(path)]
+    folders = [path for path in paths if path not in places]
+    opened = [
         replace(
             open_workspace(
                 each.root,
@@ -167,8 +171,9 @@ def open_workspaces(  # noqa: PLR0913  how they are brought up to date
             ),
             name=each.name,
         )
-        for each in named_roots(paths, settings_of, refresh=refresh, hint=hint)
+        for each in named_roots(folders, settings_of, refresh=refresh, hint=hint)
     ]
+    return [*opened, *(each for place in places for each in published_workspaces(place, settings_of))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +195,26 @@ def named_roots(
     for path in paths:
         roots.setdefault(root_of(path, refresh=refresh, hint=hint), path)
     settings = {root: settings_of(root) for root in roots}
-    places = [located(each.index.location, root) for root, each in settings.items() if each.index.location]
-    if len(set(places)) < len(places):
-        raise InputError("--index names one index, and several paths were given: take them one by one")
+    _refuse_one_place_for_many(settings)
     return [NamedRoot(root, str(root) if is_url(path) else path, settings[root]) for root, path in roots.items()]
+
+
+def _refuse_one_place_for_many(settings: Mapping[Path, Settings]) -> None:
+    """Raise InputError where several roots would have one index."""
+    given = [(each.index.location, root) for root, each in settings.items() if each.index.location]
+    single = [located(location, root) for location, root in given if not holds_many(location)]
+    if len(set(single)) < len(single):
+        raise InputError("--index names one index, and several paths were given: take them one by one")
+
+
+def published_workspaces(location: str, settings_of: Callable[[Path], Settings]) -> list[Workspace]:
+    """Open every repository in a place such as `s3://BUCKET/PREFIX`, or the one that it names, as they are there."""
+    from assay.assemble.published import published  # not for a search in a folder
+
+    settings = settings_of(Path(location))
+    check(settings.search)
+    found = published(location, settings)
+    return [Workspace(index, index.refresh(), settings, name=name) for name, index in found]
 
 
 def last_workspace(root: Path, settings: Settings) -> Workspace | None:

@@ -9,11 +9,16 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.command import argument, command, shared
 from assay.cli.options import SettingsOptions
+from assay.errors import AssayError
+
+if TYPE_CHECKING:
+    from assay.assemble.indexes import AnyIndex
 
 _NOT_PARTS = ("all", "dev")
 
@@ -40,6 +45,8 @@ def doctor(given: DoctorOptions) -> int:
     for name, check in _checks(given.path, given.chosen):
         try:
             good, found = check()
+        except AssayError as error:
+            good, found = False, str(error)
         except Exception as error:  # noqa: BLE001  whatever is wrong is the finding
             good, found = False, f"{type(error).__name__}: {error}"
         well = well and good
@@ -118,14 +125,19 @@ def _search() -> Finding:
 
 
 def _index(path: str, chosen: SettingsOptions) -> Finding:
-    """Read the index of a folder and compare it with the files."""
-    from assay.assemble.indexes import index_of, root_of
+    """Read the index of a folder and compare it with the files; of a place in a bucket, read each."""
+    from assay.assemble.published import indexes_at
+
+    found = [_one_index(path, index, chosen) for _, index in indexes_at(path, chosen.settings)]
+    return all(good for good, _ in found), "; ".join(said for _, said in found)
+
+
+def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
     from assay.cli.workspaces import counted
     from assay.errors import DamagedIndex
     from assay.search.checked_searcher import rebuild_command
 
-    root = root_of(path)
-    index = index_of(root, chosen.settings(root))
+    root = index.root
     try:
         standing = index.standing()
         damage = index.check()

@@ -21,7 +21,9 @@ class SettingsOptions:
     """What the options say about settings."""
 
     location: str | None = option(
-        "--index", metavar="PLACE", help="The folder of the index.  [default: in the user's cache]"
+        "--index",
+        metavar="PLACE",
+        help="Where the index is: a folder, or s3://BUCKET/PREFIX.  [default: in the user's cache]",
     )
     encoder: str | None = option(
         "--encoder", metavar="SPEC", help="The encoder, such as hf:NAME.  [default: static:default]"

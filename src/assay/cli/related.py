@@ -12,6 +12,7 @@ from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
 from assay.cli.options import SettingsOptions
 from assay.errors import InputError
+from assay.store.bucket_place import is_bucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ def _parsed(place: str) -> tuple[Path, int]:
 
 def _below(root: Path, file: Path, typed: str) -> str:
     """Return the path of a file as the index of a root has it."""
+    if is_bucket(typed):
+        return file.as_posix()
     if not file.is_file():
         raise InputError(f"no such file: '{file}'")
     absolute = file.resolve()

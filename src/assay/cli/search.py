@@ -39,7 +39,7 @@ def search(given: SearchOptions) -> int:
 
     QUERY is a question, a name, an error message, or - to read it from standard input. Each PATH is a folder
     or the URL of a git repository, by default the current folder. The first search builds the index, later ones
-    update it.
+    update it. s3://BUCKET/PREFIX means the repositories indexed there, as they are.
 
     Exits 0 if something relevant was found, 1 if not, 2 on an error.
     """

@@ -1,6 +1,7 @@
 """`assay status`: a folder in, what its index holds, leaves out and lags behind in, without changing it.
 
 Every byte of the index is read, for that takes 33 ms where it has 230 MB: *whole* is what was found, not what is hoped.
+Of an index in a bucket the copies are read, of which there is one of each file then, and the answer says so.
 """
 
 from __future__ import annotations
@@ -39,28 +40,47 @@ def status(given: StatusOptions) -> int:
 
     Exits 0 if there is an index and it is intact, 1 if there is none, 2 if it is corrupt or cannot be read.
     """
-    from assay.assemble.indexes import index_of, root_of
-    from assay.cli.workspaces import say
-    from assay.errors import StorageError
-    from assay.search.checked_searcher import rebuild_command
+    from assay.assemble.published import indexes_at
+    from assay.cli.answer import dumps
+    from assay.store.place import holds_many
 
-    root = root_of(given.path)
-    index = index_of(root, given.chosen.settings(root))
+    found = [(name, index, *_looked_at(index)) for name, index in indexes_at(given.path, given.chosen.settings)]
+    if given.form == "json":
+        abouts = [_about(*one[1:]) for one in found]
+        click.echo(dumps({"roots": abouts} if holds_many(given.path) else abouts[0]))
+    else:
+        texts = [
+            _text(index, standing, verbose=given.chosen.verbose)
+            for _, index, standing, damage in found
+            if standing and not damage
+        ]
+        click.echo("\n".join(texts), nl=False)
+    return max(_explained(name, index, standing, damage, given) for name, index, standing, damage in found)
+
+
+def _looked_at(index: AnyIndex) -> tuple[Freshness | None, str]:
+    """Return how an index stands against the files, and what is damaged."""
+    from assay.errors import DamagedIndex
+
     try:
         standing = index.standing()
-        damage = index.check() if standing else ""
-    except StorageError as error:
-        standing, damage = None, str(error)
-    if given.form == "json":
-        _echo_json(index, standing, damage)
-    elif standing and not damage:
-        click.echo(_text(index, standing, verbose=given.chosen.verbose), nl=False)
+        return standing, index.check() if standing else ""
+    except DamagedIndex as error:
+        return None, str(error)
+
+
+def _explained(name: str, index: AnyIndex, standing: Freshness | None, damage: str, given: StatusOptions) -> int:
+    """Say what is wrong with an index, and what to do; return the exit status that says so."""
+    from assay.cli.workspaces import say
+    from assay.search.checked_searcher import rebuild_command
+    from assay.store.bucket_place import is_bucket
+
+    path, location = ("PATH", index.location) if is_bucket(given.path) else (given.path, given.chosen.location)
     if damage:
-        step = "" if "--index" in damage else f"; {rebuild_command(given.path, given.chosen.location)} rebuilds it"
-        say(f"the index of '{given.path}' is corrupt: {damage}{step}")
+        say(f"the index of '{name}' is corrupt: {damage}; {rebuild_command(path, location)} rebuilds it")
         return 2
     if standing is None:
-        say(f"no index of '{given.path}' yet: {rebuild_command(given.path, given.chosen.location)}")
+        say(f"no index of '{name}' yet: {rebuild_command(path, location)}")
         return 1
     return 0
 
@@ -80,22 +100,19 @@ def _facts(index: AnyIndex, standing: Freshness) -> dict[str, Any]:
     }
 
 
-def _echo_json(index: AnyIndex, standing: Freshness | None, damage: str) -> None:
-    from assay.cli.answer import dumps
-
+def _about(index: AnyIndex, standing: Freshness | None, damage: str) -> dict[str, Any]:
     about: dict[str, Any] = {"root": str(index.root), "location": index.location}
     if standing and not damage:
         left_out = [{"path": each.path, "reason": each.reason} for each in standing.report.skipped]
         about = {**_facts(index, standing), "stale": asdict(standing.stale), "left_out": left_out}
         about |= {"notes": dict(standing.report.notes), "rebuild_because": standing.rebuild_because}
-    about |= {"indexed": standing is not None, "whole": bool(standing and not damage), "damage": damage}
-    click.echo(dumps(about))
+    return about | {"indexed": standing is not None, "whole": bool(standing and not damage), "damage": damage}
 
 
 def _text(index: AnyIndex, standing: Freshness, *, verbose: bool) -> str:
     from assay.cli.workspaces import counted
 
-    facts = {**_facts(index, standing), "whole": "yes, every byte was read"}
+    facts = {**_facts(index, standing), "whole": f"yes, {index.verified}"}
     rows = [f"{name.replace('_', ' '):<10}{value}" for name, value in facts.items()]
     for what, paths in asdict(standing.stale).items():
         if paths:

@@ -14,6 +14,7 @@ from assay.cli.options import SettingsOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, printable
 from assay.search.index_report import IndexReport
+from assay.store.place import holds_many
 
 PATIENCE_S = 0.5
 """How long a search waits for another process to bring an index up to date before it takes it as it was."""
@@ -50,7 +51,7 @@ def open_roots(
 def folders_of(roots: Sequence[str], chosen: SettingsOptions, verb: str) -> list[Path]:
     """Return the folders that were named, each once, without one the current folder; one index is of one of them."""
     folders = list(dict.fromkeys(map(root_of, roots or (".",))))
-    if chosen.location and len(folders) > 1:
+    if chosen.location and len(folders) > 1 and not holds_many(chosen.location):
         raise InputError(f"--index names one index, and several paths were given: {verb} them one by one")
     return folders
 

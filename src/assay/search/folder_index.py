@@ -7,8 +7,8 @@ decides when there is anything to do, and says what was found.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,8 @@ from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Differences, differences, unchanged
 from assay.search.index_identity import Build, identity, mismatch
 from assay.search.index_report import Freshness, IndexReport
+from assay.store.blobs import Overtaken
+from assay.store.catalog import FileRecord
 from assay.store.change import IndexChange
 from assay.store.folder import IndexFolder, Version
 from assay.store.manifest import FORMAT
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _KEEPER_S = 30.0
 _AGAIN_S = 0.02
+_TRIES = 3
 _AT_ONCE = 5_000  # chunks whose texts are held
 
 
@@ -40,7 +43,7 @@ class FolderIndex:
     def __init__(
         self,
         root: Path,
-        location: Path,
+        location: Path | IndexFolder,
         encoder: Encoder,
         build: Build = Build(),  # noqa: B008  frozen
         describe: Describe = list,
@@ -49,7 +52,7 @@ class FolderIndex:
         self.encoder = encoder
         self.build = build
         self._describe = describe
-        self.folder = IndexFolder(location)
+        self.folder = location if isinstance(location, IndexFolder) else IndexFolder(location)
         self.identity = identity(encoder, build)
         self._version: Version | None = None
         self._snapshot: Snapshot | None = None
@@ -61,10 +64,23 @@ class FolderIndex:
     @property
     def location(self) -> str:
         """Where it lies."""
-        return str(self.folder.location)
+        return self.folder.name
+
+    @property
+    def verified(self) -> str:
+        """Say what `check` reads."""
+        return self.folder.verified
+
+    @property
+    def form(self) -> str:
+        """Return the format it is stored in, with its version."""
+        return f"{'bucket' if self.folder.shared else 'folder'} {FORMAT}"
 
     def size_bytes(self) -> int:
-        """Return what it takes up on disk."""
+        """Return what it takes up where it lies."""
+        if self.folder.shared:
+            manifest = self.folder.manifest()
+            return sum(manifest.sizes.values()) if manifest else 0
         return sum(file.stat().st_size for file in self.folder.location.iterdir())
 
     def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
@@ -83,13 +99,12 @@ class FolderIndex:
             busy = behind and patience_s is not None
         if behind and not busy:
             try:
-                with self.folder.writing(patience_s if last else None):
-                    changed, why, listed = self._written(last, listed, progress)
+                changed, why, listed = self._write_first(last, listed, progress, patience_s if last else None)
             except BlockingIOError:
                 busy = True
             last, _ = self._usable()
         if last is None:
-            raise StorageError(f"the index in {self.folder.location} was removed while it was written; try again")
+            raise StorageError(f"the index in {self.location} was removed while it was written; try again")
         self._use(last)
         report = replace(_report(last, listed.walk), changed=changed, rebuilt_because=why, busy=busy)
         return replace(report, seconds=time.perf_counter() - started)
@@ -99,7 +114,7 @@ class FolderIndex:
         with self.folder.writing():
             last, _ = self._usable()
             if last is None:
-                raise StorageError(f"the index in {self.folder.location} was removed while it was described; try again")
+                raise StorageError(f"the index in {self.location} was removed while it was described; try again")
             if again := _to_describe(last.snapshot(), self._describe):
                 self._update(last, self._list(last), progress, again=again)
                 last, _ = self._usable()
@@ -128,7 +143,7 @@ class FolderIndex:
         if self._snapshot is None or self._version is None or self.folder.catalog() != _name(self._version):
             version = self.folder.open()
             if version is None:
-                raise StorageError(f"no index in {self.folder.location}: make it first")
+                raise StorageError(f"no index in {self.location}: make it first")
             return self._use(version)
         return self._snapshot
 
@@ -162,7 +177,7 @@ class FolderIndex:
             stale=differing,
             updated_s=checked_ns / 1e9,
             encoder=manifest.identity.encoder,
-            form=f"folder {FORMAT}",
+            form=self.form,
             rebuild_because=mismatch(manifest.identity, self.identity),
         )
 
@@ -170,6 +185,15 @@ class FolderIndex:
         """Return what makes this index the one that writes: others that find it lagging wait for it."""
         self._keeping = True
         return self.folder.keeping()
+
+    def _write_first(
+        self, last: Version | None, listed: WalkListing, progress: Progress | None, patience_s: float | None
+    ) -> tuple[Differences, str, WalkListing]:
+        """Write the next version, anew where the writer of another machine was first."""
+        for _ in range(_TRIES):
+            with suppress(Overtaken), self.folder.writing(patience_s):
+                return self._written(last, listed, progress)
+        raise StorageError(f"other machines write {self.location} all the time; try again")
 
     def _written(
         self, last: Version | None, listed: WalkListing, progress: Progress | None
@@ -218,6 +242,8 @@ class FolderIndex:
         update = Update(self.root, self.encoder, self.build, self.folder.new_path, progress, describe)
         dead = update.run(found, before, trusted_ns, again=again)
         records = update.records
+        if self.folder.shared and last and not (dead or update.fresh or again) and _is_same(before, records):
+            return Differences()  # only when and where files were seen differs, which is another machine's own
         self.folder.save(
             last, IndexChange(self.identity, found.rules, listed.at_ns, records.values(), dead, update.fresh)
         )
@@ -272,6 +298,14 @@ def _stat(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_size, found.st_mtime_ns
+
+
+def _is_same(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) -> bool:
+    """Say whether an index knows the same of the same files, whenever and wherever they were looked at."""
+    return before.keys() == after.keys() and all(
+        (old.digest, old.chunks, old.skipped, old.note) == (new.digest, new.chunks, new.skipped, new.note)
+        for old, new in ((record, after[path]) for path, record in before.items())
+    )
 
 
 def _name(version: Version | None) -> str:

@@ -3,29 +3,34 @@
 Readers never wait and never see half a change: they map what a manifest names, and a map outlives the
 removal of its file. There is one writer at a time. Whatever a manifest does not name was left by a
 writer that died, and the next writer removes it.
+
+Where several machines share an index, it lies in a bucket, and the folder holds copies of what is there. Their writers
+know nothing of one another: a manifest replaces exactly the one that its writer read, or nothing.
 """
 
 from __future__ import annotations
 
 import errno
-import os
+import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from assay.errors import DamagedIndex, StorageError, UnwritableIndex
-from assay.io.files import sync
 from assay.io.lock import alone, is_held
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
+from assay.store.blobs import Blobs, TaggedBytes
 from assay.store.catalog import Catalog
 from assay.store.change import IndexChange, following
-from assay.store.manifest import MANIFEST, Manifest, read_manifest, unreadable, write_manifest
+from assay.store.local_blobs import LocalBlobs, unreadable
+from assay.store.manifest import MANIFEST, Manifest, NewerIndex, manifest_bytes, parse_manifest
 from assay.store.part import Part
 from assay.store.segment_file import read_segment
+from assay.store.shared_place import FRESH_S, UNNAMED_S, SharedPlace
 from assay.store.snapshot import Snapshot
 
 LOCK, KEPT = "lock", "kept"
@@ -58,19 +63,52 @@ class Version:
 class IndexFolder:
     """Where an index lives."""
 
-    def __init__(self, location: Path) -> None:
+    def __init__(self, location: Path, shared: SharedPlace | None = None) -> None:
+        """Take the folder; of an index that is shared, it holds the copies."""
         self.location = location
+        self.shared = shared
+        self.blobs: Blobs = shared.blobs if shared else LocalBlobs(location)
+        self._seen: tuple[float, TaggedBytes | None] = (-float("inf"), None)
+        self._base: TaggedBytes | None = None
+
+    @property
+    def name(self) -> str:
+        """Return where it lies, as `--index` takes it."""
+        return self.shared.name if self.shared else str(self.location)
+
+    @property
+    def verified(self) -> str:
+        """Say what `check` reads."""
+        if self.shared:
+            return "every byte of the copies on this machine was read, and of the bucket the sizes"
+        return "every byte was read"
+
+    def manifest(self) -> Manifest | None:
+        """Return the current version; None where no index is."""
+        blob = self._latest()
+        if blob is None:
+            return None
+        try:
+            manifest = parse_manifest(blob.data)
+        except NewerIndex as newer:
+            if not self.shared:
+                raise
+            wanted = "use a later assay, or another prefix; nothing was changed"
+            raise StorageError(f"{self.name}: {newer}; {wanted}") from newer
+        if self.shared:
+            self.shared.refuse_another(manifest)
+        return manifest
 
     def catalog(self) -> str:
         """Return the name of the current version's catalog, which no other version has; empty without an index."""
-        manifest = read_manifest(self.location)
+        manifest = self.manifest()
         return manifest.catalog if manifest else ""
 
     def open(self) -> Version | None:
         """Open the current version; None where no index is, DamagedIndex where it cannot be read."""
         gone: str | None = None
         for _ in range(_READS):
-            manifest = read_manifest(self.location)
+            manifest = self.manifest()
             if manifest is None:
                 return None
             try:
@@ -79,17 +117,18 @@ class IndexFolder:
                 if gone == manifest.catalog:  # twice the same version: it is not being replaced, it is torn
                     raise DamagedIndex(f"{Path(str(error.filename)).name} is missing") from error
                 gone = manifest.catalog
+                self._forget()
             except OSError as error:
                 raise unreadable(self.location, error) from error
-        raise StorageError(f"the index in {self.location} changes faster than it can be read; try again")
+        raise StorageError(f"the index in {self.name} changes faster than it can be read; try again")
 
     def check(self) -> None:
         """Read every byte of the current version; raise DamagedIndex when one is not as written."""
         while (version := self.open()) is not None:
             try:
-                for name in sorted(version.manifest.files):
-                    check_arrays(self.location / name)
+                self._check(version.manifest)
             except FileNotFoundError:  # replaced meanwhile, or `open` says that it is torn
+                self._forget()
                 continue
             if (self.location / _MARK).is_file() and (self.location / _MARK).read_text("latin-1") != _IGNORE_ALL:
                 raise DamagedIndex(f"{_MARK} is not as it was written")
@@ -97,7 +136,7 @@ class IndexFolder:
 
     @contextmanager
     def writing(self, patience_s: float | None = None) -> Iterator[None]:
-        """Be the one writer; clear what dead writers left, and what this one leaves if it fails.
+        """Be the one writer of this machine; clear what dead writers left, and what this one leaves if it fails.
 
         Where another process writes for longer than the patience, raise BlockingIOError; without one, wait.
         """
@@ -105,11 +144,15 @@ class IndexFolder:
             self.location.mkdir(_PRIVATE, parents=True, exist_ok=True)
             with alone(self.location / LOCK, patience_s=patience_s):
                 self._hide()
-                self._clear()
+                self._forget()
+                base = self._base = self._latest()
+                if not self.shared:
+                    self._clear()
                 try:
                     yield
                 finally:
-                    self._clear()
+                    if not self.shared or self._base is not base:  # each listing of a bucket is a request
+                        self._clear()
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
@@ -152,11 +195,66 @@ class IndexFolder:
             arrays[f"dead.{number}"] = part.dead
             arrays[f"places.{number}"] = np.array([place.get(path, 0) for path in paths], dtype=np.uint32)
         write_arrays(self.location / manifest.catalog, arrays)
-        for name in manifest.files - (last.files if last else frozenset()):
-            sync(self.location / name)
-        write_manifest(self.location, manifest)
+        for name in sorted(manifest.files - (last.files if last else frozenset())):
+            self.blobs.put(name, self.location / name)
+        written = self._base = self.blobs.put_if(MANIFEST, manifest_bytes(self._signed(manifest, last)), self._base)
+        self._seen = (time.monotonic(), written)
+
+    def _signed(self, manifest: Manifest, last: Manifest | None) -> Manifest:
+        """Return a version with what those need who share it: whose it is, and how large its files are."""
+        if not self.shared:
+            return manifest
+        known = last.sizes if last else {}
+        sizes = {name: known.get(name) or (self.location / name).stat().st_size for name in sorted(manifest.files)}
+        return replace(manifest, origin=self.shared.origin or (last.origin if last else ""), sizes=sizes)
+
+    def _latest(self) -> TaggedBytes | None:
+        """Return the manifest as it is there; of a shared index, as it was there just now."""
+        asked_s, blob = self._seen
+        if not self.shared or time.monotonic() - asked_s >= FRESH_S:
+            blob = self.blobs.get(MANIFEST, blob)
+            self._seen = (time.monotonic(), blob)
+        return blob
+
+    def _forget(self) -> None:
+        """Ask for the manifest anew."""
+        self._seen = (-float("inf"), self._seen[1])
+
+    def _check(self, manifest: Manifest) -> None:
+        """Read every file; a copy that is not as written is fetched again, and then it is the bucket that is wrong."""
+        if not self.shared:
+            for name in sorted(manifest.files):
+                check_arrays(self.location / name)
+            return
+        self._mend(manifest)
+        there = {entry.name: entry.size for entry in self.blobs.list()}
+        for name, size in manifest.sizes.items():
+            if there.get(name) is None:
+                raise DamagedIndex(f"{name} is missing")
+            if there[name] != size:
+                raise DamagedIndex(f"{name} has {there[name]} bytes, {size} were written")
+
+    def _mend(self, manifest: Manifest) -> None:
+        """Fetch again the copies that are not as written."""
+        assert self.shared is not None
+        for name in sorted(manifest.files):
+            try:
+                check_arrays(self.location / name)
+            except DamagedIndex:
+                self.shared.copies.drop(name)
+        self.shared.copies.bring(self.blobs, manifest.sizes)
 
     def _open(self, manifest: Manifest) -> Version:
+        if not self.shared:
+            return self._map(manifest)
+        self.shared.copies.bring(self.blobs, manifest.sizes)
+        try:
+            return self._map(manifest)
+        except DamagedIndex:
+            self._mend(manifest)
+            return self._map(manifest)
+
+    def _map(self, manifest: Manifest) -> Version:
         arrays = read_arrays(self.location / manifest.catalog)
         try:
             parts = tuple(
@@ -174,15 +272,18 @@ class IndexFolder:
             mark.write_text(_IGNORE_ALL, encoding="ascii")
 
     def _clear(self) -> None:
-        """Remove what the current version does not name; a version that cannot be read names nothing."""
-        try:
-            manifest = read_manifest(self.location)
-        except DamagedIndex:
-            return
-        keep = {LOCK, MANIFEST, *(manifest.files if manifest else ())}
-        for entry in list(os.scandir(self.location)):
-            if entry.name not in keep and entry.name.endswith((".segment", ".catalog", ".new")):
-                Path(entry.path).unlink(missing_ok=True)
+        """Remove what the current version does not name; a version that cannot be read names nothing.
+
+        In a bucket that is done if it may be, and only with what no reader can need any more.
+        """
+        with suppress(StorageError if self.shared else DamagedIndex):
+            manifest = self.manifest()
+            keep = {LOCK, MANIFEST, *(manifest.files if manifest else ())}
+            old_s = UNNAMED_S if self.shared else -float("inf")
+            ends = (".segment", ".catalog", ".new")
+            gone = [entry.name for entry in self.blobs.list() if entry.name.endswith(ends) and entry.age_s >= old_s]
+            if left := [name for name in gone if name not in keep]:
+                self.blobs.delete(left)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

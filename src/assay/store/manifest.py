@@ -6,19 +6,23 @@ It holds a checksum, and what is read has to be what would be written, byte by b
 from __future__ import annotations
 
 import json
-import os
 import zlib
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from assay.errors import DamagedIndex, StorageError
-from assay.io.files import sync
+from assay.errors import DamagedIndex
 
 FORMAT = 3
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
 MANIFEST = "manifest.json"
+
+_SHARED = ("origin", "sizes")  # written only where several machines share an index
+
+
+class NewerIndex(DamagedIndex):
+    """The index is of a format that a later version of Assay writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,10 @@ class Manifest:
     """Every file whose time of change lies well before this is as recorded."""
     segments: tuple[str, ...]
     catalog: str
+    origin: str = ""
+    """Which repository it is, where several machines share an index."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of each file, where several machines share an index: what a copy has to have."""
 
     @property
     def files(self) -> frozenset[str]:
@@ -50,54 +58,30 @@ class Manifest:
         return frozenset((*self.segments, self.catalog))
 
 
-def read_manifest(folder: Path) -> Manifest | None:
-    """Return the current version, or None where no index is; raise DamagedIndex for what cannot be read."""
-    try:
-        data = (folder / MANIFEST).read_bytes()
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if folder.is_file():
-            raise StorageError(
-                f"{folder} is a file, and an index is a folder: give another place with --index"
-            ) from error
-        return None
-    except OSError as error:
-        raise unreadable(folder, error) from error
+def parse_manifest(data: bytes) -> Manifest:
+    """Read a version from what was written; raise DamagedIndex for anything else."""
     try:
         manifest = _parsed(json.loads(data))
     except ValueError as error:
         raise DamagedIndex(f"{MANIFEST} is not JSON: {error}") from error
     except (AttributeError, KeyError, TypeError) as error:
         raise DamagedIndex(f"{MANIFEST} lacks what belongs there: {error}") from error
-    if _written(manifest) != data:
+    if manifest_bytes(manifest) != data:
         raise DamagedIndex(f"{MANIFEST} is not as it was written")
     return manifest
 
 
-def unreadable(folder: Path, error: OSError) -> StorageError:
-    """Return what is to be said when the system refuses to read an index."""
-    return StorageError(f"cannot read the index in {folder}: {error.strerror}; give another place with --index")
-
-
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Make a version the current one, at once and for good."""
-    temporary = folder / f"{MANIFEST}.new"
-    with temporary.open("wb") as file:
-        file.write(_written(manifest))
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(folder / MANIFEST)
-    sync(folder)
-
-
-def _written(manifest: Manifest) -> bytes:
+def manifest_bytes(manifest: Manifest) -> bytes:
+    """Return what is written of a version."""
     data = {"format": FORMAT, **asdict(manifest)}
+    data = {name: value for name, value in data.items() if value or name not in _SHARED}
     return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
 
 
 def _parsed(data: dict[str, Any]) -> Manifest:
     found = data.pop("format")
     if isinstance(found, int) and found > FORMAT:
-        raise DamagedIndex(f"the index is of format {found}, newer than {FORMAT}, the newest that this assay knows")
+        raise NewerIndex(f"the index is of format {found}, newer than {FORMAT}, the newest that this assay knows")
     if found != FORMAT:
         raise DamagedIndex(f"the index is of format {found}, and this assay reads {FORMAT}")
     data.pop("checksum")

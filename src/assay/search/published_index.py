@@ -1,0 +1,97 @@
+"""The index of a repository that is not here in, the same as it was last written out: read, never refreshed.
+
+What others keep up to date in a bucket is searched without a checkout; each refresh asks whether there is a newer one.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.protocols import Encoder, Progress
+from assay.search.folder_index import FolderIndex
+from assay.search.index_changes import Differences
+from assay.search.index_report import Freshness, IndexReport
+from assay.store.folder import IndexFolder
+from assay.store.manifest import Identity
+from assay.store.snapshot import Snapshot
+
+
+class PublishedIndex:
+    """The index of one repository, by its name instead of its folder."""
+
+    def __init__(self, name: str, folder: IndexFolder, encoder: Encoder) -> None:
+        self.root = Path(name)
+        self.encoder = encoder
+        self._folder = folder
+        self._index = FolderIndex(self.root, folder, encoder)
+
+    @property
+    def location(self) -> str:
+        """Where it lies."""
+        return self._index.location
+
+    @property
+    def verified(self) -> str:
+        """Say what `check` reads."""
+        return self._index.verified
+
+    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:  # noqa: ARG002
+        """Take what was written last, and say what it holds."""
+        started = time.perf_counter()
+        self.snapshot()
+        report = self.status()
+        assert report is not None  # it is searched
+        return replace(report, seconds=time.perf_counter() - started)
+
+    def snapshot(self) -> Snapshot:
+        """Return what is searched: what was written last, by the encoder that is asked."""
+        manifest = self._folder.manifest()
+        if manifest is None:
+            raise InputError(f"there is no index in {self.location}: assay index PATH --index {self.location} makes it")
+        self._refuse_another(manifest.identity)
+        return self._index.snapshot()
+
+    def status(self) -> IndexReport | None:
+        """Say what it holds; None where there is none."""
+        return self._index.status()
+
+    def last(self) -> IndexReport | None:
+        """Say what it holds; None where there is none."""
+        return self.status()
+
+    def standing(self) -> Freshness | None:
+        """Say what it holds and how old it is; there are no files here to compare it with."""
+        manifest, report = self._folder.manifest(), self.status()
+        if manifest is None or report is None:
+            return None
+        updated_s = manifest.checked_ns / 1e9
+        return Freshness(report, Differences(), updated_s, manifest.identity.encoder, self._index.form)
+
+    def describe(self, progress: Progress | None = None) -> IndexReport:  # noqa: ARG002
+        """Refuse: descriptions are of files, which are not here."""
+        raise InputError(f"{self.location} is read as it is: describe it where its files are, with --index")
+
+    def check(self) -> str:
+        """Read every byte; return what is damaged, or nothing."""
+        return self._index.check()
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Refuse: nothing here could change it."""
+        raise InputError(f"{self.location} is read as it is: keep it up to date where its files are, with --index")
+
+    def torn(self) -> bool:
+        """Say whether a file in use was written to or cut off."""
+        return self._index.torn()
+
+    def size_bytes(self) -> int:
+        """Return what it takes up where it lies."""
+        return self._index.size_bytes()
+
+    def _refuse_another(self, made_by: Identity) -> None:
+        if (made_by.encoder, made_by.dimension) != (self.encoder.name, self.encoder.dimension):
+            made = f"{made_by.encoder} ({made_by.dimension} dimensions)"
+            raise InputError(f"{self.location} was made with {made}, and this is {self.encoder.name}: give --encoder")

@@ -1,0 +1,152 @@
+"""A prefix of a bucket as a place of blobs, through obstore: S3 and what speaks like it, Google Cloud Storage, Azure.
+
+Every wait is bounded: a server that does not answer is said within seconds, not after a minute of tries.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, NotModifiedError, PreconditionError
+from obstore.store import AzureStore, GCSStore, S3Store
+
+from assay.errors import InputError, StorageError
+from assay.store.blobs import BlobEntry, Overtaken, TaggedBytes
+from assay.store.bucket_errors import access_error, is_missing_bucket
+from assay.store.bucket_place import BucketPlace
+
+_STORES: dict[str, tuple[Callable[..., Any], str]] = {
+    "s3": (S3Store, "AWS_"),
+    "gs": (GCSStore, "GOOGLE_"),
+    "az": (AzureStore, "AZURE_"),
+}
+_TIMES = {"connect_timeout": "3s", "read_timeout": "10s", "timeout": "120s"}
+_RETRIES = {
+    "max_retries": 3,
+    "retry_timeout": timedelta(seconds=8),
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=2), "base": 2},
+}
+
+
+class BucketBlobs:
+    """The objects of one repository in a bucket."""
+
+    def __init__(self, place: BucketPlace) -> None:
+        self.place = place
+        self._store = _store(place)
+        self._prefix = f"{place.repos}/{place.name}/"
+
+    def get(self, name: str, known: TaggedBytes | None = None) -> TaggedBytes | None:
+        """Return what is there, `known` itself if that is still so; None where nothing is."""
+        options: Any = {"if_none_match": known.tag.partition("\n")[0]} if known else {}
+        with self._told():
+            try:
+                found = obstore.get(self._store, self._prefix + name, options=options)
+                return TaggedBytes(bytes(found.bytes()), _tag(found.meta))
+            except NotModifiedError:
+                return known
+            except FileNotFoundError as error:
+                if is_missing_bucket(error):
+                    raise access_error(error, self.place) from None
+                return None
+
+    def get_range(self, name: str, start: int, stop: int) -> bytes:
+        """Return some bytes, fewer at the end; raise FileNotFoundError where nothing is."""
+        with self._told():
+            try:
+                return bytes(obstore.get_range(self._store, self._prefix + name, start=start, end=stop))
+            except FileNotFoundError as error:
+                raise FileNotFoundError(2, "no such object", name) from error
+
+    def put(self, name: str, file: Path) -> None:
+        """Keep a file's bytes under a name, all of them or none."""
+        with self._told(writing=True):
+            obstore.put(self._store, self._prefix + name, file)
+
+    def put_if(self, name: str, data: bytes, replaces: TaggedBytes | None) -> TaggedBytes:
+        """Replace exactly that, or nothing where nothing may be there; raise Overtaken where something else is."""
+        with self._told(writing=True):
+            try:
+                made = obstore.put(self._store, self._prefix + name, data, mode=_mode(replaces))
+            except (AlreadyExistsError, PreconditionError) as error:
+                raise Overtaken(f"{self.place}: another writer was first") from error
+            except FileNotFoundError as error:
+                if is_missing_bucket(error):
+                    raise access_error(error, self.place, writing=True) from None
+                raise Overtaken(f"{self.place}: it was removed meanwhile") from error
+        return TaggedBytes(data, _tag(made))
+
+    def list(self) -> Sequence[BlobEntry]:
+        """Return what is there."""
+        now = datetime.now(UTC)
+        with self._told():
+            found = obstore.list_with_delimiter(self._store, self._prefix.rstrip("/"))["objects"]
+        return [
+            BlobEntry(each["path"].rpartition("/")[2], each["size"], (now - each["last_modified"]).total_seconds())
+            for each in found
+        ]
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Remove some names, whether they are there or not."""
+        with self._told(writing=True):
+            obstore.delete(self._store, [self._prefix + name for name in names])
+
+    def _told(self, *, writing: bool = False) -> AbstractContextManager[None]:
+        return _mapped(self.place, writing=writing)
+
+
+def names_in(place: BucketPlace, manifest: str) -> list[str]:
+    """Return the names of the repositories that have a manifest in a place, sorted."""
+    with _mapped(place):
+        found = [each["path"] for some in obstore.list(_store(place), place.repos) for each in some]
+    inside, end = f"{place.repos}/", f"/{manifest}"
+    return sorted(path[len(inside) : -len(end)] for path in found if path.startswith(inside) and path.endswith(end))
+
+
+@contextmanager
+def _mapped(place: BucketPlace, *, writing: bool = False) -> Iterator[None]:
+    """Say what a refusal means; what is not there is for the caller to say."""
+    try:
+        yield
+    except (StorageError, FileNotFoundError) as error:
+        if isinstance(error, FileNotFoundError) and is_missing_bucket(error):
+            raise access_error(error, place, writing=writing) from None
+        raise
+    except (BaseError, OSError) as error:
+        raise access_error(error, place, writing=writing) from None  # its text holds requests and their answers
+
+
+def _store(place: BucketPlace) -> Any:
+    variables = _STORES[place.scheme][1]
+    return _opened(place.scheme, place.bucket, tuple((k, v) for k, v in os.environ.items() if k.startswith(variables)))
+
+
+@cache
+def _opened(scheme: str, bucket: str, environment: tuple[tuple[str, str], ...]) -> Any:
+    """Return what talks to a bucket and keeps connections; it takes what it needs from the environment."""
+    kind, variables = _STORES[scheme]
+    allow_http = dict(environment).get(f"{variables}ALLOW_HTTP", "").lower() in ("1", "true", "yes")
+    try:
+        return kind(bucket, client_options={**_TIMES, "allow_http": allow_http}, retry_config=_RETRIES)
+    except (BaseError, ValueError, TypeError) as error:
+        wanted = f"check the variables {variables}… of the environment"
+        raise InputError(f"{scheme}://{bucket} cannot be opened: {wanted}") from error
+
+
+def _mode(replaces: TaggedBytes | None) -> Any:
+    if replaces is None:
+        return "create"
+    e_tag, _, version = replaces.tag.partition("\n")
+    return {"e_tag": e_tag, **({"version": version} if version else {})}
+
+
+def _tag(about: Any) -> str:
+    """Return what a conditional put asks for: an ETag, and for Google a generation."""
+    return f"{about.get('e_tag') or ''}\n{about.get('version') or ''}"

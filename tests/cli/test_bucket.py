@@ -1,0 +1,242 @@
+"""An index in a bucket answers as one in a folder, costs few requests, and says plainly why it cannot be reached."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.store.local_copies import RANGE
+from s3_server import READER, SECRET
+
+EMPTY = "an-empty-folder"
+
+
+def hits(ran) -> list[tuple[str, int, float]]:
+    return [(hit["path"], hit["start_line"], hit["score"]) for hit in json.loads(ran.out)["hits"]]
+
+
+def copies(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "cache").rglob("*.segment"))
+
+
+@pytest.fixture
+def indexed(assay, project: Path, shelf):
+    ran = assay("index", project, "--index", shelf.place)
+    assert ran.status == 0, ran.err
+    return shelf
+
+
+@pytest.fixture
+def elsewhere(indexed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Be on another machine after it was indexed: another cache, and no checkout."""
+    assert indexed.place
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache" / "elsewhere"))
+    (tmp_path / EMPTY).mkdir()
+    monkeypatch.chdir(tmp_path / EMPTY)
+    return tmp_path / EMPTY
+
+
+def test_it_answers_as_a_folder_does(assay, project: Path, tmp_path: Path, indexed):
+    answers = []
+    for place in (indexed.place, str(tmp_path / "folder")):
+        at = ("--index", place)
+        search = assay("search", "send mail", project, *at, "--format", "json", "--mode", "all")
+        every = assay("search", "mail", project, *at, "--all-matches")
+        related = assay("related", f"{project}/mail/send.py:6", project, *at)
+        status = json.loads(assay("status", project, *at, "--format", "json").out)
+        facts = {key: status[key] for key in ("files", "chunks", "encoder", "whole", "damage", "left_out", "notes")}
+        answers.append((hits(search), every.out, related.out, facts))
+    assert answers[0] == answers[1]
+    assert answers[0][0][0][0] == "mail/send.py"
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_readers_need_no_checkout(assay, indexed):
+    ran = assay("search", "send mail", f"{indexed.place}#postbox", "--format", "json")
+    assert (ran.status, hits(ran)[0][0]) == (0, "mail/send.py")
+    whole = assay("search", "send mail", indexed.place, "--format", "json")
+    assert hits(whole)[0][0].endswith("mail/send.py")
+    assert assay("related", "mail/send.py:6", f"{indexed.place}#postbox").status == 0
+    ran = assay("status", f"{indexed.place}#postbox")
+    assert (ran.status, "files     4" in ran.out, "of the bucket the sizes" in ran.out) == (0, True, True)
+    assert assay("doctor", f"{indexed.place}#postbox").out.count("whole") == 1
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_place_holds_many_repositories(assay, project: Path, indexed, tmp_path: Path):
+    other = tmp_path / "parcels"
+    other.mkdir()
+    (other / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
+    assert assay("index", other, project, "--index", indexed.place).status == 0
+    ran = assay("search", "weigh a parcel", indexed.place, "--limit", "1")
+    assert "weigh_parcel" in ran.out
+    assert "postbox" in assay("search", "send mail", indexed.place, "--limit", "1").out
+    status = json.loads(assay("status", indexed.place, "--format", "json").out)
+    assert [each["root"] for each in status["roots"]] == ["parcels", "postbox"]
+
+
+@pytest.mark.usefixtures("indexed")
+def test_what_is_not_there_is_said(assay, shelf):
+    for place, said in (
+        (f"{shelf.place}/none", "there is no index in"),
+        (f"{shelf.place}#other", "assay index PATH --index"),
+        ("s3://", "names no bucket"),
+    ):
+        ran = assay("search", "mail", place)
+        assert (ran.status, ran.out, said in ran.err, ran.err.count("\n")) == (2, "", True, 1)
+
+
+def test_what_cannot_be_changed_from_afar_is_refused(assay, indexed):
+    for command in (("index", indexed.place), ("watch", indexed.place)):
+        ran = assay(*command)
+        assert (ran.status, ran.err.count("\n")) == (2, 1), ran.err
+
+
+def test_a_warm_query_is_one_request_and_a_cold_one_few(assay, indexed, elsewhere: Path):
+    indexed.proxy.traffic.clear()
+    assert assay("search", "send mail", f"{indexed.place}#postbox").status == 0
+    size = sum(file.stat().st_size for file in elsewhere.parent.joinpath("cache", "elsewhere").rglob("*.segment"))
+    assert len(indexed.requests) <= 4 + size / RANGE
+    indexed.proxy.traffic.clear()
+    assert assay("search", "send mail", f"{indexed.place}#postbox").status == 0
+    assert len(indexed.requests) <= 1
+    assert indexed.proxy.traffic.bytes_down < 2000
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_an_update_is_seen_and_costs_what_changed(assay, project: Path, indexed):
+    assert assay("search", "weigh a parcel", f"{indexed.place}#postbox").status == 1
+    (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
+    assert "1 added" in assay("index", project, "--index", indexed.place).out
+    assert "weigh_parcel" in assay("search", "weigh a parcel", f"{indexed.place}#postbox").out
+
+
+def test_another_checkout_of_the_same_writes_nothing(assay, project: Path, indexed, tmp_path: Path, monkeypatch):
+    there = tmp_path / "there" / "postbox"
+    shutil.copytree(project, there)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache" / "there"))
+    indexed.proxy.traffic.clear()
+    assert assay("index", there, "--index", f"{indexed.place}#postbox").status == 0
+    assert not indexed.proxy.traffic.count("PUT")
+    (there / "new.py").write_text("def weigh_parcel():\n    pass\n")
+    assert "1 added" in assay("index", there, "--index", f"{indexed.place}#postbox").out
+
+
+def test_two_folders_of_one_name_refuse_one_another(assay, project: Path, indexed, tmp_path: Path):
+    other = tmp_path / "other" / "postbox"
+    other.mkdir(parents=True)
+    (other / "a.py").write_text("def a():\n    pass\n")
+    for command in (("index", other), ("search", "mail", other), ("status", other)):
+        ran = assay(*command, "--index", indexed.place)
+        assert (ran.status, ran.err.count("\n"), "#NAME" in ran.err) == (2, 1, True), ran.err
+    assert assay("index", other, "--index", f"{indexed.place}#other").status == 0
+    assert "4 files" in assay("index", project, "--index", indexed.place).out
+
+
+def test_a_checkout_is_named_by_its_origin(assay, project: Path, shelf, tmp_path: Path):
+    for command in (["init", "-q"], ["remote", "add", "origin", "https://me:password@host.org/a/b.git"]):
+        subprocess.run(["git", "-C", str(project), *command], check=True)
+    assert assay("index", project, "--index", shelf.place).status == 0
+    manifest = next(path for _, path, _ in shelf.requests if path.endswith("manifest.json"))
+    assert "/repos/host.org/a/b/manifest.json" in manifest
+    clone = tmp_path / "clone-of-it"
+    shutil.copytree(project, clone)
+    assert assay("search", "send mail", clone, "--index", shelf.place).status == 0
+    assert assay("search", "send mail", f"{shelf.place}#host.org/a/b").status == 0
+
+
+REFUSALS = {
+    "nobody": ({"AWS_ACCESS_KEY_ID": "nobody"}, "credentials were not accepted"),
+    "wrong secret": ({"AWS_SECRET_ACCESS_KEY": "another-secret"}, "credentials were not accepted"),
+    "plain http": ({"AWS_ALLOW_HTTP": ""}, "plain http"),
+    "no server": ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "cannot reach"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_refusal_is_no_damage(assay, project: Path, indexed, monkeypatch: pytest.MonkeyPatch, case: str):
+    changed, said = REFUSALS[case]
+    for name, value in changed.items():
+        monkeypatch.setenv(name, value)
+    refused(assay, project, indexed.place, said)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(403, "may not read or list here"), (301, "another region"), (500, "request failed (status 500)")],
+)
+def test_an_answer_that_is_none_is_no_damage(assay, project: Path, indexed, status: int, said: str):
+    indexed.proxy.before = lambda _method, _path: status
+    refused(assay, project, indexed.place, said)
+
+
+@pytest.mark.usefixtures("indexed")
+def test_a_bucket_that_is_not_there_is_said(assay, project: Path):
+    refused(assay, project, "s3://no-such-bucket/x", "there is no bucket 'no-such-bucket'")
+
+
+def refused(assay, project: Path, place: str, said: str) -> None:
+    began = time.monotonic()
+    commands = [("search", "mail", project, "--index", place), ("status", project, "--index", place)]
+    commands += [("index", project, "--index", place), ("search", "mail", f"{place}#postbox")]
+    for command in commands:
+        ran = assay(*command)
+        assert (ran.status, said in ran.err, ran.err.count("\n")) == (2, True, 1), ran.err
+        assert not any(word in ran.err for word in (SECRET, "another-secret", "remove", "rebuild", "corrupt", "delete"))
+    assert time.monotonic() - began < 30
+
+
+def test_who_may_only_read_gets_answers_and_says_what_is_stale(assay, project: Path, indexed, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", READER)
+    (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
+    ran = assay("search", "send mail", project, "--index", indexed.place)
+    assert (ran.status, "send_mail" in ran.out, "may not write here" in ran.err) == (0, True, True)
+    ran = assay("index", project, "--index", indexed.place)
+    assert (ran.status, "may not write here" in ran.err) == (2, True)
+
+
+def test_a_manifest_of_a_newer_format_is_left_alone(assay, project: Path, indexed):
+    def newer(path: str, data: bytes) -> bytes:
+        return data.replace(b'"format": ', b'"format": 9') if path.endswith("manifest.json") else data
+
+    indexed.proxy.garble = newer
+    indexed.proxy.traffic.clear()
+    for command in (("index", project), ("search", "mail", project), ("status", project)):
+        ran = assay(*command, "--index", indexed.place)
+        assert (ran.status, ran.err.count("\n"), "use a later assay" in ran.err) == (2, 1, True), ran.err
+    assert not indexed.proxy.traffic.count("PUT")
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_corruption_in_a_bucket_is_seen_by_what_is_read(assay, indexed):
+    def flipped(path: str, data: bytes) -> bytes:
+        return data[:-200] + bytes([data[-200] ^ 1]) + data[-199:] if path.endswith(".segment") else data
+
+    indexed.proxy.garble = flipped
+    ran = assay("search", "send mail", f"{indexed.place}#postbox")
+    assert (ran.status, ran.out, "corrupt" in ran.err) == (2, "", True)
+    assert assay("status", f"{indexed.place}#postbox").status == 2
+    indexed.proxy.garble = lambda _path, data: data
+    assert assay("search", "send mail", f"{indexed.place}#postbox").status == 0
+
+
+def test_a_copy_that_is_not_as_written_is_fetched_again(assay, project: Path, indexed, tmp_path: Path):
+    (copy,) = copies(tmp_path)
+    data = bytearray(copy.read_bytes())
+    data[len(data) // 2] ^= 1
+    copy.write_bytes(data)
+    assert assay("status", project, "--index", indexed.place).status == 0
+    copy.write_bytes(data[:100])
+    assert assay("search", "send mail", project, "--index", indexed.place).status == 0
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_file_that_is_gone_from_a_bucket_is_said(assay, indexed):
+    indexed.proxy.before = lambda _method, path: 404 if path.endswith(".segment") else None
+    ran = assay("search", "send mail", f"{indexed.place}#postbox")
+    assert (ran.status, ".segment is missing" in ran.err) == (2, True)
