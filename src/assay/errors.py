@@ -2,6 +2,7 @@
 
 AssayError
 ├── InputError          what the user gave cannot be used: a path, a query, a filter, a setting
+│   ├── SandboxRefused  a kind of sandbox does not start on this machine
 │   └── ModelUnavailable  a model is not there or does not answer; what can do without it goes on, saying so
 ├── MissingExtra        an optional part is not installed; says which extra brings it
 ├── StorageError        the index cannot be read or written
@@ -44,6 +45,14 @@ class ModelUnavailable(InputError):
         super().__init__(message)
         self.status = status
         """The HTTP status of a refusal; 0 where there was none."""
+
+
+class SandboxRefused(InputError):
+    """A kind of sandbox does not start on this machine."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(f"the sandbox '{kind}' does not start here: {reason}; `assay doctor` tries each kind")
+        self.reason = reason
 
 
 class MissingExtra(AssayError):

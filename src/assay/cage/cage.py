@@ -21,7 +21,7 @@ from assay.cage import control_group, frames
 from assay.cage.limits import Ended, Job, Limits
 from assay.cage.procs import WALL_OF_BUSY
 from assay.cage.sandbox_kinds import SandboxKind
-from assay.errors import InputError
+from assay.errors import SandboxRefused
 from assay.runs.in_order import Ticket
 from assay.runs.local import AHEAD
 
@@ -112,10 +112,7 @@ class Cage:
             hello = {"error": str(error)}
         if not hello or "error" in hello:
             self.kill()
-            reason = hello["error"] if hello else "its first process died"
-            raise InputError(
-                f"the sandbox '{self._plan.kind.name}' does not start here: {reason}; `assay doctor` says more"
-            )
+            raise SandboxRefused(self._plan.kind.name, hello["error"] if hello else "its first process died")
         ours.settimeout(None)
 
     def give(self, ticket: Ticket[Job]) -> None:

@@ -19,12 +19,9 @@ CagePool: TypeAlias = LocalRunner[Job, Ended]
 
 def open_pool(plan: CagePlan, workers: int) -> CagePool:
     """Return so many cages, each of which starts with its first job."""
-    return LocalRunner(plan.kind.name, [_cage(plan) for _ in range(workers)], plan.kind.guarantees)
-
-
-def _cage(plan: CagePlan) -> Cage:
+    kind = Cage
     if plan.kind.container:
         from assay.cage.container import ContainerCage
 
-        return ContainerCage(plan)
-    return Cage(plan)
+        kind = ContainerCage
+    return LocalRunner(plan.kind.name, [kind(plan) for _ in range(workers)], plan.kind.guarantees)

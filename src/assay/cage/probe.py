@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import platform
+import re
 import sys
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -23,7 +24,7 @@ from assay.cage.cage import CagePlan
 from assay.cage.cage_pool import open_pool
 from assay.cage.limits import Job
 from assay.cage.sandbox_kinds import SandboxKind
-from assay.errors import AssayError, StorageError
+from assay.errors import AssayError, SandboxRefused, StorageError
 from assay.io import files
 
 PLAIN = "assay.cage.children:run_source"
@@ -70,6 +71,8 @@ def _attack(kind: SandboxKind) -> ProbeFinding:
         try:
             ends = sandbox.run(jobs)
             failed = [one.name for one, ended in zip(ATTACKS, ends, strict=True) if not one.held(ended, bait)]
+        except SandboxRefused as refusal:
+            return ProbeFinding(kind.name, reason=f"does not start: {refusal.reason}")
         except AssayError as error:
             return ProbeFinding(kind.name, reason=str(error))
         left = [process for cage in sandbox.processes() for process in usage.below(cage, usage.processes())]
@@ -96,10 +99,12 @@ def _known(place: Path) -> dict[str, ProbeFinding]:
 
 
 def _place() -> Path:
-    """Return where findings lie: another place for each start of the machine, kernel, user, Python and version."""
+    """Return where findings lie: another place for each start of the machine, kernel, container, user and Python."""
     about = [platform.node(), platform.release(), __version__, sys.executable, sys.version, str(os.geteuid())]
     for file in ("/proc/sys/kernel/random/boot_id", "/proc/self/uid_map", "/proc/self/attr/current"):
         with contextlib.suppress(OSError):
             about.append(Path(file).read_text())
+    with contextlib.suppress(OSError):
+        about += re.findall("^(?:NoNewPrivs|Seccomp|CapEff).*", Path("/proc/self/status").read_text(), re.MULTILINE)
     name = blake2b("\n".join(about).encode(), digest_size=10).hexdigest()
     return user_cache_path("assay") / "sandbox" / f"{name}.json"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _NOT_PARTS = ("all", "dev")
 
+_CONTAINER = ("In a container, docs/howto/pod.md says what each kind needs.",)
+
 Finding = tuple[bool, str]
 """Whether all is well, and what was found."""
 
@@ -165,7 +167,8 @@ def _sandbox() -> Finding:
             lines = [str(finding), *(f"  {each}" for each in (*kind.guarantees, describe())), *refused]
             return True, f"\n{'':<15}".join(lines)
         refused.append(f"not {finding}")
-    return True, f"none holds here, so no program is run: {'; '.join(refused)}"
+    lines = ["none holds here, so no program is run", *refused, *_CONTAINER]
+    return True, f"\n{'':<15}".join(lines)
 
 
 def _chat() -> Finding:
