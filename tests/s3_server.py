@@ -141,6 +141,16 @@ class Traffic:
         return sum(not method or each[0] == method for each in self.requests)
 
 
+class _QuietServer(ThreadingHTTPServer):
+    """A server to whom clients may die."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Proxy:
     """A server before another one; `before` is called with method and path and may wait, or return a status."""
 
@@ -164,8 +174,7 @@ class Proxy:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _QuietServer(("127.0.0.1", 0), Handler)
         self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 

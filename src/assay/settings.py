@@ -16,7 +16,7 @@ from assay.errors import InputError, nearest
 
 Values = TypeVar("Values")
 
-_WANTED = {int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
+_WANTED = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
 
 QUANTISATIONS = ("none", "int8", "binary")
 READINGS = ("auto", "view", "source")
@@ -42,6 +42,8 @@ class IndexSettings:
     """Lines of a chunk of prose at most; measured on documentation queries."""
     overlap_lines: int = 0
     quantisation: str = "none"
+    refresh: bool = True
+    """Whether searches and servers bring it up to date; if not, it is read as it is, and no file need be here."""
     cache_gb: float = 20.0
     """How much the copies of indexes in buckets may take up in the user's cache; those used in the last hour stay."""
 

@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.options import SettingsOptions
+from assay.cli.workspaces import served_roots
+from assay.serve.search_tools import Page, SearchFilter, search, status
+from assay.serve.session import Session
+from assay.store.arrays import ArrayFile
 from assay.store.local_copies import RANGE
 from s3_server import READER, SECRET
 
@@ -231,6 +236,15 @@ def test_a_copy_that_is_not_as_written_is_fetched_again(assay, project: Path, in
     data[len(data) // 2] ^= 1
     copy.write_bytes(data)
     assert assay("status", project, "--index", indexed.place).status == 0
+    (project / "many.py").write_text("".join(f"def unit_{n}():\n    return {n}\n\n\n" * 20 for n in range(90)))
+    assert assay("index", project, "--index", indexed.place).status == 0
+    copy = max(copies(tmp_path), key=lambda path: path.stat().st_size)
+    data = bytearray(copy.read_bytes())
+    data[ArrayFile(copy)._places["vectors"][2] + (1 << 16)] ^= 1  # in a block that only a search reads
+    copy.write_bytes(data)
+    ran = assay("search", "send mail", f"{indexed.place}#postbox")
+    assert (ran.status, ran.out, "fetched again" in ran.err, "rebuild" in ran.err) == (2, "", True, False)
+    assert assay("search", "send mail", f"{indexed.place}#postbox").status == 0
     copy.write_bytes(data[:100])
     assert assay("search", "send mail", project, "--index", indexed.place).status == 0
 
@@ -240,3 +254,31 @@ def test_a_file_that_is_gone_from_a_bucket_is_said(assay, indexed):
     indexed.proxy.before = lambda _method, path: 404 if path.endswith(".segment") else None
     ran = assay("search", "send mail", f"{indexed.place}#postbox")
     assert (ran.status, ".segment is missing" in ran.err) == (2, True)
+
+
+def test_servers_answer_from_a_place(assay, project: Path, indexed, elsewhere: Path):
+    roots = served_roots([f"{indexed.place}#postbox"], SettingsOptions(None, None, None, (), False))
+    assert [root.name for root in roots] == ["postbox"]
+    session = Session(roots)
+    engine = session.place().engine
+    assert engine.view().report.files == 4
+    found = search(session, ["send mail"], "", keep=SearchFilter(), page=Page())
+    assert found.hits[0].path == "mail/send.py"
+    assert status(session, "").location == f"{indexed.place}#postbox"
+    (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
+    assay("index", project, "--index", indexed.place)
+    Session(roots).place().engine.view()
+    assert not list(elsewhere.iterdir())
+
+
+def test_an_index_that_is_not_to_be_refreshed_is_read_as_it_is(assay, project: Path, tmp_path: Path):
+    at = ("--index", tmp_path / "index", "--set", "index.refresh=false")
+    assert assay("index", project, "--index", tmp_path / "index").status == 0
+    (project / "parcel.py").write_text("def weigh_parcel(parcel):\n    return parcel.weight\n")
+    assert assay("search", "weigh a parcel", project, *at).status == 1
+    assert "stale     not known" in assay("status", project, *at).out
+    assert json.loads(assay("status", project, *at, "--format", "json").out)["stale"] is None
+    ran = assay("index", project, *at)
+    assert (ran.status, ran.err.count("\n"), "index.refresh is false" in ran.err) == (2, 1, True)
+    ran = assay("watch", project, *at)
+    assert (ran.status, "is read as it is" in ran.err) == (2, True), ran.err

@@ -139,8 +139,12 @@ def remembered(encoder: Encoder) -> Encoder:
 
 def index_of(root: Path, settings: Settings, encoder: Encoder | None = None) -> AnyIndex:
     """Return the index of a root, as yet neither opened nor refreshed."""
-    folder = _folder_of(root, settings)
-    return FolderIndex(root, folder, encoder or encoder_of(settings), build_of(settings), _described)
+    folder, encoder = _folder_of(root, settings), encoder or encoder_of(settings)
+    if settings.index.refresh:
+        return FolderIndex(root, folder, encoder, build_of(settings), _described)
+    from assay.search.published_index import PublishedIndex
+
+    return PublishedIndex(root, folder, encoder)
 
 
 def _folder_of(root: Path, settings: Settings) -> IndexFolder:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
+
+import platformdirs
 
 from assay.assemble.indexes import AnyIndex, encoder_of, index_of, root_of
 from assay.errors import InputError
@@ -25,7 +29,7 @@ def published(location: str, settings: Settings) -> list[tuple[str, PublishedInd
     if not names:
         raise InputError(f"there is no index in {place}: assay index PATH --index {place} makes one")
     folders = [(name, shared_folder(place.of(name), settings.index.cache_gb)) for name in names]
-    return [(name, PublishedIndex(name, folder, encoder)) for name, folder in folders]
+    return [(name, PublishedIndex(Path(name), folder, encoder)) for name, folder in folders]
 
 
 def indexes_at(path: str, settings_of: Callable[[Path], Settings]) -> Sequence[tuple[str, AnyIndex]]:
@@ -34,3 +38,22 @@ def indexes_at(path: str, settings_of: Callable[[Path], Settings]) -> Sequence[t
         return published(path, settings_of(Path(path)))
     root = root_of(path)
     return [(path, index_of(root, settings_of(root)))]
+
+
+def published_roots(location: str, settings: Settings) -> dict[Path, Settings]:
+    """Return a folder for each repository in a place, empty but for its name, with settings that read it as it is.
+
+    For what serves folders: the folders lie in the user's cache.
+    """
+    from assay.assemble.bucket_indexes import repositories_in
+
+    place, shelf = bucket_place(location), platformdirs.user_cache_path("assay") / "published"
+    roots = {}
+    for name in repositories_in(place):
+        each = str(place.of(name))
+        root = shelf / blake2b(each.encode(), digest_size=8).hexdigest() / name.rpartition("/")[2]
+        root.mkdir(parents=True, exist_ok=True)
+        roots[root.resolve()] = replace(settings, index=replace(settings.index, location=each, refresh=False))
+    if not roots:
+        raise InputError(f"there is no index in {place}: assay index PATH --index {place} makes one")
+    return roots

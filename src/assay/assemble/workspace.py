@@ -64,7 +64,8 @@ class Workspace:
     def guard(self) -> IndexGuard:
         """Return what tells who reads the index that it is damaged."""
         where = self.index.location if self.settings.index.location or is_bucket(self.index.location) else ""
-        return IndexGuard(self.index.check, rebuild_command(str(self.index.root), where))
+        path = str(self.index.root) if self.settings.index.refresh and self.index.root.is_dir() else "PATH"
+        return IndexGuard(self.index.check, rebuild_command(path, where), is_bucket(where))
 
     def search(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> list[Hit]:
         """Return the best hits of some queries, united."""
@@ -110,6 +111,8 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
     memory, and the workspace's note says so. An `encoder` stands for the one that the settings name.
     """
     check(settings.search)
+    if check_all and not settings.index.refresh:
+        raise InputError("index.refresh is false, and nothing is indexed then: leave that setting out")
     index = index_of(root, settings, encoder)
     if check_all:
         index.check()

@@ -150,7 +150,8 @@ def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
     if standing is None:
         return True, f"none of {root} yet; the first search makes it"
     behind = f"{counted(len(standing.stale), 'file')} stale, which the next search sees to"
-    said = behind if standing.stale else "up to date"
+    now = "up to date" if standing.is_compared else "read as it is"
+    said = behind if standing.stale else now
     return True, f"of {root}: {counted(standing.report.files, 'file')}, whole, {standing.rebuild_because or said}"
 
 

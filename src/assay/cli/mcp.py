@@ -35,7 +35,7 @@ def mcp(given: McpOptions) -> None:
 
     Tools: search, related, outline, pattern, status, rank. Needs the extra mcp.
     """
-    from assay.cli.workspaces import folders_of, say
+    from assay.cli.workspaces import say, served_roots
     from assay.errors import MissingExtra
     from assay.serve.listen import listening
     from assay.serve.session import Session
@@ -44,13 +44,11 @@ def mcp(given: McpOptions) -> None:
         from assay.serve.mcp_server import LOOPBACK, serve_http, serve_stdio
     except ModuleNotFoundError as error:
         raise MissingExtra("assay mcp", "mcp", "mcp") from error
-    folders = folders_of(given.roots, given.chosen, "serve")
-    session = Session(
-        {root: given.chosen.settings(root) for root in folders}, schemes=() if given.no_clone else ("https",)
-    )
+    roots = served_roots(given.roots, given.chosen)
+    session = Session(roots, schemes=() if given.no_clone else ("https",))
     if given.port is None:
         serve_stdio(session)
         return
     listener = listening(LOOPBACK, given.port, "--http")
-    say(f"serving {', '.join(map(str, folders))} at http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
+    say(f"serving {', '.join(map(str, roots))} at http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
     serve_http(session, listener)

@@ -88,18 +88,17 @@ def serve(given: ServeOptions) -> None:
         from assay.serve.http.work import AnswerThreads
     except ModuleNotFoundError as error:
         raise MissingExtra("assay serve", "fastapi and uvicorn", "serve") from error
-    folders = _folders(given.roots, given.chosen, given.truth)
-    settings = {root: given.chosen.settings(root) for root in folders}
+    settings = _roots(given.roots, given.chosen, given.truth)
     _check(settings, given.truth, given.benches)
     session = Session(settings, schemes=() if given.no_clone else ("https",), waits=Waits(first_s=FIRST_S))
     listener = listening(given.host, given.port)
     token = os.environ.get(TOKEN, "")
     rules, address = server.rules_of(listener, given.host, token), server.address_of(listener, given.host)
-    own = [ReportSource(root.name, root / FOLDER, root) for root in folders]
+    own = [ReportSource(root.name, root / FOLDER, root) for root in settings]
     reports = Reports([*own, *(ReportSource(_called(each), each, each) for each in given.benches)])
     labeller, workers = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
     app = app_of(session, labeller, reports, workers, with_token=bool(rules.token))
-    say(f"serving {', '.join(map(str, folders))} at {address}")
+    say(f"serving {', '.join(map(str, settings))} at {address}")
     if rules.token:
         say(f"open {address}?token={f'${TOKEN}' if token else rules.token}")
         say("there is no TLS: whoever can listen in on the network can read the token and the answers")
@@ -110,15 +109,15 @@ def serve(given: ServeOptions) -> None:
     server.run(Guard(app, rules, Rate(given.rate)), listener)
 
 
-def _folders(roots: Sequence[str], chosen: SettingsOptions, truth: Path | None) -> list[Path]:
-    """Return the folders to serve, each once; what is of one folder alone is refused with several."""
-    from assay.cli.workspaces import folders_of
+def _roots(roots: Sequence[str], chosen: SettingsOptions, truth: Path | None) -> dict[Path, Settings]:
+    """Return the roots to serve, each once; what is of one root alone is refused with several."""
+    from assay.cli.workspaces import served_roots
     from assay.errors import InputError
 
-    folders = folders_of(roots, chosen, "serve")
-    if truth and len(folders) > 1:
+    served = served_roots(roots, chosen)
+    if truth and len(served) > 1:
         raise InputError("--truth names one file, and several paths were given: serve them one by one")
-    return folders
+    return served
 
 
 def _check(settings: Mapping[Path, Settings], truth: Path | None, benches: Sequence[Path]) -> None:

@@ -104,7 +104,11 @@ def _about(index: AnyIndex, standing: Freshness | None, damage: str) -> dict[str
     about: dict[str, Any] = {"root": str(index.root), "location": index.location}
     if standing and not damage:
         left_out = [{"path": each.path, "reason": each.reason} for each in standing.report.skipped]
-        about = {**_facts(index, standing), "stale": asdict(standing.stale), "left_out": left_out}
+        about = {
+            **_facts(index, standing),
+            "stale": asdict(standing.stale) if standing.is_compared else None,
+            "left_out": left_out,
+        }
         about |= {"notes": dict(standing.report.notes), "rebuild_because": standing.rebuild_because}
     return about | {"indexed": standing is not None, "whole": bool(standing and not damage), "damage": damage}
 
@@ -119,7 +123,7 @@ def _text(index: AnyIndex, standing: Freshness, *, verbose: bool) -> str:
             rows.append(f"{'stale':<10}{counted(len(paths), 'file')} {what} since")
             rows += [f"{'':<12}{path}" for path in paths if verbose]
     if not standing.stale:
-        rows.append(f"{'stale':<10}no file")
+        rows.append(f"{'stale':<10}{'no file' if standing.is_compared else 'not known: it is read as it is'}")
     if standing.rebuild_because:
         rows.append(f"{'stale':<10}all of it: {standing.rebuild_because}")
     rows += _group("left out", {each.path: each.reason for each in standing.report.skipped}, verbose=verbose)

@@ -9,11 +9,14 @@ from typing import Any
 import click
 
 from assay.assemble.indexes import AnyIndex, root_of
+from assay.assemble.published import published_roots
 from assay.assemble.workspace import Workspace, open_workspaces
 from assay.cli.options import SettingsOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, printable
 from assay.search.index_report import IndexReport
+from assay.settings import Settings
+from assay.store.bucket_place import is_bucket
 from assay.store.place import holds_many
 
 PATIENCE_S = 0.5
@@ -54,6 +57,19 @@ def folders_of(roots: Sequence[str], chosen: SettingsOptions, verb: str) -> list
     if chosen.location and len(folders) > 1 and not holds_many(chosen.location):
         raise InputError(f"--index names one index, and several paths were given: {verb} them one by one")
     return folders
+
+
+def served_roots(roots: Sequence[str], chosen: SettingsOptions) -> dict[Path, Settings]:
+    """Return the roots to serve with their settings: folders, and those that stand for what is in a bucket."""
+    folders = folders_of([path for path in roots if not is_bucket(path)], chosen, "serve") if _any_folder(roots) else []
+    served = {root: chosen.settings(root) for root in folders}
+    for place in filter(is_bucket, roots):
+        served |= published_roots(place, chosen.settings(Path(place)))
+    return served
+
+
+def _any_folder(roots: Sequence[str]) -> bool:
+    return not roots or not all(map(is_bucket, roots))
 
 
 def say(message: str) -> None:

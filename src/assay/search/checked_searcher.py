@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from assay.errors import AssayError, DamagedIndex
+from assay.errors import AssayError, DamagedIndex, StorageError
 from assay.protocols import Searcher
 from assay.types import Hit, Query
 
@@ -29,6 +29,8 @@ class IndexGuard:
     """Reads every byte, and returns what is damaged."""
     rebuild: str
     """The command that rebuilds the index."""
+    is_copied: bool = False
+    """Whether copies are read, of which `check` fetches again what is not as written."""
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -36,8 +38,12 @@ class IndexGuard:
         try:
             yield
         except DamagedIndex as damage:
-            found = self.check() or str(damage)
-            raise DamagedIndex(f"the index is corrupt: {found}; {self.rebuild} rebuilds it") from damage
+            found = self.check()
+            if self.is_copied and not found:
+                raise StorageError(
+                    f"a copy of the index was corrupt and is fetched again ({damage}): try again"
+                ) from damage
+            raise DamagedIndex(f"the index is corrupt: {found or damage}; {self.rebuild} rebuilds it") from damage
         except AssayError:
             raise
         except Exception as error:

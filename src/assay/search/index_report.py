@@ -54,3 +54,5 @@ class Freshness:
     """The format it is stored in, with its version."""
     rebuild_because: str = ""
     """Why the next refresh would make it anew, or empty."""
+    is_compared: bool = True
+    """Whether files were looked at; those of an index that is read as it is need not be here."""

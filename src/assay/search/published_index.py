@@ -21,13 +21,15 @@ from assay.store.snapshot import Snapshot
 
 
 class PublishedIndex:
-    """The index of one repository, by its name instead of its folder."""
+    """The index of one root, of which no file need be here."""
 
-    def __init__(self, name: str, folder: IndexFolder, encoder: Encoder) -> None:
-        self.root = Path(name)
+    def __init__(self, root: Path, folder: IndexFolder, encoder: Encoder) -> None:
+        self.root = root
         self.encoder = encoder
         self._folder = folder
         self._index = FolderIndex(self.root, folder, encoder)
+        self._read: tuple[str, IndexReport] | None = None
+        """A version's catalog, and what the version holds."""
 
     @property
     def location(self) -> str:
@@ -57,7 +59,11 @@ class PublishedIndex:
 
     def status(self) -> IndexReport | None:
         """Say what it holds; None where there is none."""
-        return self._index.status()
+        catalog = self._folder.catalog()
+        if self._read is None or self._read[0] != catalog:
+            report = self._index.status()
+            self._read = None if report is None else (catalog, report)
+        return self._read and self._read[1]
 
     def last(self) -> IndexReport | None:
         """Say what it holds; None where there is none."""
@@ -69,11 +75,14 @@ class PublishedIndex:
         if manifest is None or report is None:
             return None
         updated_s = manifest.checked_ns / 1e9
-        return Freshness(report, Differences(), updated_s, manifest.identity.encoder, self._index.form)
+        made_by = manifest.identity.encoder
+        return Freshness(report, Differences(), updated_s, made_by, self._index.form, is_compared=False)
 
     def describe(self, progress: Progress | None = None) -> IndexReport:  # noqa: ARG002
         """Refuse: descriptions are of files, which are not here."""
-        raise InputError(f"{self.location} is read as it is: describe it where its files are, with --index")
+        raise InputError(
+            f"{self.location} is read as it is: describe it where its files are, and without index.refresh=false"
+        )
 
     def check(self) -> str:
         """Read every byte; return what is damaged, or nothing."""
@@ -81,7 +90,9 @@ class PublishedIndex:
 
     def keeping(self) -> AbstractContextManager[None]:
         """Refuse: nothing here could change it."""
-        raise InputError(f"{self.location} is read as it is: keep it up to date where its files are, with --index")
+        raise InputError(
+            f"{self.location} is read as it is: keep it up to date where its files are, and without index.refresh=false"
+        )
 
     def torn(self) -> bool:
         """Say whether a file in use was written to or cut off."""

@@ -1,0 +1,215 @@
+"""Writers that know nothing of one another, writers that die, and readers meanwhile: one whole version each time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from assay.encode.hashed import HashedEncoder
+from assay.errors import StorageError
+from assay.search.folder_index import FolderIndex
+from assay.store.bucket_place import bucket_place
+from assay.store.folder import IndexFolder
+from assay.store.local_blobs import LocalBlobs
+from assay.store.local_copies import LocalCopies
+from assay.store.manifest import MANIFEST
+from assay.store.shared_place import UNNAMED_S, SharedPlace
+
+ENCODER = HashedEncoder("16")
+ROUNDS = 6
+KILLS = 4
+
+
+def write(root: Path, version: object, files: int = 3) -> Path:
+    root.mkdir(parents=True, exist_ok=True)
+    for number in range(files):
+        (root / f"part{number}.py").write_text(f"def part_{number}():\n    return 'version {version}'\n")
+    return root
+
+
+def machine(root: Path, cache: Path, place: str) -> FolderIndex:
+    """Return the index in a bucket as a machine with a cache of its own has it."""
+    from assay.store.bucket_blobs import BucketBlobs
+
+    where = bucket_place(f"{place}#shared")
+    copies = LocalCopies(cache, cache, 1 << 30)
+    return FolderIndex(root, IndexFolder(cache, SharedPlace(str(where), BucketBlobs(where), copies)), ENCODER)
+
+
+def texts(index: FolderIndex) -> list[str]:
+    return sorted(chunk.text for chunk in index.folder.open().snapshot().living())
+
+
+def versions(index: FolderIndex) -> set[str]:
+    return {text.rpartition("version ")[2].partition("'")[0] for text in texts(index)}
+
+
+def test_two_writers_at_once_leave_what_one_of_them_wrote(shelf, tmp_path: Path):
+    here, there = (machine(write(tmp_path / name, "0"), tmp_path / f"{name}.cache", shelf.place) for name in "ab")
+    for turn in range(ROUNDS):
+        for name, index in (("a", here), ("b", there)):
+            write(index.root, f"{turn}{name}")
+        barrier = threading.Barrier(2)
+
+        def refresh(index: FolderIndex, barrier: threading.Barrier = barrier) -> int:
+            barrier.wait()
+            return index.refresh().chunks
+
+        with ThreadPoolExecutor(2) as pool:
+            assert set(pool.map(refresh, (here, there))) == {3}
+        reader = machine(tmp_path / "nowhere", tmp_path / f"reader{turn}", shelf.place)
+        assert reader.check() == ""
+        found = texts(reader)
+        assert len(found) == len(set(found)) == 3
+        assert len(versions(reader)) == 1
+        ids = [chunk.id for chunk in reader.snapshot().living()]
+        assert len(ids) == len(set(ids))
+
+
+def test_who_was_overtaken_works_out_again_what_differs(shelf, tmp_path: Path):
+    here, there = (machine(write(tmp_path / name, name), tmp_path / f"{name}.cache", shelf.place) for name in "ab")
+    here.refresh()
+    puts = []
+
+    def overtake(method: str, path: str) -> None:
+        if method == "PUT" and path.endswith(MANIFEST):
+            puts.append(path)
+            if len(puts) == 1:
+                write(here.root, "later")
+                here.refresh()
+
+    shelf.proxy.before = overtake
+    there.refresh()
+    assert len(puts) == 3
+    swaps = [status for method, path, status in shelf.requests if path.endswith(MANIFEST) and method == "PUT"]
+    assert swaps == [200, 200, 412, 200]
+    assert versions(machine(tmp_path, tmp_path / "reader", shelf.place)) == {"b"}
+
+
+def test_who_is_always_overtaken_gives_up(shelf, tmp_path: Path):
+    index = machine(write(tmp_path / "a", "1"), tmp_path / "a.cache", shelf.place)
+    index.refresh()
+    write(index.root, "2")
+    shelf.proxy.before = lambda method, path: 412 if method == "PUT" and path.endswith(MANIFEST) else None
+    with pytest.raises(StorageError, match="other machines write"):
+        index.refresh()
+    assert sum(method == "PUT" and path.endswith(MANIFEST) for method, path, _ in shelf.requests) == 1 + 3
+
+
+@pytest.mark.parametrize("kill_at", range(KILLS))
+def test_a_writer_killed_before_its_manifest_leaves_the_version_before(shelf, tmp_path: Path, kill_at: int):
+    root, place = write(tmp_path / "a", "1"), f"{shelf.place}#shared"
+    run = [sys.executable, "-m", "assay", "index", str(root), "--index", place, "--encoder", "hash:16"]
+    subprocess.run(run, check=True, capture_output=True)
+    write(root, "2", files=4)
+    seen, begun = [], threading.Event()
+
+    def kill(method: str, path: str) -> int | None:
+        begun.wait(10)
+        if method in ("PUT", "POST"):
+            seen.append(path)
+            if len(seen) > kill_at or path.endswith(MANIFEST):
+                os.kill(process.pid, signal.SIGKILL)
+                return 503
+        return None
+
+    shelf.proxy.before = kill
+    process = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    begun.set()
+    assert process.wait(60) == -signal.SIGKILL
+    shelf.proxy.before = lambda _method, _path: None
+    reader = machine(tmp_path, tmp_path / "reader", shelf.place)
+    assert (reader.check(), versions(reader), len(texts(reader))) == ("", {"1"}, 3)
+    done = subprocess.run(run, check=True, capture_output=True, text=True)
+    assert "4 files" in done.stdout
+    reader = machine(tmp_path, tmp_path / "later", shelf.place)
+    assert (reader.check(), versions(reader), len(texts(reader))) == ("", {"2"}, 4)
+
+
+def test_readers_see_one_version_while_it_is_replaced(shelf, tmp_path: Path):
+    writer = machine(write(tmp_path / "a", "0"), tmp_path / "a.cache", shelf.place)
+    writer.refresh()
+    stopped, seen = threading.Event(), [set[str](), set[str]()]
+
+    def read(number: int) -> int:
+        rounds = 0
+        while not stopped.is_set() or not rounds:
+            index = machine(tmp_path, tmp_path / f"reader{number}", shelf.place)
+            found = versions(index)
+            assert len(found) == 1
+            seen[number] |= found
+            rounds += 1
+        return rounds
+
+    with ThreadPoolExecutor(2) as pool:
+        readers = [pool.submit(read, number) for number in range(2)]
+        try:
+            for turn in range(1, 8):
+                write(writer.root, turn)
+                writer.refresh()
+        finally:
+            stopped.set()
+        assert all(reader.result(60) for reader in readers)
+    assert versions(machine(tmp_path, tmp_path / "last", shelf.place)) == {"7"}
+
+
+def in_folder(tmp_path: Path, most_bytes: int = 1 << 30) -> Callable[[str], IndexFolder]:
+    """Return what opens an index that is shared through a folder, for what needs no server."""
+    there = tmp_path / "there"
+    there.mkdir()
+
+    def opened(machine: str) -> IndexFolder:
+        cache = tmp_path / machine
+        return IndexFolder(cache, SharedPlace("shared", LocalBlobs(there), LocalCopies(cache, tmp_path, most_bytes)))
+
+    return opened
+
+
+def test_what_no_manifest_names_goes_after_a_day(tmp_path: Path):
+    open_folder = in_folder(tmp_path)
+    root = write(tmp_path / "a", "1")
+    FolderIndex(root, open_folder("one"), ENCODER).refresh()
+    young, old = (tmp_path / "there" / f"{name}.segment" for name in ("young", "old"))
+    for file in (young, old):
+        file.write_bytes(b"left by a writer that died")
+    os.utime(old, (time.time() - UNNAMED_S - 60,) * 2)
+    write(root, "2")
+    FolderIndex(root, open_folder("one"), ENCODER).refresh()
+    assert (young.exists(), old.exists()) == (True, False)
+    assert len(list((tmp_path / "there").glob("*.segment"))) == 1 + 2  # the version before may be mapped
+
+
+def test_copies_that_nobody_used_for_long_make_room(tmp_path: Path):
+    open_folder = in_folder(tmp_path, most_bytes=1)
+    root = write(tmp_path / "a", "1")
+    FolderIndex(root, open_folder("writer"), ENCODER).refresh()
+    reader = FolderIndex(root, open_folder("reader"), ENCODER)
+    reader.status()
+    first = {file.name for file in (tmp_path / "reader").iterdir()}
+    for file in (tmp_path / "reader").iterdir():
+        os.utime(file, (time.time() - 7200, file.stat().st_mtime))
+    write(root, "2")
+    FolderIndex(root, open_folder("writer"), ENCODER).refresh()
+    again = FolderIndex(root, open_folder("reader"), ENCODER)
+    assert again.status().files == 3
+    assert not first & {file.name for file in (tmp_path / "reader").iterdir()}
+    assert versions(again) == {"2"}
+
+
+def test_a_manifest_asked_for_just_now_is_not_asked_for_again(shelf, tmp_path: Path):
+    index = machine(write(tmp_path / "a", "1"), tmp_path / "a.cache", shelf.place)
+    index.refresh()
+    shelf.proxy.traffic.clear()
+    for _ in range(20):
+        index.snapshot()
+        index.status()
+    assert not shelf.requests
