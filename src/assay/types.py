@@ -58,6 +58,8 @@ class Chunk:
     signature: str = ""
     description: str = ""
     """What a language model says of it, where an index was described."""
+    root: str = ""
+    """Which of several roots it lies in, by the name that this one was given; empty where one is searched."""
 
     @property
     def about(self) -> str:

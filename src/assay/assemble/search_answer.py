@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
 
+from assay.assemble.corpus_search import CorpusSearch
+from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.pipeline import translator
 from assay.assemble.workspace import Workspace
-from assay.errors import MissingExtra, ModelUnavailable
+from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.search.literal import LiteralMatch, literal_matches, reading_order
 from assay.search.rerank import UNREAD
 from assay.search.translation import unread_note
-from assay.types import Hit, Query
+from assay.types import Hit, Problem, Query
 
 _TOO_LATE = (
     "the reranker had no time to read {unread} of the first hits, which keep the order of the ranking; "
@@ -49,6 +51,10 @@ class Answer(Sequence[Hit]):
     """What the answer does without, and why: a reranker in time, or the words of a language that is not read."""
     matches: tuple[LiteralMatch, ...] | None = None
     """Every place that holds a query letter by letter, if that was asked for."""
+    problems: tuple[Problem, ...] = ()
+    """Roots that could not be asked, each with the reason; the hits are those of the others."""
+    truncated: bool = False
+    """Whether there was no time to ask every root, or to bring it up to date; `problems` names these, too."""
 
     def __bool__(self) -> bool:
         """Say whether anything was found."""
@@ -74,51 +80,76 @@ class Answer(Sequence[Hit]):
 def answer(
     workspaces: Sequence[Workspace], queries: Sequence[Query], k: int, *, literal: bool = False, named: bool = False
 ) -> Answer:
-    """Ask every workspace every query and unite what they found; scores of several roots are compared as they are.
+    """Ask all workspaces every query, in one pass where their settings are the same.
 
     With `literal`, count every place that holds a query letter by letter. With `named`, and with several workspaces,
     each path has the name of its root before it, so that it can be opened from where that name was given.
     """
+    found = joint_answer(joint_searches(workspaces), queries, k, named=named)
+    if not literal:
+        return found
+    named = named or len(workspaces) > 1
+    every = {place for one in workspaces for query in queries for place in _literal(one, query, named=named)}
+    return replace(found, relevant=found.relevant or bool(every), matches=tuple(sorted(every, key=reading_order)))
+
+
+def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: int, *, named: bool = False) -> Answer:
+    """Ask every query what some searches search, and return one answer; their probabilities compare as they are."""
     hits: list[Hit] = []
     notes: list[str] = []
-    places: set[LiteralMatch] = set()
-    sure, named = False, named or len(workspaces) > 1
-    for workspace in workspaces:
-        found, note = _found(workspace, queries, k)
+    asked: list[JointSearch] = []
+    sure, named = False, named or sum(len(each.members) for each in searches) > 1
+    for each in searches:
+        found, note, search = _found(each, queries, k)
+        asked.append(search)
         notes += [note] if note else []
-        sure = sure or workspace.is_relevant(found, reranked=not note)
-        hits += (_with_workspace_path(hit, workspace) for hit in found) if named else found
-        for query in queries if literal else ():
-            with workspace.guard.reading():
-                every = literal_matches(workspace.snapshot, query)
-            places.update(replace(each, path=_path(workspace, each.path)) if named else each for each in every)
-    if len(workspaces) > 1:
-        hits.sort(key=lambda hit: -hit.score)
+        sure = sure or search.corpus_search.is_relevant(found, reranked=not note)
+        hits += (_with_root(hit, each.members[0].name) for hit in found) if named else found
+    if len(searches) > 1:
+        hits.sort(key=lambda hit: (-hit.score, hit.chunk.path))
     readings = [translator().read(query.text) for query in queries]
     notes += [unread_note(one.language) for one in readings if not one.is_read]
     return Answer(
         hits=tuple(hits[:k]),
-        relevant=bool(places) or (sure and any(one.is_read for one in readings)),
-        corrected=_corrected(workspaces, queries, tuple(one.text for one in readings)),
+        relevant=sure and any(one.is_read for one in readings),
+        corrected=_corrected(asked, queries, tuple(one.text for one in readings)),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
-        stale=any(workspace.report.stale for workspace in workspaces),
+        stale=any(member.report.stale for each in asked for member in each.members),
         notes=tuple(dict.fromkeys(notes)),
-        matches=tuple(sorted(places, key=reading_order)) if literal else None,
+        problems=tuple(problem for each in asked for problem in each.problems),
     )
 
 
-def _found(workspace: Workspace, queries: Sequence[Query], k: int) -> tuple[list[Hit], str]:
-    """Return the hits of one workspace, and how they are not reranked as its settings ask, if they are not."""
-    settings = workspace.settings.search
+def _found(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[list[Hit], str, JointSearch]:
+    """Return the hits of one search, how they are not reranked as its settings ask, if they are not, and what answered.
+
+    What is damaged is left out where it is not all there is.
+    """
     try:
-        hits = workspace.search(queries, k)
+        return *_reranked(joint.corpus_search, queries, k), joint
+    except DamagedIndex:
+        if len(joint.members) == 1:
+            raise
+    return _found(joint.without_damaged(), queries, k)
+
+
+def _reranked(search: CorpusSearch, queries: Sequence[Query], k: int) -> tuple[list[Hit], str]:
+    settings = search.settings
+    try:
+        hits = search.search(queries, k)
     except (ModelUnavailable, MissingExtra) as error:
         if not settings.reranker:
             raise
         without = f"not reranked by '{settings.reranker}': {error}"
-        return workspace.search(queries, k, reranked=False), without
+        return search.search(queries, k, reranked=False), without
     unread = UNREAD.get() if settings.reranker else 0
     return hits, _TOO_LATE.format(unread=unread, ms=settings.rerank_ms) if unread else ""
+
+
+def _literal(workspace: Workspace, query: Query, *, named: bool) -> list[LiteralMatch]:
+    with workspace.guard.reading():
+        every = literal_matches(workspace.snapshot, query)
+    return [replace(each, path=_path(workspace.name, each.path)) for each in every] if named else list(every)
 
 
 def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named: bool = False) -> Answer:
@@ -127,26 +158,28 @@ def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named:
 
     with workspace.guard.reading():
         found = related(workspace.snapshot, path, line, k)
-    hits = tuple(_with_workspace_path(hit, workspace) if named else hit for hit in found)
+    hits = tuple(_with_root(hit, workspace.name) if named else hit for hit in found)
     return Answer(hits, relevant=bool(hits), stale=workspace.report.stale)
 
 
-def _corrected(workspaces: Sequence[Workspace], queries: Sequence[Query], read: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the queries as read, their spelling corrected by the first workspace that corrects one.
+def _corrected(searches: Sequence[JointSearch], queries: Sequence[Query], read: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the queries as read, their spelling corrected by the first search that corrects one.
 
     Return none where that is what was typed.
     """
-    for workspace in workspaces:
-        with workspace.guard.reading():
-            corrected = tuple(map(workspace.speller.corrected, read))
+    for search in (each.corpus_search for each in searches):
+        with search.guard.reading():
+            corrected = tuple(map(search.speller.corrected, read))
         if corrected != read:
             return corrected
     return () if read == tuple(query.text for query in queries) else read
 
 
-def _with_workspace_path(hit: Hit, workspace: Workspace) -> Hit:
-    return replace(hit, chunk=replace(hit.chunk, path=_path(workspace, hit.chunk.path)))
+def _with_root(hit: Hit, name: str) -> Hit:
+    """Return a hit whose path has its root before it: that of its chunk, or the one that was asked alone."""
+    root = hit.chunk.root or name
+    return replace(hit, chunk=replace(hit.chunk, path=_path(root, hit.chunk.path), root=root))
 
 
-def _path(workspace: Workspace, path: str) -> str:
-    return Path(workspace.name, path).as_posix()
+def _path(root: str, path: str) -> str:
+    return Path(root, path).as_posix()

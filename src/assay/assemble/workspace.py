@@ -7,18 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from assay.assemble.corpus_search import CorpusSearch
 from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root_of
-from assay.assemble.pipeline import check, dictionary, searcher_of, weights_folder
+from assay.assemble.pipeline import check
 from assay.corpus.clone import is_url
 from assay.errors import InputError, StorageError, UnwritableIndex
 from assay.protocols import Encoder, Progress, Searcher
-from assay.search.checked_searcher import CheckedSearcher, IndexGuard, rebuild_command
-from assay.search.hybrid import is_relevant
+from assay.search.checked_searcher import IndexGuard, rebuild_command
 from assay.search.index_report import IndexReport
-from assay.search.rerank import RANKING, before_reranking
-from assay.search.spelling import Speller
-from assay.search.union import union
-from assay.settings import SearchSettings, Settings
+from assay.settings import Settings
 from assay.store.bucket_place import is_bucket
 from assay.store.place import holds_many, located
 from assay.store.snapshot import Snapshot
@@ -43,22 +40,14 @@ class Workspace:
         return self.index.snapshot()
 
     @cached_property
-    def speller(self) -> Speller:
-        """Return what corrects the spelling of queries."""
-        return Speller(self.snapshot, dictionary)
+    def corpus_search(self) -> CorpusSearch:
+        """Return what searches this root alone."""
+        return CorpusSearch(self.snapshot, self.index.encoder, self.settings.search, self.guard)
 
-    @cached_property
+    @property
     def searcher(self) -> Searcher:
         """Return the searcher that the settings ask for."""
-        return self._searcher_by(self.settings.search)
-
-    @cached_property
-    def unreranked(self) -> Searcher:
-        """Return the same without its reranker, for where that is not to be had."""
-        return self._searcher_by(replace(self.settings.search, reranker=""))
-
-    def _searcher_by(self, settings: SearchSettings) -> Searcher:
-        return CheckedSearcher(searcher_of(self.snapshot, self.index.encoder, settings, self.speller), self.guard)
+        return self.corpus_search.searcher
 
     @cached_property
     def guard(self) -> IndexGuard:
@@ -67,9 +56,13 @@ class Workspace:
         path = str(self.index.root) if self.settings.index.refresh and self.index.root.is_dir() else "PATH"
         return IndexGuard(self.index.check, rebuild_command(path, where), is_bucket(where))
 
-    def search(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> list[Hit]:
+    def search(self, queries: Sequence[Query], k: int) -> list[Hit]:
         """Return the best hits of some queries, united."""
-        return union((self.searcher if reranked else self.unreranked).search(queries, k), k)
+        return self.corpus_search.search(queries, k)
+
+    def is_relevant(self, hits: Sequence[Hit]) -> bool:
+        """Say whether a hit is likely right; see `CorpusSearch`."""
+        return self.corpus_search.is_relevant(hits)
 
     def refresh(self, progress: Progress | None = None) -> tuple[Workspace, IndexReport]:
         """Bring the index up to date; return what to search from now on, this one if that did not change."""
@@ -79,18 +72,6 @@ class Workspace:
             report = _as_before(self.index, refusal)
         same = self.index.snapshot() is self.snapshot and report.stale == self.report.stale
         return (self if same else replace(self, report=report)), report
-
-    def is_relevant(self, hits: Sequence[Hit], *, reranked: bool = True) -> bool:
-        """Say whether a hit is likely right, by the ranking alone; where scores are no probabilities, any hit is.
-
-        A reranker only says which of some texts is the better one, and one of them always is.
-        """
-        search = self.settings.search
-        blended = any(RANKING in hit.why for hit in hits)
-        if search.ranking == "learned" and (blended or not (reranked and search.reranker)):
-            own = before_reranking(hits) if blended else hits
-            return is_relevant(own, self.index.encoder.name, weights_folder(search))
-        return bool(hits)
 
 
 def open_workspace(  # noqa: PLR0913  how it is brought up to date
@@ -198,11 +179,11 @@ def named_roots(
     for path in paths:
         roots.setdefault(root_of(path, refresh=refresh, hint=hint), path)
     settings = {root: settings_of(root) for root in roots}
-    _refuse_one_place_for_many(settings)
+    refuse_one_place_for_many(settings)
     return [NamedRoot(root, str(root) if is_url(path) else path, settings[root]) for root, path in roots.items()]
 
 
-def _refuse_one_place_for_many(settings: Mapping[Path, Settings]) -> None:
+def refuse_one_place_for_many(settings: Mapping[Path, Settings]) -> None:
     """Raise InputError where several roots would have one index."""
     given = [(each.index.location, root) for root, each in settings.items() if each.index.location]
     single = [located(location, root) for location, root in given if not holds_many(location)]

@@ -20,6 +20,9 @@ from assay.search.excerpt import Line, excerpt, fit, lines, terms_to_mark
 from assay.terms import tokens
 from assay.types import Hit
 
+_MOST_PROBLEMS = 5
+"""Roots that standard error names one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -60,7 +63,11 @@ class AnswerOutput:
             first["language"] = self.answer.language
         if self.answer.notes:
             first["notes"] = list(self.answer.notes)
-        rest = {"index": about(self.opened), **self._matches()}
+        if self.answer.problems:
+            first["problems"] = [{"root": each.where, "problem": each.what} for each in self.answer.problems]
+        if self.answer.truncated:
+            first["truncated"] = True
+        rest = {"index": about(self.opened, brief=self.look.budget is not None), **self._matches()}
         hits = self._fitting(dumps(first | rest | {"hits": []}), lambda hit: dumps(as_dict(hit)) + ", ")
         return dumps(first | {"hits": list(map(as_dict, hits))} | rest) + "\n"
 
@@ -136,6 +143,10 @@ def explain(answer: Answer, opened: Sequence[Workspace], *, hidden: bool = False
         say(f"{how}: {', '.join(map(repr, answer.corrected))}")
     for note in answer.notes:
         say(note)
+    for problem in answer.problems[:_MOST_PROBLEMS]:
+        say(f"not all roots were searched: {problem}")
+    if len(answer.problems) > _MOST_PROBLEMS:
+        say(f"{len(answer.problems) - _MOST_PROBLEMS} more roots were not searched; --format json lists them")
     if answer and not answer.relevant:
         nearest = "--nearest prints the nearest" if hidden else "these are only the nearest"
         say(f"nothing relevant here, it seems; {nearest}")
@@ -147,6 +158,7 @@ def as_dict(hit: Hit) -> dict[str, Any]:
     """Return a hit as JSON has it (docs/formats.md); lines are 1-based and inclusive."""
     chunk = hit.chunk
     return {
+        **({"root": chunk.root} if chunk.root else {}),
         "path": chunk.path,
         "start_line": chunk.start_line,
         "end_line": chunk.end_line,

@@ -51,6 +51,41 @@ class SettingsOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class RootsOptions:
+    """What the options say about which roots are searched, and for how long they are opened."""
+
+    places: tuple[str, ...] = option(
+        "--roots",
+        multiple=True,
+        metavar="FILE|GLOB",
+        help="Search the folders and URLs that FILE lists, one a line, or the folders that match GLOB. Repeatable.",
+    )
+    repositories: tuple[str, ...] = option(
+        "--repo",
+        multiple=True,
+        metavar="GLOB",
+        help="Search only repositories whose name or path matches; !GLOB excludes. Repeatable.",
+    )
+    deadline_s: float = option(
+        "--deadline",
+        type=click.FloatRange(min=0),
+        default=0.0,
+        metavar="S",
+        help="After S seconds, search the other roots as they were last indexed; 0: no limit.",
+    )
+
+    def roots(self, paths: Sequence[str]) -> list[str]:
+        """Return the roots to search, by default the current folder."""
+        from assay.assemble.many_roots import roots_in
+
+        return [*paths, *roots_in(self.places)] or ["."]
+
+    def are_several(self, paths: Sequence[str]) -> bool:
+        """Say whether several roots are meant, even if one is left."""
+        return len(paths) > 1 or bool(self.places or self.repositories)
+
+
+@dataclass(frozen=True, slots=True)
 class FilterOptions:
     """What the options say about the corpus to keep."""
 

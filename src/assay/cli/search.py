@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
-from assay.cli.options import FilterOptions, SettingsOptions
+from assay.cli.options import FilterOptions, RootsOptions, SettingsOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class SearchOptions:
     more: tuple[str, ...] = option(
         "-q", "--query", multiple=True, metavar="TEXT", help="One more query; the hits are merged. Repeatable."
     )
+    many: RootsOptions = shared(RootsOptions)
     limit: int | None = options.limit()
     filters: FilterOptions = shared(FilterOptions)
     form: str = form("text", "json", "jsonl", "vimgrep")
@@ -39,26 +40,25 @@ def search(given: SearchOptions) -> int:
 
     QUERY is a question, a name, an error message, or - to read it from standard input. Each PATH is a folder
     or the URL of a git repository, by default the current folder. The first search builds the index, later ones
-    update it. s3://BUCKET/PREFIX means the repositories indexed there, as they are.
+    update it. s3://BUCKET/PREFIX means the repositories indexed there, as they are. Several roots are ranked together;
+    one that cannot be searched is named, and the others answer.
 
     Exits 0 if something relevant was found, 1 if not, 2 on an error.
     """
     from assay.assemble.search_answer import answer as answer_of
     from assay.cli.answer import AnswerOutput, Look, explain
-    from assay.cli.workspaces import PATIENCE_S, open_roots
+    from assay.cli.workspaces import open_many_roots
 
     queries = given.filters.queries([sys.stdin.read() if text == "-" else text for text in (given.query, *given.more)])
-    opened = open_roots(
-        given.roots or (".",),
-        given.chosen,
-        limit=given.limit,
-        refresh=not given.no_refresh,
-        patience_s=PATIENCE_S,
-        hint=True,
+    found = open_many_roots(
+        given.roots, given.chosen, given.many, limit=given.limit, refresh=not given.no_refresh
     )
+    opened = found.workspaces
     look = Look(given.form, given.budget, full=given.full, explain=given.explained, nearest=given.nearest)
     limit = opened[0].settings.search.limit
-    answer = answer_of(opened, queries, limit, literal=given.all_matches, named=look.names_root)
+    named = look.names_root or given.many.are_several(given.roots)
+    answer = answer_of(opened, queries, limit, literal=given.all_matches, named=named)
+    answer = replace(answer, problems=found.problems + answer.problems, truncated=found.truncated)
     output = AnswerOutput(answer, tuple(query.text for query in queries), opened, look)
     click.echo(output.written(), nl=False, color=True)
     explain(answer, opened, hidden=given.form == "jsonl" and not given.nearest)

@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from assay.assemble.indexes import AnyIndex, root_of
+from assay.assemble.many_roots import OpenedRoots, RootOpening, open_many
 from assay.assemble.published import published_roots
 from assay.assemble.workspace import Workspace, open_workspaces
-from assay.cli.options import SettingsOptions
+from assay.cli.options import RootsOptions, SettingsOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, printable
 from assay.search.index_report import IndexReport
@@ -45,6 +46,28 @@ def open_roots(
             hint=hint,
         )
     for workspace in opened:
+        _explain(workspace)
+        if chosen.verbose:
+            say(summary(workspace.report))
+    return opened
+
+
+def open_many_roots(
+    paths: Sequence[str], chosen: SettingsOptions, many: RootsOptions, *, limit: int | None, refresh: bool
+) -> OpenedRoots:
+    """Open every root that can be searched, as `open_roots` does; the others are named in the answer."""
+    with progress() as watch:
+        how = RootOpening(
+            lambda root: chosen.settings(root, limit=limit),
+            refresh=refresh,
+            progress=watch,
+            patience_s=PATIENCE_S,
+            hint=True,
+            deadline_s=many.deadline_s,
+            repositories=many.repositories,
+        )
+        opened = open_many(many.roots(paths), how)
+    for workspace in opened.workspaces:
         _explain(workspace)
         if chosen.verbose:
             say(summary(workspace.report))
@@ -92,10 +115,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing if number == 1 else many}"
 
 
-def about(opened: Sequence[Workspace]) -> dict[str, Any]:
-    """Return the indexes of some roots as JSON has them: their sums, then each."""
+def about(opened: Sequence[Workspace], *, brief: bool = False) -> dict[str, Any]:
+    """Return the indexes of some roots as JSON has them: their sums, then each; in brief only one that is alone."""
     roots = list(map(as_dict, opened))
-    return {**{key: sum(root[key] for root in roots) for key in ("files", "chunks")}, "roots": roots}
+    sums = {key: sum(root[key] for root in roots) for key in ("files", "chunks")}
+    return {**sums, **({} if brief and len(roots) > 1 else {"roots": roots})}
 
 
 def facts(index: AnyIndex, report: IndexReport) -> dict[str, Any]:

@@ -105,7 +105,7 @@ class LearnedSearcher:
         ranked = [self._ranked(each, found, k) for each in _of_each_side(query)]
         answerable = sum(side.answerable for side in ranked) / len(ranked)  # of each its own would order code and prose
         hits = [hit for side in ranked for hit in side.hits(answerable)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line))[:k]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path, hit.chunk.start_line))[:k]
 
     def _ranked(self, query: Query, found: QueryInCorpus, k: int) -> _RankedSide:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
@@ -196,7 +196,7 @@ def _once_a_unit(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> NDArray[np
     kept = []
     for at in order.tolist():
         one = chunks[at]
-        unit = (one.path, one.parent, one.symbol, one.kind, one.signature)
+        unit = (one.root, one.path, one.parent, one.symbol, one.kind, one.signature)
         if not one.symbol or one.language in PROSE or unit not in parts:
             kept.append(at)
         parts.add(unit)

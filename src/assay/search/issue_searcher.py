@@ -82,9 +82,9 @@ def pooled(answers: Mapping[str, Sequence[Hit]], named: Mapping[str, float]) -> 
     """Return the hits of all parts, each once with its mean probability, best first; `why` adds up to it."""
     counts = {part: WEIGHTS[part] / 2 / sum(map(WEIGHTS.__getitem__, answers)) for part in answers}
     hits = {hit.chunk.id: hit for answer in answers.values() for hit in answer}
-    own, files = defaultdict[str, _Parts](dict), defaultdict[str, _Parts](dict)
-    for path, likely in named.items():
-        files[path]["file_named"] = likely * counts["named"]
+    own, files = defaultdict[str, _Parts](dict), defaultdict[tuple[str, str], _Parts](dict)
+    for chunk in (hit.chunk for hit in hits.values() if hit.chunk.path in named):
+        files[chunk.root, chunk.path]["file_named"] = named[chunk.path] * counts["named"]
     for part, answer in answers.items():
         for hit in answer:
             own[hit.chunk.id][part] = added = hit.score * counts[part]
@@ -92,7 +92,7 @@ def pooled(answers: Mapping[str, Sequence[Hit]], named: Mapping[str, float]) -> 
             if part != "named":
                 file[f"file_{part}"] = max(file.get(f"file_{part}", 0.0), added)
     found = [_hit(hit.chunk, own[id_] | files[_file_of(hit)]) for id_, hit in hits.items()]
-    return _spread(sorted(found, key=lambda hit: (-hit.score, hit.chunk.path, hit.chunk.start_line)))
+    return _spread(sorted(found, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path, hit.chunk.start_line)))
 
 
 def _hit(chunk: Chunk, parts: _Parts) -> Hit:
@@ -100,14 +100,14 @@ def _hit(chunk: Chunk, parts: _Parts) -> Hit:
     return Hit(chunk, sum(parts.values()), dict(strongest_first))
 
 
-def _file_of(hit: Hit) -> str:
-    """Return its file; a text without one is alone in its own."""
-    return hit.chunk.path or hit.chunk.id
+def _file_of(hit: Hit) -> tuple[str, str]:
+    """Return the file of a hit and its root; a text without one is alone in its own."""
+    return hit.chunk.root, hit.chunk.path or hit.chunk.id
 
 
 def _spread(hits: Sequence[Hit]) -> list[Hit]:
     """Keep the first few hits of each file."""
-    places = Counter[str]()
+    places = Counter[tuple[str, str]]()
     kept = []
     for hit in hits:
         places[_file_of(hit)] += 1

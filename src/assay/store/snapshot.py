@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -18,9 +19,12 @@ from assay.store.lexical_fields import FIELDS
 from assay.store.near_chunks import cosines_with, near_cosines
 from assay.store.quantised import products, restored
 from assay.store.segment import Mask, Segment, build
+from assay.store.term_table import TermTable
 from assay.types import Chunk
 
 _FILE_BITS = 32
+_FEW = 8
+"""Segments in each of which a term is looked up; for more, a table of all terms is quicker."""
 
 
 class Snapshot:
@@ -35,11 +39,14 @@ class Snapshot:
         parts: Sequence[tuple[Segment, Mask | None]],
         version: int = 0,
         places: Sequence[NDArray[np.uint32]] = (),
+        roots: Sequence[str] = (),
     ) -> None:
         """Take segments with their masks of living chunks; no mask means that all live.
 
         `places` are those of each segment's files among all; without them, chunks are in the order of their numbers.
+        `roots` names what each segment is of, where that is not one root.
         """
+        self._roots = tuple(roots)
         self.parts = tuple(parts)
         self.places = tuple(places)
         self.version = version
@@ -54,6 +61,24 @@ class Snapshot:
     def of(cls, chunks: Sequence[Chunk], vectors: Vectors) -> Snapshot:
         """Hold chunks in memory, for a corpus that is used once."""
         return cls([(build(chunks, vectors), None)])
+
+    @classmethod
+    def joined(cls, snapshots: Mapping[str, Snapshot]) -> Snapshot:
+        """Return one corpus of several, whose chunks know by these names which they are from.
+
+        Equal scores are told apart by the order of the names.
+        """
+        parts: list[tuple[Segment, Mask | None]] = []
+        places: list[NDArray[np.uint32]] = []
+        roots: list[str] = []
+        first = 0
+        for name, one in sorted(snapshots.items()):
+            own = one.places or [np.arange(len(part.paths), dtype=np.uint32) for part, _ in one.parts]
+            parts += one.parts
+            places += [place + np.uint32(first) for place in own]
+            roots += [name] * len(one.parts)
+            first = max((int(place.max(initial=0)) for place in places), default=0) + 1
+        return cls(parts, places=places, roots=roots)
 
     def __len__(self) -> int:
         """Count the living chunks."""
@@ -91,13 +116,14 @@ class Snapshot:
     def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the living chunks that hold a term, ascending, and its counts, shape `(df, fields)`."""
         numbers, counts = [], []
-        for base, (part, live) in zip(self._bases, self.parts, strict=False):
-            chunk, count = part.postings(term)
+        for which, row in self._holders(term):
+            part, live = self.parts[which]
+            chunk, count = part.rows_of(row)
             if live is not None:
                 alive = live[chunk]
                 chunk, count = chunk[alive], count[alive]
             number = chunk.astype(np.int64)
-            number += base
+            number += self._bases[which]
             numbers.append(number)
             counts.append(count)
         if len(numbers) == 1:
@@ -105,6 +131,17 @@ class Snapshot:
         return np.concatenate(numbers or [np.zeros(0, np.int64)]), np.concatenate(
             counts or [np.zeros((0, len(FIELDS)), np.uint8)]
         )
+
+    def _holders(self, term: str) -> Iterable[tuple[int, int]]:
+        """Return the segments that hold a term, ascending, each with the number that it has there."""
+        if len(self.parts) > _FEW:
+            return self._term_table.holders(term)
+        found = ((which, part.terms.find(term)) for which, (part, _) in enumerate(self.parts))
+        return ((which, row) for which, row in found if row >= 0)
+
+    @cached_property
+    def _term_table(self) -> TermTable:
+        return TermTable([part.terms for part, _ in self.parts])
 
     def similarities(self, vectors: Vectors) -> Vectors:
         """Return the cosine of each query with every chunk, shape `(queries, size)`."""
@@ -153,9 +190,10 @@ class Snapshot:
         return restored(self.rows("vectors", numbers))
 
     def chunk(self, number: int) -> Chunk:
-        """Return one chunk as it was added."""
-        part, local = self._part(number)
-        return part.chunk(local)
+        """Return one chunk as it was added; of several roots, with that which it is from."""
+        which = bisect_right(self._bases, number) - 1
+        chunk = self.parts[which][0].chunk(number - self._bases[which])
+        return replace(chunk, root=self._roots[which], id=f"{self._roots[which]}/{chunk.id}") if self._roots else chunk
 
     def living(self) -> Iterator[Chunk]:
         """Yield every living chunk as it was added."""
@@ -180,15 +218,14 @@ class Snapshot:
 
     def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """Return one array column of `Segment` (`lines`, `kind`, …) at some chunks, whatever segment they are in."""
-        parts = [getattr(part, column) for part, _ in self.parts]
-        if len(parts) == 1:
-            taken: NDArray[Any] = parts[0].take(numbers, axis=0)
-            return taken
+        first: NDArray[Any] = getattr(self.parts[0][0], column)
+        if len(self.parts) == 1:
+            return first.take(numbers, axis=0)
         which = np.searchsorted(self.bases, numbers, side="right") - 1
-        found = np.empty((len(numbers), *parts[0].shape[1:]), dtype=parts[0].dtype)
-        for i in range(len(parts)):
+        found = np.empty((len(numbers), *first.shape[1:]), dtype=first.dtype)
+        for i in np.flatnonzero(np.bincount(which)).tolist():
             here = which == i
-            found[here] = parts[i][numbers[here] - self.bases[i]]
+            found[here] = getattr(self.parts[i][0], column)[numbers[here] - self.bases[i]]
         return found
 
     def files(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,198 @@
+"""One question over many roots: one answer, whatever is wrong with some of them."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.assemble.many_roots import RootOpening, kept_repositories, open_many, repository_name, roots_in
+from assay.assemble.queries import queries_of
+from assay.assemble.search_answer import Answer, answer
+from assay.errors import InputError
+from assay.settings import Settings, load
+
+THINGS = ("invoice", "planet", "recipe", "ticket", "sensor", "ledger", "parcel", "violin", "orchard", "harbor")
+DEEDS = ("load", "store", "merge", "count", "print", "check", "split", "close", "rename", "sort")
+MANY = 50
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> list[str]:
+    """Write many small roots that have nothing to do with mail."""
+    chance = random.Random(7)
+    return [str(write_root(tmp_path / "others" / f"root{number:02d}", chance)) for number in range(MANY)]
+
+
+def write_root(root: Path, chance: random.Random) -> Path:
+    root.mkdir(parents=True)
+    for thing in chance.sample(THINGS, 4):
+        lines = (
+            f"def {deed}_{thing}({thing}):\n    return {deed}(all_of({thing}))\n" for deed in chance.sample(DEEDS, 5)
+        )
+        (root / f"{thing}.py").write_text("\n\n".join(lines))
+    return root
+
+
+def asked(roots: list[str], question: str = "where is mail sent", **how: object) -> Answer:
+    opened = open_many(roots, RootOpening(lambda _: Settings(), **how))  # type: ignore[arg-type]
+    found = answer(opened.workspaces, queries_of([question]), 10)
+    assert {problem.where for problem in found.problems} == set()
+    return found
+
+
+def test_a_hit_of_one_root_stays_among_the_first_with_fifty_others(project: Path, others: list[str]):
+    found = asked([*others, str(project)])
+    assert found.relevant
+    assert f"{project}/mail/send.py" in [hit.chunk.path for hit in found[:5]]
+    assert {hit.chunk.root for hit in found} <= {str(project), *others}
+
+
+def test_roots_answer_alike_in_any_order(project: Path, others: list[str]):
+    roots = [*others[:12], str(project)]
+    first = asked(roots, "sort the sensors")
+    assert len(first) == 10
+    for _ in range(3):
+        random.Random(1).shuffle(roots)
+        again = asked(roots, "sort the sensors")
+        assert [(hit.chunk.path, hit.chunk.start_line, hit.score) for hit in again] == [
+            (hit.chunk.path, hit.chunk.start_line, hit.score) for hit in first
+        ]
+
+
+def test_many_roots_take_at_most_five_times_one_root_of_their_size(others: list[str], tmp_path: Path):
+    queries = queries_of(["sort the sensors of a planet", "close a ticket", "where is the ledger printed"])
+
+    def seconds(roots: list[str]) -> float:
+        """Return the processor time of a warm pass; the best of several, for the machine may be busy."""
+        workspaces = open_many(roots, RootOpening(lambda _: Settings())).workspaces
+        from assay.assemble.joint_search import joint_searches
+
+        (joint,) = joint_searches(workspaces)
+        joint.corpus_search.search(queries, 10)
+        return min(timed(lambda: joint.corpus_search.search(queries, 10)) for _ in range(5))
+
+    assert seconds(others) <= 5 * seconds([str(tmp_path / "others")])
+
+
+def timed(work: object) -> float:
+    started = time.process_time()
+    work()  # type: ignore[operator]
+    return time.process_time() - started
+
+
+def test_a_word_that_one_root_holds_is_not_corrected(project: Path, others: list[str]):
+    (project / "names.py").write_text("def sensro():\n    return 1\n")
+    assert asked([*others[:10], str(project)], "print the sensro").corrected == ()
+    assert asked(others[:10], "print the sensro").corrected == ("print the sensor",)
+
+
+def test_a_root_that_fails_is_named_beside_the_hits(assay, project: Path, others: list[str]):
+    ran = assay("search", "where is mail sent", project, others[0], "no/such/folder", "--format", "json")
+    found = json.loads(ran.out)
+    assert ran.status == 0
+    assert found["hits"][0]["root"] == str(project)
+    assert found["problems"] == [
+        {
+            "root": "no/such/folder",
+            "problem": "no such folder: 'no/such/folder' (a question of several words goes in quotes)",
+        }
+    ]
+    assert "not all roots were searched: no/such/folder: no such folder" in ran.err
+
+
+def test_where_no_root_can_be_searched_that_is_an_error(assay):
+    ran = assay("search", "mail", "here", "there")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == "assay: no such folder: 'here' (a question of several words goes in quotes)\n"
+
+
+def test_a_damaged_root_is_left_out_and_named(assay, project: Path, others: list[str]):
+    roots = [project, *others[:3]]
+    assert assay("index", *roots).status == 0
+    (index,) = {Path(each["location"]) for each in indexes(assay, roots) if each["root"] == others[0]}
+    (segment,) = index.glob("*.segment")
+    segment.chmod(0o600)
+    data = bytearray(segment.read_bytes())
+    data[len(data) // 3 : len(data) // 2] = bytes(len(data) // 2 - len(data) // 3)
+    segment.write_bytes(data)
+    ran = assay("search", "where is mail sent", *roots, "--no-refresh", "--format", "json")
+    found = json.loads(ran.out)
+    assert ran.status == 0
+    assert found["hits"][0]["root"] == str(project)
+    assert [each["root"] for each in found["problems"]] == [others[0]]
+    assert "assay index" in found["problems"][0]["problem"]
+
+
+def indexes(assay, roots: list[object]) -> list[dict]:
+    return json.loads(assay("search", "mail", *roots, "--format", "json").out)["index"]["roots"]
+
+
+def test_after_the_deadline_roots_are_searched_as_they_were(assay, project: Path, others: list[str]):
+    assert assay("index", project, others[0]).status == 0
+    (project / "new.py").write_text("def brand_new():\n    return 1\n")
+    ran = assay("search", "where is mail sent", project, *others[:2], "--deadline", "0.000001", "--format", "json")
+    found = json.loads(ran.out)
+    assert ran.status == 0
+    assert found["truncated"] is True
+    assert found["hits"][0]["root"] == str(project)
+    assert found["index"]["files"] == sum(each["files"] for each in found["index"]["roots"]) == 8
+    problems = {each["root"]: each["problem"] for each in found["problems"]}
+    assert problems["the deadline of 1e-06 s has passed"] == "2 of 2 roots are searched as they were last indexed"
+    assert problems[others[1]].startswith("it has no index yet")
+
+
+def test_a_deadline_stops_the_first_index_of_a_root(project: Path, tmp_path: Path):
+    large = tmp_path / "large"
+    large.mkdir()
+    for number in range(400):
+        (large / f"m{number}.py").write_text("\n".join(f"def f{number}_{at}():\n    return {at}\n" for at in range(60)))
+    open_many([str(project)], RootOpening(lambda _: Settings()))
+    opened = open_many([str(project), str(large)], RootOpening(lambda _: Settings(), deadline_s=0.05))
+    assert opened.truncated
+    assert [workspace.name for workspace in opened.workspaces] == [str(project)]
+
+
+def test_roots_with_other_settings_are_searched_by_themselves(project: Path, others: list[str]):
+    (Path(others[0]) / "assay.toml").write_text('[search]\nranking = "keywords"\n')
+    (Path(others[1]) / "assay.toml").write_text("[search]\nlimit = 3\n")
+    from assay.assemble.joint_search import joint_searches
+
+    roots = [str(project), *others[:3]]
+    opened = open_many(
+        roots, RootOpening(lambda root: load(root / "assay.toml" if (root / "assay.toml").is_file() else None))
+    )
+    assert [len(each.members) for each in joint_searches(opened.workspaces)] == [3, 1]
+
+
+def test_roots_are_read_from_a_file_or_found_by_a_glob(others: list[str], tmp_path: Path):
+    (tmp_path / "roots.txt").write_text(f"# ours\n{others[0]}\n\n{others[3]}\n")
+    assert roots_in([str(tmp_path / "roots.txt")]) == [others[0], others[3]]
+    assert roots_in([f"{tmp_path}/others/*4"]) == [root for root in others if root.endswith("4")]
+    with pytest.raises(InputError, match="no folder matches"):
+        roots_in([f"{tmp_path}/none/*"])
+    with pytest.raises(InputError, match="is one folder"):
+        roots_in([str(tmp_path)])
+
+
+def test_repositories_are_kept_by_their_name_or_path(assay, project: Path, others: list[str]):
+    assert kept_repositories(others, ["root0*", "!*3", "!*/root04"]) == [
+        root for root in others[:10] if not root.endswith(("3", "4"))
+    ]
+    assert repository_name("https://github.com/pallets/click.git") == "click"
+    ran = assay("search", "where is mail sent", project, *others[:4], "--repo", project.name, "--format", "jsonl")
+    assert {json.loads(line)["root"] for line in ran.out.splitlines()} == {str(project)}
+    ran = assay("search", "mail", *others, "--repo", "mail*")
+    assert ran.status == 2
+    assert ran.err == "assay: no repository is left by --repo mail*: there are root00, root01, root02 and 47 more\n"
+
+
+def test_copies_of_a_file_in_two_roots_are_two_places(project: Path, tmp_path: Path):
+    copy = tmp_path / "copy"
+    (copy / "mail").mkdir(parents=True)
+    (copy / "mail/send.py").write_text((project / "mail/send.py").read_text())
+    hits = [hit for hit in asked([str(project), str(copy)]) if hit.chunk.symbol == "send_mail"]
+    assert [hit.chunk.path for hit in hits] == sorted(f"{root}/mail/send.py" for root in (project, copy))
