@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+from assay.assemble.many_roots import RootOpening, open_many
 from assay.assemble.queries import queries_of
 from assay.assemble.search_answer import Answer, answer, related_answer
 from assay.assemble.workspace import open_workspaces
@@ -29,11 +31,14 @@ def search(  # noqa: PLR0913  what may be asked
     paths: Sequence[str] = (),
     kinds: Sequence[str] = (),
     settings: Mapping[str, object] | None = None,
+    deadline_s: float = 0.0,
 ) -> Answer:
     """Return the best `k` hits of a query in a folder, or in several; the index is made or brought up to date first.
 
     `path` is a folder or the URL of a git repository. `settings` are those of `assay.toml`, by dotted name. The hits of
-    several folders have the folder before their path. Raises `assay.InputError` for what cannot be searched.
+    several folders are ranked together and have the folder before their path; `problems` of the answer names folders
+    that cannot be searched, and `assay.InputError` is raised where none can. After `deadline_s` seconds, unless that is
+    0, folders are searched as they were last indexed, and the answer is `truncated`.
 
     >>> import assay
     >>> answer = assay.search("where is mail sent", ".")
@@ -44,8 +49,10 @@ def search(  # noqa: PLR0913  what may be asked
     """
     places = [path] if isinstance(path, str | PathLike) else path
     queries = _queries(query, mode, languages, paths, kinds)
-    opened = open_workspaces([str(place) for place in places], lambda root: _settings(root, settings))
-    return answer(opened, queries, k or opened[0].settings.search.limit)
+    how = RootOpening(lambda root: _settings(root, settings), deadline_s=deadline_s)
+    opened = open_many([str(place) for place in places], how)
+    found = answer(opened.workspaces, queries, k or opened.workspaces[0].settings.search.limit, named=len(places) > 1)
+    return replace(found, problems=opened.problems + found.problems, truncated=opened.truncated)
 
 
 class Index:

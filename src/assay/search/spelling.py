@@ -42,13 +42,17 @@ class Speller:
         if word != word.lower() and word != word.capitalize():
             return word
         plain = word.lower()
-        if plain in STOP_WORDS or self._count_chunks_with(plain) or plain in self._known:
+        if plain in STOP_WORDS or self._is_held(plain) or plain in self._known:
             return word
         return self._nearest(plain) or self._split(plain) or word
 
+    def _is_held(self, word: str) -> bool:
+        """Say whether any chunk holds a word."""
+        return any(map(self.snapshot.holds, _terms_of(word)))
+
     def _count_chunks_with(self, word: str) -> int:
         """Return how many chunks hold a word."""
-        return max(len(self.snapshot.postings(term)[0]) for term in (stem(word), "=" + word))
+        return max(len(self.snapshot.postings(term)[0]) for term in _terms_of(word))
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -83,7 +87,12 @@ class Speller:
         )
 
     def _is_right(self, word: str) -> bool:
-        return word in self._known and self._count_chunks_with(word) > 0
+        return word in self._known and self._is_held(word)
+
+
+def _terms_of(word: str) -> tuple[str, str]:
+    """Return the terms that an index may hold a word as: its stem, and an identifier that it is."""
+    return stem(word), "=" + word
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class ArrayFile:
         block, header, start, checksum = _mapped(path)
         self._places: dict[str, tuple[str, list[int], int]] = header["arrays"]
         self._block, self._start, self._end = block, start, header["end"]
+        self._views: Arrays = {}
         sums = block[self._end :]
         if zlib.crc32(sums) != checksum:
             raise DamagedIndex(f"{path.name} is corrupt in its checksums")
@@ -69,7 +70,10 @@ class ArrayFile:
 
     def unread(self, name: str) -> NDArray[Any]:
         """Return an array of which nothing is verified; `verify` its parts before they are read."""
-        return _view(self._block, *self._places[name])
+        view = self._views.get(name)
+        if view is None:
+            view = self._views[name] = _view(self._block, *self._places[name])
+        return view
 
     def verify(self, name: str, start: int, stop: int) -> None:
         """Verify some bytes of an array, counted from its first."""

@@ -132,6 +132,11 @@ class Snapshot:
             counts or [np.zeros((0, len(FIELDS)), np.uint8)]
         )
 
+    def holds(self, term: str) -> bool:
+        """Say whether a living chunk holds a term."""
+        holders = ((*self.parts[which], row) for which, row in self._holders(term))
+        return any(live is None or live[part.rows_of(row)[0]].any() for part, live, row in holders)
+
     def _holders(self, term: str) -> Iterable[tuple[int, int]]:
         """Return the segments that hold a term, ascending, each with the number that it has there."""
         if len(self.parts) > _FEW:

@@ -1,0 +1,131 @@
+"""One question over many repositories: what is found among all of them, by each way to merge, and what it costs.
+
+    python benchmarks/roots.py TRUTH.csv... --checkouts CHECKOUTS --roots ROOTS.txt [--most N]
+
+ROOTS.txt names the roots, one a line; the checkouts of the truths are among them, by the name of their folder. Indexes
+are made first. `alone` asks the right repository only, which is the most that any way to merge can find; `by rank` and
+`by score` ask every root by itself; `together` is one pass over all, as `assay search` asks. `--most` takes so many
+questions of each repository and sort, drawn with a fixed seed. A question is counted as answered by its own repository
+only, though others of the same field may answer it, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from assay.assemble.joint_search import JointSearch, joint_searches
+from assay.assemble.many_roots import RootOpening, open_many
+from assay.assemble.workspace import Workspace
+from assay.measure.compare import interval
+from assay.measure.line_spans import Entry, Span
+from assay.measure.matched import match
+from assay.measure.measures import parse
+from assay.search.ranking_examples import JudgedQuery, judged_queries
+from assay.search.union import union
+from assay.settings import Settings
+from assay.types import Hit
+
+FOUND = 20
+MEASURES = ("Hit@5", "Hit@10", "MRR")
+Way = Callable[[JudgedQuery], Sequence[Hit]]
+
+
+def main() -> None:
+    """Print a row for each way to merge and sort of question, then what one pass costs."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("truths", nargs="+", type=Path)
+    options.add_argument("--checkouts", type=Path, required=True)
+    options.add_argument("--roots", type=Path, required=True)
+    options.add_argument("--most", type=int, default=0)
+    options.add_argument("--together", action="store_true", help="Leave out the ways that ask each root by itself.")
+    given = options.parse_args()
+    asked = drawn(judged_queries(given.truths, given.checkouts), given.most)
+    roots = given.roots.read_text(encoding="utf-8").split()
+    open_many(roots, RootOpening(lambda _: Settings()))
+    started = time.process_time()
+    workspaces = open_many(roots, RootOpening(lambda _: Settings(), refresh=False)).workspaces
+    (joint,) = joint_searches(workspaces)
+    opened = time.process_time() - started
+    joint.corpus_search.search([asked[0].query], FOUND)
+    first = time.process_time() - started - opened
+    chunks = sum(workspace.report.chunks for workspace in workspaces)
+    print(f"{len(workspaces)} roots, {chunks:,} chunks: {opened:.2f} CPU-s to open, {first:.2f} for the first question")
+    by_name = {Path(workspace.name).name: workspace for workspace in workspaces}
+    ways = ways_to_ask(joint, by_name)
+    for name in ("alone", "together") if given.together else tuple(ways):
+        measure(name, ways[name], asked)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory {peak:,.0f} MiB, mapped pages of the indexes included")
+
+
+def drawn(every: Sequence[JudgedQuery], most: int) -> list[JudgedQuery]:
+    """Return so many questions of each repository and sort, or all."""
+    chance = random.Random(1)  # noqa: S311  the same every time
+    groups: dict[tuple[str, str], list[JudgedQuery]] = {}
+    for one in every:
+        groups.setdefault((one.repository, one.query.mode), []).append(one)
+    return [one for group in groups.values() for one in chance.sample(group, min(most or len(group), len(group)))]
+
+
+def ways_to_ask(joint: JointSearch, workspaces: Mapping[str, Workspace]) -> dict[str, Way]:
+    """Return each way to ask, by name."""
+
+    def each(one: JudgedQuery) -> list[list[Hit]]:
+        return [named(workspace, workspace.search([one.query], FOUND)) for workspace in workspaces.values()]
+
+    return {
+        "alone": lambda one: named(workspaces[one.repository], workspaces[one.repository].search([one.query], FOUND)),
+        "by rank": lambda one: union(each(one), FOUND),
+        "by score": lambda one: sorted((hit for hits in each(one) for hit in hits), key=lambda hit: -hit.score)[:FOUND],
+        "together": lambda one: joint.corpus_search.search([one.query], FOUND),
+    }
+
+
+def named(workspace: Workspace, hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits that know their root, as those of one pass do."""
+    root = workspace.name
+    return [replace(hit, chunk=replace(hit.chunk, root=root, id=f"{root}/{hit.chunk.id}")) for hit in hits]
+
+
+def measure(name: str, way: Way, asked: Sequence[JudgedQuery]) -> None:
+    """Print what a way finds, by mode, and the processor time that it takes."""
+    for mode in sorted({one.query.mode for one in asked}):
+        wanted = [one for one in asked if one.query.mode == mode]
+        run, taken = {}, []
+        for number, one in enumerate(wanted):
+            started = time.process_time()
+            hits = way(one)
+            taken.append((time.process_time() - started) * 1000)
+            run[str(number)] = [Span(place_of(hit), hit.chunk.start_line, hit.chunk.end_line) for hit in hits]
+        matched = match(run, {str(number): within(one) for number, one in enumerate(wanted)}, "line")
+        cells = []
+        for each in map(parse, MEASURES):
+            values = each.of(matched)
+            low, high = interval(values)
+            cells.append(f"{each} {values.mean():.3f} [{low:.3f}, {high:.3f}]")
+        times = f"{np.median(taken):6.0f} / {np.percentile(taken, 95):.0f} ms"
+        print(f"{name:<9} {mode:<5} {len(wanted):4}  {'  '.join(cells)}  {times}", flush=True)
+
+
+def place_of(hit: Hit) -> str:
+    """Return the path of a hit below the name of its repository."""
+    return f"{Path(hit.chunk.root).name}/{hit.chunk.path}"
+
+
+def within(one: JudgedQuery) -> list[Entry]:
+    """Return the right answers, their paths below the name of the repository."""
+    return [
+        replace(entry, span=replace(entry.span, path=f"{one.repository}/{entry.span.path}")) for entry in one.entries
+    ]
+
+
+if __name__ == "__main__":
+    main()
