@@ -50,9 +50,7 @@ def search(given: SearchOptions) -> int:
     from assay.cli.workspaces import open_many_roots
 
     queries = given.filters.queries([sys.stdin.read() if text == "-" else text for text in (given.query, *given.more)])
-    found = open_many_roots(
-        given.roots, given.chosen, given.many, limit=given.limit, refresh=not given.no_refresh
-    )
+    found = open_many_roots(given.roots, given.chosen, given.many, limit=given.limit, refresh=not given.no_refresh)
     opened = found.workspaces
     look = Look(given.form, given.budget, full=given.full, explain=given.explained, nearest=given.nearest)
     limit = opened[0].settings.search.limit
