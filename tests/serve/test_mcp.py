@@ -123,6 +123,18 @@ def test_every_tool_answers_over_http(http: str):
     asking(http, _everything, mode="legacy")
 
 
+def test_every_served_folder_is_searched_without_a_path(project: Path):
+    async def ask(client: Client) -> None:
+        called = await client.call_tool("search", {"query": "where is mail sent"})
+        best = called.structured_content["hits"][0]
+        assert (best["root"], best["path"]) == (f"{project}/mail", "send.py")
+        assert called.content[0].text.startswith(f"{project}/mail/send.py:6-")
+        kept = await _good(client, "search", query="mail", repo=["web"])
+        assert {hit["root"] for hit in kept["hits"]} == {f"{project}/web"}
+
+    asking(server_of(Session({project / "mail": Settings(), project / "web": Settings()})), ask)
+
+
 def test_many_clients_ask_at_once(http: str):
     async def one(results: list[Any], number: int) -> None:
         async with Client(http) as client:

@@ -85,28 +85,33 @@ def answer(
     With `literal`, count every place that holds a query letter by letter. With `named`, and with several workspaces,
     each path has the name of its root before it, so that it can be opened from where that name was given.
     """
-    found = joint_answer(joint_searches(workspaces), queries, k, named=named)
+    named = named or len(workspaces) > 1
+    found = joint_answer(joint_searches(workspaces), queries, k, rooted=named)
+    if named:
+        found = replace(found, hits=tuple(map(_with_root_before_path, found.hits)))
     if not literal:
         return found
-    named = named or len(workspaces) > 1
     every = {place for one in workspaces for query in queries for place in _literal(one, query, named=named)}
     return replace(found, relevant=found.relevant or bool(every), matches=tuple(sorted(every, key=reading_order)))
 
 
-def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: int, *, named: bool = False) -> Answer:
-    """Ask every query what some searches search, and return one answer; their probabilities compare as they are."""
+def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: int, *, rooted: bool = False) -> Answer:
+    """Ask every query what some searches search, and return one answer; their probabilities compare as they are.
+
+    With `rooted`, each chunk knows which root it is from. Paths are relative to it.
+    """
     hits: list[Hit] = []
     notes: list[str] = []
     asked: list[JointSearch] = []
-    sure, named = False, named or sum(len(each.members) for each in searches) > 1
+    sure = False
     for each in searches:
         found, note, search = _found(each, queries, k)
         asked.append(search)
         notes += [note] if note else []
         sure = sure or search.corpus_search.is_relevant(found, reranked=not note)
-        hits += (_with_root(hit, each.members[0].name) for hit in found) if named else found
+        hits += (_of_root(hit, search.members[0].name) for hit in found) if rooted else found
     if len(searches) > 1:
-        hits.sort(key=lambda hit: (-hit.score, hit.chunk.path))
+        hits.sort(key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
     readings = [translator().read(query.text) for query in queries]
     notes += [unread_note(one.language) for one in readings if not one.is_read]
     return Answer(
@@ -158,7 +163,7 @@ def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named:
 
     with workspace.guard.reading():
         found = related(workspace.snapshot, path, line, k)
-    hits = tuple(_with_root(hit, workspace.name) if named else hit for hit in found)
+    hits = tuple(_with_root_before_path(_of_root(hit, workspace.name)) if named else hit for hit in found)
     return Answer(hits, relevant=bool(hits), stale=workspace.report.stale)
 
 
@@ -175,10 +180,13 @@ def _corrected(searches: Sequence[JointSearch], queries: Sequence[Query], read: 
     return () if read == tuple(query.text for query in queries) else read
 
 
-def _with_root(hit: Hit, name: str) -> Hit:
-    """Return a hit whose path has its root before it: that of its chunk, or the one that was asked alone."""
-    root = hit.chunk.root or name
-    return replace(hit, chunk=replace(hit.chunk, path=_path(root, hit.chunk.path), root=root))
+def _of_root(hit: Hit, name: str) -> Hit:
+    """Return a hit that knows its root, by the name of the one that was searched alone if it does not."""
+    return hit if hit.chunk.root else replace(hit, chunk=replace(hit.chunk, root=name))
+
+
+def _with_root_before_path(hit: Hit) -> Hit:
+    return replace(hit, chunk=replace(hit.chunk, path=_path(hit.chunk.root, hit.chunk.path)))
 
 
 def _path(root: str, path: str) -> str:

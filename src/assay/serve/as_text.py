@@ -28,6 +28,7 @@ def _(answer: FoundAnswer) -> str:
         how = f"read as {answer.language}" if answer.language else "spelling corrected"
         notes.append(f"{how}: {'; '.join(answer.corrected)}")
     notes += answer.notes
+    notes += [f"not searched: {problem}" for problem in answer.problems]
     if answer.stale:
         notes.append("files changed that are not in the index yet; ask again for what is in them")
     return _joined([*notes, *map(_hit, answer.hits)], answer.cursor)
@@ -86,7 +87,8 @@ def _hit(hit: FoundUnit) -> str:
     named = f"{hit.kind} {hit.symbol}".strip()
     part = "" if hit.complete else " (a part)"
     why = f"\n  {_why(hit.why)}" if hit.why else ""
-    return f"{hit.path}:{hit.start_line}-{hit.end_line} {named}{part} {hit.score:.2f}{why}\n{_body(hit.text)}"
+    path = f"{hit.root}/{hit.path}" if hit.root else hit.path
+    return f"{path}:{hit.start_line}-{hit.end_line} {named}{part} {hit.score:.2f}{why}\n{_body(hit.text)}"
 
 
 def _match(match: PatternPlace) -> str:

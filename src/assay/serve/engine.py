@@ -36,6 +36,8 @@ class Waits:
     """How long an answer waits for a clone, and for an index where there is none."""
     clone_s: float = 300.0
     """A clone that was fetched so recently is not fetched again."""
+    fraction: float = 0.1
+    """Of the time, at most, that goes into looking at the files of all served roots."""
 
 
 @dataclass(frozen=True, slots=True)

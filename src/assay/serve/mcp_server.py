@@ -40,7 +40,7 @@ Path = Annotated[
     str,
     Field(
         description="Folder or file below what is served, the name of a served folder, or the https URL of a git "
-        "repository; empty for the one served folder."
+        "repository; empty for all in a search, for the one served folder elsewhere."
     ),
 ]
 Globs = Annotated[list[str], Field(description="Keep files that match one: *.py, src/**; !tests/** leaves out.")]
@@ -75,12 +75,15 @@ class Tools:
         ] = "",
         languages: Annotated[list[str], Field(description="Keep these, such as python or ts.")] = [],  # noqa: B006
         globs: Globs = [],  # noqa: B006
+        repo: Annotated[
+            list[str], Field(description="Of several served folders, those whose name or path matches: api-*, !*-old.")
+        ] = [],  # noqa: B006
         budget: Budget = search_tools.USUAL_BUDGET,
         cursor: Cursor = "",
         explain: Explain = False,  # noqa: FBT002
     ) -> Annotated[CallToolResult, RootModel[FoundAnswer]]:
         """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
-        keep = SearchFilter(mode, tuple(languages), tuple(globs))
+        keep = SearchFilter(mode, tuple(languages), tuple(globs), repositories=tuple(repo))
         page = Page(k, budget, cursor, explain=explain)
         return _result(search_tools.search(self._session, [query, *more_queries], path, keep=keep, page=page))
 

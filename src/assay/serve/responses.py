@@ -56,6 +56,8 @@ class FoundUnit:
     """Whether this is all of the function; where not, read the file around it."""
     why: dict[str, float] = field(default_factory=dict)
     """The parts of the score, if asked for."""
+    root: str = ""
+    """Of an answer from several roots, the one that holds this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class FoundAnswer:
     __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
 
     root: str
+    """Empty if several were searched: then each hit has its own."""
     hits: list[FoundUnit]
     relevant: bool = True
     """False: nothing here is likely to be right; these are only the nearest."""
@@ -78,6 +81,10 @@ class FoundAnswer:
     """What the answer does without, and why, and which languages are not read; mostly empty."""
     language: str = ""
     """The language that a query was read in, where that is not English."""
+    problems: list[str] = field(default_factory=list)
+    """Served folders that were not searched, and why; mostly empty."""
+    truncated: bool = False
+    """True: some served folders are still being indexed for the first time."""
 
 
 def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
@@ -94,6 +101,7 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
         language=chunk.language,
         text=chunk.text,
         why=why,
+        root=chunk.root,
     )
 
 
@@ -124,16 +132,16 @@ class Size:
         return replace(record(hit, explain=self.explain), complete=False)
 
 
-def sized(hits: Sequence[Hit], size: Size, snapshot: Snapshot) -> tuple[list[FoundUnit], int]:
+def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) -> tuple[list[FoundUnit], int]:
     """Return the records that a budget holds, and how many of the hits they account for.
 
-    The snapshot is where the pieces of long units are.
+    The snapshots, by root, are where the pieces of long units are.
     """
     left, shown = size.budget - OVERHEAD - size.aside, list[FoundUnit]()
     for taken, hit in enumerate(hits):
         if any(_within(hit.chunk, one) for one in shown):
             continue
-        fitting = _fitting(hit, left, size, snapshot)
+        fitting = _fitting(hit, left, size, snapshots[hit.chunk.root])
         if fitting is None and not shown:
             fitting = _first_lines(hit, left, size)
         if fitting is None:
@@ -226,4 +234,5 @@ def _text(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | No
 
 
 def _within(chunk: Chunk, shown: FoundUnit) -> bool:
-    return chunk.path == shown.path and shown.start_line <= chunk.start_line and chunk.end_line <= shown.end_line
+    same = (chunk.root, chunk.path) == (shown.root, shown.path)
+    return same and shown.start_line <= chunk.start_line and chunk.end_line <= shown.end_line

@@ -13,9 +13,9 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar, get_args
 
 from assay.assemble.indexes import index_of
+from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.queries import queries_of
-from assay.assemble.search_answer import Answer, related_answer
-from assay.assemble.search_answer import answer as answer_of
+from assay.assemble.search_answer import Answer, joint_answer, related_answer
 from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.order import best_first
 from assay.rank.specs import ranker_of
@@ -26,7 +26,8 @@ from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView
 from assay.serve.holdings import holdings
 from assay.serve.responses import FoundAnswer, Size, sized
-from assay.serve.session import NotServed, ServedPlace, Session
+from assay.serve.session import NotServed, ServedPlace, Session, check_globs
+from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 from assay.types import Mode, Program, Query, Ranked, Task
 
@@ -69,6 +70,8 @@ class SearchFilter:
     languages: tuple[str, ...] = ()
     globs: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    """Globs of the served folders to search, by name or path; one that starts with `!` leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +144,21 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class _PagedQuestion:
-    """A question at a place, and how much of its answer is wanted."""
+    """A question about some roots, and how much of its answer is wanted."""
 
-    place: ServedPlace
+    root: str
+    """Empty for several."""
+    snapshots: Mapping[str, Snapshot]
+    """By the root that hits have."""
+    version: str
     page: Page
     question: tuple[object, ...]
-    view: WorkspaceView
     texts: tuple[str, ...] = ()
 
     @property
     def start(self) -> int:
         """How many hits came before this page."""
-        return offset_of(self.page.cursor, self.question, self.view.version)
+        return offset_of(self.page.cursor, self.question, self.version)
 
     @property
     def depth(self) -> int:
@@ -163,26 +169,59 @@ class _PagedQuestion:
         """Return what the page holds of an answer."""
         start, page = self.start, self.page
         corrected, notes = list(answer.corrected), list(answer.notes)
-        aside = tokens(json.dumps([*corrected, answer.language])) + (tokens(json.dumps(notes)) if notes else 0)
+        problems = list(map(str, answer.problems[:_LISTED]))
+        aside = sum(tokens(json.dumps(each)) for each in ([*corrected, answer.language], notes, problems) if each)
         size = Size(page.budget, terms_asked(answer.corrected or self.texts), explain=page.explain, aside=aside)
-        shown, taken = sized(answer.hits[start : start + page.k], size, self.view.workspace.snapshot)
+        shown, taken = sized(answer.hits[start : start + page.k], size, self.snapshots)
         more = len(answer) > start + taken and start + taken < DEEPEST
-        after = cursor_of(start + taken, self.question, self.view.version) if more else ""
-        stale = answer.stale or self.view.stale
+        after = cursor_of(start + taken, self.question, self.version) if more else ""
         return FoundAnswer(
-            self.place.engine.name, shown, answer.relevant, stale, after, corrected, notes, answer.language
+            self.root,
+            shown,
+            answer.relevant,
+            answer.stale,
+            after,
+            corrected,
+            notes,
+            answer.language,
+            problems,
+            answer.truncated,
         )
 
 
 def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFilter, page: Page) -> FoundAnswer:
-    """Return the best hits of some questions, united, in one place."""
+    """Return the best hits of some questions, united, in one place; of several served folders, in all or some."""
     if len(texts) > MOST_QUERIES:
         raise InputError(f"{len(texts)} queries were given; at most {MOST_QUERIES} are asked at once")
+    if path and keep.repositories:
+        raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
+    question = ("search", *texts, path, keep.mode, keep.languages, keep.globs, keep.kinds, keep.repositories)
+    if keep.repositories or (not path and session.are_several):
+        return _search_all(session, texts, keep, page, question)
     place = session.place(path)
-    queries = _queries(texts, place, keep)
-    question = ("search", *texts, path, keep.mode, keep.languages, keep.globs, keep.kinds)
-    asked = _PagedQuestion(place, page, question, place.engine.view(), tuple(texts))
-    return asked.page_of(_answer(asked.view, queries, asked.depth))
+    queries = _queries(texts, place.globs(keep.globs), keep)
+    view = place.engine.view()
+    asked = _paged(place, view, page, question, tuple(texts))
+    answer = _answer(joint_searches([view.workspace]), queries, asked.depth)
+    return asked.page_of(replace(answer, stale=answer.stale or view.stale))
+
+
+def _search_all(
+    session: Session, texts: Sequence[str], keep: SearchFilter, page: Page, question: tuple[object, ...]
+) -> FoundAnswer:
+    """Return the best hits of some questions in every served folder that is kept."""
+    check_globs((*keep.globs, *keep.repositories))
+    queries = _queries(texts, keep.globs, keep)
+    view = session.everything.view(keep.repositories)
+    asked = _PagedQuestion("", view.snapshots(), view.version, page, question, tuple(texts))
+    answer = _answer(view.searches, queries, asked.depth, rooted=True)
+    return asked.page_of(replace(answer, problems=view.problems + answer.problems, truncated=view.truncated))
+
+
+def _paged(
+    place: ServedPlace, view: WorkspaceView, page: Page, question: tuple[object, ...], texts: tuple[str, ...] = ()
+) -> _PagedQuestion:
+    return _PagedQuestion(place.engine.name, {"": view.workspace.snapshot}, view.version, page, question, texts)
 
 
 def related(session: Session, path: str, line: int, *, page: Page) -> FoundAnswer:
@@ -190,12 +229,13 @@ def related(session: Session, path: str, line: int, *, page: Page) -> FoundAnswe
     place = session.place(path)
     if (place.engine.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
-    asked = _PagedQuestion(place, page, ("related", path, line), place.engine.view())
+    view = place.engine.view()
+    asked = _paged(place, view, page, ("related", path, line))
     try:
-        answer = related_answer(asked.view.workspace, place.inside, line, asked.depth)
+        answer = related_answer(view.workspace, place.inside, line, asked.depth)
     except InputError as error:
         raise NotServed(str(error)) from error
-    return asked.page_of(replace(answer, relevant=True))
+    return asked.page_of(replace(answer, relevant=True, stale=answer.stale or view.stale))
 
 
 def status(session: Session, path: str) -> Status:
@@ -260,19 +300,18 @@ def _placed(ranked: Ranked) -> PlacedCandidate:
     return PlacedCandidate(int(ranked.program.id), round(float(ranked.score), 4), fault, ranked.line)
 
 
-def _queries(texts: Sequence[str], place: ServedPlace, keep: SearchFilter) -> list[Query]:
+def _queries(texts: Sequence[str], paths: Sequence[str], keep: SearchFilter) -> list[Query]:
     mode: Mode | None = next((one for one in get_args(Mode) if one == keep.mode), None)
     if keep.mode and mode is None:
         raise InputError(f"unknown mode '{keep.mode}'; {nearest(keep.mode, get_args(Mode))}")
-    paths = place.globs(keep.globs)
     return queries_of(texts, mode=mode, languages=keep.languages, paths=paths, kinds=keep.kinds)
 
 
-def _answer(view: WorkspaceView, queries: Sequence[Query], depth: int) -> Answer:
+def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: int, *, rooted: bool = False) -> Answer:
     """Return hits in an order that every page sees: what only a deeper search finds comes after the first ones."""
-    first = answer_of([view.workspace], queries, _FIRST)
+    first = joint_answer(searches, queries, _FIRST, rooted=rooted)
     if depth <= _FIRST or len(first) < _FIRST:
         return replace(first, hits=first.hits[:depth])
     known = {hit.chunk.id for hit in first}
-    deeper = view.workspace.search(queries, DEEPEST)
+    deeper = joint_answer(searches, queries, DEEPEST, rooted=rooted)
     return replace(first, hits=(*first, *(hit for hit in deeper if hit.chunk.id not in known))[:depth])

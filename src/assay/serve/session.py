@@ -17,10 +17,13 @@ from threading import Lock, Thread
 from assay.assemble.indexes import root_of
 from assay.corpus.clone import is_url
 from assay.errors import InputError
+from assay.serve.all_roots import AllRoots
 from assay.serve.engine import Engine, StillIndexing, Waits
 from assay.settings import Settings
 
 _MOST_GLOBS, _LONGEST_GLOB = 100, 500
+_NAMED = 5
+"""Served folders that an error names."""
 _MOST_CLONING = 4
 """Repositories that are cloned at once; more wait in their client."""
 
@@ -39,13 +42,18 @@ class ServedPlace:
 
     def globs(self, asked: Collection[str] = ()) -> tuple[str, ...]:
         """Return what keeps to this place and to some globs, which are relative to it."""
-        if len(asked) > _MOST_GLOBS or any(len(glob) > _LONGEST_GLOB for glob in asked):
-            raise InputError(f"at most {_MOST_GLOBS} globs of {_LONGEST_GLOB} characters are taken")
+        check_globs(asked)
         if not self.inside:
             return tuple(asked)
         here = "/" + _literal(self.inside)
         wanted = [f"{here}/{_below(glob)}" for glob in asked if not glob.startswith("!")]
         return (*(wanted or [here]), *(f"!{here}/{_below(glob[1:])}" for glob in asked if glob.startswith("!")))
+
+
+def check_globs(asked: Collection[str]) -> None:
+    """Refuse more or longer globs than anybody needs."""
+    if len(asked) > _MOST_GLOBS or any(len(glob) > _LONGEST_GLOB for glob in asked):
+        raise InputError(f"at most {_MOST_GLOBS} globs of {_LONGEST_GLOB} characters are taken")
 
 
 class Session:
@@ -66,6 +74,12 @@ class Session:
         self._clones: dict[str, tuple[float, Path]] = {}
         self._cloning: dict[str, Future[Path]] = {}
         self._lock = Lock()
+        self.everything = AllRoots(self.roots, waits)
+
+    @property
+    def are_several(self) -> bool:
+        """Say whether more than one folder is served."""
+        return len(self.roots) > 1
 
     def place(self, asked: str = "") -> ServedPlace:
         """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
@@ -87,7 +101,7 @@ class Session:
 
     def _served(self, asked: str) -> tuple[Path, Path]:
         """Return the served root that holds a path, and the path with every link followed."""
-        if not asked and len(self.roots) > 1:
+        if not asked and self.are_several:
             raise InputError(f"several folders are served, say which as path: {self._root_names()}")
         try:
             given = [Path(asked)] if Path(asked).is_absolute() else [root / asked for root in self.roots]
@@ -113,7 +127,8 @@ class Session:
         return next(((root, path) for root, path in paths if path.is_relative_to(root) and path.exists()), None)
 
     def _root_names(self) -> str:
-        return ", ".join(map(str, self.roots)) or "nothing"
+        more = f" and {len(self.roots) - _NAMED:,} more" if len(self.roots) > _NAMED else ""
+        return f"{', '.join(map(str, list(self.roots)[:_NAMED]))}{more}" or "nothing"
 
     def _clone(self, url: str) -> Path:
         scheme = url.partition("://")[0] if "://" in url else "ssh"

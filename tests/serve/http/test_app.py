@@ -80,6 +80,22 @@ def test_search_keeps_kinds_languages_and_globs(client: TestClient):
     assert found(mode="docs") == {"README.md"}
 
 
+def test_without_a_path_every_served_folder_is_searched(project: Path):
+    folders = {project / "mail": Settings(), project / "web": Settings()}
+    client = client_of(Session(folders, schemes=(), waits=Waits(fresh_s=60.0)))
+    asked = {"query": ["where is mail sent", "handler of a request"], "styled": "true"}
+    answer = client.get("/api/search", params=asked).json()
+    assert (answer["root"], answer["relevant"], answer["problems"], answer["truncated"]) == ("", True, [], False)
+    assert {hit["root"] for hit in answer["hits"]} == {f"{project}/mail", f"{project}/web"}
+    kept = client.get("/api/search", params={**asked, "repo": "we*"}).json()
+    assert {(hit["root"], hit["path"]) for hit in kept["hits"]} == {(f"{project}/web", "router.js")}
+    refused = client.get("/api/search", params={**asked, "repo": "none"})
+    assert (refused.status_code, refused.json()["error"]) == (
+        400,
+        "no served folder is called 'none'; known: mail, web",
+    )
+
+
 def test_styled_lines_are_the_text(client: TestClient):
     asked = {"query": "deliver a message", "styled": "true"}
     for hit in client.get("/api/search", params=asked).json()["hits"]:

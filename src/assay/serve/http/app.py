@@ -62,6 +62,8 @@ class StyledAnswer:
     corrected: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     language: str = ""
+    problems: list[str] = field(default_factory=list)
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +104,14 @@ class AskingRoutes:
         languages: given.Languages = [],  # noqa: B006  a schema
         kinds: given.Kinds = [],  # noqa: B006
         globs: given.Globs = [],  # noqa: B006
+        repositories: given.Repositories = [],  # noqa: B006
         budget: given.Budget = search_tools.USUAL_BUDGET,
         cursor: given.Cursor = "",
         explain: given.Explain = False,  # noqa: FBT002
         styled: given.Styled = False,  # noqa: FBT002
     ) -> Response:
         """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
-        keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds))
+        keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
         page = Page(k, budget, cursor, explain=explain)
         work = partial(search_tools.search, self._session, query, path, keep=keep, page=page)
         return await self._answer(work, _styled if styled else answers.as_json)

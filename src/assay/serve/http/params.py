@@ -60,7 +60,8 @@ Path = Annotated[
     str,
     Query(
         max_length=LONGEST_PATH,
-        description="A folder or file below what is served, or the https URL of a repository; empty for the folder.",
+        description="A folder or file below what is served, or the https URL of a repository; empty for all in a "
+        "search, for the one served folder elsewhere.",
     ),
 ]
 File = Annotated[str, Query(min_length=1, max_length=LONGEST_PATH, description="A file below what is served.")]
@@ -106,6 +107,14 @@ Globs = Annotated[
         alias="glob",
         max_length=MOST_GLOBS,
         description="Keep files that match one: *.py, src/**; !tests/** leaves out. Relative to the path.",
+    ),
+]
+Repositories = Annotated[
+    list[Annotated[str, StringConstraints(max_length=LONGEST_GLOB)]],
+    Query(
+        alias="repo",
+        max_length=MOST_GLOBS,
+        description="Search the served folders whose name or path matches one: api-*; !*-old leaves out. Without path.",
     ),
 ]
 Explain = Annotated[bool, BeforeValidator(_truth), Query(description="Add what each score is made of.")]
