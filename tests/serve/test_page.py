@@ -216,7 +216,7 @@ def test_a_question_without_a_word_is_answered_as_elsewhere(visit):
     seen.page.get_by_role("alert").wait_for(state="hidden")
 
 
-def test_of_several_repositories_one_is_asked(visit, site):
+def test_of_several_repositories_one_is_asked_or_all(visit, site):
     seen = visit()
     roots = [{"path": str(site.root), "name": "shop"}, {"path": "/elsewhere/api", "name": "api"}]
     roots += [{"path": "/a/same", "name": "same"}, {"path": "/b/same", "name": "same"}]
@@ -224,7 +224,13 @@ def test_of_several_repositories_one_is_asked(visit, site):
     seen.page.route("**/api/status?*", lambda route: route.fulfill(status=200, json={"indexed": False, "left_out": {}}))
     seen.page.reload()
     chosen = seen.page.get_by_role("combobox", name="Repository")
-    assert chosen.locator("option").all_text_contents() == ["shop", "api", "/a/same", "/b/same"]
+    assert chosen.locator("option").all_text_contents() == [
+        "All repositories",
+        "shop",
+        "api",
+        "/a/same",
+        "/b/same",
+    ]
     seen.page.route("**/api/search?*", lambda route: route.fulfill(json=NOTHING))
     seen.page.route("**/api/labels?*", lambda route: route.fulfill(json={"file": "", "queries": []}))
     with seen.page.expect_request("**/api/search?*") as asked:
@@ -235,6 +241,10 @@ def test_of_several_repositories_one_is_asked(visit, site):
         chosen.select_option("api")
     assert parse_qs(urlsplit(asked.value.url).query)["path"] == ["/elsewhere/api"]
     assert given(seen)["root"] == ["api"]
+    with seen.page.expect_request("**/api/search?*") as asked:
+        chosen.select_option("All repositories")
+    assert "path" not in parse_qs(urlsplit(asked.value.url).query)
+    assert "root" not in given(seen)
 
 
 def test_more_answers_come_after_those_that_are_there(visit):

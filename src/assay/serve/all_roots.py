@@ -16,7 +16,7 @@ from secrets import token_hex
 from threading import Event, Lock, Thread
 
 from assay.assemble.joint_search import JointSearch, joint_searches
-from assay.assemble.many_roots import is_called, repository_name
+from assay.assemble.many_roots import kept_repositories, repository_name
 from assay.assemble.workspace import Workspace, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, nearest
@@ -78,14 +78,8 @@ class AllRoots:
         return view
 
     def _chosen(self, globs: Sequence[str]) -> list[Path]:
-        wanted = [one for one in globs if not one.startswith("!")]
-        unwanted = [one[1:] for one in globs if one.startswith("!")]
-        chosen = [
-            root
-            for root in self._roots
-            if (not wanted or any(is_called(str(root), one) for one in wanted))
-            and not any(is_called(str(root), one) for one in unwanted)
-        ]
+        kept = set(kept_repositories(list(map(str, self._roots)), globs))
+        chosen = [root for root in self._roots if str(root) in kept]
         if not chosen:
             names = sorted(repository_name(str(root)) for root in self._roots)
             raise InputError(f"no served folder is called '{', '.join(globs)}'; {_some(globs, names)}")

@@ -13,7 +13,8 @@ export const percent = (score) => `${Math.round(100 * Math.min(1, Math.max(0, sc
 
 /** Return a hit's path and lines, as a link where there is an editor to open it. */
 export function placeView(hit, root) {
-  const folder = hit.path.slice(0, hit.path.length - nameOf(hit.path).length);
+  const repository = hit.root ? `${nameOf(hit.root)}/` : "";
+  const folder = repository + hit.path.slice(0, hit.path.length - nameOf(hit.path).length);
   const lines = hit.end_line > hit.start_line ? `${hit.start_line}–${hit.end_line}` : `${hit.start_line}`;
   const text = [
     el("span", { class: "folder" }, plain(folder)),

@@ -24,8 +24,9 @@ let shown = null; // the question whose answers stand there
 let back = history.state?.top ?? null; // how far down the reader was, where the history leads back to that
 
 const keyOf = ({ name, path }) => (roots.filter((one) => one.name === name).length > 1 ? path : name);
-const chosen = () => (state.root ? roots.find((one) => keyOf(one) === state.root) : roots[0]);
-const unserved = () => roots.length > 0 && !chosen();
+/** The repository that is asked; none where several are served and all are. */
+const chosen = () => (state.root || roots.length > 1 ? roots.find((one) => keyOf(one) === state.root) : roots[0]);
+const unserved = () => roots.length > 0 && Boolean(state.root) && !chosen();
 const root = () => chosen()?.path ?? "";
 
 /** Change what is asked, write it into the address, and answer. */
@@ -72,6 +73,7 @@ const missing = () => `no folder named '${state.root}' is served here; served ar
 
 /** Have the start and the menus say what is indexed. */
 function facts() {
+  if (roots.length > 1 && !chosen()) return start.several(roots.length, () => (filters.offer(), filters.show(state)));
   start.facts(root(), (status) => (filters.offer(status), filters.show(state)));
 }
 
@@ -122,6 +124,10 @@ async function trying(work) {
 }
 
 async function labelled(rootOfAnswer) {
+  if (!rootOfAnswer) {
+    of("labels").hidden = true;
+    return;
+  }
   try {
     await labels.load(rootOfAnswer);
     tally();
@@ -166,10 +172,11 @@ function painted(began) {
 }
 
 const does = (told) => ({
-  pick: (hit, is) => compare.pick(hit, told.root, is),
+  pick: (hit, is) => compare.pick(hit, hit.root || told.root, is),
   related: (hit) => {
     const from = addressOf(state);
-    go({ near: placeOf({ ...hit, path: below(root(), told.root, hit.path) }) });
+    const path = root() ? below(root(), told.root, hit.path) : `${hit.root || told.root}/${hit.path}`;
+    go({ near: placeOf({ ...hit, path }) });
     history.replaceState({ ...history.state, from }, "");
   },
   label: async (target, grade) => {
@@ -236,7 +243,7 @@ function controls() {
     link.setAttribute("aria-current", link.dataset.view === state.view ? "page" : "false");
     link.href = addressOf({ ...state, view: link.dataset.view });
   }
-  if (roots.length > 1) of("root").value = unserved() ? "" : keyOf(chosen());
+  if (roots.length > 1) of("root").value = state.root;
 }
 
 async function serving() {
@@ -245,6 +252,7 @@ async function serving() {
   labels.judgeIs(told.judge);
   of("root").hidden = roots.length < 2;
   of("root").replaceChildren(
+    el("option", { value: "" }, "All repositories"),
     ...roots.map((one) => el("option", { value: keyOf(one), title: one.path }, plain(keyOf(one)))),
   );
   of("root-name").hidden = roots.length > 1;

@@ -23,9 +23,9 @@ export function show(answer, state, { further = false, does }) {
   const made = answer.hits.map((hit, at) =>
     answerView(hit, {
       at: views.length + at,
-      root: answer.root,
+      root: hit.root || answer.root,
       words,
-      question: state.near ? "" : state.q,
+      question: state.near || !answer.root ? "" : state.q, // judgments are of one repository
       near: Boolean(state.near),
       does: does(answer),
     }),
@@ -56,10 +56,11 @@ function verdict(answer, state) {
   say(`${title} ${text}`);
 }
 
-function judged({ relevant, hits, cursor, stale, corrected = [], notes = [], language = "" }, state) {
+function judged({ relevant, hits, cursor, stale, corrected = [], notes = [], problems = [], language = "" }, state) {
   const meant = corrected.length ? ` ${language ? `Read as ${language}` : "Spelling corrected"}: ${corrected.join("; ")}.` : "";
   const missing = notes.map((note) => ` ${note[0].toUpperCase()}${note.slice(1)}.`).join("");
-  const fresh = meant + missing + (stale ? " Files changed and are being read; ask again for what is in them." : "");
+  const unasked = problems.length ? ` Not searched: ${problems.join("; ")}.` : "";
+  const fresh = meant + missing + unasked + (stale ? " Files changed and are being read; ask again for what is in them." : "");
   if (!views.length) {
     const why = filtered(state) ? "The filters leave nothing that fits." : "No code here has anything to do with that.";
     return ["Nothing found", why + fresh];

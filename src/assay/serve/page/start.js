@@ -26,6 +26,13 @@ export function ready(go) {
   );
 }
 
+/** Say how many repositories are asked together. */
+export function several(count, heard) {
+  asked = known = null;
+  heard();
+  of("facts").replaceChildren(...plain(plural(count, "repository", "repositories")));
+}
+
 /** Say what is indexed at a root, and tell it to `heard`; that is asked once. */
 export async function facts(root, heard) {
   if (asked === root) return;
