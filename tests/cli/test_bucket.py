@@ -12,10 +12,13 @@ import pytest
 
 from assay.cli.options import SettingsOptions
 from assay.cli.workspaces import served_roots
+from assay.serve.engine import Waits
 from assay.serve.search_tools import Page, SearchFilter, search, status
 from assay.serve.session import Session
+from assay.settings import load
 from assay.store.arrays import ArrayFile
 from assay.store.local_copies import RANGE
+from assay.types import Query
 from s3_server import READER, SECRET
 
 EMPTY = "an-empty-folder"
@@ -282,3 +285,31 @@ def test_an_index_that_is_not_to_be_refreshed_is_read_as_it_is(assay, project: P
     assert (ran.status, ran.err.count("\n"), "index.refresh is false" in ran.err) == (2, 1, True)
     ran = assay("watch", project, *at)
     assert (ran.status, "is read as it is" in ran.err) == (2, True), ran.err
+
+
+def test_a_search_does_not_rebuild_what_others_read(assay, project: Path, indexed):
+    at = (project, "--index", indexed.place, "--encoder", "hash:64")
+    indexed.proxy.traffic.clear()
+    ran = assay("search", "send mail", *at)
+    assert (ran.status, ran.err.count("\n"), "rebuilds it for all who read it" in ran.err) == (2, 1, True), ran.err
+    assert not indexed.proxy.traffic.count("PUT")
+    assert "rebuilt" in assay("index", *at).err
+    assert assay("search", "send mail", *at).status == 0
+    ran = assay("search", "send mail", f"{indexed.place}#postbox")
+    assert (ran.status, "give --encoder" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("reads", ["files", "as it is"])
+def test_a_server_goes_on_with_what_it_has_while_a_bucket_is_out_of_reach(project: Path, indexed, reads: str):
+    refresh, place = reads == "files", f"{indexed.place}#postbox"
+    settings = load(options={"index.location": place, "index.refresh": refresh})
+    engine = Session({project: settings}, waits=Waits(fresh_s=0, refresh_s=30)).place().engine
+    assert engine.view().report.unwritten == ""
+    indexed.proxy.before = lambda _method, _path: 403
+    index = engine.view().workspace.index
+    (index.folder if refresh else index._folder)._forget()  # as after three seconds
+    view = engine.view()
+    assert "may not read or list here" in view.report.unwritten
+    assert view.workspace.searcher.search([Query("1", "send mail")], 1)[0][0].chunk.path == "mail/send.py"
+    indexed.proxy.before = lambda _method, _path: None
+    assert engine.view().report.unwritten == ""

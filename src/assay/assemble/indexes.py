@@ -49,8 +49,13 @@ class AnyIndex(Protocol):
     def location(self) -> str:
         """Where it lies, as `--index` takes it."""
 
-    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
-        """Bring it up to date with the files and say what changed; wait so long for another writer, None for any."""
+    def refresh(
+        self, progress: Progress | None = None, *, patience_s: float | None = None, replaces: bool = True
+    ) -> IndexReport:
+        """Bring it up to date with the files and say what changed; wait so long for another writer, None for any.
+
+        Unless it `replaces`, one that several machines share is not rebuilt.
+        """
 
     def status(self) -> IndexReport | None:
         """Say what it holds; None where there is none."""

@@ -67,11 +67,20 @@ class Workspace:
     def refresh(self, progress: Progress | None = None) -> tuple[Workspace, IndexReport]:
         """Bring the index up to date; return what to search from now on, this one if that did not change."""
         try:
-            report = self.index.refresh(progress)
+            report = self.index.refresh(progress, replaces=False)
         except StorageError as refusal:
+            if is_bucket(self.index.location):
+                return self._out_of_reach(refusal)
             report = _as_before(self.index, refusal)
         same = self.index.snapshot() is self.snapshot and report.stale == self.report.stale
         return (self if same else replace(self, report=report)), report
+
+    def _out_of_reach(self, refusal: StorageError) -> tuple[Workspace, IndexReport]:
+        """Return the same, which says that it is from before: what was read of a bucket is here."""
+        report = replace(self.report, unwritten=str(refusal))
+        same = replace(self, report=report)
+        vars(same)["snapshot"] = self.snapshot
+        return same, report
 
 
 def open_workspace(  # noqa: PLR0913  how it is brought up to date
@@ -103,7 +112,7 @@ def open_workspace(  # noqa: PLR0913  how it is brought up to date
             raise InputError(f"no index of '{root}' yet: leave out --no-refresh, or run assay index")
         return Workspace(index, report, settings)
     try:
-        return Workspace(index, index.refresh(progress, patience_s=patience_s), settings)
+        return Workspace(index, index.refresh(progress, patience_s=patience_s, replaces=check_all), settings)
     except StorageError as refusal:
         if check_all:
             raise

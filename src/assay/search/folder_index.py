@@ -83,14 +83,20 @@ class FolderIndex:
             return sum(manifest.sizes.values()) if manifest else 0
         return sum(file.stat().st_size for file in self.folder.location.iterdir())
 
-    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:
+    def refresh(
+        self, progress: Progress | None = None, *, patience_s: float | None = None, replaces: bool = True
+    ) -> IndexReport:
         """Bring the index up to date with the files; wait while another process does, then use what it made.
 
         With a patience, take what there is when another process is still at it after that, and say so. Where a process
-        keeps the index up to date, leave writing to it for as long, or for half a minute.
+        keeps the index up to date, leave writing to it for as long, or for half a minute. Unless it `replaces`, refuse
+        to rebuild an index that other machines read, too.
         """
         started = time.perf_counter()
         last, why = self._usable()
+        if why and self.folder.shared and not replaces:
+            wanted = f"assay index PATH --index {self.location} rebuilds it for all who read it"
+            raise StorageError(f"{self.location} cannot be brought up to date: {why}; {wanted}")
         changed, busy = Differences(), False
         listed = self._list(last)
         behind = last is None or not unchanged(listed.walk, last.catalog, last.manifest.checked_ns)

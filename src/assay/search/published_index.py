@@ -41,7 +41,13 @@ class PublishedIndex:
         """Say what `check` reads."""
         return self._index.verified
 
-    def refresh(self, progress: Progress | None = None, *, patience_s: float | None = None) -> IndexReport:  # noqa: ARG002
+    def refresh(
+        self,
+        progress: Progress | None = None,  # noqa: ARG002  as of an index that is written
+        *,
+        patience_s: float | None = None,  # noqa: ARG002  the same
+        replaces: bool = True,  # noqa: ARG002  the same
+    ) -> IndexReport:
         """Take what was written last, and say what it holds."""
         started = time.perf_counter()
         self.snapshot()

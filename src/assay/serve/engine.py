@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from threading import Lock, Thread
 
 from assay.assemble.workspace import Workspace, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
-from assay.errors import AssayError
+from assay.errors import AssayError, StorageError
 from assay.search.index_report import IndexReport
 from assay.settings import Settings
 
@@ -131,9 +132,10 @@ class Engine:
         with self._lock:
             self._view, self._checked, self._writing = made, started, None
         writing.set_result(made)
-        if not self._verified and made.workspace.index.check():  # after the answer, for it reads every byte
-            self._checked = -float("inf")  # the next question has the index made anew
-        self._verified = True
+        with suppress(StorageError):  # out of reach just now: the next one verifies
+            if not self._verified and made.workspace.index.check():  # after the answer, for it reads every byte
+                self._checked = -float("inf")  # the next question has the index made anew
+            self._verified = True
 
     def _last_good(self) -> WorkspaceView | None:
         """Return what was written last, as it is, so that nobody waits for what changed; None where it is no use."""

@@ -19,7 +19,7 @@ from obstore.store import AzureStore, GCSStore, S3Store
 
 from assay.errors import InputError, StorageError
 from assay.store.blobs import BlobEntry, Overtaken, TaggedBytes
-from assay.store.bucket_errors import access_error, is_missing_bucket
+from assay.store.bucket_errors import CREDENTIALS, access_error, is_missing_bucket
 from assay.store.bucket_place import BucketPlace
 
 _STORES: dict[str, tuple[Callable[..., Any], str]] = {
@@ -76,11 +76,11 @@ class BucketBlobs:
             try:
                 made = obstore.put(self._store, self._prefix + name, data, mode=_mode(replaces))
             except (AlreadyExistsError, PreconditionError) as error:
-                raise Overtaken(f"{self.place}: another writer was first") from error
+                raise Overtaken(f"{self.place}: another writer was first; try again") from error
             except FileNotFoundError as error:
                 if is_missing_bucket(error):
                     raise access_error(error, self.place, writing=True) from None
-                raise Overtaken(f"{self.place}: it was removed meanwhile") from error
+                raise Overtaken(f"{self.place}: it was removed meanwhile; try again") from error
         return TaggedBytes(data, _tag(made))
 
     def list(self) -> Sequence[BlobEntry]:
@@ -136,7 +136,7 @@ def _opened(scheme: str, bucket: str, environment: tuple[tuple[str, str], ...]) 
     try:
         return kind(bucket, client_options={**_TIMES, "allow_http": allow_http}, retry_config=_RETRIES)
     except (BaseError, ValueError, TypeError) as error:
-        wanted = f"check the variables {variables}… of the environment"
+        wanted = f"check {CREDENTIALS[scheme]} in the environment, and the other variables {variables}…"
         raise InputError(f"{scheme}://{bucket} cannot be opened: {wanted}") from error
 
 

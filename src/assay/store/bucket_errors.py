@@ -14,11 +14,12 @@ from assay.store.bucket_place import BucketPlace
 _CODE = re.compile(r"<Code>(\w+)</Code>|\"code\": ?\"(\w+)\"")
 _STATUS = re.compile(r"status code: (\d{3})|status: (\d{3})")
 _ENDPOINT = re.compile(r"https?://[^/\s,?]+")
-_CREDENTIALS = {
+CREDENTIALS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "gs": "GOOGLE_SERVICE_ACCOUNT",
     "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
 }
+"""The variables that hold them, by the scheme of a place."""
 _ALLOW = {"s3": "AWS_ALLOW_HTTP", "gs": "GOOGLE_ALLOW_HTTP", "az": "AZURE_ALLOW_HTTP"}
 _METADATA = ("169.254.169.254", "169.254.170.2", "metadata.google.internal", "metadata/identity")
 _UNKNOWN_KEYS = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "AuthenticationFailed", "ExpiredToken")
@@ -66,7 +67,7 @@ def access_error(error: BaseException, place: BucketPlace, *, writing: bool = Fa
 
 def _sentence(refusal: _Refusal, place: BucketPlace, *, writing: bool) -> str:
     """Return the first of the sentences that holds, from the plainest cause to what is left."""
-    keys, at = _CREDENTIALS[place.scheme], _endpoint(refusal)
+    keys, at = CREDENTIALS[place.scheme], _endpoint(refusal)
     denied = refusal.kind == "PermissionDeniedError" or refusal.status == 403
     bad_keys = refusal.code in _UNKNOWN_KEYS or refusal.kind == "UnauthenticatedError"
     code = refusal.code or (f"status {refusal.status}" if refusal.status else refusal.kind)
