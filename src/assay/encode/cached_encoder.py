@@ -17,7 +17,6 @@ from assay.io.database import Database
 from assay.protocols import Encoder, Role, Vectors
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
-_KEYS_A_QUESTION = 500  # sqlite allows 999 variables in its oldest builds
 
 
 class CachedEncoder:
@@ -59,21 +58,10 @@ class CachedEncoder:
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         """Return the vectors that are stored."""
-        known: dict[bytes, Vectors] = {}
-        for start in range(0, len(keys), _KEYS_A_QUESTION):
-            asked = keys[start : start + _KEYS_A_QUESTION]
-            marks = ",".join("?" * len(asked))
-            with self._database.use() as held:
-                rows = held.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", asked).fetchall()  # noqa: S608  only marks
-            known.update((key, np.frombuffer(stored, dtype=np.float16).astype(np.float32)) for key, stored in rows)
-        return known
+        stored = self._database.look_up("SELECT key, vector FROM vectors WHERE key IN", keys)
+        return {key: np.frombuffer(vector, dtype=np.float16).astype(np.float32) for key, vector in stored.items()}
 
     def _write(self, fresh: dict[bytes, Vectors]) -> None:
-        """Store vectors as float16, in one transaction."""
+        """Store vectors as float16."""
         rows = [(key, vector.astype(np.float16).tobytes()) for key, vector in fresh.items()]
-        with self._database.use() as held:
-            held.execute("BEGIN IMMEDIATE")
-            try:
-                held.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-            finally:
-                held.execute("COMMIT")
+        self._database.put("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)

@@ -37,11 +37,11 @@ class CachedScorer:
     def score(self, query: Query, chunks: Sequence[Chunk]) -> list[float]:
         """Return one score a chunk, asking the scorer inside only for what it never read."""
         keys = [self._key(query.text, chunk) for chunk in chunks]
-        known = self._read(keys)
+        known = self._database.look_up("SELECT key, score FROM scores WHERE key IN", keys)
         new = {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in known}
         if new:
             known.update(zip(new, map(float, self._scorer.score(query, list(new.values()))), strict=True))
-            self._write([(key, known[key]) for key in new])
+            self._database.put("INSERT OR REPLACE INTO scores VALUES (?, ?)", [(key, known[key]) for key in new])
         return [known[key] for key in keys]
 
     def close(self) -> None:
@@ -50,18 +50,3 @@ class CachedScorer:
 
     def _key(self, question: str, chunk: Chunk) -> bytes:
         return sha256(f"{self.name}\0{question}\0{view(chunk)}".encode("utf-8", "surrogatepass")).digest()
-
-    def _read(self, keys: Sequence[bytes]) -> dict[bytes, float]:
-        """Return the scores that are stored."""
-        with self._database.use() as held:
-            rows = [held.execute("SELECT key, score FROM scores WHERE key = ?", (key,)).fetchone() for key in keys]
-        return {row[0]: row[1] for row in rows if row}
-
-    def _write(self, fresh: Sequence[tuple[bytes, float]]) -> None:
-        """Store scores in one transaction."""
-        with self._database.use() as held:
-            held.execute("BEGIN IMMEDIATE")
-            try:
-                held.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", fresh)
-            finally:
-                held.execute("COMMIT")

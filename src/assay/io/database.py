@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from assay.errors import StorageError
 
 _WAIT_S = 30.0  # for another writer
+_KEYS_A_QUESTION = 500  # sqlite allows 999 variables in its oldest builds
 
 
 class Database:
@@ -34,6 +36,24 @@ class Database:
         """Give the connection to one thread; whatever is wrong with the file is a StorageError that names it."""
         with self._lock, self._usable():
             yield self._connection
+
+    def look_up(self, question: str, keys: Sequence[bytes]) -> dict[bytes, Any]:
+        """Return what is kept under some keys; the question ends where the keys go: `SELECT key, … WHERE key IN`."""
+        known: dict[bytes, Any] = {}
+        for start in range(0, len(keys), _KEYS_A_QUESTION):
+            asked = keys[start : start + _KEYS_A_QUESTION]
+            with self.use() as held:
+                known.update(held.execute(f"{question} ({','.join('?' * len(asked))})", asked))
+        return known
+
+    def put(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Write some rows in one transaction; they are on the disk when this returns."""
+        with self.use() as held:
+            held.execute("BEGIN IMMEDIATE")
+            try:
+                held.executemany(statement, rows)
+            finally:
+                held.execute("COMMIT")
 
     def close(self) -> None:
         """Close the file."""

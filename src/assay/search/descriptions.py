@@ -17,7 +17,6 @@ from assay.search.filters import PROSE
 from assay.types import Chunk
 
 _TABLE = "CREATE TABLE IF NOT EXISTS descriptions (key BLOB PRIMARY KEY, text TEXT, chat TEXT) WITHOUT ROWID"
-_KEYS_A_QUESTION = 500  # sqlite allows 999 variables in its oldest builds
 _LINES = 5  # of code without a name; fewer are imports, or the docstring of a module
 _LONGEST = 4000  # characters of a unit that a model is shown
 
@@ -48,23 +47,13 @@ class Descriptions:
 
     def known(self, chunks: Sequence[Chunk]) -> dict[bytes, str]:
         """Return the descriptions that are known, by the keys of their units."""
-        keys, known = list({key_of(chunk) for chunk in chunks}), dict[bytes, str]()
-        for start in range(0, len(keys), _KEYS_A_QUESTION):
-            asked = keys[start : start + _KEYS_A_QUESTION]
-            marks = ",".join("?" * len(asked))
-            with self._database.use() as held:
-                known.update(held.execute(f"SELECT key, text FROM descriptions WHERE key IN ({marks})", asked))  # noqa: S608  only marks
-        return known
+        keys = list({key_of(chunk) for chunk in chunks})
+        return self._database.look_up("SELECT key, text FROM descriptions WHERE key IN", keys)
 
     def add(self, texts: Mapping[bytes, str], chat: str) -> None:
         """Keep descriptions, and who wrote them; they are on the disk when this returns."""
         rows = [(key, text, chat) for key, text in texts.items()]
-        with self._database.use() as held:
-            held.execute("BEGIN IMMEDIATE")
-            try:
-                held.executemany("INSERT OR IGNORE INTO descriptions VALUES (?, ?, ?)", rows)
-            finally:
-                held.execute("COMMIT")
+        self._database.put("INSERT OR IGNORE INTO descriptions VALUES (?, ?, ?)", rows)
 
     def close(self) -> None:
         """Close the file."""
