@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
 from assay.cli.options import ClusterOptions, SettingsOptions
 
@@ -30,18 +31,8 @@ class IndexOptions:
         help="Have a language model, PROVIDER:MODEL, describe every unit of code in a sentence or two.",
     )
     dry_run: bool = flag("--dry-run", help="With --describe, print what it would take, and ask nothing.")
-    budget: str = option(
-        "--budget",
-        default="",
-        metavar="AMOUNT",
-        help="The most that --describe may spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
-    )
-    rate: str = option(
-        "--rate",
-        default="",
-        metavar="AMOUNT",
-        help="The most that --describe may ask per minute: 500req, 200ktok or both.  [default: no limit]",
-    )
+    budget: str = options.budget("that --describe may")
+    rate: str = options.rate("that --describe may ask")
     workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Prompts of --describe at a time.")
     where: ClusterOptions = shared(ClusterOptions)
     gpus: float = option(

@@ -56,18 +56,8 @@ class JudgeRunOptions:
     max_tries: int = option(
         "--max-tries", type=click.IntRange(min=0), default=3, metavar="N", help="Repairs of a test program."
     )
-    budget: str = option(
-        "--budget",
-        default="",
-        metavar="AMOUNT",
-        help="The most to spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
-    )
-    rate: str = option(
-        "--rate",
-        default="",
-        metavar="AMOUNT",
-        help="The most per minute and model: 500req, 200ktok or both, with a comma.  [default: no limit]",
-    )
+    budget: str = options.budget("to")
+    rate: str = options.rate("asked of a model")
     allowed: bool = flag("--allow-execution", help="Let signals run code on the examples in its query, in a sandbox.")
     workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Pairs judged at a time.")
     sandbox: str = options.sandbox()

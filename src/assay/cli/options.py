@@ -242,6 +242,18 @@ def stop() -> Any:
     )
 
 
+def budget(what: str) -> Any:
+    """Declare the most that something may spend on a model."""
+    what = f"The most {what} spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]"
+    return option("--budget", default="", metavar="AMOUNT", help=what)
+
+
+def rate(what: str) -> Any:
+    """Declare the most that something may ask of a model in a minute."""
+    what = f"The most {what} per minute: 500req, 200ktok or both, with a comma.  [default: no limit]"
+    return option("--rate", default="", metavar="AMOUNT", help=what)
+
+
 def sandbox() -> Any:
     """Declare the option that chooses where programs run."""
     return option(

@@ -23,7 +23,7 @@ _ANSWERED = 5  # first candidates of which one is right
 
 def relevance_rows(scored: Sequence[ScoredExample]) -> Array:
     """Return what tells whether a corpus answers, shape `(queries, len(RELEVANCE_FEATURES))`."""
-    rows = [relevance_row(one.example.asked, one.example.rows, one.scores) for one in scored]
+    rows = [relevance_row(one.example.query_row, one.example.rows, one.scores) for one in scored]
     return np.array(rows, dtype=np.float32).reshape(len(scored), len(RELEVANCE_FEATURES))
 
 

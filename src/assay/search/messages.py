@@ -8,16 +8,16 @@ anywhere in the chunk. Words are compared as they stand, without letter case and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 from assay.search.question import Question
-from assay.terms import STOP_WORDS, words
+from assay.search.shared_phrases import READ, spaced, spaced_text
+from assay.terms import STOP_WORDS
 
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\'((?:[^\'\\\n]|\\.)*)\'|`((?:[^`\\]|\\.)*)`')
 _HOLE = re.compile(r"%\(\w+\)\w|%[-+ #0-9.*]*[a-zA-Z]|[$#]?\{[^{}]*\}|\\\([^()]*\)|\$\w+|<\w+>|\\[nrt\"'`]")
 _LEAST_WORDS, _LEAST_TELLING = 4, 2
-_READ = 20_000  # characters of a chunk
 _KEPT = 1024  # chunks
 
 Message = tuple[str, ...]
@@ -26,9 +26,9 @@ Message = tuple[str, ...]
 
 def comes_from(question: Question, text: str) -> bool:
     """Tell whether a question is a message of a text, or quotes it."""
-    asked = _spaced(question.text)
-    quotes = [asked, *map(_spaced, question.phrases)]
-    return any(_long_enough(quote) and quote in _plain(text) for quote in quotes) or any(
+    asked = spaced(question.text)
+    quotes = [asked, *map(spaced, question.phrases)]
+    return any(_long_enough(quote) and quote in spaced_text(text) for quote in quotes) or any(
         _stands_in(message, asked) for message in _messages(text)
     )
 
@@ -44,29 +44,18 @@ def _stands_in(message: Message, asked: str) -> bool:
     return True
 
 
-def _long_enough(spaced: str) -> bool:
-    found = spaced.split()
+def _long_enough(text: str) -> bool:
+    found = text.split()
     return len(found) >= _LEAST_WORDS and sum(word not in STOP_WORDS for word in found) >= _LEAST_TELLING
 
 
-def _messages_of(text: str) -> tuple[Message, ...]:
-    return tuple(_parts_of_strings(text[:_READ]))
+@lru_cache(_KEPT)
+def _messages(text: str) -> tuple[Message, ...]:
+    return tuple(_parts_of_strings(text[:READ]))
 
 
 def _parts_of_strings(text: str) -> Iterator[Message]:
     for found in _STRING.finditer(text):
-        parts = tuple(_spaced(part) for part in _HOLE.split(found[found.lastindex or 0]))
+        parts = tuple(spaced(part) for part in _HOLE.split(found[found.lastindex or 0]))
         if _long_enough("".join(parts)):
             yield tuple(part for part in parts if part.strip())
-
-
-def _spaced(text: str) -> str:
-    return f" {' '.join(words(text.lower()))} "
-
-
-def _plain_of(text: str) -> str:
-    return _spaced(text[:_READ])
-
-
-_messages: Callable[[str], tuple[Message, ...]] = lru_cache(_KEPT)(_messages_of)
-_plain: Callable[[str], str] = lru_cache(_KEPT)(_plain_of)

@@ -72,7 +72,7 @@ class RankingExample:
     """(candidates) where each stands."""
     targets: Array
     """(candidates) how good an answer each is, 0 for wrong ones."""
-    asked: Array
+    query_row: Array
     """(query features)."""
 
     def only(self, candidates: Sequence[int]) -> RankingExample:

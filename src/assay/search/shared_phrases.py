@@ -5,7 +5,7 @@ The variable parts of a message are holes: three words in a row are enough for a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
 
@@ -17,9 +17,10 @@ from assay.types import Chunk
 
 PHRASE_FEATURES = ("phrase", "phrase_long", "phrase_any")
 
+READ = 20_000
+"""Characters of a chunk that are compared word by word."""
 _RUN = 3  # words that make a phrase
 _LONG = 12  # words from which a phrase is as good as it gets
-_READ = 20_000  # characters of a chunk
 _ASKED = 200  # words of a question
 _KEPT = 1024  # chunks
 
@@ -34,7 +35,7 @@ def phrase_features(text: str, chunks: Sequence[Chunk]) -> Array:
     runs = [f" {' '.join(asked[at : at + _RUN])} " for at in range(len(asked) - _RUN + 1)]
     if len(runs) < 2:
         return np.zeros((len(chunks), len(PHRASE_FEATURES)), dtype=np.float32)
-    return np.array([_row(runs, _plain(chunk.text[:_READ])) for chunk in chunks], dtype=np.float32).reshape(
+    return np.array([_row(runs, spaced_text(chunk.text)) for chunk in chunks], dtype=np.float32).reshape(
         len(chunks), len(PHRASE_FEATURES)
     )
 
@@ -46,8 +47,12 @@ def _row(runs: Sequence[str], text: str) -> tuple[float, float, float]:
     return sum(there) / len(runs), long, float(longest >= _RUN)
 
 
-def _spaced(text: str) -> str:
+def spaced(text: str) -> str:
+    """Return the words of a text in lower case, with a blank on either side of each."""
     return f" {' '.join(words(text.lower()))} "
 
 
-_plain: Callable[[str], str] = lru_cache(_KEPT)(_spaced)
+@lru_cache(_KEPT)
+def spaced_text(text: str) -> str:
+    """Return the same of a chunk's text, as far as that is read; several questions look at one chunk."""
+    return spaced(text[:READ])
