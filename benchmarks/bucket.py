@@ -46,7 +46,7 @@ QUESTIONS = (
     "limit the memory that is used",
     "write metrics to prometheus",
 )
-ROUNDS, KILLS, UPDATES = 20, 10, 20
+ROUNDS, KILLS, UPDATES, MANY = 20, 10, 20, 100
 SMALL = HashedEncoder("64")
 
 
@@ -89,8 +89,8 @@ def reading(root: Path, folder: Path, proxy: Proxy, delay_ms: int) -> None:
         searcher.search([Query("1", QUESTIONS[0])], 10)
         return searcher
 
-    searcher = timed(f"first answer of an empty cache, {delay_ms} ms", proxy, cold)
-    timed(f"first answer of a new process, {delay_ms} ms", proxy, cold)
+    searcher = timed(f"open and first answer, the cache empty, {delay_ms} ms", proxy, cold)
+    timed(f"open and first answer, the cache filled, {delay_ms} ms", proxy, cold)
     proxy.traffic.clear()
     took = []
     for text in QUESTIONS * 3:
@@ -102,6 +102,23 @@ def reading(root: Path, folder: Path, proxy: Proxy, delay_ms: int) -> None:
     reader.snapshot()
     reader.folder._forget()  # noqa: SLF001  as after three seconds
     timed(f"whether there is a newer one, {delay_ms} ms", proxy, reader.folder.catalog)
+    proxy.delay_s = 0.0
+
+
+def many_repositories(folder: Path, proxy: Proxy) -> None:
+    place, roots = f"s3://{BUCKET}/many", [write(folder / "many" / f"repo{n}", n, 2) for n in range(MANY)]
+    run = [sys.executable, "-m", "assay"]
+    subprocess.run([*run, "index", *map(str, roots), "--index", place], check=True, capture_output=True)
+    proxy.delay_s = 0.02
+    own = {**os.environ, "XDG_CACHE_HOME": str(folder / "many-reader")}
+    for what in ("an empty cache", "a new process"):
+        ask = [*run, "search", "part of version 17", place]
+        found = timed(
+            f"{MANY} repositories, first answer of {what}, 20 ms",
+            proxy,
+            lambda ask=ask: subprocess.run(ask, check=True, capture_output=True, env=own),
+        )
+        assert b"part_" in found.stdout  # type: ignore[attr-defined]
     proxy.delay_s = 0.0
 
 
@@ -216,6 +233,7 @@ def main() -> None:
             print(f"load {os.getloadavg()[0]:.1f}")
             for delay_ms in (0, 20):
                 reading(root, folder, proxy, delay_ms)
+            many_repositories(folder, proxy)
             two_writers(folder, proxy)
             killed_writers(folder)
             readers_meanwhile(folder)

@@ -213,3 +213,23 @@ def test_a_manifest_asked_for_just_now_is_not_asked_for_again(shelf, tmp_path: P
         index.snapshot()
         index.status()
     assert not shelf.requests
+
+
+def test_another_checkout_reads_its_files_once(tmp_path: Path):
+    open_folder = in_folder(tmp_path)
+    FolderIndex(write(tmp_path / "a", "1"), open_folder("one"), ENCODER).refresh()
+    there = write(tmp_path / "b", "1")
+    before = (tmp_path / "there" / MANIFEST).read_bytes()
+    for _ in range(2):
+        index = FolderIndex(there, open_folder("two"), ENCODER)
+        index.refresh()
+        version, _ = index._usable()
+        assert {record.inode for record in version.catalog.records()} == {
+            path.stat().st_ino for path in there.iterdir()
+        }
+        assert not index.standing().stale
+    assert (tmp_path / "there" / MANIFEST).read_bytes() == before
+    assert len(list((tmp_path / "two").glob("*.seen"))) == 1
+    write(there, "2")
+    assert FolderIndex(there, open_folder("two"), ENCODER).refresh().changed.counts()["changed"] == 3
+    assert versions(FolderIndex(there, open_folder("three"), ENCODER)) == {"2"}

@@ -161,19 +161,17 @@ class _Opening:
 
     def open_bucket(self, place: str) -> None:
         """Open the repositories of a place in a bucket, as they are."""
-        from assay.assemble.published import published  # not for a search in a folder
+        from assay.assemble.published import fetched_ahead, published  # not for a search in a folder
 
         try:
             settings = self.how.settings_of(Path(place))
             check(settings.search)
-            found = published(place, settings)
+            found = published(place, settings, lambda names: kept_repositories(names, self.how.repositories))
         except AssayError as error:
             self.errors[place] = error
             return
-        kept = kept_repositories([name for name, _ in found], self.how.repositories)
-        for name, index in found:
-            if name in kept:
-                self._open_published(name, index, settings)
+        for name, index in fetched_ahead(found):
+            self._open_published(name, index, settings)
 
     def _open_published(self, name: str, index: AnyIndex, settings: Settings) -> None:
         try:

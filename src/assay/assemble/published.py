@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -10,17 +12,21 @@ from pathlib import Path
 import platformdirs
 
 from assay.assemble.indexes import AnyIndex, encoder_of, index_of, root_of
-from assay.errors import InputError
+from assay.errors import AssayError, InputError
 from assay.search.published_index import PublishedIndex
 from assay.settings import Settings
 from assay.store.bucket_place import bucket_place, is_bucket
 
+_AT_ONCE = 16
 
-def published(location: str, settings: Settings) -> list[tuple[str, PublishedIndex]]:
+
+def published(
+    location: str, settings: Settings, keep: Callable[[list[str]], list[str]] = list
+) -> list[tuple[str, PublishedIndex]]:
     """Return the name and the index of each repository in a place such as `s3://BUCKET/PREFIX`, sorted by name.
 
     They are read as they are: there need be no files here, and nothing is refreshed. A place may name one of them,
-    `s3://BUCKET/PREFIX#NAME`. Raises InputError where there is none.
+    `s3://BUCKET/PREFIX#NAME`; else those that `keep` leaves are meant. Raises InputError where a place holds none.
     """
     from assay.assemble.bucket_indexes import repositories_in, shared_folder  # and git: not for folders
 
@@ -28,8 +34,22 @@ def published(location: str, settings: Settings) -> list[tuple[str, PublishedInd
     encoder, names = encoder_of(settings), repositories_in(place)
     if not names:
         raise InputError(f"there is no index in {place}: assay index PATH --index {place} makes one")
-    folders = [(name, shared_folder(place.of(name), settings.index.cache_gb)) for name in names]
+    folders = [(name, shared_folder(place.of(name), settings.index.cache_gb)) for name in keep(names)]
     return [(name, PublishedIndex(Path(name), folder, encoder)) for name, folder in folders]
+
+
+def fetched_ahead(found: Sequence[tuple[str, PublishedIndex]]) -> Iterator[tuple[str, PublishedIndex]]:
+    """Yield indexes whose files are here, fetched some at a time: one after another, each takes its round trips."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for start in range(0, len(found), _AT_ONCE):
+            some = found[start : start + _AT_ONCE]
+            list(pool.map(_fetch, some))
+            yield from some
+
+
+def _fetch(one: tuple[str, PublishedIndex]) -> None:
+    with suppress(AssayError):  # who opens it says what is wrong with it
+        one[1].last()
 
 
 def indexes_at(path: str, settings_of: Callable[[Path], Settings]) -> Sequence[tuple[str, AnyIndex]]:

@@ -202,12 +202,12 @@ def refuse_one_place_for_many(settings: Mapping[Path, Settings]) -> None:
 
 def published_workspaces(location: str, settings_of: Callable[[Path], Settings]) -> list[Workspace]:
     """Open every repository in a place such as `s3://BUCKET/PREFIX`, or the one that it names, as they are there."""
-    from assay.assemble.published import published  # not for a search in a folder
+    from assay.assemble.published import fetched_ahead, published  # not for a search in a folder
 
     settings = settings_of(Path(location))
     check(settings.search)
     found = published(location, settings)
-    return [Workspace(index, index.refresh(), settings, name=name) for name, index in found]
+    return [Workspace(index, index.refresh(), settings, name=name) for name, index in fetched_ahead(found)]
 
 
 def last_workspace(root: Path, settings: Settings) -> Workspace | None:

@@ -21,10 +21,11 @@ from assay.search.index_changes import Differences, differences, unchanged
 from assay.search.index_identity import Build, identity, mismatch
 from assay.search.index_report import Freshness, IndexReport
 from assay.store.blobs import Overtaken
-from assay.store.catalog import FileRecord
+from assay.store.catalog import Catalog, FileRecord
 from assay.store.change import IndexChange
 from assay.store.folder import IndexFolder, Version
 from assay.store.manifest import FORMAT
+from assay.store.seen_files import keep_seen, read_seen, seen_file
 from assay.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ class FolderIndex:
             return None
         from assay.search.index_read import stale
 
+        version = self._as_seen_here(version)
         manifest, found = version.manifest, self._list(version).walk
         checked_ns, differing = manifest.checked_ns, Differences()
         if not unchanged(found, version.catalog, checked_ns):
@@ -249,7 +251,9 @@ class FolderIndex:
         dead = update.run(found, before, trusted_ns, again=again)
         records = update.records
         if self.folder.shared and last and not (dead or update.fresh or again) and _is_same(before, records):
-            return Differences()  # only when and where files were seen differs, which is another machine's own
+            seen = Catalog.of(records.values())  # only when and where differs, which is this machine's own
+            keep_seen(self._seen_file(last), seen, listed.at_ns, found.rules)
+            return Differences()
         self.folder.save(
             last, IndexChange(self.identity, found.rules, listed.at_ns, records.values(), dead, update.fresh)
         )
@@ -278,7 +282,18 @@ class FolderIndex:
         if version is not None and self._damaged[1] and _name(version) == self._damaged[0]:
             return None, self._damaged[1]
         why = mismatch(version.manifest.identity, self.identity) if version else ""
-        return (None if why else version), why
+        return (None if why or version is None else self._as_seen_here(version)), why
+
+    def _as_seen_here(self, version: Version) -> Version:
+        """Return a version with what this machine saw of the files, where that is not what its writer saw."""
+        seen = read_seen(self._seen_file(version)) if self.folder.shared else None
+        if seen is None:
+            return version
+        catalog, checked_ns, rules = seen
+        return replace(version, catalog=catalog, manifest=replace(version.manifest, checked_ns=checked_ns, rules=rules))
+
+    def _seen_file(self, version: Version) -> Path:
+        return seen_file(self.folder.location, self.root, version.manifest.catalog)
 
     def _use(self, version: Version) -> Snapshot:
         """Return what a version holds: the snapshot in use while only what is recorded of files differs."""

@@ -21,7 +21,7 @@ from assay.store.blobs import Blobs
 RANGE = 8 << 20
 """Bytes of one request."""
 _AT_ONCE = 8
-_KINDS = (".segment", ".catalog", ".part")
+_KINDS = (".segment", ".catalog", ".part", ".seen")
 _IN_USE_S = 3600.0
 """What was asked for so recently stays: another process may be about to map it, or to name it in a manifest."""
 
