@@ -189,6 +189,21 @@ def test_nobody_left_is_exit_3(cluster: Cluster, campaign: Path):
     assert "no machine of the cluster" in said.splitlines()[-1]
 
 
+def test_a_machine_holds_as_many_workers_as_cores_memory_and_gpus_allow():
+    from assay.runs.ray_crew import WorkerNeeds, capacity
+
+    big = {"CPU": 8.0, "memory": 5e9, "GPU": 1.0}
+    assert capacity(big, WorkerNeeds()) == (8, "")
+    assert capacity(big, WorkerNeeds(1 << 30)) == (4, "")
+    assert capacity(big, WorkerNeeds(gpus=0.5)) == (2, "")
+    assert capacity({"CPU": 2.0, "memory": 5e8}, WorkerNeeds(10**9)) == (
+        0,
+        "0.5 GB of memory, where a worker needs 1.0",
+    )
+    assert capacity({"CPU": 2.0, "memory": 5e9}, WorkerNeeds(gpus=1)) == (0, "0 GPUs, where a worker needs 1")
+    assert capacity({"memory": 5e9}, WorkerNeeds(gpus=1)) == (0, "")  # a head without cores is no worker
+
+
 def test_no_cluster_is_one_line(campaign: Path):
     for place, wanted in (
         ("ray:127.0.0.1:1", "no Ray cluster answers at '127.0.0.1:1'"),

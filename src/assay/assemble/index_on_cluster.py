@@ -57,10 +57,11 @@ def _encoded_there(
 ) -> Workspace:
     """Index one root here, with its texts encoded on the cluster."""
     spec = named.settings.encoder.spec
-    if is_quick(spec):
+    if is_quick(spec) or spec.startswith("api:"):
+        why = "asks a server" if spec.startswith("api:") else "takes seconds on one machine"
         raise InputError(
-            f"--on ray has nothing to do for one repository and the encoder '{spec}', which one machine indexes in "
-            "seconds: leave it out, or name several repositories"
+            f"--on ray has nothing to do for one repository and the encoder '{spec}', which {why}: leave it out, or "
+            "name several repositories"
         )
     crew = open_crew(cluster, encoder_work(spec), None, say, memory_mb=_MEMORY_MB, gpus=gpus)
     with CrewRunner("ray", crew) as runner:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from assay.errors import MissingExtra
 from assay.protocols import Say
-from assay.runs.crew import Crew
+from assay.runs.crew import MOST_ITEMS, Crew
 from assay.runs.crew_runner import CrewRunner, SharedCrewRunner
 from assay.runs.hired_worker import code_identity
 
@@ -28,6 +28,7 @@ def open_crew(  # noqa: PLR0913  each is one thing
     most: int = 0,
     memory_mb: int = 0,
     gpus: float = 0,
+    most_items: int = MOST_ITEMS,
 ) -> Crew[Work, End]:
     """Return the workers of a cluster, at most `most`, each with so much memory and so many GPUs of its machine."""
     try:
@@ -36,7 +37,7 @@ def open_crew(  # noqa: PLR0913  each is one thing
         raise MissingExtra("--on ray", str(error.name), "ray") from error
     place = RayPlace(cluster, work.opener, work.settings, needs=WorkerNeeds(memory_mb << 20, gpus), most=most)
     same = None if expected is None else {**code_identity(), **expected}
-    return Crew(place, work, same, say=say, patience_s=cluster.patience_s)
+    return Crew(place, work, same, say=say, patience_s=cluster.patience_s, most_items=most_items)
 
 
 def open_program_crew(  # noqa: PLR0913  one argument a choice of the user

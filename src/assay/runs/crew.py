@@ -25,7 +25,8 @@ from assay.settings import PATIENCE_S
 Work = TypeVar("Work")
 End = TypeVar("End")
 _BATCH_S = 0.25
-_MOST_ITEMS = 64
+MOST_ITEMS = 64
+"""Items of a batch."""
 _DEATHS = 3
 _LATEST = 0.2
 """What the latest batch counts for the length of the next."""
@@ -55,7 +56,7 @@ class Crew(Generic[Work, End]):
         *,
         say: Say = lambda _: None,
         patience_s: float = PATIENCE_S,
-        most_items: int = _MOST_ITEMS,
+        most_items: int = MOST_ITEMS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take what a worker has to say of itself; None is what the first one says."""

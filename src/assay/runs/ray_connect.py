@@ -44,6 +44,20 @@ def connect(address: str) -> Callable[[], None]:
     return lambda: ray.shutdown()  # noqa: PLW0108  it is Any
 
 
+def answers(address: str) -> bool:
+    """Say whether somebody listens at `HOST:PORT`."""
+    try:
+        _call(address)
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _call(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
+
+
 def _completed(address: str) -> str:
     return address if not address or ":" in address else f"{address}:{_PORT}"
 
@@ -52,9 +66,8 @@ def _look(address: str) -> None:
     """Refuse an address where nobody is: Ray would try for a minute."""
     if not address or address in {"auto", "local"}:
         return
-    host, _, port = _completed(address).rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
+        _call(_completed(address))
     except (OSError, ValueError, OverflowError) as error:
         raise InputError(f"no Ray cluster answers at '{address}' ({error}); {_START}") from error
 

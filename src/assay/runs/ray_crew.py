@@ -17,13 +17,15 @@ import ray
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from assay.errors import WorkersLost
 from assay.runs.crew_place import CrewEvent, Died, Finished, Joined, Refused
 from assay.runs.hired_worker import HiredWorker
-from assay.runs.ray_connect import connect
+from assay.runs.ray_connect import answers, connect
 from assay.settings import ClusterSettings
 
 _LOOK_S = 1.0
 """How often it is asked which machines there are."""
+_HEAD_S = 15.0
 _FALSE_STARTS = 3
 """Workers that die on a machine before they answered, until it is given up."""
 
@@ -40,6 +42,19 @@ class WorkerNeeds:
 class _Actor:
     handle: Any
     node: str
+
+
+def capacity(has: Mapping[str, float], needs: WorkerNeeds) -> tuple[int, str]:
+    """Return how many workers a machine holds, and what it lacks where it has cores and holds none."""
+    cores, memory, gpus = int(has.get("CPU", 0)), has.get("memory", 0), has.get("GPU", 0)
+    by_memory = int(memory // needs.memory_bytes) if needs.memory_bytes else cores
+    by_gpus = int(gpus / needs.gpus) if needs.gpus else cores
+    lacks = ""
+    if cores and not by_memory:
+        lacks = f"{memory / 1e9:.1f} GB of memory, where a worker needs {needs.memory_bytes / 1e9:.1f}"
+    elif cores and not by_gpus:
+        lacks = f"{gpus:g} GPUs, where a worker needs {needs.gpus:g}"
+    return min(cores, by_memory, by_gpus), lacks
 
 
 class RayPlace:
@@ -67,12 +82,14 @@ class RayPlace:
         self._expected: dict[Any, tuple[str, int]] = {}
         """What is on its way, by reference: whose it is, and the number of the batch; 0 says what a worker is."""
         self._alive: set[str] = set()
+        self._news: list[CrewEvent] = []
         self._look_at = 0.0
+        self._head, self._heard_at = ray.get_runtime_context().gcs_address, clock()
         self._hired = 0
 
     def recruit(self) -> int:
         """Start workers where there is room for more; return how many are starting."""
-        if self._clock() >= self._look_at:
+        if self._clock() >= self._look_at and self._is_there():
             self._look_at = self._clock() + _LOOK_S
             for node, room in self._rooms().items():
                 for _ in range(room):
@@ -87,6 +104,9 @@ class RayPlace:
 
     def wait(self, timeout_s: float) -> Sequence[CrewEvent]:
         """Return what has happened, after waiting no longer than that for something."""
+        news, self._news = self._news, []
+        if news:
+            return news
         if not self._expected:
             time.sleep(min(timeout_s, _LOOK_S))
             return ()
@@ -111,6 +131,20 @@ class RayPlace:
             self._forget(name)
         self._disconnect()
 
+    def _is_there(self) -> bool:
+        """Say whether the head answers, without which Ray would wait for a minute and then end this process."""
+        if answers(self._head):
+            self._heard_at = self._clock()
+            return True
+        if self._clock() - self._heard_at > _HEAD_S:
+            self._actors.clear()
+            self._disconnect = lambda: None  # taking leave would wait for an answer
+            raise WorkersLost(
+                f"the head of the Ray cluster has not answered for {_HEAD_S:.0f} s: what was done is written, and the "
+                "same command goes on once there is a cluster"
+            )
+        return False
+
     def _rooms(self) -> dict[str, int]:
         """Return how many more workers each machine has room for."""
         held = Counter(actor.node for actor in self._actors.values())
@@ -123,17 +157,12 @@ class RayPlace:
             else:
                 self._alive.discard(name)
             if node["Alive"] and name not in self._refused:
-                rooms[name] = self._capacity(node["Resources"]) - held[name]
+                room, lacks = capacity(node["Resources"], self._needs)
+                rooms[name] = room - held[name]
+                if lacks:
+                    self._refused.add(name)
+                    self._news.append(Refused(self._names[name], lacks))
         return rooms
-
-    def _capacity(self, has: Mapping[str, float]) -> int:
-        """Return how many workers a machine holds, by its cores, its memory and its GPUs."""
-        most = [int(has.get("CPU", 0))]
-        if self._needs.memory_bytes:
-            most.append(int(has.get("memory", 0) // self._needs.memory_bytes))
-        if self._needs.gpus:
-            most.append(int(has.get("GPU", 0) / self._needs.gpus))
-        return min(most)
 
     def _start(self, node: str) -> None:
         """Start a worker; it joins once it has answered."""
