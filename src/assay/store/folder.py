@@ -151,8 +151,10 @@ class IndexFolder:
                 try:
                     yield
                 finally:
-                    if not self.shared or self._base is not base:  # each listing of a bucket is a request
+                    if not self.shared:
                         self._clear()
+                    elif self._base is not base:  # each listing of a bucket is a request
+                        self._clear(base)
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
@@ -271,14 +273,17 @@ class IndexFolder:
         if not mark.exists() or mark.read_bytes() != _IGNORE_ALL.encode():
             mark.write_text(_IGNORE_ALL, encoding="ascii")
 
-    def _clear(self) -> None:
+    def _clear(self, before: TaggedBytes | None = None) -> None:
         """Remove what the current version does not name; a version that cannot be read names nothing.
 
-        In a bucket that is done if it may be, and only with what no reader can need any more.
+        In a bucket that is done if it may be, and only with what no reader can need any more: somebody may be about to
+        fetch the version before.
         """
         with suppress(StorageError if self.shared else DamagedIndex):
             manifest = self.manifest()
             keep = {LOCK, MANIFEST, *(manifest.files if manifest else ())}
+            with suppress(DamagedIndex):
+                keep |= parse_manifest(before.data).files if before else set()
             old_s = UNNAMED_S if self.shared else -float("inf")
             ends = (".segment", ".catalog", ".new")
             gone = [entry.name for entry in self.blobs.list() if entry.name.endswith(ends) and entry.age_s >= old_s]
