@@ -35,7 +35,7 @@ def mcp(given: McpOptions) -> None:
 
     Tools: search, related, outline, pattern, status, rank. Needs the extra mcp.
     """
-    from assay.cli.workspaces import say, served_roots
+    from assay.cli.workspaces import say, served_roots, some_of
     from assay.errors import MissingExtra
     from assay.serve.listen import listening
     from assay.serve.session import Session
@@ -50,5 +50,5 @@ def mcp(given: McpOptions) -> None:
         serve_stdio(session)
         return
     listener = listening(LOOPBACK, given.port, "--http")
-    say(f"serving {', '.join(map(str, roots))} at http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
+    say(f"serving {some_of(roots)} at http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
     serve_http(session, listener)

@@ -72,7 +72,7 @@ def serve(given: ServeOptions) -> None:
     Listens on this machine only. Any other --host requires a token: that of ASSAY_TOKEN, or else one that is
     generated and printed. There is no TLS. Needs the extra serve.
     """
-    from assay.cli.workspaces import say
+    from assay.cli.workspaces import say, some_of
     from assay.errors import MissingExtra
     from assay.serve.engine import Waits
     from assay.serve.labels import Labeller
@@ -98,7 +98,7 @@ def serve(given: ServeOptions) -> None:
     reports = Reports([*own, *(ReportSource(_called(each), each, each) for each in given.benches)])
     labeller, workers = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
     app = app_of(session, labeller, reports, workers, with_token=bool(rules.token))
-    say(f"serving {', '.join(map(str, settings))} at {address}")
+    say(f"serving {some_of(settings)} at {address}")
     if rules.token:
         say(f"open {address}?token={f'${TOKEN}' if token else rules.token}")
         say("there is no TLS: whoever can listen in on the network can read the token and the answers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from assay.store.place import holds_many
 
 PATIENCE_S = 0.5
 """How long a search waits for another process to bring an index up to date before it takes it as it was."""
+
+_NAMED = 10
 
 
 def open_roots(
@@ -93,6 +95,13 @@ def served_roots(roots: Sequence[str], chosen: SettingsOptions) -> dict[Path, Se
 
 def _any_folder(roots: Sequence[str]) -> bool:
     return not roots or not all(map(is_bucket, roots))
+
+
+def some_of(names: Iterable[object]) -> str:
+    """Return names in a row, of many only the first and how many more there are."""
+    every = list(map(str, names))
+    more = f" and {len(every) - _NAMED:,} more" if len(every) > _NAMED else ""
+    return ", ".join(every[:_NAMED]) + more
 
 
 def say(message: str) -> None:

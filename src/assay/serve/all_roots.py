@@ -32,6 +32,16 @@ _MOST_KNOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
+class _Sweep:
+    """One look at all roots."""
+
+    opened: Event = field(default_factory=Event)
+    """All that was there is open, as it was last indexed."""
+    done: Event = field(default_factory=Event)
+    """All is up to date."""
+
+
+@dataclass(frozen=True, slots=True)
 class RootsView:
     """Some served roots as they are right now."""
 
@@ -56,7 +66,7 @@ class AllRoots:
         self._open: dict[Path, Workspace] = {}
         self._failed: dict[Path, str] = {}
         self._views: dict[tuple[str, ...], RootsView] = {}
-        self._sweep: Event | None = None
+        self._sweep: _Sweep | None = None
         self._swept, self._took = -float("inf"), 0.0
         self._progress = (0, 0)
 
@@ -68,7 +78,10 @@ class AllRoots:
             with self._lock:
                 known = any(root in self._open for root in chosen)
                 quick = self._took < self._waits.refresh_s
-            sweep.wait(self._waits.first_s if not known else self._waits.refresh_s if quick else 0.0)
+            if not known:
+                sweep.opened.wait(self._waits.first_s)
+                known = any(root in self._open for root in chosen)
+            sweep.done.wait(self._waits.first_s if not known else self._waits.refresh_s if quick else 0.0)
         view = self._view(tuple(globs), chosen)
         if not view.searches and view.truncated:
             done, total = self._progress
@@ -105,29 +118,31 @@ class AllRoots:
             self._views[globs] = view
         return view
 
-    def _begin_sweep(self) -> Event | None:
+    def _begin_sweep(self) -> _Sweep | None:
         """Have the files looked at, unless that was done lately; return what says that it is done."""
         with self._lock:
             pause = max(self._waits.fresh_s, min(self._took / self._waits.fraction, _LONGEST_PAUSE_S))
             if self._sweep is None and time.monotonic() - self._swept >= pause:
-                self._sweep = Event()
+                self._sweep = _Sweep()
                 Thread(target=self._look, args=(self._sweep,), name="all roots", daemon=True).start()
             return self._sweep
 
-    def _look(self, sweep: Event) -> None:
+    def _look(self, sweep: _Sweep) -> None:
         """Open what is there, so that it is searched at once, then bring one root after the other up to date."""
         started = time.monotonic()
         try:
             for root in self._roots:
                 if root not in self._open:
                     self._keep(root, partial(last_workspace, root, self._roots[root]))
+            sweep.opened.set()
             for number, root in enumerate(self._roots):
                 self._progress = (number, len(self._roots))
                 self._keep(root, partial(self._fresh, root))
         finally:
             with self._lock:
                 self._sweep, self._swept, self._took = None, time.monotonic(), time.monotonic() - started
-            sweep.set()
+            sweep.opened.set()
+            sweep.done.set()
 
     def _fresh(self, root: Path) -> Workspace:
         """Return a root with its index up to date; the one that is open if nothing changed."""
