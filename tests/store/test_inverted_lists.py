@@ -102,4 +102,4 @@ def test_codes_that_are_not_as_written_are_refused_when_they_are_read(path, tmp_
     (tmp_path / "bad.segment").write_bytes(data)
     damaged = read_segment(tmp_path / "bad.segment")
     with pytest.raises(DamagedIndex, match="corrupt in block"):
-        damaged.lists.read(np.arange(len(segment.lists.centroids)))
+        damaged.lists.estimates(np.arange(len(segment.lists.centroids)), points(1, 8)[0])

@@ -44,10 +44,15 @@ class InvertedLists:
     moments: NDArray[np.float64]
     """(dimension, dimension) the sum of each vector's outer product with itself."""
 
-    def read(self, numbers: NDArray[np.intp]) -> tuple[NDArray[np.uint32], NDArray[np.int8], Vectors]:
-        """Return the chunks of some lists, their codes and the steps of these."""
+    def estimates(self, numbers: NDArray[np.intp], vector: Vectors) -> tuple[NDArray[np.uint32], Vectors]:
+        """Return the chunks of some lists, and about how near each is to a vector."""
         rows = self.rows_of(numbers)
-        return self.chunks[rows], self.codes[rows], self.steps[rows]
+        products = [self.codes_of(number).astype(np.float32) @ vector for number in numbers.tolist()]
+        return self.chunks[rows], np.concatenate([np.zeros(0, dtype=np.float32), *products]) * self.steps[rows]
+
+    def codes_of(self, number: int) -> NDArray[np.int8]:
+        """Return the codes of a list."""
+        return self.codes[self.starts[number] : self.starts[number + 1]]
 
     def rows_of(self, numbers: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return the rows of some lists, one list after the other."""

@@ -27,6 +27,7 @@ _LEAST_READ = 16_384
 _READ = 1 / 16
 """Chunks that are read of those that may be found, at least so many and this fraction."""
 _COMPARED = 512
+_MOST = 0.5
 
 
 def near_cosines(parts: Parts, size: int, vector: Vectors, allowed: Sequence[Mask | None]) -> Vectors:
@@ -79,19 +80,21 @@ class _Listed:
         return self.base + (np.arange(self.findable) if self.kept is None else np.flatnonzero(self.kept))
 
     @property
-    def in_lists(self) -> NDArray[np.int64]:
-        """Count them in each list."""
-        if self.kept is None:
-            return np.diff(self.lists.starts)
-        return np.diff(np.concatenate(([0], np.cumsum(self.kept[self.lists.chunks])))[self.lists.starts])
+    def in_lists(self) -> NDArray[np.float64]:
+        """Count them in each list; where most chunks may be found, as if these were spread evenly."""
+        sizes = np.diff(self.lists.starts).astype(np.float64)
+        if self.kept is None or self.findable > len(self.kept) * _MOST:
+            return sizes * (self.findable / max(len(self.lists.chunks), 1))
+        kept = np.concatenate(([0.0], np.cumsum(self.kept[self.lists.chunks])))
+        return np.diff(kept[self.lists.starts])
 
     def estimated(self, vector: Vectors, lists: NDArray[np.intp]) -> tuple[Rows, Vectors]:
         """Return those in some lists, and about how near they are to a vector."""
-        chunks, codes, steps = self.lists.read(lists)
+        chunks, cosines = self.lists.estimates(lists, vector)
         if self.kept is not None:
             found = np.flatnonzero(self.kept[chunks])
-            chunks, codes, steps = chunks[found], codes[found], steps[found]
-        return chunks + np.int64(self.base), (codes.astype(np.float32) @ vector) * steps
+            chunks, cosines = chunks[found], cosines[found]
+        return chunks + np.int64(self.base), cosines
 
 
 def _near(parts: Sequence[_Listed], vector: Vectors) -> Rows:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import DamagedIndex
-from assay.protocols import Vectors
 from assay.store.arrays import ArrayFile, Arrays, write_arrays
 from assay.store.inverted_lists import SMALLEST, InvertedLists, build_lists
 from assay.store.quantised import Stored, restored
@@ -98,10 +97,10 @@ class StoredLists(InvertedLists):
         object.__setattr__(self, name, array)
         return array
 
-    def read(self, numbers: NDArray[np.intp]) -> tuple[NDArray[np.uint32], NDArray[np.int8], Vectors]:
-        """Return the chunks of some lists, their codes and the steps of these."""
-        rows = self.rows_of(numbers)
-        return self.chunks[rows], self._file.scattered("lists.codes", rows), self.steps[rows]
+    def codes_of(self, number: int) -> NDArray[np.int8]:
+        """Return the codes of a list."""
+        rows: NDArray[np.int8] = self._file.rows("lists.codes", slice(*self.starts[number : number + 2].tolist()))
+        return rows
 
 
 def _has_lists(file: ArrayFile) -> bool:
