@@ -214,3 +214,15 @@ def test_no_cluster_is_one_line(campaign: Path):
         _, said = driver.communicate(timeout=60)
         assert (driver.returncode, len(said.splitlines()), wanted in said) == (2, 1, True), said
     assert not (campaign / "none.jsonl").exists()
+
+
+def test_a_cluster_of_another_version_is_one_line():
+    from ray._private.utils import check_version_info
+
+    from assay.runs.ray_connect import _explained
+
+    with pytest.raises(RuntimeError) as mismatch:
+        check_version_info({"ray_version": "2.1.0", "python_version": "3.8.2"}, "127.0.0.1:1")
+    said = _explained("head:6379", mismatch.value)
+    assert said.startswith("the cluster runs Ray 2.1.0 on Python 3.8.2, and here is Ray ")
+    assert "\n" not in said
