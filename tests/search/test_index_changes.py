@@ -13,7 +13,7 @@ from assay.encode.hashed import HashedEncoder
 from assay.search.folder_index import FolderIndex
 from assay.search.index_changes import UNSURE_NS, sift, unchanged
 from assay.store.catalog import STAT, Catalog, FileRecord
-from assay.store.manifest import write_manifest
+from assay.store.manifest import MANIFEST, manifest_bytes
 
 CHECKED_NS = 10**18
 OLD_NS = CHECKED_NS - 2 * UNSURE_NS
@@ -54,7 +54,8 @@ def index(tmp_path):
     made = FolderIndex(root, tmp_path / "index", HashedEncoder("32"))
     made.refresh()
     manifest = made.folder.open().manifest
-    write_manifest(made.folder.location, replace(manifest, checked_ns=manifest.checked_ns + 100 * UNSURE_NS))
+    later = replace(manifest, checked_ns=manifest.checked_ns + 100 * UNSURE_NS)
+    (made.folder.location / MANIFEST).write_bytes(manifest_bytes(later))
     return FolderIndex(root, tmp_path / "index", HashedEncoder("32"))
 
 
