@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -65,9 +66,9 @@ _BLOCK = _kinds("block", "module")
 _TEST = KINDS.index("test")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QueryInCorpus:
-    """A query looked up in the whole corpus."""
+    """A query looked up in the whole corpus; what takes a pass over all chunks is computed once."""
 
     snapshot: Snapshot
     question: Question
@@ -84,12 +85,12 @@ class QueryInCorpus:
     deviation: float
     """Their standard deviation."""
 
-    @property
+    @cached_property
     def strongest(self) -> float:
         """The best lexical score."""
         return float(self.lexical.max(initial=0.0))
 
-    @property
+    @cached_property
     def closest(self) -> float:
         """The best cosine of a living chunk."""
         dead = self.snapshot.dead
@@ -104,12 +105,12 @@ class QueryInCorpus:
             found[far] = self.snapshot.cosines(self.vector, numbers[far])
         return found
 
-    @property
+    @cached_property
     def idf(self) -> Array:
         """What each term weighs, as it is rare; a query without terms has one that no chunk holds."""
         return np.array([term.idf for term in self.terms] or [1.0], dtype=np.float32)
 
-    @property
+    @cached_property
     def term_weights(self) -> Array:
         """The same as fractions of the query's weight."""
         weights: Array = self.idf / self.idf.sum()

@@ -72,7 +72,7 @@ class _Listed:
     @property
     def findable(self) -> int:
         """Count the chunks that may be found."""
-        return len(self.lists.chunks) if self.kept is None else int(self.kept.sum())
+        return len(self.lists.chunks) if self.kept is None else int(np.count_nonzero(self.kept))
 
     @property
     def every(self) -> Rows:
