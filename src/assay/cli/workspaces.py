@@ -10,7 +10,6 @@ import click
 
 from assay.assemble.indexes import AnyIndex, root_of
 from assay.assemble.many_roots import OpenedRoots, RootOpening, open_many
-from assay.assemble.published import published_roots
 from assay.assemble.workspace import Workspace, open_workspaces
 from assay.cli.options import RootsOptions, SettingsOptions
 from assay.cli.progress import progress
@@ -89,6 +88,8 @@ def served_roots(roots: Sequence[str], chosen: SettingsOptions) -> dict[Path, Se
     folders = folders_of([path for path in roots if not is_bucket(path)], chosen, "serve") if _any_folder(roots) else []
     served = {root: chosen.settings(root) for root in folders}
     for place in filter(is_bucket, roots):
+        from assay.assemble.published import published_roots
+
         served |= published_roots(place, chosen.settings(Path(place)))
     return served
 

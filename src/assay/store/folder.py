@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,8 +31,10 @@ from assay.store.local_blobs import LocalBlobs, unreadable
 from assay.store.manifest import MANIFEST, Manifest, NewerIndex, manifest_bytes, parse_manifest
 from assay.store.part import Part
 from assay.store.segment_file import read_segment
-from assay.store.shared_place import FRESH_S, UNNAMED_S, SharedPlace
 from assay.store.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from assay.store.shared_place import SharedPlace  # and what fetches copies: only for an index in a bucket
 
 LOCK, KEPT = "lock", "kept"
 _MARK, _IGNORE_ALL = ".gitignore", "*\n"
@@ -213,7 +216,7 @@ class IndexFolder:
     def _latest(self) -> TaggedBytes | None:
         """Return the manifest as it is there; of a shared index, as it was there just now."""
         asked_s, blob = self._seen
-        if not self.shared or time.monotonic() - asked_s >= FRESH_S:
+        if not self.shared or time.monotonic() - asked_s >= self.shared.fresh_s:
             blob = self.blobs.get(MANIFEST, blob)
             self._seen = (time.monotonic(), blob)
         return blob
@@ -284,7 +287,7 @@ class IndexFolder:
             keep = {LOCK, MANIFEST, *(manifest.files if manifest else ())}
             with suppress(DamagedIndex):
                 keep |= parse_manifest(before.data).files if before else set()
-            old_s = UNNAMED_S if self.shared else -float("inf")
+            old_s = self.shared.unnamed_s if self.shared else -float("inf")
             ends = (".segment", ".catalog", ".new")
             gone = [entry.name for entry in self.blobs.list() if entry.name.endswith(ends) and entry.age_s >= old_s]
             if left := [name for name in gone if name not in keep]:

@@ -9,8 +9,6 @@ from assay.store.blobs import Blobs
 from assay.store.local_copies import LocalCopies
 from assay.store.manifest import Manifest
 
-FRESH_S = 3.0
-"""A manifest that was asked for so recently is not asked for again by a reader."""
 UNNAMED_S = 24 * 3600.0
 """How long a file that no manifest names stays: a reader may still map it, or a writer be about to name it."""
 
@@ -25,6 +23,9 @@ class SharedPlace:
     copies: LocalCopies
     origin: str = ""
     """Which repository this is; empty where a person named the place, who knows."""
+    fresh_s: float = 3.0
+    """A manifest that was asked for so recently is not asked for again by a reader."""
+    unnamed_s: float = UNNAMED_S
 
     def refuse_another(self, manifest: Manifest) -> None:
         """Raise InputError where the index there is of another repository than this one."""
