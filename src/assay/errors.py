@@ -136,6 +136,12 @@ def nearest(unknown: str, known: Sequence[str]) -> str:
     return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
 
 
+def counted(number: int, thing: str) -> str:
+    """Return a number with its thing, in the plural where it is not one: `1 query`, `2 queries`, `3,000 sets`."""
+    many = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}es" if thing.endswith("ch") else f"{thing}s"
+    return f"{number:,} {thing if number == 1 else many}"
+
+
 def printable(text: str) -> str:
     """Return a text on one line in which nothing moves a cursor or turns the direction of reading."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))

@@ -55,7 +55,7 @@ def test_what_is_named_on_purpose_comes_before_frames(snapshot):
     ("text", "places"),
     [
         ("\tat com.post.Box$Lid.put(Box.java:915)", [NamedPlace("com/post/Box.java", 915)]),
-        ("C:\\work\\post\\box.cs:3", [NamedPlace("/work/post/box.cs", 3)]),
+        ("C:\\code\\post\\box.cs:3", [NamedPlace("/code/post/box.cs", 3)]),
         ("panicked at src/lib.rs:12:5", [NamedPlace("src/lib.rs", 12)]),
         ("/go/pkg/mod/x.org/post@v1.2.3/box.go:4 +0x1d", [NamedPlace("/go/pkg/mod/x.org/post@v1.2.3/box.go", 4)]),
         ("in box.py or e.g. post.box.put, version 1.2.3, a/b.unknown, .py", []),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from assay.bench.results import MeasuredSet, MeasuredSystem, Results, RunManifest
+from assay.errors import counted
 from assay.measure.measures import parse
-from assay.report.table import counted
 
 _PAGE = 10
 """Results that a measure without a cut-off should see at least."""

@@ -14,8 +14,8 @@ from typing import Any
 from assay.assemble.search_answer import Answer
 from assay.assemble.workspace import Workspace
 from assay.cli import text
-from assay.cli.workspaces import about, counted, say
-from assay.errors import InputError
+from assay.cli.workspaces import about, say
+from assay.errors import InputError, counted
 from assay.search.excerpt import Line, excerpt, fit, lines, terms_to_mark
 from assay.terms import tokens
 from assay.types import Hit

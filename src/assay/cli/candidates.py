@@ -97,7 +97,7 @@ def _report(problems: Sequence[Problem], *, verbose: bool) -> None:
 
 
 def _text(fields: Mapping[str, Any]) -> Iterator[str]:
-    from assay.cli.workspaces import counted
+    from assay.errors import counted
 
     twins = f", {fields['twins']:,} of them with the text of another" if fields["twins"] else ""
     yield f"{counted(fields['queries'], 'query')}, {counted(fields['codes'], 'code')}{twins}"

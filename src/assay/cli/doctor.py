@@ -135,8 +135,7 @@ def _index(path: str, chosen: SettingsOptions) -> Finding:
 
 
 def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
-    from assay.cli.workspaces import counted
-    from assay.errors import DamagedIndex
+    from assay.errors import DamagedIndex, counted
     from assay.search.checked_searcher import rebuild_command
 
     root = index.root

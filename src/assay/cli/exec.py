@@ -166,7 +166,8 @@ def _sampled(reading: TaskFile, samples: Samples) -> TaskFile:
 
 
 def _tell(problems: list[Problem], unknown: int, *, verbose: bool) -> None:
-    from assay.cli.workspaces import counted, say
+    from assay.cli.workspaces import say
+    from assay.errors import counted
 
     for problem in problems if verbose else problems[:_TOLD]:
         say(str(problem))
@@ -178,7 +179,8 @@ def _tell(problems: list[Problem], unknown: int, *, verbose: bool) -> None:
 
 def _note(notes: Sequence[Problem], *, verbose: bool) -> None:
     """Tell of tests that hold for programs that do nothing, and count all the same."""
-    from assay.cli.workspaces import counted, say
+    from assay.cli.workspaces import say
+    from assay.errors import counted
 
     for note in notes if verbose else ():
         say(str(note))

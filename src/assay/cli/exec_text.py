@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from math import isnan
 from typing import Any
 
-from assay.cli.workspaces import counted as things
+from assay.errors import counted as things
 from assay.faults import Fault
 from assay.measure.passk import AtK, counted, over_tasks
 from assay.programs.outcome_file import OutcomeRow

@@ -105,8 +105,8 @@ def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Worksp
     """Have a cluster index; what it could not is named, and then there is no success."""
     from assay.assemble.index_on_cluster import index_on_cluster
     from assay.cli.progress import progress
-    from assay.cli.workspaces import counted, say
-    from assay.errors import InputError
+    from assay.cli.workspaces import say
+    from assay.errors import InputError, counted
 
     with progress() as watch:
         opened, problems = index_on_cluster(
@@ -155,7 +155,7 @@ def _described(
 
 
 def _text(report: DescribeReport) -> Iterator[str]:
-    from assay.cli.workspaces import counted
+    from assay.errors import counted
 
     yield f"{counted(report.described, 'unit')} described now"
     if report.refused:
@@ -174,7 +174,7 @@ def _usd(cost: float) -> str:
 def _echo_forecast(opened: list[Workspace], chosen: DescribeOptions, form: str) -> None:
     from assay.assemble.describe_index import describe_forecast
     from assay.cli.answer import dumps
-    from assay.cli.workspaces import counted
+    from assay.errors import counted
 
     plans, usd = describe_forecast(opened, chosen)
     if form == "json":

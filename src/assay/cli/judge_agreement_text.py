@@ -7,12 +7,12 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from assay.errors import printable
+from assay.errors import counted, printable
 from assay.judge.annotators import Key
 from assay.judge.label_agreement import LabelAgreement, LabelDifference
 from assay.measure.agreement import Estimate
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
-from assay.report.table import Column, Count, Number, Phrase, Rows, Table, counted, fraction
+from assay.report.table import Column, Count, Number, Phrase, Rows, Table, fraction
 
 Reasons = Mapping[str, Mapping[Key, str]]
 Texts = Mapping[Key, tuple[str, str]]

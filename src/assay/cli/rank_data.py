@@ -73,8 +73,8 @@ def data(given: RankDataOptions) -> None:
     """
     from dataclasses import replace
 
-    from assay.cli.workspaces import counted, say
-    from assay.errors import InputError
+    from assay.cli.workspaces import say
+    from assay.errors import InputError, counted
     from assay.rank.dataset import dataset_formats, splits
     from assay.rank.dataset.examples import examples_of, without
     from assay.rank.dataset.strip_examples import without_examples
@@ -157,8 +157,8 @@ def _run_programs(
     from assay.assemble.open_runner import open_equipped_runner
     from assay.cage.limits import Limits
     from assay.cli.progress import progress
-    from assay.cli.workspaces import counted, say
-    from assay.errors import InputError
+    from assay.cli.workspaces import say
+    from assay.errors import InputError, counted
     from assay.programs.outcome_file import load
     from assay.programs.run_samples import RunnerOptions, ready_tasks, run_samples
     from assay.programs.samples import references

@@ -45,8 +45,8 @@ def mix(given: MixOptions) -> None:
     task that would be in two splits is an error.
     """
     from assay.cli.rank_data import show
-    from assay.cli.workspaces import counted, say
-    from assay.errors import InputError
+    from assay.cli.workspaces import say
+    from assay.errors import InputError, counted
     from assay.rank.dataset import dataset_formats, splits
 
     sets = {}

@@ -43,8 +43,8 @@ def mutate(given: MutateOptions) -> int:
 
     Exits 0 if there is a mutant, 1 if there is none, 2 on an error.
     """
-    from assay.cli.workspaces import counted, say
-    from assay.errors import InputError
+    from assay.cli.workspaces import say
+    from assay.errors import InputError, counted
     from assay.faults import Fault
     from assay.programs.samples import references
     from assay.programs.tasks.task_formats import read

@@ -108,8 +108,7 @@ def _rows(task: Task, ranked: Sequence[Ranked]) -> Iterator[dict[str, Any]]:
 
 
 def _text(task: Task, ranked: Sequence[Ranked], most: int | None) -> Iterator[str]:
-    from assay.cli.workspaces import counted
-    from assay.errors import printable
+    from assay.errors import counted, printable
 
     samples = sum(each.program.n for each in ranked)
     of = f", sampled {samples:,} times" if samples != len(ranked) else ""

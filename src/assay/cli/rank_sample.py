@@ -67,7 +67,8 @@ def sample(given: RankSampleOptions) -> None:
     asked again. FILE is what assay exec and assay rank read.
     """
     from assay.cli.progress import progress
-    from assay.cli.workspaces import counted, say
+    from assay.cli.workspaces import say
+    from assay.errors import counted
     from assay.programs.tasks.task_formats import read
     from assay.rank.sampling.sample import SamplingOptions, sampler
     from assay.rank.sampling.sample import sample as sampled

@@ -114,7 +114,7 @@ def _about(index: AnyIndex, standing: Freshness | None, damage: str) -> dict[str
 
 
 def _text(index: AnyIndex, standing: Freshness, *, verbose: bool) -> str:
-    from assay.cli.workspaces import counted
+    from assay.errors import counted
 
     facts = {**_facts(index, standing), "whole": f"yes, {index.verified}"}
     rows = [f"{name.replace('_', ' '):<10}{value}" for name, value in facts.items()]
@@ -133,7 +133,7 @@ def _text(index: AnyIndex, standing: Freshness, *, verbose: bool) -> str:
 
 def _group(title: str, said: Mapping[str, str], *, verbose: bool) -> list[str]:
     """Return how many files each thing was said of, the most frequent first, and their names if asked for."""
-    from assay.cli.workspaces import counted
+    from assay.errors import counted
 
     rows = []
     for kind, count in Counter(map(_kind, said.values())).most_common():

@@ -98,7 +98,7 @@ def _text(reading: TruthFile, checked: TruthCheck, fix: Path | None, *, verbose:
 
 
 def _summary(reading: TruthFile, checked: TruthCheck) -> str:
-    from assay.cli.workspaces import counted
+    from assay.errors import counted
 
     truth = reading.truth
     held = f"{counted(len(truth.queries), 'query')}, {counted(checked.targets, 'target')}"

@@ -79,7 +79,7 @@ def _parts(truth: Truth, target: Path, to: str, *, split: bool) -> list[tuple[Tr
 
 
 def _summary(reading: TruthFile) -> str:
-    from assay.cli.workspaces import counted
+    from assay.errors import counted
 
     truth = reading.truth
     held = {"query": truth.queries, "judgment": truth.judgments, "document": truth.documents}

@@ -84,7 +84,7 @@ def mine(given: TruthMineOptions) -> int:
 
 def _summary_lines(mined: MinedTruth) -> Iterator[str]:
     """Yield what was found and what was left out, a source a line and a reason a line."""
-    from assay.cli.workspaces import counted
+    from assay.errors import counted
 
     at = f" at {mined.truth.commit[:12]}" if mined.truth.commit else ""
     yield f"{counted(len(mined.truth.queries), 'query')}, {counted(len(mined.truth.judgments), 'answer')}{at}"

@@ -41,8 +41,8 @@ def watch(given: WatchOptions) -> None:
     it was before that update.
     """
     from assay.assemble.indexes import index_of
-    from assay.cli.workspaces import counted, folders_of, say
-    from assay.errors import MissingExtra
+    from assay.cli.workspaces import folders_of, say
+    from assay.errors import MissingExtra, counted
 
     try:
         from assay.serve.upkeep import Upkeep

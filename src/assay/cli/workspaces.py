@@ -13,7 +13,7 @@ from assay.assemble.many_roots import OpenedRoots, RootOpening, open_many
 from assay.assemble.workspace import Workspace, open_workspaces
 from assay.cli.options import RootsOptions, SettingsOptions
 from assay.cli.progress import progress
-from assay.errors import InputError, printable
+from assay.errors import InputError, counted, printable
 from assay.search.index_report import IndexReport
 from assay.settings import Settings
 from assay.store.bucket_place import is_bucket
@@ -117,12 +117,6 @@ def summary(report: IndexReport) -> str:
     described = f", {report.described:,} described" if report.described else ""
     held = f"{counted(report.files, 'file')}, {counted(report.chunks, 'chunk')}{described}"
     return f"{held}{changed} in {report.seconds:.2f} s"
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number with its thing, in the plural where it is not one."""
-    many = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}es" if thing.endswith("ch") else f"{thing}s"
-    return f"{number:,} {thing if number == 1 else many}"
 
 
 def about(opened: Sequence[Workspace], *, brief: bool = False) -> dict[str, Any]:

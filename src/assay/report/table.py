@@ -124,12 +124,6 @@ def megabytes(value: float | None) -> Number:
     return Number(value, digits=1 if value and value < 10 else 0, unit="MB")
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `1 query`, `2 queries`, `3,000 sets`."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
 def listed(items: tuple[str, ...] | list[str], most: int = 3) -> str:
     """Return `a, b and c`, or `a, b, c and 4 more`."""
     if len(items) > most + 1:

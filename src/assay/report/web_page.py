@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from string import Template
 
-from assay.errors import MissingExtra
+from assay.errors import MissingExtra, counted
 from assay.io import files
 from assay.report.document import (
     Block,
@@ -32,7 +32,7 @@ from assay.report.document import (
 )
 from assay.report.figure import Curves, Dots, Figure, WinsAndLosses
 from assay.report.markup import Html, join, stranger_text, tag, text
-from assay.report.table import Table, counted
+from assay.report.table import Table
 from assay.report.table_markup import cell_html, inline, table_html
 
 _WARNINGS = 4

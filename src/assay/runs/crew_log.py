@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from assay.errors import counted
 from assay.protocols import Say
 
 _SOON_S, _EVERY_S = 1.0, 5.0
@@ -70,8 +71,4 @@ class CrewLog:
         self._say(self._said + more)
 
     def __str__(self) -> str:
-        return f"{_counted(self._machines, 'machine')}, {_counted(self._workers, 'worker')}, {self.lost:,} lost"
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+        return f"{counted(self._machines, 'machine')}, {counted(self._workers, 'worker')}, {self.lost:,} lost"

@@ -1,4 +1,4 @@
-"""How an index is built in, what its chunks and vectors depend on out: an index of another identity is made anew."""
+"""How an index is built in, what its chunks and vectors depend on out: an index of another identity is rebuilt."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class Engine:
         writing.set_result(made)
         with suppress(StorageError):  # out of reach just now: the next one verifies
             if not self._verified and made.workspace.index.check():  # after the answer, for it reads every byte
-                self._checked = -float("inf")  # the next question has the index made anew
+                self._checked = -float("inf")  # the next question has the index rebuilt
             self._verified = True
 
     def _last_good(self) -> WorkspaceView | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -46,7 +46,7 @@ class BucketBlobs:
     def get(self, name: str, known: TaggedBytes | None = None) -> TaggedBytes | None:
         """Return what is there, `known` itself if that is still so; None where nothing is."""
         options: Any = {"if_none_match": known.tag.partition("\n")[0]} if known else {}
-        with self._told():
+        with _naming_refusals(self.place):
             try:
                 found = obstore.get(self._store, self._prefix + name, options=options)
                 return TaggedBytes(bytes(found.bytes()), _tag(found.meta))
@@ -59,7 +59,7 @@ class BucketBlobs:
 
     def get_range(self, name: str, start: int, stop: int) -> bytes:
         """Return some bytes, fewer at the end; raise FileNotFoundError where nothing is."""
-        with self._told():
+        with _naming_refusals(self.place):
             try:
                 return bytes(obstore.get_range(self._store, self._prefix + name, start=start, end=stop))
             except FileNotFoundError as error:
@@ -67,12 +67,12 @@ class BucketBlobs:
 
     def put(self, name: str, file: Path) -> None:
         """Keep a file's bytes under a name, all of them or none."""
-        with self._told(writing=True):
+        with _naming_refusals(self.place, writing=True):
             obstore.put(self._store, self._prefix + name, file)
 
     def put_if(self, name: str, data: bytes, replaces: TaggedBytes | None) -> TaggedBytes:
         """Replace exactly that, or nothing where nothing may be there; raise Overtaken where something else is."""
-        with self._told(writing=True):
+        with _naming_refusals(self.place, writing=True):
             try:
                 made = obstore.put(self._store, self._prefix + name, data, mode=_mode(replaces))
             except (AlreadyExistsError, PreconditionError) as error:
@@ -86,7 +86,7 @@ class BucketBlobs:
     def list(self) -> Sequence[BlobEntry]:
         """Return what is there."""
         now = datetime.now(UTC)
-        with self._told():
+        with _naming_refusals(self.place):
             found = obstore.list_with_delimiter(self._store, self._prefix.rstrip("/"))["objects"]
         return [
             BlobEntry(each["path"].rpartition("/")[2], each["size"], (now - each["last_modified"]).total_seconds())
@@ -95,23 +95,20 @@ class BucketBlobs:
 
     def delete(self, names: Iterable[str]) -> None:
         """Remove some names, whether they are there or not."""
-        with self._told(writing=True):
+        with _naming_refusals(self.place, writing=True):
             obstore.delete(self._store, [self._prefix + name for name in names])
-
-    def _told(self, *, writing: bool = False) -> AbstractContextManager[None]:
-        return _mapped(self.place, writing=writing)
 
 
 def names_in(place: BucketPlace, manifest: str) -> list[str]:
     """Return the names of the repositories that have a manifest in a place, sorted."""
-    with _mapped(place):
+    with _naming_refusals(place):
         found = [each["path"] for some in obstore.list(_store(place), place.repos) for each in some]
     inside, end = f"{place.repos}/", f"/{manifest}"
     return sorted(path[len(inside) : -len(end)] for path in found if path.startswith(inside) and path.endswith(end))
 
 
 @contextmanager
-def _mapped(place: BucketPlace, *, writing: bool = False) -> Iterator[None]:
+def _naming_refusals(place: BucketPlace, *, writing: bool = False) -> Iterator[None]:
     """Say what a refusal means; what is not there is for the caller to say."""
     try:
         yield

@@ -39,9 +39,10 @@ def near_cosines(parts: Parts, size: int, vector: Vectors, allowed: Sequence[Mas
     for base, segment in parts:
         here = cosines[base : base + len(segment)]
         here[:] = UNKNOWN if segment.lists else products(vector[None, :], segment.vectors)[0]
-    for mask in allowed:
-        near = _near([_Listed.of(base, part, mask) for base, part in parts if part.lists], vector)
-        cosines[near] = cosines_with(parts, vector, near)
+    large = [(base, segment) for base, segment in parts if segment.lists]
+    for mask in allowed if large else ():
+        near = _near([_Listed.of(base, segment, mask) for base, segment in large], vector)
+        cosines[near] = cosines_with(large, vector, near)
     return cosines
 
 

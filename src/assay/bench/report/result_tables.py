@@ -8,6 +8,7 @@ from math import isclose
 from assay.bench.comparisons import is_quality
 from assay.bench.results import MeasuredCell, SetComparison, UnseenCounts
 from assay.bench.study import Experiment, SetView, significant, turned
+from assay.errors import counted
 from assay.report.table import (
     Cell,
     Column,
@@ -18,7 +19,6 @@ from assay.report.table import (
     Phrase,
     Rows,
     Table,
-    counted,
     figure,
     fraction,
     megabytes,
