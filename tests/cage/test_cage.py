@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cages import ISOLATED, cages, ends, job, printed
+from cages import ISOLATED, cages, ends, job, open_to_others, printed
 
 from assay.cage import usage
 from assay.cage.limits import Limits
@@ -260,9 +260,7 @@ def test_its_own_network_works(strongest):
 
 def test_what_is_loaded_before_is_there(kind, tmp_path):
     (tmp_path / "mine.py").write_text("WORD = 'found'\n")
-    os.chmod(tmp_path, 0o755)
-    for folder in tmp_path.parents[:2]:
-        os.chmod(folder, 0o755)
+    open_to_others(tmp_path)
     with cages(kind, paths=(str(tmp_path),), modules=("colorsys", "mine")) as one:
         assert printed(one, "import sys, mine\nprint('colorsys' in sys.modules, mine.WORD)") == "True found\n"
 
@@ -340,8 +338,7 @@ with cages(KINDS[sys.argv[1]], 2) as sandbox:
 @pytest.mark.parametrize("after_s", [0.0, 0.05, 0.5])
 def test_a_killed_supervisor_leaves_no_process_and_no_file(kind, after_s, tmp_path):
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        os.chmod(folder, 0o755)
+    open_to_others(tmp_path)
     with subprocess.Popen(
         [sys.executable, "-B", "-c", SUPERVISOR, kind.name, str(Path(__file__).parent)],
         env=environment,

@@ -283,7 +283,11 @@ def test_an_index_that_is_not_to_be_refreshed_is_read_as_it_is(assay, project: P
     assert json.loads(assay("status", project, *at, "--format", "json").out)["stale"] is None
     ran = assay("index", project, *at)
     assert (ran.status, ran.err.count("\n"), "index.refresh is false" in ran.err) == (2, 1, True)
-    ran = assay("watch", project, *at)
+
+
+def test_what_is_not_to_be_refreshed_is_not_watched(assay, project: Path, tmp_path: Path):
+    pytest.importorskip("watchfiles")
+    ran = assay("watch", project, "--index", tmp_path / "index", "--set", "index.refresh=false")
     assert (ran.status, "is read as it is" in ran.err) == (2, True), ran.err
 
 
