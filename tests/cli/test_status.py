@@ -154,8 +154,9 @@ UNPRIVILEGED = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
 if os.getuid() == 0:
-    from assay.cli import main, status  # before the right to read them is gone
-    import assay.cli.workspaces, assay.search.folder_index, assay.corpus.walk, assay.encode.static
+    from assay.cli import main, status, text  # before the right to read them is gone
+    import assay.assemble.published, assay.cli.workspaces, assay.search.folder_index
+    import assay.corpus.walk, assay.encode.static
     os.setgid(65534); os.setuid(65534)
 from assay.cli.main import run
 sys.exit(run(["status", sys.argv[2], "--index", sys.argv[3], "--encoder", "hash"]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -40,6 +39,8 @@ def published(
 
 def fetched_ahead(found: Sequence[tuple[str, PublishedIndex]]) -> Iterator[tuple[str, PublishedIndex]]:
     """Yield indexes whose files are here, fetched some at a time: one after another, each takes its round trips."""
+    from concurrent.futures import ThreadPoolExecutor  # not for folders, whose status comes by here, too
+
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for start in range(0, len(found), _AT_ONCE):
             some = found[start : start + _AT_ONCE]
