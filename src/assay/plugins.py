@@ -26,7 +26,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "encoder": {
         "api": "assay.encode.api_encoder:ApiEncoder",
         "hash": "assay.encode.hashed:HashedEncoder",
-        "hf": "assay.encode.hf:HfEncoder",
+        "hf": "assay.encode.open_hf:open_hf",
         "onnx": "assay.encode.onnx:OnnxEncoder",
         "sides": "assay.encode.sides:make_sides",
         "static": "assay.encode.static:load_static",

@@ -42,6 +42,16 @@ def test_an_encoder_is_trained_and_can_be_searched_with(assay, project: Path, tm
     assert found.out.startswith(f"{project}/mail/send.py:6")
 
 
+def test_pairs_that_were_judged_wrong_are_not_learned_as_right(assay, tmp_path: Path):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("".join(json.dumps({**pair, "label": at % 2}) + "\n" for at, pair in enumerate(PAIRS)))
+    for kind, what in (("encoder", "a table"), ("reranker", "a reranker")):
+        ran = assay("train", kind, "--pairs", file, "--out", tmp_path / "out")
+        wanted = f"assay: of 80 pairs 40 have label 0, and {what} learns from right pairs alone: take them out\n"
+        assert (ran.status, ran.err) == (2, wanted)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.fixture
 def words(tmp_path: Path) -> Path:
     tokens = "read write check remove name address price date user order letter parcel invoice".split()

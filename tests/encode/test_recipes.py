@@ -5,12 +5,27 @@ from pathlib import Path
 
 import pytest
 
+from assay.encode.model_options import ModelOptions, split_model
 from assay.encode.recipes import RECIPES, Recipe, recipe_of, spec_of
 from assay.errors import InputError
+
+NONE = ModelOptions()
 
 
 def nothing(_: str) -> Path | None:
     return None
+
+
+def used(spec: str, find=nothing) -> Recipe:
+    """Return the recipe of a spec."""
+    model, options = split_model(spec)
+    return recipe_of(model, options, find)
+
+
+def named(spec: str, find=nothing) -> str:
+    """Return the name of an encoder made from a spec."""
+    model, options = split_model(spec)
+    return spec_of(model, used(spec, find), options, find)
 
 
 def folder_with(folder: Path, **files: object) -> Path:
@@ -32,17 +47,17 @@ MODULES = [
 
 
 def test_known_models_are_used_as_their_authors_say() -> None:
-    assert recipe_of("intfloat/e5-small-v2", nothing)[1].query == "query: "
-    assert recipe_of("nomic-ai/CodeRankEmbed", nothing)[1].query.startswith("Represent this query")
-    assert recipe_of("microsoft/unixcoder-base", nothing)[1].opening == ("<encoder-only>", "</s>")
-    assert recipe_of("jinaai/jina-embeddings-v3", nothing)[1].tasks == ("retrieval.query", "retrieval.passage")
-    assert recipe_of("Salesforce/codet5p-110m-embedding", nothing)[1].remote_code
+    assert used("intfloat/e5-small-v2").query == "query: "
+    assert used("nomic-ai/CodeRankEmbed").query.startswith("Represent this query")
+    assert used("microsoft/unixcoder-base").opening == ("<encoder-only>", "</s>")
+    assert used("jinaai/jina-embeddings-v3").tasks == ("retrieval.query", "retrieval.passage")
+    assert used("Salesforce/codet5p-110m-embedding").remote_code
 
 
 def test_codebert_is_pooled_by_its_own_layer_as_its_code_search_does() -> None:
-    assert recipe_of("microsoft/codebert-base", nothing)[1].pooling == "pooler"
-    assert recipe_of("microsoft/graphcodebert-base", nothing)[1].pooling == "pooler"
-    assert recipe_of("my/checkpoint?pooling=pooler", nothing)[1].pooling == "pooler"
+    assert used("microsoft/codebert-base").pooling == "pooler"
+    assert used("microsoft/graphcodebert-base").pooling == "pooler"
+    assert used("my/checkpoint?pooling=pooler").pooling == "pooler"
 
 
 def test_names_in_the_table_are_found_in_any_letter_case() -> None:
@@ -50,25 +65,43 @@ def test_names_in_the_table_are_found_in_any_letter_case() -> None:
 
 
 def test_unknown_models_are_pooled_by_mean_and_say_so() -> None:
-    plain, recipe = recipe_of("someone/some-model", nothing)
-    assert (plain, recipe.pooling) == ("someone/some-model", "mean")
-    assert spec_of("someone/some-model", recipe, nothing) == "hf:someone/some-model?pooling=mean"
+    assert used("someone/some-model") == Recipe("mean")
+    assert named("someone/some-model") == "hf:someone/some-model?pooling=mean"
 
 
 def test_the_name_of_an_unknown_model_makes_it_again() -> None:
-    plain, recipe = recipe_of("someone/some-model?pooling=mean", nothing)
-    assert spec_of("someone/some-model?pooling=mean", recipe, nothing) == "hf:someone/some-model?pooling=mean"
-    assert plain == "someone/some-model"
+    assert named("someone/some-model?pooling=mean") == "hf:someone/some-model?pooling=mean"
+    assert named("someone/some-model?length=99&batch=3") == "hf:someone/some-model?pooling=mean&length=99"
+
+
+def test_what_changes_no_vector_is_not_in_the_name() -> None:
+    assert named("intfloat/e5-small-v2?device=cpu&batch=9") == "hf:intfloat/e5-small-v2"
+    assert named("intfloat/e5-small-v2?batch=9&length=64&dtype=bf16") == "hf:intfloat/e5-small-v2?dtype=bf16&length=64"
+    assert used("intfloat/e5-small-v2?length=64") == Recipe("mean", "query: ", "passage: ", 64)
 
 
 def test_asked_pooling_overrules_the_table() -> None:
-    assert recipe_of("microsoft/codebert-base?pooling=mean", nothing)[1].pooling == "mean"
+    assert used("microsoft/codebert-base?pooling=mean").pooling == "mean"
 
 
-@pytest.mark.parametrize("option", ["pooling=", "pooling=max", "pool=cls", "x"])
-def test_unknown_options_are_refused(option: str) -> None:
-    with pytest.raises(InputError, match="wanted pooling=mean"):
-        recipe_of(f"someone/some-model?{option}", nothing)
+@pytest.mark.parametrize(
+    ("option", "error"),
+    [
+        ("pooling=", "option 'pooling' of hf:some/model has no value"),
+        ("pooling=max", "option 'pooling' of hf:some/model is 'max'; wanted mean, cls, last or pooler"),
+        ("pool=cls", "unknown option 'pool=cls' of hf:some/model; did you mean 'pooling'?"),
+        ("x", "unknown option 'x' of hf:some/model; known: pooling, device, dtype, batch, length"),
+        ("dtype=int8", "option 'dtype' of hf:some/model is 'int8'; wanted fp32, bf16 or fp16"),
+        ("batch=0", "option 'batch' of hf:some/model is '0'; wanted a whole number from 1 to 100,000"),
+        ("batch=2&batch=3", "option 'batch' of hf:some/model is given twice"),
+        ("length=1.5", "option 'length' of hf:some/model is '1.5'; wanted a whole number"),
+        ("", "unknown option '' of hf:some/model"),
+    ],
+)
+def test_unknown_options_and_bad_values_are_refused(option: str, error: str) -> None:
+    with pytest.raises(InputError) as refused:
+        split_model(f"some/model?{option}")
+    assert str(refused.value).startswith(error)
 
 
 def test_models_with_a_configuration_bring_pooling_length_and_prefixes(tmp_path: Path) -> None:
@@ -79,24 +112,24 @@ def test_models_with_a_configuration_bring_pooling_length_and_prefixes(tmp_path:
         config_sentence_transformers_json={"prompts": {"query": "Q: ", "document": "D: "}},
         **{"1_Pooling__config_json": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}},
     )
-    recipe = recipe_of(str(tmp_path), finder(tmp_path))[1]
+    recipe = used(str(tmp_path), finder(tmp_path))
     assert recipe == Recipe("cls", "Q: ", "D: ", 99)
-    assert spec_of(str(tmp_path), recipe, finder(tmp_path)) == f"hf:{tmp_path}"
+    assert named(str(tmp_path), finder(tmp_path)) == f"hf:{tmp_path}"
 
 
 def test_modules_that_are_not_ours_go_to_the_library(tmp_path: Path) -> None:
     dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
     folder_with(tmp_path, modules_json=[*MODULES, dense])
-    assert recipe_of(str(tmp_path), finder(tmp_path))[1].pooling == "library"
+    assert used(str(tmp_path), finder(tmp_path)).pooling == "library"
 
 
 def test_two_poolings_at_once_go_to_the_library(tmp_path: Path) -> None:
     both = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True}
     folder_with(tmp_path, modules_json=MODULES, **{"1_Pooling__config_json": both})
-    assert recipe_of(str(tmp_path), finder(tmp_path))[1].pooling == "library"
+    assert used(str(tmp_path), finder(tmp_path)).pooling == "library"
 
 
 def test_a_broken_configuration_is_named(tmp_path: Path) -> None:
     (tmp_path / "modules.json").write_text("{")
     with pytest.raises(InputError, match=r"modules\.json cannot be read"):
-        recipe_of(str(tmp_path), finder(tmp_path))
+        used(str(tmp_path), finder(tmp_path))

@@ -13,12 +13,10 @@ from assay.cli import options
 from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, verbose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from assay.assemble.choose_pairs import PairChoice
-    from assay.types import Problem
 
-_SHOWN = 5
 _FILE = click.Path(path_type=Path)
 
 
@@ -68,9 +66,10 @@ def candidates(given: CandidatesOptions) -> None:
     from assay.assemble.choose_pairs import ChoiceOptions, choose_pairs
     from assay.cli.answer import dumps
     from assay.cli.progress import progress
+    from assay.cli.workspaces import say_problems
 
     options = ChoiceOptions(given.specs, given.k, testable=given.testable, labels=given.labels, fresh=given.fresh)
-    report = partial(_report, verbose=given.verbose)
+    report = partial(say_problems, every=given.verbose)
     with progress() as watch:
         choice = choose_pairs((given.queries, given.corpus), given.out, options, report=report, progress=watch)
     fields = _as_dict(choice, given.out)
@@ -85,15 +84,6 @@ def _as_dict(choice: PairChoice, out: Path) -> dict[str, Any]:
     counts = choice.counts
     fields |= {"pairs": counts.pairs, "before": counts.before, "overlap": dict(counts.overlap), "out": str(out)}
     return fields | ({"depths": choice.depths.as_dict()} if choice.depths else {})
-
-
-def _report(problems: Sequence[Problem], *, verbose: bool) -> None:
-    from assay.cli.workspaces import say
-
-    for problem in problems if verbose else problems[:_SHOWN]:
-        say(str(problem))
-    if len(problems) > _SHOWN and not verbose:
-        say(f"{len(problems) - _SHOWN:,} more problems (-v shows them)")
 
 
 def _text(fields: Mapping[str, Any]) -> Iterator[str]:

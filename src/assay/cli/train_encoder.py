@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,14 +98,17 @@ def _join(given: TrainEncoderOptions, file: Path) -> list[Score]:
 def _pairs(given: TrainEncoderOptions, settings: TableSettings) -> list[TrainingPair]:
     """Return all pairs; without any there is nothing to do."""
     from assay.assemble.indexes import root_of
-    from assay.encode.training_pairs import read_pairs
+    from assay.cli.training_files import read_pairs
+    from assay.encode.training_pairs import refuse_wrong_pairs
     from assay.search.harvest import environment, harvest, repository
 
     sources = [repository(root_of(root)) for root in given.roots]
     if given.from_environment:
         sources += environment()
     harvested = harvest(sources, left_out=settings.left_out)
-    pairs = [*harvested, *chain.from_iterable(map(read_pairs, given.files))]
+    read = read_pairs(given.files, verbose=given.verbose)
+    refuse_wrong_pairs(read, "a table")
+    pairs = [*harvested, *read]
     if not pairs:
         raise InputError("nothing to learn from: give --from-environment, --repository PATH or --pairs FILE")
     return pairs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import click
@@ -61,8 +60,9 @@ def reranker(given: TrainRerankerOptions) -> None:
     """
     from assay.assemble.indexes import root_of
     from assay.assemble.training import RerankerSources, train_reranker, train_settings
+    from assay.cli.training_files import read_pairs
     from assay.encode.reranker_settings import RerankerSettings
-    from assay.encode.training_pairs import read_pairs
+    from assay.encode.training_pairs import refuse_wrong_pairs
     from assay.search.harvest import environment, repository
 
     if bool(given.truths) != bool(given.checkouts):
@@ -70,7 +70,8 @@ def reranker(given: TrainRerankerOptions) -> None:
     if not given.base.startswith("hf:"):
         raise InputError(f"--base is '{given.base}'; wanted hf: and a folder or a name on the hub")
     packages = [repository(root_of(root)) for root in given.roots] + (environment() if given.from_environment else [])
-    pairs = list(chain.from_iterable(map(read_pairs, given.files)))
+    pairs = read_pairs(given.files, verbose=given.verbose)
+    refuse_wrong_pairs(pairs, "a reranker")
     if not (packages or pairs or given.truths):
         raise InputError(
             "nothing to learn from: give --from-environment, --repository PATH, --pairs FILE or --questions TRUTH"

@@ -18,11 +18,13 @@ from assay.search.index_report import IndexReport
 from assay.settings import Settings
 from assay.store.bucket_place import is_bucket
 from assay.store.place import holds_many
+from assay.types import Problem
 
 PATIENCE_S = 0.5
 """How long a search waits for another process to bring an index up to date before it takes it as it was."""
 
 _NAMED = 10
+_PROBLEMS = 5
 
 
 def open_roots(
@@ -108,6 +110,14 @@ def some_of(names: Iterable[object]) -> str:
 def say(message: str) -> None:
     """Write one line to standard error."""
     click.echo(f"assay: {printable(message)}", err=True)
+
+
+def say_problems(problems: Sequence[Problem], *, every: bool) -> None:
+    """Name what could not be used, the first few of many."""
+    for problem in problems if every else problems[:_PROBLEMS]:
+        say(str(problem))
+    if len(problems) > _PROBLEMS and not every:
+        say(f"{len(problems) - _PROBLEMS:,} more problems (-v shows them)")
 
 
 def summary(report: IndexReport) -> str:

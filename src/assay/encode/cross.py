@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from importlib.util import find_spec
 from pathlib import Path
 
+from assay.encode.model_options import is_path
 from assay.encode.reranker_folder import ABOUT
 from assay.errors import MissingExtra, ModelUnavailable
 from assay.protocols import Scorer
@@ -20,7 +20,7 @@ def open_cross(model: str) -> Scorer:
         except ModuleNotFoundError as error:
             raise MissingExtra(f"cross:{model}", str(error.name), "onnx") from error
         return OnnxCrossEncoder(folder)
-    if not folder.is_dir() and (_is_path(model) or find_spec("transformers") is None):
+    if not folder.is_dir() and (is_path(model) or find_spec("transformers") is None):
         raise ModelUnavailable(
             f"no folder '{model}': assay train reranker --out '{model}' makes one; the name of a cross-encoder on the "
             "hub is another way, and needs assay[hf]"
@@ -30,8 +30,3 @@ def open_cross(model: str) -> Scorer:
     except ModuleNotFoundError as error:
         raise MissingExtra("scorer 'cross'", str(error.name), "hf") from error
     return CrossEncoder(str(folder) if folder.is_dir() else model)
-
-
-def _is_path(model: str) -> bool:
-    """Tell whether a text can only be a path: names on the hub are `NAME` or `OWNER/NAME`."""
-    return not model or model[0] in "./~" or model.count("/") > 1 or (os.sep != "/" and os.sep in model)

@@ -12,6 +12,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from assay.encode.cross_network import CrossNetwork
+from assay.encode.model_hub import hub_options, opening
 from assay.encode.onnx_export import write_onnx
 from assay.encode.onnx_session import quantize
 from assay.encode.pair_tokens import INPUTS, TOKENIZER, PairReader
@@ -37,14 +38,13 @@ class CrossModel:
 def start(base: str, folder: Path, settings: RerankerSettings) -> CrossModel:
     """Return the lowest layers of a base model with what is to be trained; its tokenizer goes into the folder."""
     logging.set_verbosity_error()  # it lists every weight of the layers that are left out
-    try:
-        config = AutoConfig.from_pretrained(base)
+    with opening(base):
+        online = hub_options(base)
+        config = AutoConfig.from_pretrained(base, **online)
         config.num_hidden_layers = min(settings.layers, config.num_hidden_layers)
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-        model = AutoModel.from_pretrained(base, config=config)
-        tokenizer = AutoTokenizer.from_pretrained(base)
-    except (OSError, ValueError) as error:
-        raise InputError(f"no model {base!r}: {error}; give a folder, or a name on the hub while online") from error
+        model = AutoModel.from_pretrained(base, config=config, **online)
+        tokenizer = AutoTokenizer.from_pretrained(base, **online)
     if config.model_type != "bert" or settings.together > config.num_hidden_layers:
         found = f"a {config.model_type} of {config.num_hidden_layers} layers"
         raise InputError(f"{base!r} is {found}; wanted a bert of {settings.together} or more")

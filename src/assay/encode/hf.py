@@ -1,26 +1,29 @@
 """Texts to vectors by a transformer from Hugging Face or a folder, used the way that model wants to be used.
 
-`recipes` says how; this module runs it. Texts are sorted by length before they are batched, since padding is paid for
-like text. Models with modules beyond pooling go through sentence-transformers, which takes seconds to import.
+`recipes` says how; `pooled_model` runs it. Texts are sorted by length before they are batched, since padding is paid
+for like text. Models with modules beyond pooling go through sentence-transformers, which takes seconds to import.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import torch
-from transformers import AutoModel, AutoTokenizer
-from transformers.utils import cached_file
 
+from assay.encode.model_hub import find_file, hub_options, is_local, opening
+from assay.encode.model_options import ModelOptions, split_model
+from assay.encode.pooled_model import PooledModel
 from assay.encode.recipes import Recipe, recipe_of, spec_of
 from assay.encode.vectors import unit
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Role, Vectors
 
-_BATCH = 64
+_BATCH, _BATCH_ON_GPU = 64, 256
+_PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class _Runner(Protocol):
@@ -32,21 +35,19 @@ class _Runner(Protocol):
 
 
 class HfEncoder:
-    """A transformer with its recipe."""
+    """A transformer with its recipe; `spec` is a folder or a hub name, with options after a question mark."""
 
-    def __init__(self, model: str, *, batch: int = _BATCH, device: str = "") -> None:
-        plain, self.recipe = recipe_of(model, lambda file: _find(model.partition("?")[0], file))
-        self.name = spec_of(model, self.recipe, lambda file: _find(plain, file))
-        self._batch = batch
+    def __init__(self, spec: str) -> None:
+        given, options = split_model(spec)
+        plain = str(Path(given).expanduser()) if is_local(given) else given
+        find = partial(find_file, plain)
+        self.recipe = recipe_of(plain, options, find)
+        self.name = spec_of(plain, self.recipe, options, find)
+        device = device_of(options, given)
+        self._batch = options.batch or (_BATCH if device == "cpu" else _BATCH_ON_GPU)
         runner = _Library if self.recipe.pooling == "library" else PooledModel
-        try:
-            self.runner: _Runner = runner(
-                plain, self.recipe, device or ("cuda" if torch.cuda.is_available() else "cpu")
-            )
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"no model {plain!r}: {error}; give a folder, or a name on the hub while online"
-            ) from error
+        with opening(plain):
+            self.runner: _Runner = runner(plain, self.recipe, device, precision_of(options, device))
 
     @property
     def dimension(self) -> int:
@@ -72,46 +73,38 @@ class HfEncoder:
         return unit(vectors)
 
 
-class PooledModel:
-    """A model run by transformers and pooled here."""
+def device_of(options: ModelOptions, model: str) -> str:
+    """Return where a model runs: where it was asked to, else on a GPU if there is one."""
+    try:
+        wanted = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        if options.device:
+            torch.empty(1, device=wanted)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        has = f"{torch.cuda.device_count()} GPUs" if torch.cuda.is_available() else "no GPU"
+        raise InputError(
+            f"option 'device' of hf:{model} is '{options.device}', and torch {torch.__version__} finds {has} here; "
+            "wanted cpu, cuda or cuda:N"
+        ) from error
+    return str(wanted)
 
-    def __init__(self, model: str, recipe: Recipe, device: str) -> None:
-        self.recipe = recipe
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(model, trust_remote_code=recipe.remote_code)
-        self.model: Any = AutoModel.from_pretrained(model, trust_remote_code=recipe.remote_code).eval().to(device)
-        self._device = device
-        self.dimension = self.run(["dimension"], "query").shape[1]
 
-    def run(self, texts: list[str], role: Role) -> Vectors:  # noqa: ARG002  the prefix is all of it
-        """Return one vector a text."""
-        inputs = self._inputs(texts)
-        with torch.inference_mode():
-            output = self.model(**inputs)
-            vectors: Vectors = _pool(output, inputs["attention_mask"], self.recipe).float().cpu().numpy()
-        return vectors
-
-    def _inputs(self, texts: list[str]) -> dict[str, Any]:
-        """Tokenize and pad; the tokens of a mode stand right after the opening one."""
-        opening = list(self.recipe.opening)
-        cut = {"truncation": True, "max_length": self.recipe.max_tokens - len(opening)}
-        encoded = self.tokenizer(texts, **cut)["input_ids"]
-        if opening:
-            mode = self.tokenizer.convert_tokens_to_ids(opening)
-            encoded = [[ids[0], *mode, *ids[1:]] for ids in encoded]
-        padded = self.tokenizer.pad({"input_ids": encoded}, return_tensors="pt", padding_side="right")
-        return {key: padded[key].to(self._device) for key in ("input_ids", "attention_mask")}
+def precision_of(options: ModelOptions, device: str) -> torch.dtype:
+    """Return in which numbers a model computes: as asked, else bfloat16 on a GPU that has it."""
+    on_gpu = device.startswith("cuda") and torch.cuda.is_bf16_supported()
+    return _PRECISIONS[options.dtype or ("bf16" if on_gpu else "fp32")]
 
 
 class _Library:
     """A model run by sentence-transformers, for modules and adapters that are its own."""
 
-    def __init__(self, model: str, recipe: Recipe, device: str) -> None:
+    def __init__(self, model: str, recipe: Recipe, device: str, precision: torch.dtype) -> None:
         try:
             from sentence_transformers import SentenceTransformer
         except ModuleNotFoundError as error:
             raise MissingExtra(f"hf:{model}", "sentence-transformers", "hf") from error
         self._recipe = recipe
-        self._model: Any = SentenceTransformer(model, trust_remote_code=recipe.remote_code, device=device)
+        trust: dict[str, Any] = {"trust_remote_code": recipe.remote_code, **hub_options(model)}
+        self._model: Any = SentenceTransformer(model, device=device, **trust).to(precision)
         self._model.max_seq_length = recipe.max_tokens
         self.dimension = self.run(["dimension"], "query").shape[1]
 
@@ -119,32 +112,8 @@ class _Library:
         """Return one vector a text; prefixes are already written, so the library must add none."""
         tasks = self._recipe.tasks
         task = {"task": tasks[role == "code"], "prompt_name": tasks[role == "code"]} if tasks else {"prompt": ""}
-        vectors: Vectors = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False, **task)
-        return vectors
-
-
-def _pool(output: Any, mask: Any, recipe: Recipe) -> Any:
-    """Return one vector a text from a model's output."""
-    if recipe.pooling == "output":
-        return output if isinstance(output, torch.Tensor) else output[0]
-    if recipe.pooling == "pooler":
-        return output.pooler_output
-    tokens = output.last_hidden_state
-    if recipe.pooling == "cls":
-        return tokens[:, 0]
-    if recipe.pooling == "last":
-        return tokens[torch.arange(len(tokens)), mask.sum(1) - 1]
-    weights = mask[:, :, None].to(tokens.dtype)
-    return (tokens * weights).sum(1) / weights.sum(1)
-
-
-def _find(model: str, file: str) -> Path | None:
-    """Return a file of a model's folder or hub repository, or None where the model has no such file."""
-    if Path(model).is_dir():
-        path = Path(model) / file
-        return path if path.is_file() else None
-    try:
-        found = cached_file(model, file, _raise_exceptions_for_missing_entries=False)
-    except OSError as error:
-        raise InputError(f"no model {model!r}: {error}; give a folder, or a name on the hub while online") from error
-    return Path(found) if found else None
+        vectors = self._model.encode(
+            texts, batch_size=len(texts), show_progress_bar=False, convert_to_tensor=True, **task
+        )
+        found: Vectors = vectors.float().cpu().numpy()
+        return found

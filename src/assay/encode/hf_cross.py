@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
+from assay.encode.model_hub import hub_options, opening
 from assay.encode.view import source
 from assay.errors import InputError
 from assay.types import Chunk, Query
@@ -28,13 +29,12 @@ class CrossEncoder:
         self.name = f"cross:{model}"
         self._batch = batch
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            architectures = AutoConfig.from_pretrained(model).architectures or ()
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(model)
-            self._model: Any = AutoModelForSequenceClassification.from_pretrained(model).eval().to(self._device)
-        except (OSError, ValueError) as error:
-            wanted = "give a folder, or a name on the hub while online"
-            raise InputError(f"no model {model!r}: {error}; {wanted}") from error
+        with opening(model):
+            online = hub_options(model)
+            architectures = AutoConfig.from_pretrained(model, **online).architectures or ()
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(model, **online)
+            classifier = AutoModelForSequenceClassification.from_pretrained(model, **online)
+            self._model: Any = classifier.eval().to(self._device)
         outputs = self._model.config.num_labels
         if not any("SequenceClassification" in name for name in architectures) or outputs not in (1, 2):
             trained = ", ".join(architectures) or "nothing that it says"

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.encode.hf import HfEncoder, PooledModel
+from assay.encode.hf import HfEncoder
+from assay.encode.pooled_model import PooledModel
 from assay.errors import InputError, MissingExtra
 
 try:

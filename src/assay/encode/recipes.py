@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, fields, replace
+from pathlib import Path, PurePath
 from typing import Any, Literal, cast
 
+from assay.encode.model_options import ModelOptions
 from assay.errors import InputError
 
 Pooling = Literal["mean", "cls", "last", "pooler", "output", "library"]
@@ -21,6 +22,10 @@ Pooling = Literal["mean", "cls", "last", "pooler", "output", "library"]
 `pooler`: the model's own layer over the first token; `output`: the model gives it; `library`: sentence-transformers
 runs its modules.
 """
+
+
+USE = "assay.json"
+"""What a folder that Assay wrote says of its use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +78,38 @@ RECIPES: dict[str, Recipe] = {
     "sentence-transformers/all-mpnet-base-v2": Recipe("mean", max_tokens=384),
 }
 
+_TABLE_BY_FOLDER = {name.rpartition("/")[2]: recipe for name, recipe in RECIPES.items()}
+"""For a copy of a model in a folder of its name, as machines without the hub have them."""
+
 Find = Callable[[str], Path | None]
 """Returns the file of that name in the model's folder or repository, or None."""
 
 
-def recipe_of(model: str, find: Find) -> tuple[str, Recipe]:
-    """Return the model's plain name and its recipe; `MODEL?pooling=cls` overrules everything else."""
-    plain, _, asked = model.partition("?")
-    if asked:
-        return plain, replace(RECIPES.get(plain.lower(), Recipe("mean")), pooling=_asked_pooling(asked))
-    known = RECIPES.get(plain.lower())
-    if known is not None:
-        return plain, known
+def recipe_of(model: str, options: ModelOptions, find: Find) -> Recipe:
+    """Return how a model wants to be used; pooling and length that were asked for overrule everything else."""
+    recipe = documented_recipe(model, find) or Recipe("mean")
+    if options.pooling:
+        recipe = replace(recipe, pooling=cast(Pooling, options.pooling))
+    return replace(recipe, max_tokens=options.length) if options.length else recipe
+
+
+def documented_recipe(model: str, find: Find) -> Recipe | None:
+    """Return the recipe that a trained folder has beside it, else that of the table, else that of its modules."""
+    trained = find(USE)
+    if trained is not None and "pooling" in (use := _json(trained)):
+        known = {field.name for field in fields(Recipe)} - {"tasks"}
+        return Recipe(**{**{key: use[key] for key in known & use.keys()}, "opening": tuple(use.get("opening", ()))})
     modules = find("modules.json")
-    return plain, _own_recipe(modules, find) if modules is not None else Recipe("mean")
+    copied = None if modules is not None else _TABLE_BY_FOLDER.get(PurePath(model).name.lower())
+    return RECIPES.get(model.lower()) or copied or (_own_recipe(modules, find) if modules is not None else None)
 
 
-def spec_of(model: str, recipe: Recipe, find: Find) -> str:
+def spec_of(model: str, recipe: Recipe, options: ModelOptions, find: Find) -> str:
     """Return the spec that names this use of the model; pooling that nobody documented is spelled out."""
-    if "?" in model or model.lower() in RECIPES or find("modules.json") is not None:
-        return f"hf:{model}"
-    return f"hf:{model}?pooling={recipe.pooling}"
-
-
-def _asked_pooling(asked: str) -> Pooling:
-    key, _, value = asked.partition("=")
-    if key != "pooling" or value not in ("mean", "cls", "last", "pooler"):
-        raise InputError(f"unknown option {asked!r} of an hf: encoder; wanted pooling=mean, cls, last or pooler")
-    return cast(Pooling, value)
+    if not options.pooling and documented_recipe(model, find) is None:
+        options = replace(options, pooling=recipe.pooling)
+    asked = options.name_part()
+    return f"hf:{model}?{asked}" if asked else f"hf:{model}"
 
 
 def _own_recipe(modules: Path, find: Find) -> Recipe:

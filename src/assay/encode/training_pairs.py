@@ -1,35 +1,48 @@
-"""What an encoder is trained on: a question-like text, the view of what answers it, and where both came from."""
+"""What an encoder is trained on: a question-like text, a code, whether it answers, and where both came from."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from assay.errors import InputError
+from assay.errors import InputError, counted
+from assay.io.fields import FieldError, Fields
+
+_QUERIES = ("query", "doc")
+_GRADES = ("grade", "label", "score", "relevance")
+_HIGHEST = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPair:
-    """Two texts that should be near; the source (a package, a repository) is the unit of every split."""
+    """Two texts that should be near, or apart; the source (a package, a repository) is the unit of most splits."""
 
     query: str
     code: str
     source: str
     kind: str
     """`doc` to code without it, `rest` of a doc, `section` below a heading, or a data set's name."""
+    grade: int = 1
+    """How well the code answers; 0 is a code that was judged wrong."""
 
 
-def read_pairs(path: Path) -> Iterator[TrainingPair]:
-    """Yield the pairs of a JSON Lines file; `query` and `code` are wanted, `source` and `kind` may be missing."""
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read pairs from {path}: {error}") from error
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield _pair(line, f"{path}:{number}", path.stem)
+def pair_of(row: Mapping[str, Any], source: str) -> TrainingPair | None:
+    """Return the pair of a row of a file, None where nobody decided it; a row without a grade is a right pair."""
+    fields = Fields(row)
+    query = next((fields.text(name) for name in _QUERIES if name in fields), None)
+    if query is None:
+        raise FieldError("no field 'query' (or 'doc', as CoSQA calls it)")
+    code = fields.text("code")
+    if not query.strip() or not code.strip():
+        raise FieldError(f"the {'query' if not query.strip() else 'code'} is empty")
+    graded = next((name for name in _GRADES if name in row), "")
+    if graded and graded not in fields:
+        return None
+    grade = fields.whole(graded, most=_HIGHEST) if graded else 1
+    return TrainingPair(query, code, str(row.get("source") or source), str(row.get("kind") or "given"), grade)
 
 
 def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
@@ -37,11 +50,11 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
     path.write_text("".join(json.dumps(asdict(pair)) + "\n" for pair in pairs), "utf-8")
 
 
-def _pair(line: str, place: str, source: str) -> TrainingPair:
-    try:
-        entry = json.loads(line)
-        return TrainingPair(
-            str(entry["query"]), str(entry["code"]), str(entry.get("source", source)), str(entry.get("kind", "given"))
+def refuse_wrong_pairs(pairs: Iterable[TrainingPair], what: str) -> None:
+    """Raise InputError where a pair is judged wrong: what is trained has no use for it, and must not learn it."""
+    every = list(pairs)
+    if wrong := sum(pair.grade == 0 for pair in every):
+        raise InputError(
+            f"of {counted(len(every), 'pair')} {wrong:,} have label 0, and {what} learns from right pairs alone: "
+            "take them out"
         )
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f'{place}: not a pair ({error!r}); wanted {{"query": "...", "code": "..."}}') from error

@@ -1,0 +1,83 @@
+"""Files of judged pairs to what is trained on: every form in which `assay judge` and `assay truth` read them.
+
+Records of `assay judge run` (the last verdict of a pair counts, undecided ones are left out), rows with both texts in
+any form of `assay.io.rows` (CoSQA's list too), and any ground truth that brings its corpus along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.encode.training_pairs import TrainingPair, pair_of
+from assay.errors import InputError
+from assay.io import rows
+from assay.io.fields import FieldError
+from assay.io.unpack import plain
+from assay.judge import past_records
+from assay.truth.truth_formats import read
+from assay.types import Problem
+
+
+@dataclass(slots=True)
+class ReadPairs:
+    """The pairs of some files."""
+
+    pairs: list[TrainingPair] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    """Rows that cannot be used."""
+    undecided: int = 0
+
+
+def read_pairs(files: Sequence[Path]) -> ReadPairs:
+    """Read pairs; a file without any that can be used is an error."""
+    found = ReadPairs()
+    for file in files:
+        before = len(found.pairs), len(found.problems)
+        _read(file, found)
+        if len(found.pairs) == before[0]:
+            why = f" ({found.problems[before[1]]})" if len(found.problems) > before[1] else ""
+            raise InputError(f"'{file}' holds no pair that can be learned from{why}; wanted query, code and label")
+    return found
+
+
+def _read(file: Path, found: ReadPairs) -> None:
+    if not file.exists():
+        raise InputError(f"no such file: '{file}'")
+    if not file.is_dir() and (past_records.is_records(file) or _has_texts(file)):
+        source = plain(file).stem
+        for where, row in _rows(file, found.problems):
+            try:
+                pair = pair_of(row, source)
+            except FieldError as error:
+                found.problems.append(Problem(where, str(error)))
+                continue
+            found.undecided += pair is None
+            found.pairs += [pair] if pair else []
+        return
+    reading = read(file)
+    queries = {query.id: query.text for query in reading.truth.queries}
+    codes = {code.id: code.text for code in reading.truth.documents}
+    found.problems += reading.problems
+    for at, judged in enumerate(reading.truth.judgments):
+        if judged.query_id in queries and judged.target in codes:
+            one = queries[judged.query_id], codes[judged.target]
+            found.pairs.append(TrainingPair(*one, reading.truth.name, "given", judged.grade))
+        else:
+            found.problems.append(Problem(reading.where(at), f"no text of '{judged.target}' in the corpus"))
+
+
+def _has_texts(file: Path) -> bool:
+    """Say whether the rows of a file hold the codes themselves; if nothing can be read of it, rows say why."""
+    sample = rows.sample(file, [])
+    return not sample or any("code" in row or "query" in row for row in sample)
+
+
+def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if past_records.is_records(file):
+        yield from ((str(file), {**record, "kind": "given"}) for record in past_records.verdicts(file))
+    else:
+        for row, fields in rows.objects(file, problems):
+            yield rows.place(file, row), fields

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.assemble.pair_files import read_pairs
+from assay.encode.training_pairs import TrainingPair
+from assay.errors import InputError
+
+COSQA = [
+    {"idx": "cosqa-1", "doc": "send mail", "code": "def send(): ...", "label": 1},
+    {"idx": "cosqa-2", "doc": "read mail", "code": "def send(): ...", "label": 0},
+]
+
+
+def verdict(code: str, grade: int | None, text: str = "def send(): ...") -> dict[str, Any]:
+    """Return a line of `assay judge run`."""
+    ids = {"query_id": "1", "code_id": code, "query": "send mail", "code": text, "language": "python"}
+    return {"kind": "verdict", "pair": code, **ids, "grade": grade, "judge": "j", "reason": ""}
+
+
+def write_lines(file: Path, rows: list[dict[str, Any]]) -> Path:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def test_cosqas_list_and_json_lines_hold_the_same(tmp_path: Path) -> None:
+    listed, lines = tmp_path / "cosqa.json", write_lines(tmp_path / "cosqa.jsonl", COSQA)
+    listed.write_text(json.dumps(COSQA))
+    wanted = [
+        TrainingPair("send mail", "def send(): ...", "cosqa", "given", 1),
+        TrainingPair("read mail", "def send(): ...", "cosqa", "given", 0),
+    ]
+    assert read_pairs([listed]).pairs == read_pairs([lines]).pairs == wanted
+
+
+def test_of_records_the_last_verdict_counts_and_undecided_ones_are_left_out(tmp_path: Path) -> None:
+    reply = {"kind": "reply", "pair": "a", "cached": False, "cost": 0.0, "tokens_in": 1, "tokens_out": 1}
+    rows = [reply, verdict("a", 1), verdict("b", None), verdict("c", 0, "def c(): ..."), verdict("a", 0)]
+    found = read_pairs([write_lines(tmp_path / "records.jsonl", rows)])
+    assert [(pair.code, pair.grade, pair.source) for pair in found.pairs] == [
+        ("def c(): ...", 0, "records"),
+        ("def send(): ...", 0, "records"),
+    ]
+    assert (found.undecided, found.problems) == (1, [])
+
+
+def test_ground_truth_with_its_corpus_is_read(tmp_path: Path) -> None:
+    write_lines(tmp_path / "corpus.jsonl", [{"_id": "d1", "text": "def send(): ..."}])
+    write_lines(tmp_path / "queries.jsonl", [{"_id": "q1", "text": "send mail"}])
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t0\n")
+    (pair,) = read_pairs([tmp_path]).pairs
+    assert (pair.query, pair.code, pair.grade) == ("send mail", "def send(): ...", 0)
+
+
+def test_what_cannot_be_used_is_named_by_file_and_row_and_the_rest_counts(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"query": "q", "code": "c"}\n{"query": "q"}\n{\n[1]\n{"query": "q", "code": "d", "label": "no"}\n')
+    found = read_pairs([file])
+    assert [pair.code for pair in found.pairs] == ["c"]
+    assert [problem.where for problem in found.problems] == [
+        "mine.jsonl:2",
+        "mine.jsonl:3",
+        "mine.jsonl:4",
+        "mine.jsonl:5",
+    ]
+    assert str(found.problems[0]) == "mine.jsonl:2: no field 'code'"
+
+
+@pytest.mark.parametrize("text", ['{"query": "q"}\n', "{"])
+def test_a_file_without_pairs_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine.jsonl").write_text(text)
+    with pytest.raises(InputError, match=r"'.*mine\.jsonl' holds no pair that can be learned from"):
+        read_pairs([tmp_path / "mine.jsonl"])
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no such file: '.*none\.jsonl'"):
+        read_pairs([tmp_path / "none.jsonl"])
