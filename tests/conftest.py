@@ -203,6 +203,18 @@ class Seen:
             self.page.wait_for_timeout(20)
         raise AssertionError(expression)
 
+    def least_contrasts(self) -> int:
+        """Fail where a text has less contrast than WCAG AA asks for; return how many kinds of element have text."""
+        found = self.run((HERE / "serve" / "contrast.js").read_text("utf-8"))
+        assert [each for each in found if each[1] < 4.5] == []
+        return len(found)
+
+    def picture(self, name: str) -> None:
+        """Keep a picture, if somebody wants to look at it."""
+        if folder := os.environ.get("ASSAY_SCREENSHOTS"):
+            self.page.wait_for_timeout(200)
+            self.page.screenshot(path=Path(folder) / f"{name}.png")
+
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
-import subprocess
-import sys
-from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
+
+from balloter import Balloter
 
 
 @pytest.fixture
@@ -25,43 +22,17 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-class Voter:
+class Voter(Balloter):
     """The command, and somebody who votes on its page."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "assay", "judge", "prefer", "A.jsonl", "B.jsonl", *options]
-        self.process = subprocess.Popen(
-            [*command, "--votes", "votes.jsonl"],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.said = ""
-        while not (found := re.search(r"open (\S+)\n", self.said)):
-            line = self.process.stderr.readline()
-            assert line, self.said
-            self.said += line
-        self.address = urlsplit(found[1])
-        page = self.ask("GET", "")
-        self.token = re.search(rb'name="assay-token" content="([^"]+)"', page)[1].decode()
-
-    def ask(self, method: str, path: str, given: object = None) -> bytes:
-        connection = HTTPConnection(self.address.netloc, timeout=20)
-        body = None if given is None else json.dumps(given)
-        headers = {} if given is None else {"X-Assay-Token": self.token}
-        connection.request(method, self.address.path + path, body, headers)
-        return connection.getresponse().read()
+        super().__init__(folder, "judge", "prefer", "A.jsonl", "B.jsonl", *options, "--votes", "votes.jsonl")
 
     def vote(self, letter: str) -> None:
         """Choose the code of a set, which only a test can know."""
         item = json.loads(self.ask("GET", "state"))["item"]
         side = "left" if f"def {letter}" in item["left"] else "right"
         self.ask("POST", "vote", {"item": item["id"], "side": side, "seconds": 3})
-
-    def end(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=30)
-        return self.process.returncode, out, self.said + err
 
 
 def test_a_study_that_is_stopped_goes_on_and_is_summed_up(assay, files: Path):

@@ -15,7 +15,7 @@ import pytest
 
 from assay.judge.pairs import Pair
 from assay.judge.preference_ballot import Ballot, paired
-from assay.serve.preference_page import PreferServer
+from assay.serve.ballot_server import BallotServer
 from assay.types import Chunk, Query
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> & $token"
@@ -141,9 +141,9 @@ def ballot(tmp_path: Path) -> Ballot:
 
 
 @pytest.fixture
-def server(ballot: Ballot) -> Iterator[PreferServer]:
+def server(ballot: Ballot) -> Iterator[BallotServer]:
     """Return a server that runs."""
-    with PreferServer(ballot) as made:
+    with BallotServer(ballot, "prefer") as made:
         Thread(target=made.serve_forever, daemon=True).start()
         yield made
         made.shutdown()

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 FOLDERS = "?q=create+a+directory+if+it+does+not+exist"
 THEMES = ("light", "dark")
-CONTRASTS = Path(__file__).with_name("contrast.js").read_text("utf-8")
 
 
 EVERY_COLOUR = """(theme) => {
@@ -32,19 +28,6 @@ EVERY_COLOUR = """(theme) => {
 """Shows code of every colour on every paper that it may stand on."""
 
 
-def readable(seen) -> int:
-    """Fail where some text has less contrast than WCAG AA asks for; return how many kinds of element were looked at."""
-    found = seen.run(CONTRASTS)
-    assert [each for each in found if each[1] < 4.5] == []
-    return len(found)
-
-
-def picture(seen, name: str) -> None:
-    if folder := os.environ.get("ASSAY_SCREENSHOTS"):
-        seen.page.wait_for_timeout(200)
-        seen.page.screenshot(path=Path(folder) / f"{name}.png")
-
-
 def ready(seen, title: str = "make_folder"):
     seen.until(f"document.querySelector('.hit h2')?.textContent === '{title}'")
     return seen
@@ -54,8 +37,8 @@ def ready(seen, title: str = "make_folder"):
 def test_every_text_can_be_read(visit, site, theme):
     seen = visit(color_scheme=theme)
     seen.until("document.querySelector('#facts').textContent")
-    assert readable(seen) > 10
-    picture(seen, f"serve-empty-{theme}")
+    assert seen.least_contrasts() > 10
+    seen.picture(f"serve-empty-{theme}")
     seen.page.locator("#query").fill("create a directory if it does not exist")
     ready(seen)
     hits = seen.page.locator(".hit")
@@ -66,11 +49,11 @@ def test_every_text_can_be_read(visit, site, theme):
     for place in range(2):
         hits.nth(place).get_by_role("checkbox").check()
     seen.page.locator("#labels").wait_for()
-    assert readable(seen) > 30
-    picture(seen, f"serve-answers-{theme}")
+    assert seen.least_contrasts() > 30
+    seen.picture(f"serve-answers-{theme}")
     seen.page.locator("#tray").get_by_role("button", name="Compare").click()
-    assert readable(seen) > 40
-    picture(seen, f"serve-compare-{theme}")
+    assert seen.least_contrasts() > 40
+    seen.picture(f"serve-compare-{theme}")
     (site.root / "assay-truth.jsonl").unlink()
 
 
@@ -78,18 +61,18 @@ def test_every_text_can_be_read(visit, site, theme):
 def test_what_is_dimmed_odd_or_wrong_can_be_read_too(visit, theme):
     seen = visit("?q=quantum+chromodynamics+lattice", color_scheme=theme, wrong="400")
     seen.page.locator(".nearest .hit").first.wait_for()
-    readable(seen)
-    picture(seen, f"serve-nothing-{theme}")
+    seen.least_contrasts()
+    seen.picture(f"serve-nothing-{theme}")
     seen.page.locator("#query").fill("show the welcome banner")
     ready(seen, "render_banner")
-    readable(seen)
+    seen.least_contrasts()
     seen.page.locator("#help").click()
-    readable(seen)
+    seen.least_contrasts()
     seen.page.keyboard.press("Escape")
     seen.page.route("**/api/search?*", lambda route: route.fulfill(status=400, json={"error": "no such folder"}))
     seen.page.locator("#query").fill("again")
     seen.page.get_by_role("alert").wait_for()
-    readable(seen)
+    seen.least_contrasts()
 
 
 def test_every_colour_of_code_can_be_read_on_every_paper(visit):
@@ -97,7 +80,7 @@ def test_every_colour_of_code_can_be_read_on_every_paper(visit):
     seen.until("document.querySelector('#facts').textContent")
     for theme in THEMES:
         seen.run(EVERY_COLOUR, theme)
-        assert readable(seen) > 60
+        assert seen.least_contrasts() > 60
 
 
 def test_a_theme_is_chosen_and_kept(visit):
@@ -122,7 +105,7 @@ def test_the_page_never_scrolls_sideways(visit, width):
     seen.page.locator(".hit").first.get_by_role("button", name="Why").click()
     seen.page.get_by_role("checkbox", name="Compare").first.check()
     assert seen.run("document.documentElement.scrollWidth") <= width
-    picture(seen, f"serve-{width}")
+    seen.picture(f"serve-{width}")
     seen.page.locator("#query").fill("show the welcome banner")
     ready(seen, "render_banner")
     assert seen.run("document.documentElement.scrollWidth") <= width

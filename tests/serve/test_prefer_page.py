@@ -7,29 +7,31 @@ from pathlib import Path
 import pytest
 
 from assay.judge.preference_ballot import read_votes
-from assay.serve.preference_page import PreferServer
+from assay.serve.ballot_server import BallotServer
 
 
 @pytest.fixture
-def seen(look, server: PreferServer):
+def seen(look, server: BallotServer):
     return opened(look, server)
 
 
-def opened(look, server: PreferServer, **options: int):
+def opened(look, server: BallotServer, **options: int):
     seen = look(server.address, **options)
     counted(seen, 0)
     return seen
 
 
 def counted(seen, count: int) -> None:
-    seen.until(f"document.querySelector('#count').textContent === '{count} of 5' && !busy")
+    seen.until(
+        f"document.querySelector('#count').textContent === '{count} of 5' && document.body.dataset.busy === 'false'"
+    )
 
 
 def at(seen, place: int) -> None:
-    seen.until(f"state.at === {place} && !busy")
+    seen.until(f"document.body.dataset.at === '{place}' && document.body.dataset.busy === 'false'")
 
 
-def test_keys_vote_go_back_and_finish(seen, server: PreferServer, tmp_path: Path):
+def test_keys_vote_go_back_and_finish(seen, server: BallotServer, tmp_path: Path):
     keys = seen.page.keyboard
     for done, key in enumerate("120"):
         keys.press(key)
@@ -71,7 +73,7 @@ def test_a_key_that_is_held_or_belongs_to_a_shortcut_votes_once_or_not(seen):
     counted(seen, 1)
 
 
-def test_texts_stay_texts_and_nothing_is_loaded(seen, server: PreferServer):
+def test_texts_stay_texts_and_nothing_is_loaded(seen, server: BallotServer):
     assert seen.page.title() == "Which code answers better?"
     assert "<b>bold?</b> & $token" in seen.page.locator("#left").text_content()
     assert seen.page.locator("img, b").count() == 0
@@ -80,7 +82,7 @@ def test_texts_stay_texts_and_nothing_is_loaded(seen, server: PreferServer):
     assert not seen.complaints
 
 
-def test_a_server_that_has_gone_is_told_and_the_item_stays(seen, server: PreferServer):
+def test_a_server_that_has_gone_is_told_and_the_item_stays(seen, server: BallotServer):
     query = seen.page.locator("#query").text_content()
     server.shutdown()
     server.server_close()
@@ -90,6 +92,6 @@ def test_a_server_that_has_gone_is_told_and_the_item_stays(seen, server: PreferS
     assert seen.page.locator("#query").text_content() == query
 
 
-def test_it_fits_a_phone(look, server: PreferServer):
+def test_it_fits_a_phone(look, server: BallotServer):
     seen = opened(look, server, width=390, height=844)
     assert seen.run("document.documentElement.scrollWidth") <= 390

@@ -8,6 +8,7 @@ from assay.cli.lazy import Lazy
 
 COMMANDS = {
     "run": "Label pairs; continue an interrupted run.",
+    "label": "Let people label pairs on a page.",
     "agreement": "Compare labels with the truth and with one another.",
     "prefer": "Vote blindly between two sets of answers.",
     "accounts": "Print what records cost, and what more pairs would.",
@@ -18,4 +19,4 @@ COMMANDS = {
 
 @click.command(cls=Lazy, names=COMMANDS, modules="assay.cli.judge_")
 def judge() -> None:
-    """Label pairs of a query and a code: by test-driven agents, or by evidence without a model."""
+    """Label pairs of a query and a code: by test-driven agents, by evidence without a model, or by people."""

@@ -14,7 +14,7 @@ from assay.cli.command import FILE, PATH, argument, command, flag, form, option,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.judge.preference_ballot import Ballot, PreferenceStudy
+    from assay.judge.preference_ballot import PreferenceStudy
     from assay.judge.preference_votes import Preference
 
 
@@ -67,6 +67,7 @@ def prefer(given: JudgePreferOptions) -> int:
     Exits 0 if there are votes, 1 if there are none yet, 2 on an error.
     """
     from assay.cli.answer import dumps
+    from assay.cli.ballot_session import serve_ballot
     from assay.cli.judge_agreement_text import nulled
     from assay.cli.workspaces import say
     from assay.judge.preference_ballot import Ballot, codes_of, paired, read_votes
@@ -83,7 +84,8 @@ def prefer(given: JudgePreferOptions) -> int:
         start_fresh(given.votes, "--votes")
     ballot = Ballot(study, given.votes, voter=given.voter, seed=given.seed)
     if not given.summary:
-        _vote(ballot, given.port)
+        say(f"{len(ballot) - ballot.voted:,} of {len(ballot):,} to vote on; Ctrl+C to go on another day")
+        serve_ballot(ballot, "prefer", given.port)
     votes = read_votes(given.votes)[1] if given.votes.exists() else []
     found = preference(votes)
     if given.form == "json":
@@ -110,24 +112,6 @@ def _tell(study: PreferenceStudy, *, verbose: bool) -> None:
     told = [f"{count:,} {what}" for what, count in left_out.items() if count]
     if told:
         say(f"queries that are not asked: {', '.join(told)}")
-
-
-def _vote(ballot: Ballot, port: int) -> None:
-    """Serve the page until it is finished, or until Ctrl+C."""
-    from threading import Thread
-
-    from assay.cli.workspaces import say
-    from assay.serve.preference_page import PreferServer
-
-    with PreferServer(ballot, port) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        say(f"{len(ballot) - ballot.voted:,} of {len(ballot):,} to vote on; Ctrl+C to go on another day")
-        say(f"open {server.address}")
-        try:
-            server.finished.wait()
-        except KeyboardInterrupt:
-            say("stopped; the same command goes on")
-        server.shutdown()
 
 
 def _text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:

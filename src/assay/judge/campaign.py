@@ -170,6 +170,8 @@ def settings_of(out: Path) -> CampaignSettings:
     """Return the settings that a file of records was made with."""
     try:
         before = stored_settings(out) or {}
+        if before.get("judge") == "person":
+            raise InputError(f"{out} holds labels of a person: there is nothing to compute again")
         return CampaignSettings(**{**before, "chats": tuple(before["chats"])})
     except (KeyError, TypeError) as error:
         raise InputError(f"no manifest beside {out} ({error}): it says which judge made the records") from error

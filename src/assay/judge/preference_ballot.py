@@ -8,9 +8,8 @@ answer with the same text, are counted and not asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -19,6 +18,7 @@ from typing import Any, Literal
 
 from assay.errors import InputError, StorageError
 from assay.judge import annotators, past_records
+from assay.judge.ballot_progress import now, progress, seconds_of
 from assay.judge.pairs import Pair
 from assay.judge.pairs import read as read_pairs
 from assay.runs.record import among_writers, append_lines, differing, is_begun, read_lines, refuse
@@ -118,14 +118,20 @@ class Ballot:
     def item_to_show(self, at: int | None = None) -> dict[str, Any]:
         """Return what the page shows: the item at a place, or the first without a vote; nothing says whose it is."""
         with self._lock:
-            fresh = (place for place, item in enumerate(self._order) if item.id not in self._voted)
-            place = next(fresh, len(self._order)) if at is None else max(0, min(at, len(self._order)))
-            told: dict[str, Any] = {"voted": len(self._voted), "total": len(self._order), "at": place, "item": None}
-            if place < len(self._order):
-                item = self._order[place]
+            told = progress([item.id for item in self._order], self._voted, at)
+            if told["at"] < len(self._order):
+                item = self._order[told["at"]]
                 two = (item.a, item.b) if self._left[item.id] == "a" else (item.b, item.a)
                 told["item"] = {"id": item.id, "query": item.query.text, "left": two[0].text, "right": two[1].text}
             return told
+
+    def take(self, given: Mapping[str, Any]) -> None:
+        """Take a vote from the page."""
+        self.vote(str(given.get("item")), str(given.get("side")), seconds_of(given))
+
+    def finish(self) -> dict[str, Any]:
+        """Return what may be shown at the end: nothing that others voted."""
+        return {}
 
     def vote(self, item_id: str, side: str, seconds: float = 0.0) -> None:
         """Write a vote down; it is on disk when this returns."""
@@ -144,7 +150,7 @@ class Ballot:
             "choice": choice,
             "voter": self._voter,
             "seconds": round(max(seconds, 0.0), 1),
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "at": now(),
         }
         with self._lock:
             self._append(vote)

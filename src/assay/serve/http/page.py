@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from http import HTTPStatus
-from importlib import resources
-from pathlib import PurePosixPath
 
 from fastapi import FastAPI, Request, Response
 
 from assay.serve.http.json_response import refusal
+from assay.serve.page_files import page_file
 
 INDEX = "index.html"
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-}
 
 
 class PageRoutes:
     """The routes of the page; a name that is none of its files is not there, whatever it may lead to."""
-
-    def __init__(self) -> None:
-        self._folder = resources.files("assay.serve").joinpath("page")
 
     async def index(self, request: Request) -> Response:
         """Answer with the page."""
@@ -41,11 +30,10 @@ class PageRoutes:
             app.add_route(path, work, methods=["GET", "HEAD"], include_in_schema=False)
 
     def _answer(self, name: str, request: Request) -> Response:
-        file = next((each for each in self._folder.iterdir() if each.name == name), None)
-        kind = _TYPES.get(PurePosixPath(name).suffix)
-        if file is None or kind is None:
+        found = page_file("page", name)
+        if found is None:
             return refusal(HTTPStatus.NOT_FOUND, "the page has no such file")
-        data = file.read_bytes()
+        kind, data = found
         tag = f'"{blake2b(data, digest_size=12).hexdigest()}"'
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if tag in request.headers.get("If-None-Match", ""):

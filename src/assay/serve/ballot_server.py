@@ -1,4 +1,4 @@
-"""A ballot in, a page on this machine out on which one person votes; only whoever knows its address may.
+"""A ballot in, a page on this machine out on which one person judges; only whoever knows its address may.
 
 The standard library's server on the loopback address, for one person at a desk. Other users of the machine do not know
 the key in the address; other pages in the browser can neither read it nor send the token that a vote needs; a name
@@ -8,33 +8,51 @@ that is pointed at this machine does not match the host. What strangers wrote tr
 from __future__ import annotations
 
 import json
-from base64 import b64encode
-from hashlib import sha256
+from collections.abc import Mapping
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from importlib import resources
 from secrets import token_urlsafe
 from socketserver import ThreadingTCPServer
 from threading import Event
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Protocol
 from urllib.parse import parse_qs
 
 from assay.errors import AssayError, InputError
-from assay.judge.preference_ballot import Ballot
+from assay.serve.highlight import styled
+from assay.serve.page_files import page_file
 
 LOOPBACK = "127.0.0.1"
-_LONGEST_BODY = 4096
-_JSON, _HTML = "application/json", "text/html; charset=utf-8"
+LONGEST_BODY = 16_384
+_JSON = "application/json"
+_FOLDERS = frozenset({"page", "ballot"})
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Nothing but what stands in this package's own files is run or shown."""
 
 
-class PreferServer(ThreadingTCPServer):
-    """Serves one ballot until it is finished."""
+class OpenBallot(Protocol):
+    """What one person is asked, item by item, and what becomes of the answers; several threads may ask."""
+
+    def item_to_show(self, at: int | None = None) -> dict[str, Any]:
+        """Return the item at a place, or the first without an answer, and how far it is."""
+
+    def take(self, given: Mapping[str, Any]) -> None:
+        """Write an answer down; it is on disk when this returns."""
+
+    def finish(self) -> dict[str, Any]:
+        """Return what may be shown when nothing is changed any more."""
+
+
+class BallotServer(ThreadingTCPServer):
+    """Serves one ballot on one of the package's pages until it is finished."""
 
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, ballot: Ballot, port: int = 0) -> None:
+    def __init__(self, ballot: OpenBallot, page: Literal["prefer", "label"], port: int = 0) -> None:
         self.ballot = ballot
         self.key, self.token = token_urlsafe(16), token_urlsafe(16)
         self.finished = Event()
@@ -43,7 +61,7 @@ class PreferServer(ThreadingTCPServer):
         except (OSError, OverflowError) as error:
             raise InputError(f"cannot listen on port {port}: {error}; another --port, or 0 for any") from error
         self.hosts = tuple(f"{name}:{self.server_address[1]}" for name in (LOOPBACK, "localhost"))
-        self.page, self.policy = _page(self.token)
+        self.page = page
 
     @property
     def address(self) -> str:
@@ -61,10 +79,11 @@ class _Refused(Exception):  # an answer, not a fault
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: PreferServer
+    server: BallotServer
     timeout = 30
     always: ClassVar = {
         "Cache-Control": "no-store",
+        "Content-Security-Policy": _POLICY,
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
         "Referrer-Policy": "no-referrer",
@@ -73,11 +92,11 @@ class _Handler(BaseHTTPRequestHandler):
     }
 
     def do_GET(self) -> None:
-        """Answer with the page, or with what it is to show."""
+        """Answer with the page, a file of it, or with what it is to show."""
         self._reply_with(self._got)
 
     def do_POST(self) -> None:
-        """Take a vote, or the end."""
+        """Take an answer, or the end."""
         self._reply_with(self._posted)
 
     def version_string(self) -> str:
@@ -85,15 +104,18 @@ class _Handler(BaseHTTPRequestHandler):
         return "assay"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # as the library calls it
-        """Keep quiet: the terminal is for the person who votes."""
+        """Keep quiet: the terminal is for the person who judges."""
 
     def _got(self, path: str) -> tuple[str, bytes]:
-        if path == "":
-            return _HTML, self.server.page
-        if path != "state":
+        if path == "state":
+            at = parse_qs(self.path.partition("?")[2]).get("at", [""])[0]
+            return _JSON, self._state(int(at) if at.isdecimal() and len(at) < 10 else None)
+        folder, _, name = path.rpartition("/") if path else ("ballot", "", f"{self.server.page}.html")
+        found = page_file(folder, name) if folder in _FOLDERS else None
+        if found is None or (path and name.endswith(".html")):
             raise _Refused(HTTPStatus.NOT_FOUND, "no such page")
-        at = parse_qs(self.path.partition("?")[2]).get("at", [""])[0]
-        return _JSON, self._state(int(at) if at.isdecimal() and len(at) < 10 else None)
+        kind, data = found
+        return kind, data if path else data.replace(b"$token", self.server.token.encode())
 
     def _posted(self, path: str) -> tuple[str, bytes]:
         origin = self.headers.get("Origin", f"http://{self.headers['Host']}")
@@ -103,24 +125,26 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.FORBIDDEN, "not from the page: load it again")
         given = self._body()
         if path == "finish":
+            shown = json.dumps(self.server.ballot.finish()).encode()
             self.server.finished.set()
-        elif path == "vote":
-            seconds = given.get("seconds")
-            counted = float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e6 else 0.0
-            self.server.ballot.vote(str(given.get("item")), str(given.get("side")), counted)
-        else:
+            return _JSON, shown
+        if path != "vote":
             raise _Refused(HTTPStatus.NOT_FOUND, "no such page")
+        self.server.ballot.take(given)
         return _JSON, self._state(None)
 
     def _state(self, at: int | None) -> bytes:
-        return json.dumps(self.server.ballot.item_to_show(at)).encode()
+        told = self.server.ballot.item_to_show(at)
+        if told["item"] and "code" in told["item"]:
+            told["item"]["styled"] = styled(told["item"]["code"], told["item"]["language"] or "python")
+        return json.dumps(told).encode()
 
     def _body(self) -> dict[str, Any]:
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or self.headers.get("Transfer-Encoding"):
             raise _Refused(HTTPStatus.LENGTH_REQUIRED, "wanted a Content-Length")
-        if len(length) > 9 or int(length) > _LONGEST_BODY:
-            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {_LONGEST_BODY} bytes")
+        if len(length) > 9 or int(length) > LONGEST_BODY:
+            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {LONGEST_BODY} bytes")
         try:
             given = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError) as error:
@@ -154,26 +178,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
         self.send_response(status)
-        told = {"Content-Type": kind, "Content-Length": str(len(body)), "Content-Security-Policy": self.server.policy}
+        told = {"Content-Type": kind, "Content-Length": str(len(body))}
         for name, value in {**told, **self.always}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-
-
-def _page(token: str) -> tuple[bytes, str]:
-    """Return the page with its token, and the policy that lets it run nothing but its own script and style."""
-    page = resources.files("assay.serve").joinpath("prefer.html").read_text("utf-8")
-    script, style = (_hash(page.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0]) for tag in ("script", "style"))
-    policy = (
-        f"default-src 'none'; script-src '{script}'; style-src '{style}'; connect-src 'self'; img-src data:; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-    return page.replace("$token", token).encode(), policy
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _same(given: str, wanted: str) -> bool:

@@ -1,0 +1,219 @@
+"""Labels of people: records of a judge, one file a person; who is at odds, what is decided, what nobody is told."""
+
+from __future__ import annotations
+
+import json
+import resource
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError, StorageError
+from assay.judge import annotators
+from assay.judge.label_ballot import LabelBallot, LabelSettings
+from assay.judge.label_studies import compare_people, decided, read_study, refuse_other_ways, results, write_decided
+from assay.judge.pairs import Pair
+from assay.judge.past_records import judgments, verdicts
+from assay.judge.shown_tests import shown_tests
+from assay.types import Chunk, Query
+
+PAIRS = [Pair(Query(f"q{at // 2}", f"how to {at // 2}"), Chunk(f"c{at}", f"def f{at}(): ...")) for at in range(6)]
+
+
+def labelled(folder: Path, person: str, grades: dict[int, int | None], pairs: list[Pair] = PAIRS, **options) -> None:
+    with LabelBallot(pairs, folder, LabelSettings(person=person, **options)) as ballot:
+        for at, grade in grades.items():
+            ballot.take({"item": PAIRS[at].digest, "grade": grade, "reason": f"{person} says so", "seconds": at})
+
+
+def test_a_label_is_a_record_that_other_readers_read(tmp_path: Path):
+    labelled(tmp_path, "ann", {0: 1, 1: 0, 2: None})
+    (record, *_) = verdicts(tmp_path / "ann.jsonl")
+    assert (record["grade"], record["judge"], record["path"]) == (1, "ann", "person")
+    assert [(each.query_id, each.grade) for each in judgments(tmp_path / "ann.jsonl")] == [("q0", 1), ("q0", 0)]
+    (annotator,) = annotators.read(tmp_path / "ann.jsonl").annotators
+    assert annotator.grades == {("q0", "c0"): 1, ("q0", "c1"): 0, ("q1", "c2"): None}
+    assert annotator.reasons["q0", "c0"] == "ann says so"
+
+
+def test_a_changed_mind_counts_and_a_cut_line_is_forgotten(tmp_path: Path):
+    labelled(tmp_path, "ann", {0: 1, 1: 0})
+    labelled(tmp_path, "ann", {0: 0})
+    with (tmp_path / "ann.jsonl").open("a") as file:
+        file.write('{"kind": "verdict", "pai')
+    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")) as ballot:
+        assert ballot.left == 4
+        ballot.take({"item": PAIRS[2].digest, "grade": 1, "reason": ""})
+    assert {each["code_id"]: each["grade"] for each in verdicts(tmp_path / "ann.jsonl")} == {"c0": 0, "c1": 0, "c2": 1}
+
+
+def test_codes_of_a_query_come_together_and_each_person_has_an_order(tmp_path: Path):
+    def order(person: str) -> list[str]:
+        with LabelBallot(PAIRS, tmp_path, LabelSettings(person=person)) as ballot:
+            return [ballot.item_to_show(at)["item"]["query"] for at in range(6)]
+
+    orders = [order(f"p{number}") for number in range(8)]
+    assert all(each[::2] == each[1::2] for each in orders)
+    assert len({tuple(each) for each in orders}) > 1
+    assert orders[0] == order("p0")
+
+
+def test_nothing_of_others_is_in_what_a_person_is_shown(tmp_path: Path):
+    labelled(tmp_path, "ann", {0: 1})
+    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ben")) as ballot:
+        told = json.dumps([ballot.item_to_show(at) for at in range(6)])
+    assert "ann" not in told
+    assert '"labelled": true' not in told
+
+
+def test_finished_labels_stay_and_new_pairs_can_follow(tmp_path: Path):
+    labelled(tmp_path, "ann", dict.fromkeys(range(4), 1), PAIRS[:4])
+    with LabelBallot(PAIRS[:4], tmp_path, LabelSettings(person="ann"), results=lambda: {"alpha": 1}) as ballot:
+        assert not ballot.finished
+        assert ballot.finish() == {"alpha": 1}
+        assert ballot.finished
+        with pytest.raises(InputError, match="stay as they are"):
+            ballot.take({"item": PAIRS[0].digest, "grade": 0, "reason": ""})
+    with LabelBallot(PAIRS[:4], tmp_path, LabelSettings(person="ann")) as ballot:
+        assert ballot.item_to_show(0) == {"voted": 4, "total": 4, "at": 0, "item": None, "graded": False}
+        ballot.finish()
+    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")) as ballot:
+        assert (len(ballot), ballot.left) == (2, 2)
+        with pytest.raises(InputError, match="without a label"):
+            ballot.finish()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"item": "none", "grade": 1, "reason": ""},
+        {"item": PAIRS[0].digest, "grade": 2, "reason": ""},
+        {"item": PAIRS[0].digest, "grade": True, "reason": ""},
+        {"item": PAIRS[0].digest, "grade": "1", "reason": ""},
+        {"item": PAIRS[0].digest, "grade": [1], "reason": ""},
+        {"item": PAIRS[0].digest, "grade": 1, "reason": "x" * 2001},
+        {"item": PAIRS[0].digest, "grade": 1, "reason": 3},
+        {},
+    ],
+)
+def test_what_is_no_label_is_refused(tmp_path: Path, given: dict):
+    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")) as ballot:
+        if given:
+            with pytest.raises(InputError, match="wanted"):
+                ballot.take(given)
+        else:
+            with pytest.raises(InputError, match="no pair"):
+                ballot.take(given)
+        assert ballot.left == 6
+
+
+@pytest.mark.parametrize("name", ["", "../ann", "a/b", ".ann", "x" * 41, "ann\n", "änn"])
+def test_a_person_has_a_name_that_a_file_can_have(tmp_path: Path, name: str):
+    with pytest.raises(InputError, match="is no name for a file"):
+        LabelBallot(PAIRS, tmp_path, LabelSettings(person=name))
+
+
+def test_one_person_labels_in_one_place_at_a_time(tmp_path: Path):
+    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")):
+        with pytest.raises(InputError, match="another run writes to"):
+            LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")).__enter__()
+        labelled(tmp_path, "ben", {0: 1})
+    labelled(tmp_path, "ann", {0: 1})
+
+
+def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path):
+    with LabelBallot(PAIRS, tmp_path, LabelSettings(person="ann")) as ballot:
+        ballot.take({"item": PAIRS[0].digest, "grade": 1, "reason": ""})
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "ann.jsonl").stat().st_size + 20, before[1]))
+        try:
+            with pytest.raises(StorageError, match="cannot write"):
+                ballot.take({"item": PAIRS[1].digest, "grade": 1, "reason": ""})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert ballot.left == 5
+        ballot.take({"item": PAIRS[1].digest, "grade": 0, "reason": ""})
+    assert [each["grade"] for each in verdicts(tmp_path / "ann.jsonl")] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("grades", "people", "expected"),
+    [
+        ([1], 1, 1),
+        ([1], 2, None),
+        ([1, 1], 2, 1),
+        ([1, 0], 2, None),
+        ([1, None], 2, None),
+        ([1, 0, 1], 3, 1),
+        ([1, 0, None], 3, None),
+        ([None, None], 2, None),
+        ([2, 1, 0], 3, None),
+    ],
+)
+def test_more_than_half_decide(grades: list, people: int, expected: int | None):
+    assert decided([{"grade": grade} for grade in grades], people) == expected
+
+
+def test_a_third_settles_what_two_dispute(tmp_path: Path):
+    folder = tmp_path / "labels"
+    labelled(folder, "ann", {0: 1, 1: 0, 2: 1, 3: 1})
+    labelled(folder, "ben", {0: 1, 1: 1, 2: None, 3: 0})
+    study = read_study(folder)
+    assert study.disputed() == study.disputed("eve") == {PAIRS[at].digest for at in (1, 2, 3)}
+    assert study.disputed("ann") == set()
+    labelled(folder, "eve", {1: 1, 2: 0}, [PAIRS[1], PAIRS[2], PAIRS[3]])
+    study = read_study(folder)
+    assert study.disputed("eve") == {PAIRS[at].digest for at in (1, 2, 3)}
+    out = write_decided(folder, study)
+    assert out == tmp_path / "labels.jsonl"
+    said = {each["code_id"]: (each["grade"], each["problem"]) for each in verdicts(out)}
+    assert said == {"c0": (1, ""), "c1": (1, ""), "c2": (None, "split"), "c3": (None, "split")}
+    assert {each.judge for each in judgments(out)} == {"people"}
+    found = compare_people(study, None)
+    assert found
+    assert found.labelled_twice == 4
+
+
+def test_accuracy_against_gold_and_alpha(tmp_path: Path):
+    folder = tmp_path / "labels"
+    labelled(folder, "ann", {0: 1, 1: 0, 2: 1, 3: 0})
+    gold = tmp_path / "gold.csv"
+    gold.write_text("query_id,code_id,label\n" + "".join(f"q{at // 2},c{at},{at % 2}\n" for at in range(4)))
+    assert results(read_study(folder), None)["alpha"] is None
+    told = results(read_study(folder), gold)
+    assert told["people"] == [{"name": "ann", "labels": 4, "seconds": 1.5, "accuracy": 0.0}]
+    labelled(folder, "ben", {0: 1, 1: 0, 2: 1, 3: 0})
+    assert results(read_study(folder), gold)["alpha"] == 1.0
+
+
+def test_people_of_one_folder_are_asked_in_one_way(tmp_path: Path):
+    labelled(tmp_path, "ann", {0: 1})
+    refuse_other_ways(tmp_path, LabelSettings(person="ben"))
+    refuse_other_ways(tmp_path, LabelSettings(person="ann", graded=True))  # her own file says so when it is opened
+    with pytest.raises(InputError, match=r"ann\.jsonl holds labels of another run: graded, tests differ"):
+        refuse_other_ways(tmp_path, LabelSettings(person="ben", graded=True, tests="shown"))
+    with pytest.raises(InputError, match="graded differ"):
+        labelled(tmp_path, "ann", {}, graded=True)
+
+
+def test_the_tests_that_ran_last_are_shown(tmp_path: Path):
+    file = tmp_path / "records.jsonl"
+    digest = PAIRS[0].digest
+    first = {"reading": "the sum", "setup": "", "helpers": "h", "cases": ["assert 1"]}
+    fix = {"reason": "so", "action": "repair", "commands": [], "setup": "s", "helpers": "h", "cases": ["assert 2", " "]}
+    gone = {"reason": "so", "action": "irreparable", "commands": [], "setup": "", "helpers": "", "cases": []}
+    rows = [
+        {"kind": "reply", "pair": digest, "part": "tests", "value": first},
+        {"kind": "run", "pair": digest, "cases": [{"number": 1, "state": "error"}], "error": "case 1"},
+        {"kind": "reply", "pair": digest, "part": "fix", "value": fix},
+        {"kind": "run", "pair": digest, "cases": [{"number": 1, "state": "passed", "got": 3}], "error": ""},
+        {"kind": "reply", "pair": digest, "part": "fix", "value": gone},
+        {"kind": "reply", "pair": "other", "part": "tests", "value": first},
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    case = {"script": "assert 2", "state": "passed", "detail": "", "got": "3", "expected": ""}
+    expected = {"reading": "the sum", "setup": "s", "helpers": "h", "cases": [case], "error": ""}
+    assert shown_tests(file, {digest, PAIRS[1].digest}) == {digest: expected}
+    (tmp_path / "no.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match="holds no records"):
+        shown_tests(tmp_path / "no.jsonl", set())
