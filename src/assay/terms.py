@@ -67,6 +67,11 @@ def terms(text: str) -> list[str]:
     return [term for word in WORD.findall(text) for term in terms_of(word)]
 
 
+def same_words(text: str) -> str:
+    """Return what two texts share that differ in letter case and spaces alone."""
+    return " ".join(text.lower().split())
+
+
 _BYTES_A_TOKEN = 3
 """On the low side for code, so that what is said to fit does fit."""
 

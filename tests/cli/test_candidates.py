@@ -94,3 +94,14 @@ def test_what_cannot_be_used_is_named(assay, tmp_path: Path, arguments: tuple[st
     assert ran.status == 2
     assert said in ran.err
     assert not (tmp_path / "candidates.jsonl").exists()
+
+
+@pytest.mark.usefixtures("pairs")
+def test_a_sample_of_queries_is_taken_and_another_one_is_refused(assay, tmp_path: Path):
+    choose = ("candidates", "pairs.json", "pairs.json", "--encoder", "hash", "--sample", "2")
+    ran = assay(*choose, "--seed", "1")
+    assert ran.out.startswith("3 queries, 2 of them drawn, 3 codes\n6 pairs written")
+    assert len({row["query_id"] for row in rows(tmp_path / "candidates.jsonl")}) == 2
+    ran = assay(*choose, "--seed", "5")
+    assert ran.status == 2
+    assert "sample differ; give another --out" in ran.err

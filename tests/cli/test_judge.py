@@ -184,3 +184,16 @@ def test_records_that_are_none_are_named(assay, tmp_path: Path):
     assert "no such file" in assay("judge", "replay", tmp_path / "x").err
     assert "no such file" in assay("judge", "run", tmp_path / "x", "--judge", "signals").err
     assert "no such file" in assay("judge", "accounts", tmp_path / "x").err
+
+
+def test_a_sample_is_judged_and_another_one_is_no_continuation_of_it(judge, tmp_path: Path):
+    ran = judge("--sample", "1", "--seed", "1", "--format", "json")
+    assert json.loads(ran.out)["judged"] in {1, 2}
+    manifest = json.loads((tmp_path / "records.jsonl.manifest.json").read_text())
+    assert manifest["settings"]["sample"] == "1 by query, seed 1"
+    assert judge("--sample", "1", "--seed", "1").status == 0
+    ran = judge("--sample", "1", "--seed", "2")
+    assert ran.status == 2
+    assert "verdicts of another run: sample differ" in ran.err
+    ran = judge("--sample", "4")
+    assert "--sample 4: there are only 2 queries; leave --sample out to take all" in ran.err

@@ -10,6 +10,7 @@ from assay.errors import InputError, StorageError
 from assay.judge.pairs import Pair
 from assay.judge.preference_ballot import Ballot, PreferenceStudy, codes_of, paired, read_votes
 from assay.judge.preference_votes import preference
+from assay.runs.draw_sample import SampleDraw
 from assay.runs.record import among_writers
 from assay.types import Chunk, Problem, Query
 
@@ -37,16 +38,24 @@ def test_only_queries_with_two_codes_that_differ_are_asked():
 
 def test_a_code_that_differs_is_found_where_there_is_one():
     for seed in range(20):
-        found = paired([pair("q", "a", "x = 1")], [pair("q", "b", "x = 1"), pair("q", "c", "y = 2")], seed=seed)
+        found = paired(
+            [pair("q", "a", "x = 1")], [pair("q", "b", "x = 1"), pair("q", "c", "y = 2")], SampleDraw(seed=seed)
+        )
         assert found.items[0].b.id == "c"
-        found = paired([pair("q", "b", "x = 1"), pair("q", "c", "y = 2")], [pair("q", "a", "x = 1")], seed=seed)
+        found = paired(
+            [pair("q", "b", "x = 1"), pair("q", "c", "y = 2")], [pair("q", "a", "x = 1")], SampleDraw(seed=seed)
+        )
         assert found.items[0].a.id == "c"
 
 
 def test_the_draw_depends_on_the_seed_and_not_on_the_order_of_files():
     ours = [pair(f"q{at}", f"a{at}{letter}") for at in range(30) for letter in "xyz"]
     theirs = [pair(f"q{at}", f"b{at}") for at in range(30)]
-    assert paired(ours, theirs).items == paired(ours[::-1], theirs[::-1]).items != paired(ours, theirs, seed=1).items
+    assert (
+        paired(ours, theirs).items
+        == paired(ours[::-1], theirs[::-1]).items
+        != paired(ours, theirs, SampleDraw(seed=1)).items
+    )
 
 
 def test_a_query_of_another_text_is_a_problem():

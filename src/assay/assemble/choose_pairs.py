@@ -12,6 +12,7 @@ from assay.judge.choose_candidates import CandidateCounts, Sources, candidates
 from assay.judge.depths import Depths, depths
 from assay.judge.testable import testable
 from assay.protocols import Encoder, Progress
+from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import read_lines, start_fresh
 from assay.search.dense import exhaustive
 from assay.settings import EncoderSettings, Settings
@@ -32,6 +33,8 @@ class ChoiceOptions:
     """Whether only Python functions with a parameter that return a value are wanted."""
     labels: Path | None = None
     """What says how many snippets are right at each rank."""
+    sample: SampleDraw = EVERYTHING
+    """Which of the queries are taken."""
     fresh: bool = False
 
 
@@ -40,6 +43,8 @@ class PairChoice:
     """What was chosen from what."""
 
     queries: int
+    asked: int
+    """Queries that were drawn, or all of them."""
     codes: int
     twins: int
     """Code snippets with the text of another one."""
@@ -59,7 +64,9 @@ def choose_pairs(
 ) -> PairChoice:
     """Write the pairs of a file of queries and one of code to `out`; `report` hears of rows that cannot be used."""
     problems: list[Problem] = []
-    queries, codes = queries_of(files[0], problems), codes_of(files[1], problems)
+    every_query, codes = queries_of(files[0], problems), codes_of(files[1], problems)
+    drawn = draw((query.id for query in every_query), options.sample.size, options.sample.seed)
+    queries = [query for query in every_query if query.id in drawn]
     every, twins = len(codes), len(codes) - len({code.text for code in codes})
     filtered = testable(codes) if options.testable else None
     codes = list(filtered.codes) if filtered else codes
@@ -67,10 +74,11 @@ def choose_pairs(
     encoders = _encoders(options.specs or (DEFAULT_ENCODER,))
     if options.fresh:
         start_fresh(out)
-    counts = candidates(Sources(queries, codes, encoders, options.k, exhaustive), out, progress)
+    counts = candidates(Sources(queries, codes, encoders, options.k, exhaustive, str(options.sample)), out, progress)
     known = {code.id for code in codes}
     ranks = depths(read_lines(out), labels_of(options.labels), known) if options.labels else None
     return PairChoice(
+        len(every_query),
         len(queries),
         every,
         twins,

@@ -23,7 +23,6 @@ from assay.bench.results import (
     Timings,
 )
 from assay.errors import InputError
-from assay.judge.annotators import Key
 from assay.judge.label_agreement import LabelAgreement, Labels
 from assay.measure.agreement import AgainstTruth
 from assay.report.table import Mean
@@ -39,24 +38,26 @@ class _Truth:
     """What is the same for all annotators."""
 
     truth: tuple[str, ...]
+    sample: str = ""
+    """How the pairs were drawn; empty where all were taken."""
 
 
-def results_of(found: LabelAgreement, labels: Labels, command: str) -> Results:
+def results_of(found: LabelAgreement, labels: Labels, command: str, sample: str = "") -> Results:
     """Return agreement with the truth as any experiment has it; `command` is what was typed."""
     if not found.truth:
         raise InputError("nothing says which labels are right: give the truth with --gold FILE")
     name = " + ".join(found.truth)
-    known = [(key, truth) for key, truth in zip(labels.keys, labels.truth, strict=True) if truth is not None]
     places = [place for place, truth in enumerate(labels.truth) if truth is not None]
-    queries = tuple(MeasuredQuery(query, query, {}, ()) for query in dict.fromkeys(key[0] for key, _ in known))
+    known = [labels.queries[place] for place in places]
+    queries = tuple(MeasuredQuery(query, query, {}, ()) for query in dict.fromkeys(known))
     cells = []
     for annotator, against in found.against.items():
         right = [labels.by_annotator[annotator][place] == labels.truth[place] for place in places]
-        values = _by_query([key for key, _ in known], right)
+        values = _by_query(known, right)
         cells.append(_cell(name, annotator, against, values))
     results = Results(
         format=1,
-        manifest=manifest_from(manifest(_Truth(found.truth), seed=0), MEASURES, 0, command, "labelling"),
+        manifest=manifest_from(manifest(_Truth(found.truth, sample), seed=0), MEASURES, 0, command, "labelling"),
         sets={name: MeasuredSet("", name, "", queries, ())},
         unusable={},
         systems={each: MeasuredSystem(each, "", "", {}, each, how="saved") for each in found.against},
@@ -66,12 +67,12 @@ def results_of(found: LabelAgreement, labels: Labels, command: str) -> Results:
     return concluded(results, all_pairs=True)
 
 
-def _by_query(keys: Sequence[Key], right: Sequence[bool]) -> tuple[float, ...]:
+def _by_query(queries: Sequence[str], right: Sequence[bool]) -> tuple[float, ...]:
     """Return one value a query, whose mean is the fraction of all pairs that are right."""
-    count: Counter[str] = Counter(dict.fromkeys((key[0] for key in keys), 0))
-    for key, good in zip(keys, right, strict=True):
-        count[key[0]] += good
-    return tuple(good * len(count) / len(keys) for good in count.values())
+    count: Counter[str] = Counter(dict.fromkeys(queries, 0))
+    for query, good in zip(queries, right, strict=True):
+        count[query] += good
+    return tuple(good * len(count) / len(queries) for good in count.values())
 
 
 def _cell(name: str, annotator: str, against: AgainstTruth, values: tuple[float, ...]) -> MeasuredCell:

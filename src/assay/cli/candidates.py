@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
+from assay.cli.options import SampleOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +38,7 @@ class CandidatesOptions:
     labels: Path | None = option(
         "--labels", type=PATH, metavar="FILE", help="Also print what each rank is worth by these labels."
     )
+    sampling: SampleOptions = shared(SampleOptions)
     out: Path = option(
         "--out",
         type=FILE,
@@ -68,7 +70,14 @@ def candidates(given: CandidatesOptions) -> None:
     from assay.cli.progress import progress
     from assay.cli.workspaces import say_problems
 
-    options = ChoiceOptions(given.specs, given.k, testable=given.testable, labels=given.labels, fresh=given.fresh)
+    options = ChoiceOptions(
+        given.specs,
+        given.k,
+        testable=given.testable,
+        labels=given.labels,
+        sample=given.sampling.draw(),
+        fresh=given.fresh,
+    )
     report = partial(say_problems, every=given.verbose)
     with progress() as watch:
         choice = choose_pairs((given.queries, given.corpus), given.out, options, report=report, progress=watch)
@@ -78,7 +87,8 @@ def candidates(given: CandidatesOptions) -> None:
 
 def _as_dict(choice: PairChoice, out: Path) -> dict[str, Any]:
     """Return what was chosen, as JSON has it."""
-    fields: dict[str, Any] = {"queries": choice.queries, "codes": choice.codes, "twins": choice.twins}
+    fields: dict[str, Any] = {"queries": choice.queries, "asked": choice.asked}
+    fields |= {"codes": choice.codes, "twins": choice.twins}
     if choice.kinds is not None:
         fields |= {"testable": choice.kinds.get("testable", 0), "kinds": choice.kinds}
     counts = choice.counts
@@ -90,7 +100,8 @@ def _text(fields: Mapping[str, Any]) -> Iterator[str]:
     from assay.errors import counted
 
     twins = f", {fields['twins']:,} of them with the text of another" if fields["twins"] else ""
-    yield f"{counted(fields['queries'], 'query')}, {counted(fields['codes'], 'code')}{twins}"
+    drawn = f", {fields['asked']:,} of them drawn" if fields["asked"] < fields["queries"] else ""
+    yield f"{counted(fields['queries'], 'query')}{drawn}, {counted(fields['codes'], 'code')}{twins}"
     if "kinds" in fields:
         why = ", ".join(f"{kind} {count:,}" for kind, count in fields["kinds"].items() if kind != "testable")
         fraction = fields["testable"] / fields["codes"]

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.command import COUNT, FILE, argument, command, form, option, shared, verbose
-from assay.cli.options import GateOptions
+from assay.cli.options import GateOptions, PairSampleOptions
 
 if TYPE_CHECKING:
     from assay.bench.results import Results
     from assay.judge.annotators import Annotator, Key
-    from assay.judge.label_agreement import LabelAgreement, Labels
-    from assay.protocols import Say
     from assay.types import Problem
 
 
@@ -35,6 +33,7 @@ class JudgeAgreementOptions:
     match: int = option(
         "--match", type=COUNT, default=1, metavar="GRADE", help="The lowest grade that counts as a match."
     )
+    sampling: PairSampleOptions = shared(PairSampleOptions)
     show: int = option(
         "--show", type=click.IntRange(min=0), default=10, metavar="N", help="Print at most N disagreements."
     )
@@ -68,11 +67,12 @@ def agreement(given: JudgeAgreementOptions) -> int:
     Exits 0 if all gates hold, 1 if one does not, 2 on an error, such as labels of other pairs.
     """
     from assay.bench import gates
-    from assay.bench.labelling import MEASURES
+    from assay.bench.labelling import MEASURES, results_of
     from assay.cli.answer import dumps
     from assay.cli.judge_agreement_text import as_dict, as_text
     from assay.cli.workspaces import say
     from assay.judge.label_agreement import compare, labels_of
+    from assay.judge.sample_labels import sample_labels
 
     gate = gates.gates_of(
         given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse, names=MEASURES
@@ -85,7 +85,9 @@ def agreement(given: JudgeAgreementOptions) -> int:
         say(str(problem))
     if len(problems) > 10 and not given.verbose:
         say(f"{len(problems) - 10:,} more rows could not be used; -v names them")
-    found = compare(annotators, truth, match=given.match)
+    sample = given.sampling.draw()
+    annotators, truth = sample_labels(annotators, truth, sample)
+    found = compare(annotators, truth, match=given.match, texts=texts)
     reasons = {each.name: each.reasons for each in (*truth, *annotators)}
     if given.form == "json":
         click.echo(dumps({**as_dict(found, reasons, texts), "problems": [str(problem) for problem in problems]}))
@@ -97,17 +99,17 @@ def agreement(given: JudgeAgreementOptions) -> int:
         write(found, reasons, texts, given.out)
         say(f"written to {given.out}")
     if given.results or given.gating.floors or given.gating.baseline:
-        measured = _measured(found, labels_of(annotators, truth, match=given.match), given.results, say)
+        labels = labels_of(annotators, truth, match=given.match, texts=texts)
+        measured = _measured(results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}", str(sample)), given.results)
         return 1 if gates.failures(measured, gate, say) else 0
     return 0
 
 
-def _measured(found: LabelAgreement, labels: Labels, out: Path | None, say: Say) -> Results:
-    """Return agreement with the truth as any experiment has it, written to a folder where one is wanted."""
+def _measured(held: Results, out: Path | None) -> Results:
+    """Return results, written to a folder where one is wanted."""
     from assay.bench import experiment
-    from assay.bench.labelling import results_of
+    from assay.cli.workspaces import say
 
-    held = results_of(found, labels, f"assay {shlex.join(sys.argv[1:])}")
     if out:
         experiment.write(held, out, say, experiment.earlier_in(out / experiment.RESULTS))
         say(f"written to {out}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.cli.judge_agreement_text import MARKS, Reasons, Texts, estimate, tables
-from assay.judge.label_agreement import LabelAgreement, LabelDifference
+from assay.cli.judge_agreement_text import MARKS, Reasons, estimate, tables
+from assay.judge.label_agreement import LabelAgreement, LabelDifference, Texts
 from assay.report.document import Choice, Detail, Entries, ListEntry, Report, Section, words
 from assay.report.plain_text import cell_text
 from assay.report.table import Mark, Phrase

@@ -9,13 +9,12 @@ from typing import Any
 
 from assay.errors import counted, printable
 from assay.judge.annotators import Key
-from assay.judge.label_agreement import LabelAgreement, LabelDifference
+from assay.judge.label_agreement import LabelAgreement, LabelDifference, Texts
 from assay.measure.agreement import Estimate
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
 from assay.report.table import Column, Count, Number, Phrase, Rows, Table, fraction
 
 Reasons = Mapping[str, Mapping[Key, str]]
-Texts = Mapping[Key, tuple[str, str]]
 MARKS = {1: "match", 0: "no match", None: "undecided"}
 _LINES, _WIDEST = 8, 110
 _FIGURES = ("accuracy", "of_all", "precision", "recall", "f1", "kappa")

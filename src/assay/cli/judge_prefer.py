@@ -34,8 +34,9 @@ class JudgePreferOptions:
     fresh: bool = options.fresh()
     voter: str = option("--voter", default="", metavar="NAME", help="The name of the voter, if several people vote.")
     seed: int = option(
-        "--seed", default=0, metavar="N", help="The random seed: which code is drawn, and on which side."
+        "--seed", default=0, metavar="N", help="The random seed: which queries and code are drawn, and the sides."
     )
+    sample: int | None = options.sample("Ask about N queries, drawn at random.")
     queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of query ids.")
     corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of code ids.")
     port: int = option(
@@ -72,12 +73,13 @@ def prefer(given: JudgePreferOptions) -> int:
     from assay.cli.workspaces import say
     from assay.judge.preference_ballot import Ballot, codes_of, paired, read_votes
     from assay.judge.preference_votes import preference
+    from assay.runs.draw_sample import SampleDraw
     from assay.runs.record import start_fresh
 
     study = paired(
         codes_of(given.a, queries=given.queries, corpus=given.corpus),
         codes_of(given.b, queries=given.queries, corpus=given.corpus),
-        seed=given.seed,
+        SampleDraw(given.sample or 0, given.seed),
     )
     _tell(study, verbose=given.verbose)
     if given.fresh:

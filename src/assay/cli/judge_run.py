@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, shared, verbose
-from assay.cli.options import ClusterOptions
+from assay.cli.options import ClusterOptions, PairSampleOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +28,7 @@ class JudgeRunOptions:
     pairs: Path = argument(type=PATH)
     queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of the query ids in PAIRS.")
     corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of the code ids in PAIRS.")
+    sampling: PairSampleOptions = shared(PairSampleOptions)
     kind: str = option(
         "--judge",
         type=click.Choice(["agents", "signals"]),
@@ -105,12 +106,13 @@ def run(given: JudgeRunOptions) -> int:
     from assay.cli.progress import lines_of
     from assay.cli.workspaces import say
     from assay.judge import campaign
-    from assay.judge.pairs import count, read
     from assay.judge.past_records import cut
+    from assay.judge.sample_pairs import read_sample
     from assay.runs.record import start_fresh
 
-    rows = read(given.pairs, queries=given.queries, corpus=given.corpus)
-    total = count(given.pairs)
+    sample = given.sampling.draw()
+    chosen = read_sample(given.pairs, sample, queries=given.queries, corpus=given.corpus)
+    total = chosen.total
     if given.fresh:
         start_fresh(given.out)
     if cut(given.out):
@@ -123,10 +125,10 @@ def run(given: JudgeRunOptions) -> int:
         lines_of(teller.line),
     ):
         tally = campaign.run(
-            teller.noted(rows),
+            teller.noted(chosen.pairs),
             made.judge_of,
             given.out,
-            settings=made.settings,
+            settings=replace(made.settings, sample=str(sample)),
             workers=given.workers,
             retry=given.retry,
             report=teller.heard,

@@ -12,8 +12,14 @@ import click
 from assay.cli.command import COUNT, FILE, PATH, flag, option, verbose
 
 if TYPE_CHECKING:
+    from assay.runs.draw_sample import SampleDraw
     from assay.settings import ClusterSettings, Settings
     from assay.types import Mode, Query
+
+
+def sample(text: str) -> Any:
+    """Declare the option that takes some of many, drawn."""
+    return option("--sample", type=COUNT, metavar="N", help=f"{text}  [default: all]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +258,41 @@ def rate(what: str) -> Any:
     """Declare the most that something may ask of a model in a minute."""
     what = f"The most {what} per minute: 500req, 200ktok or both, with a comma.  [default: no limit]"
     return option("--rate", default="", metavar="AMOUNT", help=what)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOptions:
+    """What the options say about a sample of queries."""
+
+    sample: int | None = sample("Take N queries at random, the same ones for the same --seed.")
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed of --sample.")
+
+    def draw(self) -> SampleDraw:
+        """Return what is to be drawn."""
+        from assay.runs.draw_sample import SampleDraw
+
+        return SampleDraw(self.sample or 0, self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSampleOptions:
+    """What the options say about a sample of pairs."""
+
+    sample: int | None = sample("Take N at random, the same ones for the same --seed; see --sample-by.")
+    sample_by: str = option(
+        "--sample-by",
+        default="query",
+        metavar="WHAT",
+        help="query: N queries with all their pairs. pair: N pairs. label, or another field of the file: N pairs, each "
+        "value of it in proportion.",
+    )
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed of --sample.")
+
+    def draw(self) -> SampleDraw:
+        """Return what is to be drawn."""
+        from assay.runs.draw_sample import SampleDraw
+
+        return SampleDraw(self.sample or 0, self.seed, self.sample_by)
 
 
 def sandbox() -> Any:

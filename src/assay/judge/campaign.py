@@ -53,6 +53,8 @@ class CampaignSettings:
     limits: dict[str, float] = field(default_factory=dict)
     install: str = ""
     """A hash of the list of what may be installed; empty where nothing is."""
+    sample: str = ""
+    """How the pairs were drawn from a larger file; empty where all are judged."""
     importable: tuple[str, ...] = field(default=(), metadata={"changes": changes, "unknown": UNKNOWN})
     """What is there for code and tests without that; nothing where none are run."""
 

@@ -44,6 +44,8 @@ class Sources:
     """By the spec that was given."""
     k: int
     nearest: Nearest
+    sample: str = ""
+    """How the queries were drawn; empty where all were taken."""
     block: int = QUERIES
     """Queries at a time; nothing but time, memory and what a crash costs depends on it."""
 
@@ -56,7 +58,7 @@ class Sources:
     def begin(self) -> dict[str, Any]:
         """Return the line that opens the file of progress."""
         texts = {"queries": _hash("", *self.queries), "codes": _hash("", *self.codes)}
-        return {"key": self.key, "encoders": [*self.encoders], "k": self.k, **texts}
+        return {"key": self.key, "encoders": [*self.encoders], "k": self.k, "sample": self.sample, **texts}
 
 
 def _hash(head: str, *items: Query | Chunk) -> str:
@@ -110,7 +112,7 @@ def _progress(out: Path, sources: Sources) -> Iterator[list[dict[str, Any]]]:
                 )
             append_lines(file, [now])
         elif first.get("key") != now["key"]:
-            known = {**now, **first}  # earlier versions wrote no hash of queries and of codes
+            known = {**now, "sample": "", **first}  # earlier versions wrote no hash of queries and of codes
             refuse(out, "candidates", [name for name in differing(known, now) if name != "key"] or ["queries or codes"])
         _cut(out, done[-1]["bytes"] if done else 0)
         yield done

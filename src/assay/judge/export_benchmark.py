@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from assay.judge.accounts import accounts, costs_as_json
+from assay.terms import same_words
 from assay.types import Chunk, Judgment, Query
 
 SPLITS = ("train", "valid", "test")
@@ -67,7 +68,7 @@ def split_of(queries: Sequence[Query], *, seed: int = 0) -> dict[str, str]:
     """Return the split of each query, 8:1:1 as near as whole queries come; those of the same words share one."""
     alike: dict[str, list[str]] = {}
     for query in queries:
-        alike.setdefault(" ".join(query.text.lower().split()), []).append(query.id)
+        alike.setdefault(same_words(query.text), []).append(query.id)
     groups = [alike[words] for words in sorted(alike)]
     Random(seed).shuffle(groups)  # noqa: S311  # a draw, not a secret
     wanted = {name: share * len(queries) / sum(SHARES) for name, share in zip(SPLITS, SHARES, strict=True)}

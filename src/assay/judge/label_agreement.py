@@ -2,21 +2,27 @@
 
 The truth is one file of labels, or the majority of several. Of graded labels a match is what reaches a threshold, so
 that they compare with plain ones, which are 0 and 1. Pairs without a label are counted for each annotator, and a
-majority that ties is no label. Intervals draw queries, for the codes of one query are labelled with one reading of it.
+majority that ties is no label. Intervals draw queries by their words, for the codes of one query are labelled with one
+reading of it, whatever it is called in each row.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from types import MappingProxyType
 
 from assay.errors import InputError
 from assay.judge.annotators import Annotator, Key
 from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
+from assay.terms import same_words
 
 MAJORITY = "majority"
+Texts = Mapping[Key, tuple[str, str]]
+"""Query and code of a pair."""
+NO_TEXTS: Texts = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +91,13 @@ class Labels:
     """By annotator, those that are the truth."""
     by_annotator: dict[str, list[int | None]]
     """By annotator, and of three or more their majority."""
+    queries: tuple[str, ...]
+    """The words of each pair's query, where a file has them, else its id: pairs of one are drawn together."""
 
 
-def labels_of(annotators: Sequence[Annotator], truth: Sequence[Annotator] = (), *, match: int = 1) -> Labels:
+def labels_of(
+    annotators: Sequence[Annotator], truth: Sequence[Annotator] = (), *, match: int = 1, texts: Texts = NO_TEXTS
+) -> Labels:
     """Return labels pair by pair; of graded ones a match is what reaches `match`."""
     _named_apart([*annotators, *truth])
     keys = tuple(dict.fromkeys(key for each in (*truth, *annotators) for key in each.grades))
@@ -95,16 +105,23 @@ def labels_of(annotators: Sequence[Annotator], truth: Sequence[Annotator] = (), 
     said = {each.name: _plain(each, keys, match) for each in annotators}
     if len(said) > 2:  # two that differ have no majority
         said[MAJORITY] = [majority(row) for row in zip(*said.values(), strict=True)]
-    return Labels(keys, tuple(majority(row) for row in zip(*sources.values(), strict=True)), sources, said)
+    words = {query: same_words(text) for (query, _), (text, _) in texts.items()}
+    queries = tuple(words.get(query, query) for query, _ in keys)
+    return Labels(keys, tuple(majority(row) for row in zip(*sources.values(), strict=True)), sources, said, queries)
 
 
 def compare(
-    annotators: Sequence[Annotator], truth: Sequence[Annotator] = (), *, match: int = 1, seed: int = 0
+    annotators: Sequence[Annotator],
+    truth: Sequence[Annotator] = (),
+    *,
+    match: int = 1,
+    seed: int = 0,
+    texts: Texts = NO_TEXTS,
 ) -> LabelAgreement:
     """Compare annotators, three or more also as a majority, with one another and with the truth if there is one."""
-    labels = labels_of(annotators, truth, match=match)
+    labels = labels_of(annotators, truth, match=match, texts=texts)
     keys, sources, judged, true = labels.keys, labels.sources, labels.by_annotator, labels.truth
-    queries = [key[0] for key in keys]
+    queries = labels.queries
     said = {each.name: judged[each.name] for each in annotators}
     rows = list(zip(*said.values(), strict=True))
     seen = {each.name: each.grades.keys() for each in annotators}

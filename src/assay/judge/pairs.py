@@ -57,6 +57,14 @@ def read(file: Path, *, queries: Path | None = None, corpus: Path | None = None)
 
     `queries` and `corpus` are JSON lines with the texts, where the file has ids alone.
     """
+    for each in read_with_rows(file, queries=queries, corpus=corpus):
+        yield each if isinstance(each, Problem) else each[0]
+
+
+def read_with_rows(
+    file: Path, *, queries: Path | None = None, corpus: Path | None = None
+) -> Iterator[tuple[Pair, Mapping[str, Any]] | Problem]:
+    """Yield what `read` does, each pair with all fields of its row."""
     asked = _texts(queries, ("text", "query", "doc"), _QUERY_IDS) if queries else {}
     codes = _texts(corpus, ("text", "code"), _CODE_IDS) if corpus else {}
     seen: set[str] = set()
@@ -71,7 +79,7 @@ def read(file: Path, *, queries: Path | None = None, corpus: Path | None = None)
             yield Problem(rows.place(file, row), pair)
             continue
         seen.add(pair.digest)
-        yield pair
+        yield pair, fields
     yield from broken
 
 

@@ -21,6 +21,7 @@ from assay.judge import annotators, past_records
 from assay.judge.ballot_progress import now, progress, seconds_of
 from assay.judge.pairs import Pair
 from assay.judge.pairs import read as read_pairs
+from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import among_writers, append_lines, differing, is_begun, read_lines, refuse
 from assay.types import Chunk, Problem, Query
 
@@ -53,6 +54,8 @@ class PreferenceStudy:
     same: int = 0
     """Queries that both sets answer with the same text alone."""
     problems: list[Problem] = field(default_factory=list)
+    sample: str = ""
+    """How the queries were drawn; empty where all are asked."""
 
 
 def codes_of(file: Path, *, queries: Path | None = None, corpus: Path | None = None) -> Iterator[Pair | Problem]:
@@ -70,9 +73,11 @@ def codes_of(file: Path, *, queries: Path | None = None, corpus: Path | None = N
             yield pair
 
 
-def paired(a: Iterable[Pair | Problem], b: Iterable[Pair | Problem], *, seed: int = 0) -> PreferenceStudy:
-    """Choose one code of each set for each query that both answer."""
-    found = PreferenceStudy()
+def paired(
+    a: Iterable[Pair | Problem], b: Iterable[Pair | Problem], sample: SampleDraw = EVERYTHING
+) -> PreferenceStudy:
+    """Choose one code of each set for each query that both answer, or for some of those, drawn."""
+    found = PreferenceStudy(sample=str(sample))
     left, right = _by_query(a, found), _by_query(b, found)
     found.only_a, found.only_b = len(left.keys() - right.keys()), len(right.keys() - left.keys())
     for query_id in left.keys() & right.keys():
@@ -81,12 +86,13 @@ def paired(a: Iterable[Pair | Problem], b: Iterable[Pair | Problem], *, seed: in
         if len(texts) > 1:
             found.problems.append(Problem(query_id, "the query has another text in the other file"))
             continue
-        item = _drawn(ours, theirs, Random(f"{seed}:{query_id}"))  # noqa: S311  # to be drawn again, not to be secret
+        item = _drawn(ours, theirs, Random(f"{sample.seed}:{query_id}"))  # noqa: S311  # to be drawn again, not to be secret
         if item is None:
             found.same += 1
         else:
             found.items.append(item)
-    found.items.sort(key=lambda item: item.query.id)
+    drawn = draw((item.query.id for item in found.items), sample.size, sample.seed) if found.items else frozenset()
+    found.items = sorted((item for item in found.items if item.query.id in drawn), key=lambda item: item.query.id)
     if not found.items:
         raise InputError(
             f"nothing to choose between: {found.only_a:,} queries only in the first file, {found.only_b:,} only in "
@@ -174,7 +180,8 @@ class Ballot:
 def study_of(study: PreferenceStudy, seed: int) -> dict[str, Any]:
     """Return the record that opens a file of votes."""
     items = _hash(*sorted(item.id for item in study.items))
-    return {"kind": "study", "format": FORMAT, "seed": seed, "items": len(study.items), "hash": items}
+    drawn = {"sample": study.sample} if study.sample else {}
+    return {"kind": "study", "format": FORMAT, "seed": seed, "items": len(study.items), "hash": items, **drawn}
 
 
 def read_votes(file: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:

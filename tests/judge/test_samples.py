@@ -1,0 +1,115 @@
+"""Random samples of pairs and of labels."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from assay.errors import InputError
+from assay.judge.annotators import Annotator
+from assay.judge.label_agreement import compare
+from assay.judge.pairs import Pair
+from assay.judge.preference_ballot import Ballot, paired
+from assay.judge.sample_labels import sample_labels
+from assay.judge.sample_pairs import read_sample
+from assay.runs.draw_sample import SampleDraw
+from assay.types import Chunk, Problem, Query
+
+ROWS = [
+    {
+        "query_id": f"q{at // 5}",
+        "query": f"ask {at // 5}",
+        "code_id": f"c{at}",
+        "code": f"x = {at}",
+        "label": at % 4 == 0,
+    }
+    for at in range(200)
+]
+
+
+def written(folder: Path, rows: Sequence[dict]) -> Path:
+    file = folder / f"{len(list(folder.iterdir()))}.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def ids(file: Path, sample: SampleDraw) -> set[tuple[str, str]]:
+    found = read_sample(file, sample)
+    pairs = [each for each in found.pairs if isinstance(each, Pair)]
+    assert len(pairs) == found.total
+    return {(pair.query.id, pair.code.id) for pair in pairs}
+
+
+@pytest.mark.parametrize("by", ["query", "pair", "label"])
+def test_the_order_of_rows_decides_nothing(tmp_path: Path, by: str):
+    sample = SampleDraw(12, 3, by)
+    found = ids(written(tmp_path, ROWS), sample)
+    assert found == ids(written(tmp_path, ROWS[::-1]), sample)
+    assert found != ids(written(tmp_path, ROWS), SampleDraw(12, 4, by))
+
+
+def test_queries_come_with_all_their_pairs_and_strata_in_proportion(tmp_path: Path):
+    file = written(tmp_path, ROWS)
+    by_query = Counter(query for query, _ in ids(file, SampleDraw(7)))
+    assert set(by_query.values()) == {5}
+    assert len(by_query) == 7
+    right = {(row["query_id"], row["code_id"]) for row in ROWS if row["label"]}
+    assert len(ids(file, SampleDraw(40, by="label")) & right) == 10
+
+
+def test_rows_that_are_no_pairs_are_told_and_not_drawn(tmp_path: Path):
+    rows = [{**row, "code": "" if at % 2 else row["code"]} for at, row in enumerate(ROWS)]
+    found = read_sample(written(tmp_path, rows), SampleDraw(90, by="pair"))
+    each = list(found.pairs)
+    assert (len(each), found.total) == (190, 190)
+    assert sum(isinstance(one, Problem) for one in each) == 100
+
+
+def test_a_field_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(
+        InputError, match=r"--sample-by kind: .* has no such field; wanted query, pair or one of code, "
+    ):
+        read_sample(written(tmp_path, ROWS), SampleDraw(3, by="kind"))
+
+
+def test_labels_are_drawn_among_those_of_the_truth():
+    truth = Annotator("t", {(f"q{at // 2}", f"c{at}"): int(at % 5 == 0) for at in range(100)})
+    said = Annotator("a", {(f"q{at // 2}", f"c{at}"): 1 for at in range(200)})
+    (one,), (true,) = sample_labels([said], [truth], SampleDraw(20, by="label"))
+    assert one.grades.keys() == true.grades.keys()
+    assert Counter(true.grades.values()) == {1: 4, 0: 16}
+    (one,), _ = sample_labels([said], [], SampleDraw(10))
+    assert len(one.grades) == 20
+    assert sample_labels([said], [truth], SampleDraw()) == ([said], [truth])
+    with pytest.raises(InputError, match="--sample-by labels is not known here; did you mean 'label'"):
+        sample_labels([said], [truth], SampleDraw(5, by="labels"))
+
+
+def test_queries_of_the_same_words_are_drawn_together():
+    truth = Annotator("t", {(f"q{at}", f"c{at}"): int(at < 40) for at in range(80)})
+    said = Annotator("a", {(f"q{at}", f"c{at}"): int(at % 4 > 0) for at in range(80)})
+    texts = {(f"q{at}", f"c{at}"): (f"Sort  {at // 40}" if at % 2 else f"sort {at // 40}", "x") for at in range(80)}
+    by_id, by_text = compare([said], [truth]), compare([said], [truth], texts=texts)
+    assert (by_id.queries, by_text.queries) == (80, 2)
+    assert by_id.against["a"].kappa.value == by_text.against["a"].kappa.value
+    widths = [found.against["a"].f1.high - found.against["a"].f1.low for found in (by_id, by_text)]
+    assert widths[1] > 2 * widths[0]
+
+
+def test_a_study_asks_about_the_drawn_queries_alone(tmp_path: Path):
+    sides = [
+        [Pair(Query(f"q{at}", f"ask {at}"), Chunk(f"{side}{at}", f"{side} = {at}")) for at in range(30)]
+        for side in "ab"
+    ]
+    study = paired(*sides, SampleDraw(10, 2))
+    assert len(study.items) == 10
+    assert {item.id for item in study.items} < {item.id for item in paired(*sides, SampleDraw(seed=2)).items}
+    votes = tmp_path / "votes.jsonl"
+    ballot = Ballot(study, votes, seed=2)
+    ballot.vote(ballot.item_to_show()["item"]["id"], "left")
+    with pytest.raises(InputError, match="votes of another run: the codes, sample differ"):
+        Ballot(paired(*sides, SampleDraw(11, 2)), votes, seed=2)
