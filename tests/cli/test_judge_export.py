@@ -121,3 +121,75 @@ def test_records_without_a_label_are_an_error(assay, tmp_path: Path):
     ran = assay("judge", "export", tmp_path / "empty.jsonl", "--to", tmp_path / "out")
     assert (ran.status, "no label in" in ran.err) == (2, True)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("layout", TESTS)
+@pytest.mark.parametrize("part", ["code", "query"])
+def test_an_export_is_there_whole_or_not_at_all(assay, records: Path, tmp_path: Path, layout: str, part: str):
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    for line in lines:
+        line[part] += "\ud800"
+    records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ran = assay("judge", "export", records, "--to", "out", "--format", layout)
+    if layout == "trec":
+        assert ran.status == 2
+        assert "a text holds bytes that are not UTF-8; write JSON lines" in ran.err
+        assert f"{tmp_path}/out/" in ran.err
+        assert not (tmp_path / "out").exists()
+    else:
+        assert ran.status == 0, ran.err
+        assert read(tmp_path / TESTS[layout][0]).truth.queries
+    assert {each.name for each in tmp_path.iterdir()} <= {"records.jsonl", "out"}
+
+
+def test_what_is_there_stays_where_an_export_fails_and_is_replaced_where_it_does_not(assay, records: Path):
+    export = ("judge", "export", records, "--to", "out", "--format", "trec")
+    assert assay(*export).status == 0
+    Path("out/mine.txt").write_text("mine")
+    before = {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()}
+    text = records.read_text()
+    records.write_text(text.replace("sort number", "sort \\ud800 number"))
+    assert assay(*export).status == 2
+    assert {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()} == before
+    records.write_text(text.replace("sort number", "order number"))
+    assert assay(*export).status == 0
+    assert "order number" in Path("out/all.topics.tsv").read_text()
+    assert Path("out/mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("layout", TESTS)
+def test_the_card_says_what_is_there_and_the_hub_can_read_it(assay, records: Path, tmp_path: Path, layout: str):
+    yaml = pytest.importorskip("yaml")
+    ran = assay("judge", "export", records, "--to", "out", "--format", layout, "--license", "MIT")
+    assert ran.status == 0, ran.err
+    _, head, body = (tmp_path / "out" / "README.md").read_text().split("---\n", 2)
+    told = yaml.safe_load(head)
+    assert (told["pretty_name"], told["license"], told["size_categories"]) == ("out", "MIT", ["n<1K"])
+    files = [tmp_path / "out" / each["path"] for config in told["configs"] for each in config["data_files"]]
+    assert all(file.is_file() for file in files)
+    assert len(files) == (3 if layout == "beir" else 1)
+    assert body.startswith("\n# out\n")
+    assert "| # of pairs | # of code |" in body
+
+
+@pytest.mark.parametrize("layout", ["own", "beir"])
+def test_the_files_are_described_as_croissant_has_it(assay, records: Path, tmp_path: Path, layout: str):
+    croissant = pytest.importorskip("mlcroissant")
+    assert assay("judge", "export", records, "--to", "out", "--format", layout).status == 0
+    held = croissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
+    assert not held.metadata.ctx.issues.errors
+    pairs = [json.loads(line) for line in (tmp_path / "out" / "pairs.jsonl").read_text().splitlines()]
+    read_back = list(held.records("pairs"))
+    assert len(read_back) == len(pairs) == 59
+    first = {name.removeprefix("pairs/"): value for name, value in read_back[0].items()}
+    assert {name: value.decode() if isinstance(value, bytes) else value for name, value in first.items()} == pairs[0]
+
+
+def test_the_hub_s_library_loads_what_the_card_says(assay, records: Path, tmp_path: Path):
+    datasets = pytest.importorskip("datasets")
+    assert assay("judge", "export", records, "--to", "out", "--format", "beir").status == 0
+    pairs = datasets.load_dataset(str(tmp_path / "out"), split="pairs", cache_dir=str(tmp_path / "cache"))
+    assert len(pairs) == 59
+    assert set(pairs.column_names) >= {"query", "code", "label", "split"}
+    corpus = datasets.load_dataset(str(tmp_path / "out"), "corpus", split="corpus", cache_dir=str(tmp_path / "cache"))
+    assert set(corpus["text"]) == set(CODES.values())

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.cli.command import PATH, argument, command, option, verbose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from assay.judge.dataset_card import DatasetDetails
     from assay.judge.export_benchmark import Benchmark
     from assay.truth.ground_truth import Truth
     from assay.types import Chunk
@@ -38,6 +39,12 @@ class JudgeExportOptions:
         "--corpus", type=PATH, metavar="CORPUS", help="More code to search, beside the candidates."
     )
     seed: int = option("--seed", default=0, metavar="N", help="The random seed of the splits.")
+    license: str = option(
+        "--license",
+        default="",
+        metavar="ID",
+        help="The license of the data, as SPDX names it, for its card.  [default: unknown]",
+    )
     verbose: bool = verbose("Show the traceback of an error.")
 
 
@@ -51,14 +58,17 @@ def export(given: JudgeExportOptions) -> None:
     own: all.jsonl and one file for each split. beir: one folder with a table for each split. trec: qrels and topics
     for each split, and the code snippets as files in corpus/, named by the targets. cosqa+: a folder of JSON lists
     for each split. pairs.jsonl holds the labels with their texts, judge and reason; statistics.json and README.md
-    hold the figures.
+    hold the figures. README.md is a dataset card that the Hugging Face hub reads; croissant.json describes the files.
+
+    DIR is written whole or not at all; if it is there, files of the same names are replaced.
 
     CORPUS is any that assay candidates reads: code that was never a candidate is then searched too.
     """
-    from assay.cli.answer import dumps
     from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.io.files import replacing_folder
     from assay.judge import export_benchmark as made
+    from assay.judge.dataset_card import DatasetDetails
     from assay.judge.past_records import verdicts
 
     if not given.records.is_file():
@@ -67,9 +77,14 @@ def export(given: JudgeExportOptions) -> None:
     if not whole.judgments:
         raise InputError(f"no label in {given.records}: `assay judge run` writes some")
     figures = made.statistics(whole, verdicts(given.records))
-    for loss in dict.fromkeys(_write(whole, given.folder, given.layout)):
+    name = given.folder.resolve().name
+    languages = tuple(sorted({code.language or "python" for code in whole.codes}))
+    about = DatasetDetails(name, given.layout, given.license, languages)
+    with replacing_folder(given.folder) as beside:
+        losses = dict.fromkeys(_write(whole, beside, name, given.layout))
+        _beside(whole, beside, about, figures)
+    for loss in losses:
         say(f"{given.layout} does not hold {loss}")
-    _beside(whole, given.folder, dumps(figures), made.table(figures))
     click.echo(made.table(figures), nl=False)
     say(f"written to {given.folder}")
 
@@ -87,21 +102,21 @@ def _more(corpus: Path | None) -> list[Chunk]:
     return codes
 
 
-def _write(whole: Benchmark, folder: Path, layout: str) -> Iterator[str]:
+def _write(whole: Benchmark, folder: Path, called: str, layout: str) -> Iterator[str]:
     """Write the ground truth in a layout and yield what it cannot hold."""
     from assay.judge.export_benchmark import SPLITS
     from assay.truth.truth_formats import write
 
     whole = _as_files(whole, folder / "corpus") if layout == "trec" else _as_documents(whole)
-    truth = _truth(folder.name, whole, documents=layout != "trec")
     if layout == "beir":
+        truth = _truth(called, whole, documents=True)
         yield from write(truth, folder, "beir", lossy=True)
         return
     ending = {"own": ".jsonl", "trec": ".qrels", "cosqa+": ""}[layout]
     parts = {"all": whole, **{split: whole.part(split) for split in SPLITS}}
     for name, part in parts.items():
         if part.queries:
-            truth = _truth(f"{folder.name}-{name}", part, documents=layout != "trec")
+            truth = _truth(f"{called}-{name}", part, documents=layout != "trec")
             lost = write(truth, folder / f"{name}{ending}", FORMS[layout], lossy=True)
             yield from lost if name == "all" else ()
 
@@ -160,9 +175,12 @@ def _names(codes: tuple[Chunk, ...]) -> Iterator[str]:
         yield f"{name}{ending}"
 
 
-def _beside(whole: Benchmark, folder: Path, figures: str, table: str) -> None:
-    """Write the pairs with all that is known of them, and the figures."""
+def _beside(whole: Benchmark, folder: Path, about: DatasetDetails, figures: Mapping[str, Any]) -> None:
+    """Write the pairs with all that is known of them, the figures, and what tools want to know of the files."""
     from assay.io import files
+    from assay.judge.croissant import NAME, croissant
+    from assay.judge.dataset_card import dataset_card, summary_of
+    from assay.judge.export_benchmark import table
 
     queries = {query.id: query for query in whole.queries}
     codes = {code.id: code for code in whole.codes}
@@ -181,5 +199,6 @@ def _beside(whole: Benchmark, folder: Path, figures: str, table: str) -> None:
         for each in whole.judgments
     )
     files.write_rows(folder / "pairs.jsonl", rows)
-    files.write(folder / "statistics.json", [figures, "\n"])
-    files.write(folder / "README.md", [f"# {folder.name}\n\n", table])
+    files.write_json(folder / "statistics.json", figures)
+    files.write(folder / "README.md", dataset_card(about, figures, table(figures)))
+    files.write_json(folder / NAME, croissant(about, folder, summary_of(figures)))

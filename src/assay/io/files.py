@@ -1,4 +1,4 @@
-"""Content to a file that is there whole or not at all, under any crash and beside any other writer.
+"""Content to a file, or to the files of a folder, that are there whole or not at all, beside any other writer.
 
 It is written beside the file, under a name that nobody else has, brought to the disk and moved in place.
 A file that is there keeps its rights, and its owner where the system lets it; a symbolic link keeps leading there.
@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from assay.errors import InputError, StorageError
@@ -43,6 +44,40 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Give a folder to be written, whose files go to `path` at the end of the block, and only if all went well.
+
+    A folder that is not there yet appears at once. Of one that is there, files of the same names are replaced, each at
+    once, after all of them are written; others stay.
+    """
+    path = Path(os.path.realpath(path))
+    new = not path.is_dir()
+    beside = (path.parent if new else path) / f".{path.name[:100]}.{os.urandom(6).hex()}{NEW}"
+    try:
+        beside.mkdir(parents=True)
+        try:
+            yield beside
+            if new:
+                beside.replace(path)
+            else:
+                _move_files(beside, path)
+        finally:
+            rmtree(beside, ignore_errors=True)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+    except (InputError, StorageError) as error:
+        raise type(error)(str(error).replace(str(beside), str(path))) from error
+
+
+def _move_files(source: Path, target: Path) -> None:
+    for file in sorted(each for each in source.rglob("*") if not each.is_dir()):
+        place = Path(os.path.realpath(target / file.relative_to(source)))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _keep_rights(place, file)
+        file.replace(place)
 
 
 def write(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError, nearest
-from assay.io import rows, unpack
-from assay.truth.formats.gathered import Glimpse
+from assay.io import files, rows, unpack
+from assay.truth.formats.gathered import Glimpse, about_file
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Problem
 
@@ -28,6 +28,8 @@ FORMATS = {
     "trec": ("assay.truth.formats.trec", "TREC qrels, with topics beside them"),
 }
 """Name to module and what it is, in the order in which they are tried."""
+_WITH_ABOUT = frozenset(("octocode", "trec", "beir"))
+"""Formats that say what they speak of in a file beside."""
 _ENDINGS = {".jsonl": "jsonl", ".csv": "octocode", ".qrels": "trec"}
 
 
@@ -71,7 +73,11 @@ def write(truth: Truth, path: Path, form: str = "", *, lossy: bool = False) -> l
         )
         hint = f"{lines}drop them with --lossy, or write jsonl, which holds everything"
         raise InputError(f"{name} cannot hold {', '.join(dropped)}: {hint}")
-    module.write(truth, path)
+    with files.replacing_folder(path.parent) as beside:
+        module.write(truth, beside / path.name)
+        stale = name in _WITH_ABOUT and not about_file(beside / path.name).exists()
+    if stale:
+        about_file(path).unlink(missing_ok=True)
     return dropped
 
 

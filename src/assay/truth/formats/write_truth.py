@@ -27,10 +27,8 @@ def write_listed(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def write_about(truth: Truth, path: Path) -> None:
-    """Write what a ground truth speaks of beside its file; where nobody said, what an earlier one said goes."""
+    """Write what a ground truth speaks of beside its file, where somebody said."""
     about: dict[str, Any] = {"repo": truth.repository, "commit": truth.commit, "hidden": list(truth.hidden)}
     known = {key: value for key, value in about.items() if value}
     if known:
         files.write_json(about_file(path), known)
-    else:
-        about_file(path).unlink(missing_ok=True)
