@@ -313,6 +313,8 @@ class Prompt:
     """Of the file that the prompt was made from."""
     version: str = ""
     """A hash of that file."""
+    shared: int = 0
+    """Characters at its beginning, system and text in a row, that every prompt of the file has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,3 +336,7 @@ class Reply:
     seconds: float = 0.0
     cached: bool = False
     """It was paid for before: the cost is 0, the tokens are those of then."""
+    tokens_cached: int = 0
+    """Of those in, what the endpoint says that it had read before, and most sell cheaper."""
+    attempts: int = 1
+    """Answers that it took until one fitted the schema."""

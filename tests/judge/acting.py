@@ -44,14 +44,16 @@ def answer(text: str) -> dict[str, Any]:  # noqa: PLR0911  # one a prompt
         f"assert {name}(0, 0) == 0",
         f"assert {name}(-1, 1) == 0\nassert {name}(5, 5) == 10",
     ]
-    program = {"reading": "the sum", "setup": "", "helpers": f"from solution import {name}", "cases": good}
+    imports = f"from solution import {name}"
+    program = {"readings": ["the sum"], "reading": "the sum", "setup": "", "helpers": imports, "cases": good}
     fix = {"reason": "so", "commands": [], "setup": "", "helpers": "", "cases": []}
-    if "\nDoes the code do what" in f"\n{text}":
+    if "Does the code do what" in text:
         sorts = {"match": "match", "differs": "non-match"}
         return {"justification": f"because {kind}", "assessment": sorts.get(kind, "unclear")}
     if "write a test program for it" in text:
         return program
     if "ended with an error" in text:
+        program.pop("readings")
         if kind == "breaks":
             return {**fix, **program, "action": "repair", "setup": "total = sum"} | {"reason": "so"}
         if "not carried out" in text:
@@ -81,4 +83,4 @@ class Actor:
         with self._lock:
             self.asked[prompt.name] += 1
             self.prompts.append(prompt)
-        return Reply(without_reading(answer(prompt.text)), "actor-1", 100, 10, 0.001, 0.5)
+        return Reply(without_reading(answer(f"{prompt.system}\n{prompt.text}")), "actor-1", 100, 10, 0.001, 0.5)

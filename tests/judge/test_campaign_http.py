@@ -43,7 +43,7 @@ class Model:
         self._lock = threading.Lock()
 
     def __call__(self, question: dict) -> Play:
-        text = question["messages"][1]["content"]
+        text = "\n".join(message["content"] for message in question["messages"][:2])
         with self._lock:
             self._seen[text] += 1
             first = self._seen[text] == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.judge.prompts import NAMES, fill, load
+from assay.judge.prompts import EARLIER, NAMES, fill, folder_of, load, versions
 from assay.llm.boundary import boundary
 from assay.llm.schema import check, is_strict
 
@@ -33,8 +33,9 @@ def test_data_stays_between_marks_that_it_cannot_foresee(query: str, code: str):
     mark = boundary((query, code))
     for name, text in (("query", query), ("code", code)):
         assert f"<{mark} {name}>\n{text}\n</{mark} {name}>" in prompt.text
-    assert prompt.text.count(mark) == 4
-    assert mark in prompt.system
+    assert prompt.text.count(mark) == 5
+    assert prompt.text.startswith(f"The mark is {mark}.\n")
+    assert mark not in prompt.system
 
 
 def test_code_that_closes_the_marks_of_another_text_closes_nothing():
@@ -44,6 +45,30 @@ def test_code_that_closes_the_marks_of_another_text_closes_nothing():
     second = fill(load("single"), {"query": "q", "code": evil})
     assert boundary(("q", evil)) != mark
     assert second.text.count(f"<{mark} code>") == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_all_pairs_share_comes_first_and_is_most_of_a_call(name: str):
+    """The rest is the data, the names of its texts and the marks: nothing that a cache could have shared."""
+    first = fill(load(name), DATA, 1)
+    second = fill(load(name), {key: f"{text} x" for key, text in DATA.items()}, 2)
+    wholes = [prompt.system + prompt.text for prompt in (first, second)]
+    assert wholes[0][: first.shared] == wholes[1][: first.shared]
+    assert first.shared == second.shared == len(first.system) + len("The mark is ")
+    assert first.text[len("The mark is ") :].startswith(boundary(DATA[key] for key in DATA))
+
+
+def test_a_text_that_speaks_of_the_mark_gets_none():
+    assert "{mark}" in fill(load("single"), {"query": "{mark}", "code": "c"}).text
+
+
+def test_prompts_of_earlier_campaigns_are_found_by_their_hashes():
+    folder = folder_of({name: load(name, EARLIER / "1").version for name in NAMES})
+    assert folder == EARLIER / "1"
+    prompt = fill(load("single", folder), DATA)
+    assert prompt.system.index("data-") == prompt.shared
+    assert folder_of(versions()) is None
+    assert folder_of({"single": "of somebody else"}) is None
 
 
 def test_braces_in_a_text_are_no_holes():

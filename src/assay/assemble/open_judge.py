@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NoReturn
 from assay.assemble.open_chat import budget_of, open_chat
 from assay.errors import InputError
 from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
-from assay.judge.build_judge import ReplayedChat, build_judge, versions
+from assay.judge.build_judge import PYTHON, ReplayedChat, build_judge
 from assay.judge.campaign import CampaignSettings, settings_of
 from assay.judge.pair_verdict import Judge
+from assay.judge.prompts import folder_of, versions
 from assay.judge.run_tests import SandboxFailed
 from assay.judge.steps import Steps
 from assay.protocols import Say
@@ -87,6 +88,7 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
             options.max_tries,
             options.votes,
             versions(options.prompts),
+            PYTHON,
         )
         runner_of, installs = None, None
         if options.config in RUNNING:
@@ -111,6 +113,7 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     from assay.programs.modules.distributions import known
 
     settings = settings_of(records)
+    prompts = prompts or folder_of(settings.prompts)
     if settings.judge == "agents" and settings.prompts != versions(prompts):
         raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
     chats = [ReplayedChat(name) for name in settings.chats]

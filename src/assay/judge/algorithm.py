@@ -17,7 +17,7 @@ from assay.judge.arbitrate import Ruling, arbitrate, single
 from assay.judge.checks import TestProgram, generate
 from assay.judge.fix import Fix
 from assay.judge.pair_verdict import Verdict, undecided
-from assay.judge.pairs import Pair
+from assay.judge.pairs import Pair, not_python
 from assay.judge.run_tests import CaseReport, SandboxFailed, simulate
 from assay.judge.screen import Screening, screen
 from assay.judge.steps import NoSteps, PairSession, Record, Steps
@@ -40,6 +40,8 @@ class Parts:
     execute: Execute | None = None
     fix: Repair | None = None
     arbitrate: Arbitrate = arbitrate
+    python_only: bool = True
+    """Whether no tests are written for what cannot run; they were before, for nothing."""
 
 
 CONFIGURATIONS = ("all", "single", "ps+fa", "ps+tpg+fa", "ps+tpg+te+fa", "ps+tpg+sim+fa")
@@ -83,11 +85,13 @@ def annotate(session: PairSession, parts: Parts, max_tries: int = MAX_TRIES) -> 
             return Verdict(1, screening.justification, "screen")  # 3
         if screening.assessment == "non-match":  # 4
             return Verdict(0, screening.justification, "screen")  # 5
-    tested = _tested(session, parts, max_tries) if parts.generate else None  # 6
+    untested = not_python(session.pair.code) if parts.python_only else ""
+    tested = _tested(session, parts, max_tries) if parts.generate and not untested else None  # 6
     program, report = (tested.program, tested.report) if tested else (None, None)
     ruling = parts.arbitrate(session, program, report)  # 16
     path = "single" if not parts.screen else "tests" if report else "arbiter"
-    return Verdict(ruling.label, ruling.reason, path, told=_tests_as_json(tested) if tested else {})
+    told = _tests_as_json(tested) if tested else {"untested": untested} if parts.generate and untested else {}
+    return Verdict(ruling.label, ruling.reason, path, told=told)
 
 
 def _tested(session: PairSession, parts: Parts, max_tries: int) -> TestedPair:
@@ -116,6 +120,8 @@ def _tests_as_json(tested: TestedPair) -> dict[str, Any]:
     """Return what a record says about tests."""
     program, report = tested.program, tested.report
     told: dict[str, Any] = {"reading": program.reading, "cases": len(program.cases)}
+    if program.readings:
+        told["readings"] = list(program.readings)
     if report:
         told |= {
             "executable": report.executable,
@@ -166,16 +172,27 @@ def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
     """Return what some steps took: the same for steps made now and for those read from records."""
     replies = [step for step in steps if step["kind"] == "reply"]
     costs = [step["cost"] for step in replies]
+    counted = all("attempts" in step for step in replies)  # not by earlier versions
     return {
         "calls": dict(Counter(step["part"] for step in replies)),
         "prompts": {step["part"]: step["prompt"] for step in replies},
         "models": sorted({step["model"] for step in replies}),
         "tokens_in": sum(step["tokens_in"] for step in replies),
         "tokens_out": sum(step["tokens_out"] for step in replies),
+        **(_sharing(replies) if counted else {}),
         "cost": None if None in costs else round(sum(costs), 9),
         "seconds": {
             "model": round(sum(step["seconds"] for step in replies), 3),
             "sandbox": round(sum(step["seconds"] for step in steps if step["kind"] == "run"), 3),
             "install": round(sum(step["seconds"] for step in steps if step["kind"] == "install"), 3),
         },
+    }
+
+
+def _sharing(replies: Sequence[Record]) -> dict[str, int]:
+    """Return how many tokens an endpoint had read before, how many it could have, and answers that fitted no schema."""
+    return {
+        "tokens_cached": sum(step["tokens_cached"] for step in replies),
+        "tokens_shareable": sum(round(step["shareable"] * step["tokens_in"]) for step in replies),
+        "asked_again": sum(step["attempts"] - 1 for step in replies),
     }

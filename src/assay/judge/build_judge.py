@@ -15,7 +15,6 @@ from assay.judge.campaign import CampaignSettings
 from assay.judge.fix import Fixer
 from assay.judge.installs import Installs
 from assay.judge.pair_verdict import Judge
-from assay.judge.prompts import NAMES, load
 from assay.judge.run_tests import Executor, RunnerOf
 from assay.judge.screen import Screening
 from assay.judge.steps import PairSession, Steps
@@ -24,6 +23,7 @@ from assay.protocols import Chat
 from assay.types import Prompt, Reply
 
 _MOST_CHATS = 3
+PYTHON = "python"
 
 
 class ReplayedChat:
@@ -57,11 +57,6 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     return judges[0] if len(judges) == 1 else ThirdDecides(*judges)
 
 
-def versions(prompts: Path | None = None) -> dict[str, str]:
-    """Return the hash of each prompt file."""
-    return {name: load(name, prompts).version for name in NAMES}
-
-
 def _signals(settings: CampaignSettings, steps: Steps, runner_of: RunnerOf | None) -> Judge:
     """Return the judge without a model; one whose settings name a sandbox runs what queries show."""
     from assay.judge.signals import SignalsJudge
@@ -85,6 +80,7 @@ def _one(settings: CampaignSettings, chat: Chat, parts: Parts, steps: Steps, pro
 def _parts(settings: CampaignSettings, runner_of: RunnerOf | None, installs: Installs | None) -> Parts:
     execute = Executor(runner_of, installs) if runner_of and installs else None
     parts = configured(settings.config, execute, Fixer(installs) if installs else None)
+    parts = replace(parts, python_only=settings.tests_for == PYTHON)
     if not settings.screener:
         return parts
     if settings.screener != "signals" or parts.screen is None:

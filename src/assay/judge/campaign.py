@@ -49,6 +49,8 @@ class CampaignSettings:
     votes: int = 1
     prompts: dict[str, str] = field(default_factory=dict)
     """Each prompt file with its hash."""
+    tests_for: str = ""
+    """`python` where tests are written for Python alone; empty for campaigns that wrote them for any code."""
     sandbox: str = field(default="", metadata={"renamed": RENAMED})
     limits: dict[str, float] = field(default_factory=dict)
     install: str = ""

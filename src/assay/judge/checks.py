@@ -18,6 +18,7 @@ from assay.judge.steps import PairSession
 
 MODULE = "solution"
 """What tests call the module of the code."""
+MOST_READINGS = 3
 _LONGEST = 50_000
 _MOST_CASES = 20
 _HIDDEN_CALLS = frozenset("exec eval compile globals setattr delattr __import__".split())
@@ -40,10 +41,12 @@ class TestProgram:
     cases: tuple[str, ...]
     distributions: tuple[str, ...] = ()
     """What is installed for it."""
+    readings: tuple[str, ...] = ()
+    """What the query may mean, as far as whoever wrote the program says; the one that it tests is among them."""
 
     def text(self) -> str:
-        """Return it as models read it."""
-        told = {name: value for name, value in asdict(self).items() if value}
+        """Return it as models read it, who need not know of other readings."""
+        told = {name: value for name, value in asdict(self).items() if value and name != "readings"}
         return json.dumps(told, ensure_ascii=False, indent=1)
 
     def script(self, number: int) -> str:
@@ -52,9 +55,10 @@ class TestProgram:
 
 
 def generate(session: PairSession) -> TestProgram:
-    """Ask a model for a test program under one plausible reading of the query."""
+    """Ask a model for a test program under one plausible reading of the query; each vote is to take another one."""
     reply = session.ask("tests")
-    return TestProgram(reply["reading"], *parts_of(reply))
+    readings = tuple(filter(str.strip, reply.get("readings", ())))[:MOST_READINGS]
+    return TestProgram(reply["reading"], *parts_of(reply), readings=readings)
 
 
 def parts_of(reply: Mapping[str, Any]) -> tuple[str, str, tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """Prompt files to prompts: each filled with a pair's texts as fenced data, and named by the hash of its file.
 
 What stands between the marks is data, and the marks of a pair cannot be foreseen from inside it: they are made of a
-hash of all that they enclose. A text is put in once, so that braces inside it mean nothing.
+hash of all that they enclose. A text is put in once, so that braces inside it mean nothing. All that is the same for
+every pair comes first, and the mark with the data behind it, so that an endpoint reads the beginning once.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from assay.types import Prompt
 
 NAMES = ("screen", "tests", "fix", "arbitrate", "single", "simulate")
 _PART = re.compile(r"^<!-- (system|prompt|reply) -->\n", re.MULTILINE)
-_HOLE = re.compile(r"\{\{(\w+)\}\}")
+_HOLE = re.compile(r"\{\{(\w+)\}\}|\{mark\}")
+_MARK = "{mark}"
+EARLIER = Path(__file__).parent / "prompts" / "earlier"
+"""Folders of prompts that earlier versions had, by which their records are told again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +61,37 @@ def load(name: str, folder: Path | None = None) -> Template:
 
 def fill(template: Template, data: Mapping[str, str], opinion: int = 1) -> Prompt:
     """Return a prompt in which each hole is a fenced text; a further opinion of the same is asked for as such."""
-    missing = sorted(set(_HOLE.findall(template.text)) - data.keys())
+    missing = sorted(set(_HOLE.findall(template.text)) - data.keys() - {""})
     if missing:
         raise InputError(f"the prompt '{template.name}' asks for {', '.join(missing)}; known: {', '.join(data)}")
     mark = boundary(data.values())
 
     def fenced(hole: re.Match[str]) -> str:
-        return f"<{mark} {hole[1]}>\n{data[hole[1]]}\n</{mark} {hole[1]}>"
+        name = hole[1]
+        return f"<{mark} {name}>\n{data[name]}\n</{mark} {name}>" if name else mark
 
     text = _HOLE.sub(fenced, template.text)
     if opinion > 1:
         text += f"\n\nThis is request number {opinion} about this pair: answer it on its own."
-    system = template.system.replace("{mark}", mark)
-    return Prompt(system, text, template.schema, name=template.name, version=template.version)
+    system = template.system.replace(_MARK, mark)
+    shared = _shared(template)
+    return Prompt(system, text, template.schema, name=template.name, version=template.version, shared=shared)
+
+
+def versions(folder: Path | None = None) -> dict[str, str]:
+    """Return the hash of each prompt file."""
+    return {name: load(name, folder).version for name in NAMES}
+
+
+def folder_of(wanted: Mapping[str, str]) -> Path | None:
+    """Return where the prompts with these hashes lie: None for those of today, else those of an earlier version."""
+    earlier = sorted(EARLIER.iterdir()) if wanted != versions() else []
+    return next((folder for folder in earlier if versions(folder) == wanted), None)
+
+
+def _shared(template: Template) -> int:
+    """Return how many characters at its beginning are the same for all pairs."""
+    if _MARK in template.system:
+        return template.system.index(_MARK)
+    hole = _HOLE.search(template.text)
+    return len(template.system) + (hole.start() if hole else len(template.text))

@@ -156,6 +156,9 @@ class PairSession:
             "cost": _priced(got.cost),
             "seconds": round(got.seconds, 3),
             "cached": got.cached,
+            "tokens_cached": got.tokens_cached,
+            "shareable": round(prompt.shared / max(len(prompt.system) + len(prompt.text), 1), 4),
+            "attempts": got.attempts,
         }
 
     def once(self, kind: str, asked: tuple[str, ...], work: Callable[[], dict[str, Any]]) -> Record:

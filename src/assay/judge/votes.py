@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
 from assay.judge.pair_verdict import Judge, Verdict
 from assay.judge.pairs import Pair
+
+_COUNTED = ("tokens_cached", "tokens_shareable", "asked_again")
+_TESTED = ("reading", "executable", "passed", "failed", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +32,14 @@ class MajorityJudge:
         return f"{'+'.join(names)} x{len(self.judges)}"
 
     def judge(self, pair: Pair) -> Verdict:
-        """Ask one judge after the other until a grade has a majority."""
-        given: list[Verdict] = []
-        for judge in self.judges:
-            given.append(judge.judge(pair))
+        """Ask as many as a majority takes side by side, then one after the other until a grade has it."""
+        majority = len(self.judges) // 2 + 1
+        given = _side_by_side(self.judges[:majority], pair)
+        for judge in self.judges[majority:]:
             votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
-            if votes and max(votes.values()) * 2 > len(self.judges):
+            if votes and max(votes.values()) >= majority:
                 break
+            given.append(judge.judge(pair))
         return _together(given, len(self.judges))
 
 
@@ -53,17 +58,28 @@ class ThirdDecides:
         return f"{names}, else {self.third.name}" if self.third else names
 
     def judge(self, pair: Pair) -> Verdict:
-        """Ask two, and the third where it has to be."""
-        given = [self.first.judge(pair), self.second.judge(pair)]
+        """Ask two side by side, and the third where it has to be."""
+        given = _side_by_side((self.first, self.second), pair)
         if self.third and given[0].grade != given[1].grade:
             given.append(self.third.judge(pair))
         return _together(given, 2)
+
+
+def _side_by_side(judges: Sequence[Judge], pair: Pair) -> list[Verdict]:
+    """Ask several at once, the first of them in this thread; all have ended when this returns or raises."""
+    if len(judges) == 1:
+        return [judges[0].judge(pair)]
+    with ThreadPoolExecutor(len(judges) - 1, "beside") as beside:
+        others = [beside.submit(judge.judge, pair) for judge in judges[1:]]
+        return [judges[0].judge(pair), *(other.result() for other in others)]
 
 
 def _together(given: Sequence[Verdict], seats: int) -> Verdict:
     """Return the verdict of the majority, with what all of them took; without one it is undecided."""
     votes = Counter(verdict.grade for verdict in given if verdict.grade is not None)
     told = {**_summed([verdict.told for verdict in given]), "votes": [verdict.grade for verdict in given]}
+    if any("readings" in verdict.told for verdict in given):
+        told["tested"] = [_tested(verdict) for verdict in given]
     grade, count = max(votes.items(), key=itemgetter(1), default=(0, 0))
     if count * 2 > max(seats, len(given)):
         first = next(verdict for verdict in given if verdict.grade == grade)
@@ -74,6 +90,11 @@ def _together(given: Sequence[Verdict], seats: int) -> Verdict:
         return Verdict(None, undecided.reason, problem=undecided.problem, told=told)
     reasons = " / ".join(f"{verdict.grade}: {verdict.reason}" for verdict in given)
     return Verdict(None, reasons, problem="split", told=told)
+
+
+def _tested(verdict: Verdict) -> dict[str, Any]:
+    """Return which reading a vote took, and what came of its tests."""
+    return {"grade": verdict.grade, **{name: verdict.told[name] for name in _TESTED if name in verdict.told}}
 
 
 def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -92,6 +113,7 @@ def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "tokens_in": sum(each["tokens_in"] for each in spent),
         "tokens_out": sum(each["tokens_out"] for each in spent),
         "cost": None if None in costs else round(sum(costs), 9),
+        **{name: sum(each[name] for each in spent) for name in _COUNTED if all(name in each for each in spent)},
         "seconds": {
             part: round(sum(each["seconds"][part] for each in spent), 3) for part in ("model", "sandbox", "install")
         },

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -57,7 +58,7 @@ class OpenAiChat:
         check(prompt.schema)
         start = time.monotonic()
         messages, taken, raw, problem = self._messages(prompt), _Taken(self._endpoint), "", ""
-        for _ in range(ANSWERS):
+        for attempt in range(1, ANSWERS + 1):
             try:
                 body = self._wire.ask(self._question(messages, prompt))
             except ChatError as error:
@@ -66,8 +67,7 @@ class OpenAiChat:
             raw = self._text(body, taken)
             value, problem = read(raw, prompt.schema)
             if value is not None:
-                seconds = time.monotonic() - start
-                return Reply(value, self._model(body), taken.tokens_in, taken.tokens_out, taken.cost, seconds)
+                return taken.reply(value, self._model(body), time.monotonic() - start, attempt)
             shown = {"role": "assistant", "content": raw[:_MOST_SHOWN]}
             messages = [*messages[:2], shown, {"role": "user", "content": _AGAIN.format(problem=problem[:_MOST_SAID])}]
         message = f"{self.name} gave no valid answer in {ANSWERS}; the last: {printable(problem)}"
@@ -133,7 +133,7 @@ class _Taken:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self.tokens_in = self.tokens_out = 0
+        self.tokens_in = self.tokens_out = self.tokens_cached = 0
         self.cost = 0.0
 
     def add(self, body: dict[str, Any]) -> None:
@@ -141,17 +141,32 @@ class _Taken:
         price = self._endpoint.price
         usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
         tokens_in, tokens_out = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        cached = min(_cached(usage), tokens_in or 0)
         self.tokens_in, self.tokens_out = self.tokens_in + (tokens_in or 0), self.tokens_out + (tokens_out or 0)
+        self.tokens_cached += cached
         paid = usage.get("cost") if self._endpoint.tells_cost else None
         if isinstance(paid, int | float) and 0 <= paid < math.inf:
             self.cost += float(paid)
         elif price != FREE:
-            self.cost += math.nan if tokens_in is None or tokens_out is None else price.of(tokens_in, tokens_out)
+            known = tokens_in is not None and tokens_out is not None
+            self.cost += price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
+
+    def reply(self, value: dict[str, Any], model: str, seconds: float, attempts: int) -> Reply:
+        """Return the answer that fits, with what all of them took."""
+        took = Reply(value, model, self.tokens_in, self.tokens_out, self.cost, seconds)
+        return replace(took, tokens_cached=self.tokens_cached, attempts=attempts)
 
     def with_cost(self, error: ChatError) -> ChatError:
         """Return an error that says what was taken before it."""
         error.tokens_in, error.tokens_out, error.cost = self.tokens_in, self.tokens_out, self.cost
         return error
+
+
+def _cached(usage: dict[str, Any]) -> int:
+    """Return the tokens that were read before: as OpenAI says it, and most do, or as DeepSeek."""
+    details = usage.get("prompt_tokens_details")
+    of_openai = _count(details, "cached_tokens") if isinstance(details, dict) else None
+    return of_openai or _count(usage, "prompt_cache_hit_tokens") or 0
 
 
 def _count(usage: dict[str, Any], name: str) -> int | None:

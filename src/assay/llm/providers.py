@@ -41,6 +41,8 @@ PROVIDERS: Mapping[str, Provider] = {
     "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "prompt"),
     "vllm": Provider("http://127.0.0.1:8000/v1", "VLLM_API_KEY", "schema", free=True),
 }
+_LEAST = {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0, "usd_cached": 0}
+"""Options that are amounts, and the smallest that has sense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class ChatOptions:
     usd_in: float = field(default=math.nan, metadata={"named": False})
     """For a million tokens; nan is the listed price."""
     usd_out: float = field(default=math.nan, metadata={"named": False})
+    usd_cached: float = field(default=math.nan, metadata={"named": False})
+    """For a million tokens read that the endpoint had read before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,10 @@ def _price(options: ChatOptions, known: Provider, price: Price) -> Price:
         price = FREE
     usd_in = price.usd_in if math.isnan(options.usd_in) else options.usd_in
     usd_out = price.usd_out if math.isnan(options.usd_out) else options.usd_out
-    return Price(usd_in, usd_out)
+    usd_cached = options.usd_cached
+    if math.isnan(usd_cached) and usd_in == price.usd_in:  # a price of one's own says nothing about the listed one
+        usd_cached = price.usd_cached
+    return Price(usd_in, usd_out, usd_cached)
 
 
 def _options(query: str, spec: str) -> ChatOptions:
@@ -156,7 +163,7 @@ def _options(query: str, spec: str) -> ChatOptions:
     options = replace(ChatOptions(), **told)
     if options.format not in {"", *FORMATS}:
         raise InputError(f"option 'format' in '{spec}' is '{options.format}'; wanted one of {', '.join(FORMATS)}")
-    for name, least in {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0}.items():
+    for name, least in _LEAST.items():
         value = getattr(options, name)
         if name in told and not least <= value < math.inf:
             raise InputError(f"option '{name}' in '{spec}' is {value}; wanted {least} or more")
