@@ -43,6 +43,8 @@ class Play:
     """The whole body, instead of a completion."""
     usage: tuple[int, int] | None = (100, 10)
     """Tokens in and out; None is a server that does not count."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """More of the usage, as of a cache."""
     refusal: str | None = None
     finish: str = "stop"
     delay_s: float = 0.0
@@ -187,6 +189,7 @@ def completion(question: Question, play: Play) -> bytes:
             "prompt_tokens": tokens_in,
             "completion_tokens": tokens_out,
             "total_tokens": tokens_in + tokens_out,
+            **play.details,
         }
     return json.dumps(answer).encode()
 

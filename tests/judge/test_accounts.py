@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from assay.judge.accounts import accounts, costs_as_json, planned
+from assay.judge.accounts import accounts, costs_as_json
+from assay.judge.cost_forecast import planned, priced
+from assay.llm.providers import price_of
 
 
 def record(query: str, code: str, grade: int | None, path: str, **more):
@@ -54,3 +58,21 @@ def test_a_plan_names_its_bottleneck(workers: int, cores: int, bottleneck: str):
 
 def test_nothing_judged_makes_no_division():
     assert costs_as_json(accounts([]))["pairs"] == 0
+
+
+def test_a_cache_is_told_what_it_can_share_and_a_model_has_three_prices():
+    sent = {"tokens_in": 1000, "tokens_out": 100, "tokens_shareable": 700, "tokens_cached": 640, "asked_again": 1}
+    made = accounts([record("a", "1", 1, "screen", **sent), record("a", "2", 0, "screen", **sent)])
+    figures = costs_as_json(made)
+    assert (figures["shareable_share"], figures["cached_share"], figures["asked_again_share"]) == (0.7, 0.64, 1.0)
+    plan = planned(made, 1000, workers=1, cores=1)
+    assert (plan.tokens_in, plan.tokens_out, plan.tokens_shareable) == (1_000_000, 100_000, 700_000)
+    assert plan.beginning == 700
+    two = priced(plan, {spec: price_of(spec) for spec in ("openai:gpt-5-mini", "deepseek:deepseek-chat", "x:y")})
+    openai, deepseek = two["openai:gpt-5-mini"], two["deepseek:deepseek-chat"]
+    assert openai.listed == openai.cached == pytest.approx(0.25 + 0.2), "its cache starts at 1,024 tokens"
+    assert openai.batch == pytest.approx(0.225)
+    assert deepseek.listed == pytest.approx(0.27 + 0.11)
+    assert deepseek.cached == pytest.approx(0.3 * 0.27 + 0.7 * 0.07 + 0.11)
+    assert math.isnan(deepseek.batch)
+    assert math.isnan(two["x:y"].listed)

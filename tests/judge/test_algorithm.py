@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from dataclasses import replace
 
 import pytest
@@ -14,6 +16,7 @@ from assay.judge.fix import Fix
 from assay.judge.pair_verdict import Verdict
 from assay.judge.run_tests import Case, CaseReport, SandboxFailed
 from assay.judge.votes import MajorityJudge, ThirdDecides
+from assay.types import Chunk, Reply
 
 GOOD = CaseReport((Case(1, "passed", 1),))
 BAD = CaseReport((Case(1, "error", detail="NameError: x"),), "case 1: NameError: x")
@@ -168,3 +171,54 @@ def test_opinions_of_one_model_are_different_prompts():
     first = Agents(actor, configured("single"))
     MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
     assert len({prompt.text for prompt in actor.prompts}) == len(actor.prompts) == 2
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("go", "func add(a, b int) int { return a + b }"), ("python", "print 1")]
+)
+def test_no_tests_are_written_for_what_cannot_run(language: str, text: str):
+    room, actor = Always(GOOD), Actor()
+    other = pair("passes", 3)
+    other = replace(other, code=Chunk("c3", text, language))
+    verdict = Agents(actor, configured("all", room.execute, room.fix)).judge(other)
+    assert dict(actor.asked) == {"screen": 1, "arbitrate": 1}
+    assert (verdict.path, verdict.grade) == ("arbiter", 1)
+    assert "Python" in verdict.told["untested"]
+    before = replace(configured("all", room.execute, room.fix), python_only=False)
+    assert Agents(Actor(), before).judge(other).path == "tests"
+
+
+class Reads(Actor):
+    """A model to which a query means two things, of which the code does the first."""
+
+    def reply(self, prompt) -> Reply:
+        got = super().reply(prompt)
+        if prompt.name != "tests":
+            return got
+        names = ["the sum", "the sum of squares"]
+        number = int((re.findall(r"request number (\d)", prompt.text) or [1])[0])
+        return replace(got, value={**got.value, "readings": names, "reading": (names[number - 1 :] or names)[0]})
+
+
+def test_votes_take_different_readings_and_the_verdict_says_which_passed():
+    def execute(_session, program: TestProgram) -> CaseReport:
+        return GOOD if program.reading == "the sum" else CaseReport((Case(1, "failed", 1),))
+
+    first = Agents(Reads(), configured("ps+tpg+te+fa", execute))
+    verdict = MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("passes", 3))
+    assert verdict.told["readings"] == ["the sum", "the sum of squares"]
+    tested = [(each["reading"], each["passed"], each["failed"]) for each in verdict.told["tested"]]
+    assert tested[:2] == [("the sum", 1, 0), ("the sum of squares", 0, 1)]
+
+
+def test_judges_that_have_to_agree_are_asked_side_by_side():
+    both = threading.Barrier(2, timeout=20)
+
+    class Waits(Actor):
+        def reply(self, prompt) -> Reply:
+            both.wait()
+            return super().reply(prompt)
+
+    one, two = (Agents(Waits(), configured("single")) for _ in range(2))
+    assert ThirdDecides(one, two).judge(pair("passes", 3)).grade == 1
+    assert MajorityJudge([one, two, two]).judge(pair("passes", 3)).grade == 1

@@ -25,7 +25,7 @@ from endpoint_server import Play, serving
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
 COUNT = 208
-_MEASURED = ("seconds", "cost", "tokens_in", "tokens_out", "judge")
+_MEASURED = ("seconds", "cost", "tokens_in", "tokens_out", "tokens_shareable", "asked_again", "judge")
 """What differs by the clock, by a fault of the line, and by the port of the server."""
 
 

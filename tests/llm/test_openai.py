@@ -46,6 +46,34 @@ def test_a_reply_is_what_the_model_said_with_what_it_took(server, prompt):
     assert server.keys == ["Bearer sk-very-secret"]
 
 
+@pytest.mark.parametrize(
+    ("details", "cached"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 64}}, 64),
+        ({"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36}, 64),
+        ({"prompt_tokens_details": {"cached_tokens": 9999}}, 100),
+        ({"prompt_tokens_details": {"cached_tokens": "many"}}, 0),
+        ({"prompt_tokens_details": None}, 0),
+        ({}, 0),
+    ],
+)
+def test_tokens_that_the_endpoint_had_read_before_are_counted_and_cheaper(server, prompt, details, cached):
+    plays(server, {"value": GOOD, "details": details})
+    reply = chat("gpt-x?usd_in=1&usd_out=10&usd_cached=0.1").reply(prompt())
+    assert (reply.tokens_in, reply.tokens_cached, reply.attempts) == (100, cached, 1)
+    assert reply.cost == pytest.approx((100 - cached + 0.1 * cached + 100) * 1e-6)
+
+
+def test_without_a_price_of_their_own_cached_tokens_cost_what_others_do(server, prompt):
+    plays(server, {"value": GOOD, "details": {"prompt_cache_hit_tokens": 64}})
+    assert chat("gpt-x?usd_in=1&usd_out=10").reply(prompt()).cost == pytest.approx(200e-6)
+
+
+def test_it_says_how_often_it_had_to_ask(server, prompt):
+    plays(server, {"text": "I think so."}, {"value": GOOD})
+    assert chat().reply(prompt()).attempts == 2
+
+
 def test_settings_of_the_spec_are_asked_for(server, prompt):
     chat("gpt-x?temperature=0&seed=7&max_tokens=50").reply(prompt())
     question = server.questions[0]

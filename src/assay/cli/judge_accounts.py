@@ -15,7 +15,7 @@ from assay.report.table import Column, Count, Number, Phrase, Rows, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.judge.accounts import CostForecast
+    from assay.judge.cost_forecast import CostForecast, PlannedPrice
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,12 @@ class JudgeAccountsOptions:
     workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Plan for N pairs at a time.")
     cores: int | None = option(
         "--cores", type=COUNT, metavar="N", help="Plan for N programs at a time.  [default: the cores]"
+    )
+    prices: tuple[str, ...] = option(
+        "--price",
+        multiple=True,
+        metavar="SPEC",
+        help="Plan with the price of this model, PROVIDER:MODEL. Repeatable.  [default: the models that judged]",
     )
     form: str = form("text", "json")
     verbose: bool = verbose("Show the traceback of an error.")
@@ -49,18 +55,29 @@ def accounts(given: JudgeAccountsOptions) -> None:
     from assay.cli.answer import dumps
     from assay.errors import InputError
     from assay.judge import accounts as made
+    from assay.judge.cost_forecast import planned, priced
     from assay.judge.past_records import verdicts
+    from assay.llm.providers import price_of
 
     added = made.accounts(verdicts(given.records))
     if not added.pairs:
         raise InputError(f"no verdict in {given.records}; `assay judge run` writes some")
     told = made.costs_as_json(added)
     pairs = given.pairs or int(made.PUBLISHED["pairs"])
-    plan = made.planned(added, pairs, workers=given.workers, cores=given.cores or os.cpu_count() or 1)
+    plan = planned(added, pairs, workers=given.workers, cores=given.cores or os.cpu_count() or 1)
+    prices = priced(plan, {spec: price_of(spec) for spec in given.prices or _models(given.records)})
     if given.form == "json":
-        click.echo(dumps({**told, "plan": {**asdict(plan), "seconds": plan.seconds}}))
+        usd = {spec: {name: _known(value) for name, value in asdict(price).items()} for spec, price in prices.items()}
+        click.echo(dumps({**told, "plan": {**asdict(plan), "seconds": plan.seconds, "usd": usd}}))
     else:
-        click.echo("\n".join((*_text(told), *_planned(plan, given.workers))))
+        click.echo("\n".join((*_text(told), *_planned(plan, given.workers), *_prices(prices, plan))))
+
+
+def _models(records: Path) -> tuple[str, ...]:
+    """Return the models that judged, as far as the manifest says."""
+    from assay.runs.record import stored_settings
+
+    return tuple((stored_settings(records) or {}).get("chats", ()))
 
 
 def _text(told: Mapping[str, Any]) -> Iterator[str]:
@@ -71,6 +88,7 @@ def _text(told: Mapping[str, Any]) -> Iterator[str]:
     )
     if told["undecided"]:
         yield f"undecided: {', '.join(f'{why} {count:,}' for why, count in told['undecided'].items())}"
+    yield f"asked again for an answer that fits: {told['asked_again_share']:.1%} of {told['calls']:,} calls"
     yield f"unclear: {told['unclear_share']:.1%} (CoSQA+ {published['unclear_share']:.0%})"
     yield from table_lines(_routes(told["paths"]), indent="")
     if told["programs"]:
@@ -111,8 +129,40 @@ def _planned(plan: CostForecast, workers: int) -> Iterator[str]:
 
     yield ""
     yield (
-        f"{plan.pairs:,} pairs like these: {plan.calls:,} calls, {plan.tokens / 1e6:,.1f} M tokens, ${plan.cost:,.2f}, "
-        f"{lasting(plan.seconds)} with {workers} at a time"
+        f"{plan.pairs:,} pairs like these: {plan.calls:,} calls, {plan.tokens_in / 1e6:,.1f} M tokens read and "
+        f"{plan.tokens_out / 1e6:,.1f} M written, ${plan.cost:,.2f}, {lasting(plan.seconds)} with {workers} at a time"
     )
+    if plan.tokens_shareable:
+        fractions = [tokens / max(plan.tokens_in, 1) for tokens in (plan.tokens_shareable, plan.tokens_cached)]
+        yield f"a cache at the endpoint can share {fractions[0]:.0%} of the tokens read; it shared {fractions[1]:.0%}"
     times = f"models {lasting(plan.model_s)}, tests {lasting(plan.sandbox_s)}, this program {lasting(plan.overhead_s)}"
     yield f"the bottleneck is {plan.bottleneck}: {times}"
+
+
+def _prices(prices: Mapping[str, PlannedPrice], plan: CostForecast) -> Iterator[str]:
+    if not prices:
+        return
+    heads = ("by list, $", "with cache, $", "by batch, $")
+    rows: Rows = tuple(
+        (
+            Phrase(spec),
+            *(Number(_known(usd), digits=2) for usd in (price.listed, price.cached, price.batch)),
+        )
+        for spec, price in prices.items()
+    )
+    yield from table_lines(Table("", (Column("model", words=True), *map(Column, heads)), rows), indent="")
+    for spec, price in prices.items():
+        if price.cache_least > plan.beginning:
+            yield (
+                f"{spec}: its cache keeps beginnings of {price.cache_least:,} tokens or more, and these prompts share "
+                f"{plan.beginning:,.0f}"
+            )
+        if _known(price.listed) is None:
+            yield f"{spec}: its price is not listed; add ?usd_in=…&usd_out=…&usd_cached=… (USD for a million tokens)"
+
+
+def _known(usd: float) -> float | None:
+    """Return an amount, None where it is not known."""
+    import math
+
+    return None if math.isnan(usd) else usd

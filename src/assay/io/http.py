@@ -1,7 +1,7 @@
 """Questions in JSON to texts or JSON by HTTP: the one client of everything that asks a service, and httpx's owner.
 
 What may pass (429, 408, 409, 425, 5xx, dropped and late connections, broken JSON) is asked again, after what
-`Retry-After` says or after doubling pauses with chance in them, so that threads do not come back all at once. A server
+`Retry-After` says or after doubling pauses with chance in them, and too many requests slow down all threads. A server
 that sends too much, too slowly or compressed is cut off before anything is kept; nobody is followed to another host;
 the secrets of the headers are taken out of all that a server says before anything else looks at it.
 """
@@ -22,6 +22,7 @@ import httpx
 
 from assay.errors import AssayError, HttpError, InputError, printable
 from assay.io.http_deadline import DeadlineNetwork, deadline, time_left
+from assay.io.http_turns import Turns
 from assay.io.masks import Mask
 
 _LONGEST_WAIT_S = 120.0  # a server that wants more is done for today
@@ -56,6 +57,8 @@ class _Passing:
 
     what: str
     wait_s: float | None = None
+    is_crowded: bool = False
+    """Whether the server has too many requests, not this one in particular."""
 
 
 class HttpClient:
@@ -65,6 +68,7 @@ class HttpClient:
         self._name = name
         _check(name, url)
         self._options = options
+        self._turns = Turns()
         self._mask = Mask(value for header, value in headers.items() if header.lower() not in _PLAIN)
         for header, value in headers.items():
             if not value.isprintable() or max(value, default="") > "\xff":
@@ -108,6 +112,7 @@ class HttpClient:
 
     def _attempt(self, url: str, content: bytes | None, read: Callable[[str], Result]) -> Result | _Passing:
         _check(self._name, url)
+        started = self._turns.wait()
         try:
             status, headers, raw = self._send(url, content)
         except (httpx.HTTPError, OSError) as error:
@@ -117,7 +122,11 @@ class HttpClient:
         else:
             text = self._mask.hide(raw.decode("utf-8", "replace"))
             if not httpx.codes.is_success(status):
-                return self._refused(status, headers, text)
+                passing = self._refused(status, headers, text)
+                if passing.is_crowded and (passing.wait_s or 0) <= _LONGEST_WAIT_S:
+                    self._turns.slow_down(started, passing.wait_s)
+                return passing
+            self._turns.speed_up()
             try:
                 return read(text)
             except ValueError as error:
@@ -163,7 +172,8 @@ class HttpClient:
         what = f"HTTP {status}{f', a redirect to {to}' if to else ''}: {self._printable_part(text)}".rstrip(": ")
         is_spent = status == httpx.codes.TOO_MANY_REQUESTS and any(each in text.lower() for each in _SPENT)
         if (status in _BUSY or status >= 500) and not is_spent:
-            return _Passing(what, _wanted_wait_s(headers.get("retry-after", "")))
+            wait_s = _wanted_wait_s(headers.get("retry-after", ""))
+            return _Passing(what, wait_s, status == httpx.codes.TOO_MANY_REQUESTS or bool(wait_s))
         raise HttpError(f"{self._name} refused with {what}", what=what, status=status, text=text)
 
     def _given_up(self, tries: int, passing: _Passing) -> HttpError:

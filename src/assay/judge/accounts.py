@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median
-from typing import Any, cast
+from typing import Any
 
 CLEAR = frozenset({"screen"})
 PUBLISHED = {
@@ -34,6 +34,12 @@ class CostRoute:
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    tokens_cached: int = 0
+    """Of those read, what an endpoint had read before."""
+    tokens_shareable: int = 0
+    """Of those read, what it could have: the beginning that all prompts of a step have."""
+    asked_again: int = 0
+    """Answers that fitted no schema."""
     cost: float = 0.0
     unpriced: int = 0
     model_s: float = 0.0
@@ -76,6 +82,10 @@ class CampaignCosts:
         """Pairs with a verdict."""
         return sum(self.labels.values())
 
+    def total(self, name: str) -> float:
+        """Return the sum of a figure over all paths."""
+        return float(sum(getattr(path, name) for path in self.paths.values()))
+
     def add(self, record: Mapping[str, Any]) -> None:
         """Count a verdict."""
         grade = record["grade"]
@@ -95,6 +105,9 @@ class CampaignCosts:
         path.calls += sum(record.get("calls", {}).values())
         path.tokens_in += record.get("tokens_in", 0)
         path.tokens_out += record.get("tokens_out", 0)
+        path.tokens_cached += record.get("tokens_cached", 0)
+        path.tokens_shareable += record.get("tokens_shareable", 0)
+        path.asked_again += record.get("asked_again", 0)
         cost = record.get("cost", 0.0)
         path.unpriced += cost is None
         path.cost += cost or 0.0
@@ -141,6 +154,10 @@ def costs_as_json(made: CampaignCosts) -> dict[str, Any]:
         "executable_share": round(made.executable / max(made.ran, 1), 4),
         "repaired_share": round(made.repaired / max(made.ran, 1), 4),
         "fixes": dict(made.fixes),
+        "calls": round(made.total("calls")),
+        "asked_again_share": round(made.total("asked_again") / max(made.total("calls"), 1), 4),
+        "shareable_share": round(made.total("tokens_shareable") / max(made.total("tokens_in"), 1), 4),
+        "cached_share": round(made.total("tokens_cached") / max(made.total("tokens_in"), 1), 4),
         "matches_a_query": _spread(made.matches.values()),
         "queries_a_code": _spread(matched),
         "codes_of_two_queries": round(sum(count > 1 for count in matched) / max(len(matched), 1), 4),
@@ -151,45 +168,3 @@ def costs_as_json(made: CampaignCosts) -> dict[str, Any]:
 def _spread(counts: Iterable[int]) -> dict[str, int]:
     """Return how often each count occurs."""
     return {str(count): often for count, often in sorted(Counter(counts).items())}
-
-
-@dataclass(frozen=True, slots=True)
-class CostForecast:
-    """What some number of pairs would take, if they are like those of the records."""
-
-    pairs: int
-    calls: int
-    tokens: int
-    cost: float
-    model_s: float
-    """All waiting for models, on the clock, with so many pairs at a time."""
-    sandbox_s: float
-    """All running of tests, on the clock, with so many programs at a time."""
-    overhead_s: float
-    """What is left: prompts, records, threads."""
-    bottleneck: str
-
-    @property
-    def seconds(self) -> float:
-        """The longest of them: they go on side by side."""
-        return max(self.model_s, self.sandbox_s, self.overhead_s)
-
-
-OVERHEAD_S = 0.0015
-"""Time of a pair beside models and sandboxes, one after another, measured; see docs/judging.md."""
-
-
-def planned(made: CampaignCosts, pairs: int, *, workers: int, cores: int) -> CostForecast:
-    """Return what so many pairs would take with so many pairs at a time and so many programs at a time."""
-    factor = pairs / max(made.pairs, 1)
-
-    def whole(name: str) -> float:
-        return factor * sum(cast(float, getattr(path, name)) for path in made.paths.values())
-
-    model_s, sandbox_s, overhead_s = whole("model_s") / workers, whole("sandbox_s") / cores, pairs * OVERHEAD_S
-    times = {"the model's answers": model_s, "running tests": sandbox_s, "this program": overhead_s}
-    tokens = whole("tokens_in") + whole("tokens_out")
-    longest = max(times, key=lambda name: times[name])
-    return CostForecast(
-        pairs, round(whole("calls")), round(tokens), whole("cost"), model_s, sandbox_s, overhead_s, longest
-    )

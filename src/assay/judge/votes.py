@@ -15,7 +15,7 @@ from typing import Any
 from assay.judge.pair_verdict import Judge, Verdict
 from assay.judge.pairs import Pair
 
-_COUNTED = ("tokens_cached", "tokens_shareable", "asked_again")
+_COUNTED = ("tokens_in", "tokens_out", "tokens_cached", "tokens_shareable", "asked_again")
 _TESTED = ("reading", "executable", "passed", "failed", "error")
 
 
@@ -110,11 +110,14 @@ def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "calls": dict(calls),
         "prompts": {name: version for each in spent for name, version in each["prompts"].items()},
         "models": sorted({model for each in spent for model in each["models"]}),
-        "tokens_in": sum(each["tokens_in"] for each in spent),
-        "tokens_out": sum(each["tokens_out"] for each in spent),
+        **_sums(spent),
         "cost": None if None in costs else round(sum(costs), 9),
-        **{name: sum(each[name] for each in spent) for name in _COUNTED if all(name in each for each in spent)},
         "seconds": {
             part: round(sum(each["seconds"][part] for each in spent), 3) for part in ("model", "sandbox", "install")
         },
     }
+
+
+def _sums(spent: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Add up what is counted; of records of earlier versions some of it is not there."""
+    return {name: sum(each[name] for each in spent) for name in _COUNTED if all(name in each for each in spent)}

@@ -43,6 +43,8 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 _LEAST = {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0, "usd_cached": 0}
 """Options that are amounts, and the smallest that has sense."""
+BATCHED = frozenset({"openai"})
+"""Providers whose own address is known to take batches."""
 
 
 @dataclass(frozen=True, slots=True)
