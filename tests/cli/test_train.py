@@ -47,9 +47,55 @@ def test_pairs_that_were_judged_wrong_are_not_learned_as_right(assay, tmp_path: 
     file.write_text("".join(json.dumps({**pair, "label": at % 2}) + "\n" for at, pair in enumerate(PAIRS)))
     for kind, what in (("encoder", "a table"), ("reranker", "a reranker")):
         ran = assay("train", kind, "--pairs", file, "--out", tmp_path / "out")
-        wanted = f"assay: of 80 pairs 40 have label 0, and {what} learns from right pairs alone: take them out\n"
-        assert (ran.status, ran.err) == (2, wanted)
+        wanted = f"assay: of 80 pairs 40 have label 0, and {what} learns from right pairs alone: take them out, or "
+        assert (ran.status, ran.err) == (2, f"{wanted}train a transformer on both with assay train encoder --base\n")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_transformer_is_tuned_on_judged_pairs_and_can_be_searched_with(assay, tiny_bert, project, tmp_path: Path):
+    pytest.importorskip("peft", reason="the train extra is not installed")
+    file, out = tmp_path / "pairs.jsonl", tmp_path / "out"
+    rows = [{**pair, "query": f"{pair['query']} {pair['source']}", "label": at % 2} for at, pair in enumerate(PAIRS)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in [{"query": "q"}, *rows]))
+    small = ("--set", "epochs=1", "--set", "batch=16", "--set", "looks=1")
+    command = ("train", "encoder", "--base", f"hf:{tiny_bert}", "--pairs", file, "--out", out, "--lora", "2", *small)
+    ran = assay(*command)
+    assert ran.status == 0, ran.err
+    assert "assay: pairs.jsonl:1: no field 'code'\n" in ran.err
+    assert "\nstep 0 of " in ran.err
+    shown = ran.out.splitlines()
+    assert [line.split("  ")[0] for line in shown[2:4]] == ["base", "fine-tuned"]
+    assert shown[-1] == f"written to {out}; use it with --encoder hf:{out}"
+    again = assay(*command)
+    assert (again.status, again.out) == (0, ran.out)
+    assert "was trained so before; --fresh trains it again" in again.err
+    other = assay(*command, "--set", "rate=1e-3")
+    assert (other.status, "rate differ; give another --out, or --fresh" in other.err) == (2, True)
+    found = assay("search", "send_mail", project, "--encoder", f"hf:{out}")
+    assert "mail/send.py" in found.out
+    assert assay(*command, "--set", "rate=1e-3", "--fresh").status == 0
+    assert (tmp_path / "out.old/training.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--lora", "4"], "--lora is about a transformer: add --base hf:NAME, or leave it out"),
+        (["--onnx"], "--onnx is about a transformer: add --base hf:NAME, or leave it out"),
+        (
+            ["--base", "hf:x", "--teacher", "hash:9"],
+            "--teacher is about a table, and --base fine-tunes a transformer: ",
+        ),
+        (["--base", "x", "--pairs", "pairs.jsonl"], "--base is 'x'; wanted hf: and a folder or a name on the hub"),
+        (["--base", "hf:x", "--set", "epoch=1"], "unknown setting 'epoch' in --set; did you mean 'epochs'?"),
+    ],
+)
+def test_what_no_transformer_can_be_tuned_with_is_said(assay, tmp_path: Path, monkeypatch, arguments, error: str):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.jsonl").write_text('{"query": "q", "code": "c"}\n')
+    ran = assay("train", "encoder", "--out", "out", *arguments)
+    assert (ran.status, ran.err.count("\n")) == (2, 1), ran.err
+    assert ran.err.startswith(f"assay: {error}")
 
 
 @pytest.fixture

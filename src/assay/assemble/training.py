@@ -55,7 +55,7 @@ def train_encoder(
     pairs: Sequence[TrainingPair], spec: str, folder: Path, settings: TrainSettings, say: Say
 ) -> list[Score]:
     """Train a static encoder, a teacher's spec given, into a folder with its manifest; return how each stage does."""
-    with _extra_of("train encoder"):
+    with extra_of("train encoder"):
         from assay.encode.train_static import Teacher, train, usable_pieces
     encoder = plugins.make("encoder", spec)
     tokenizer = getattr(getattr(encoder, "runner", None), "tokenizer", None)
@@ -80,7 +80,7 @@ def join_encoder(
     pairs: Sequence[TrainingPair], parts: TableAndWords, folder: Path, settings: JoinSettings, say: Say
 ) -> list[Score]:
     """Join words to a table, into a folder with its manifest; return how each stage does."""
-    with _extra_of("train encoder"):
+    with extra_of("train encoder"):
         from assay.encode.train_join import train_joined
     scores = train_joined(pairs, parts, folder, settings, say)
     write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=map(astuple, pairs))
@@ -99,7 +99,7 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
 ) -> tuple[list[TrainedRanking], list[SystemFigures]]:
     """Train a ranking of code, of documentation or of both into a folder; return how well each does."""
     queries = judged_queries(truths, checkouts)
-    with _extra_of("train ranking"):
+    with extra_of("train ranking"):
         from assay.search.learn_ranking import train_all
     encoder = encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
     examples = gather(queries, checkouts, encoder, dictionary, say, foreign_queries(foreign))
@@ -111,7 +111,7 @@ def train_reranker(
 ) -> dict[str, Any]:
     """Train a reranker into a folder with its manifest; return the record of it."""
     queries = judged_queries(sources.truths, sources.checkouts) if sources.truths else []
-    with _extra_of("train reranker"):
+    with extra_of("train reranker"):
         from assay.search.fit_reranker import train_and_fit
     encoder = encoder_of(Settings())
     lists = [
@@ -125,7 +125,7 @@ def train_reranker(
 
 
 @contextmanager
-def _extra_of(part: str) -> Iterator[None]:
+def extra_of(part: str) -> Iterator[None]:
     """Name the extra that brings the library whose import failed."""
     try:
         yield

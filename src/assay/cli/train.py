@@ -7,7 +7,7 @@ import click
 from assay.cli.lazy import Lazy
 
 COMMANDS = {
-    "encoder": "Train a static encoder.",
+    "encoder": "Train a static encoder, or fine-tune a transformer.",
     "ranking": "Train the weights of the ranking.",
     "reranker": "Train a small model that reads question and code together.",
 }

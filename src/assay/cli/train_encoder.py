@@ -1,4 +1,4 @@
-"""`assay train encoder`: documented code in, a static encoder that was learned from it out."""
+"""`assay train encoder`: documented code or judged pairs in, an encoder that was learned from them out."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import FILE, PATH, command, flag, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, command, flag, option, verbose
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.encode.examine import Score
     from assay.encode.train_settings import TableSettings
     from assay.encode.training_pairs import TrainingPair
@@ -32,6 +34,17 @@ class TrainEncoderOptions:
     files: tuple[Path, ...] = option(
         "--pairs", type=PATH, multiple=True, metavar="FILE", help="Learn from the pairs in FILE. Repeatable."
     )
+    base: str = option(
+        "--base", default="", metavar="SPEC", help="Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table."
+    )
+    lora: int | None = option(
+        "--lora",
+        type=COUNT,
+        metavar="RANK",
+        help="With --base: train LoRA matrices of this rank alone, and merge them.",
+    )
+    onnx: bool = flag("--onnx", help="With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
+    fresh: bool = flag("--fresh", help="With --base: start again; what is in FOLDER is moved to FOLDER.old.")
     teacher: str = option(
         "--teacher", default="", show_default=TEACHER, metavar="SPEC", help="The encoder to distill first."
     )
@@ -55,21 +68,26 @@ class TrainEncoderOptions:
     example="assay train encoder --from-environment --repository . --out encoder",
 )
 def encoder(given: TrainEncoderOptions) -> None:
-    """Train a static encoder: a table of words that needs nothing but numpy to be used.
+    """Train a static encoder, a table of words that needs nothing but numpy, or fine-tune a transformer.
 
-    It learns from documented functions, from sections below their headings, and from any other pairs: FILE holds
-    one JSON object a line with a query, the code that answers it, and the source it comes from. One source in
-    twelve is held out, and the figures are of those.
+    A table learns from documented functions, from sections below their headings, and from any other pairs: FILE holds
+    a query, a code, its label and perhaps its source in each row, as JSON lines or list (CoSQA's too), CSV or parquet;
+    or it holds records of assay judge run, or ground truth with its corpus. One source in twelve is held out, and the
+    figures are of those. Pairs of label 0 are refused.
 
     With --join, FILE holds the words of another model as `tokens` and their vectors as `vectors`; the result has the
     words of the table that it starts from, and what both models know of them.
 
-    Use it with --encoder static:FOLDER.
+    With --base, a transformer learns from right pairs against each other and against pairs of label 0, and from the
+    order of grades. Of the queries, one tenth chooses the best model and one tenth tests it beside the base. A killed
+    run goes on when the same command is given again.
+
+    Use a table with --encoder static:FOLDER, a transformer with --encoder hf:FOLDER.
     """
-    if given.words and given.teacher:
-        raise InputError("--join starts from a table and reads no teacher: leave out --teacher, or --join")
-    if given.before and not given.words:
-        raise InputError("--from names the table that --join starts from: add --join FILE, or leave out --from")
+    _refuse_mixtures(given)
+    if given.base:
+        _tune(given)
+        return
     scores = _join(given, given.words) if given.words else _distill(given)
     click.echo(f"{'held out':<18}MRR    95% interval")
     for score in scores:
@@ -77,12 +95,58 @@ def encoder(given: TrainEncoderOptions) -> None:
     click.echo(f"written to {given.out}; use it with --encoder static:{given.out}")
 
 
+def _refuse_mixtures(given: TrainEncoderOptions) -> None:
+    """Refuse options that have no effect beside others."""
+    if given.words and given.teacher:
+        raise InputError("--join starts from a table and reads no teacher: leave out --teacher, or --join")
+    if given.before and not given.words:
+        raise InputError("--from names the table that --join starts from: add --join FILE, or leave out --from")
+    of_table = [
+        name
+        for name, value in (("--teacher", given.teacher), ("--join", given.words), ("--from", given.before))
+        if given.base and value
+    ]
+    of_base = [
+        name
+        for name, value in (("--lora", given.lora), ("--onnx", given.onnx), ("--fresh", given.fresh))
+        if value and not given.base
+    ]
+    if of_table:
+        raise InputError(f"{of_table[0]} is about a table, and --base fine-tunes a transformer: leave one of them out")
+    if of_base:
+        raise InputError(f"{of_base[0]} is about a transformer: add --base hf:NAME, or leave it out")
+
+
+def _tune(given: TrainEncoderOptions) -> None:
+    """Fine-tune a transformer and say what it is worth."""
+    from assay.assemble.tune_files import TunePlan, tune_encoder
+    from assay.encode.tune_settings import TuneSettings
+    from assay.search.harvest import LEFT_OUT
+    from assay.settings import changed
+
+    settings = changed(TuneSettings(lora=given.lora or 0), given.changes)
+    plan = TunePlan(given.base, given.out, onnx=given.onnx, fresh=given.fresh)
+    record = tune_encoder(_pairs(given, sorted(LEFT_OUT)), plan, settings, _say)
+    if record is None:  # another process of several writes it
+        return
+    figures = record["figures"]
+    click.echo(f"{record['test_queries']:,} queries of the test part, {record['test_codes']:,} codes")
+    click.echo(f"{'':<18}MRR    95% interval")
+    for name, what in (("before", "base"), ("after", "fine-tuned")):
+        low, high = figures[f"{name}_low"], figures[f"{name}_high"]
+        click.echo(f"{what:<18}{figures[name]:.3f}  {low:.3f}-{high:.3f}")
+    click.echo(f"{'difference':<18}{figures['difference']:+.3f} {figures['low']:+.3f} to {figures['high']:+.3f}")
+    click.echo(f"written to {given.out}; use it with --encoder hf:{given.out}")
+    if record["onnx"]:
+        click.echo(f"without torch: --encoder onnx:{given.out}/onnx")
+
+
 def _distill(given: TrainEncoderOptions) -> list[Score]:
     from assay.assemble.training import train_encoder, train_settings
     from assay.encode.train_settings import TrainSettings
 
     settings = train_settings(TrainSettings, given.changes)
-    return train_encoder(_pairs(given, settings), given.teacher or TEACHER, given.out, settings, _say)
+    return train_encoder(_right_pairs(given, settings), given.teacher or TEACHER, given.out, settings, _say)
 
 
 def _join(given: TrainEncoderOptions, file: Path) -> list[Score]:
@@ -92,23 +156,28 @@ def _join(given: TrainEncoderOptions, file: Path) -> list[Score]:
 
     settings = train_settings(JoinSettings, given.changes)
     parts = TableAndWords(table_of(given.before or BEFORE), read_word_vectors(file))  # first: the pairs take minutes
-    return join_encoder(_pairs(given, settings), parts, given.out, settings, _say)
+    return join_encoder(_right_pairs(given, settings), parts, given.out, settings, _say)
 
 
-def _pairs(given: TrainEncoderOptions, settings: TableSettings) -> list[TrainingPair]:
+def _right_pairs(given: TrainEncoderOptions, settings: TableSettings) -> list[TrainingPair]:
+    """Return all pairs, none of which was judged wrong."""
+    from assay.encode.training_pairs import refuse_wrong_pairs
+
+    pairs = _pairs(given, settings.left_out)
+    refuse_wrong_pairs(pairs, "a table")
+    return pairs
+
+
+def _pairs(given: TrainEncoderOptions, left_out: Sequence[str]) -> list[TrainingPair]:
     """Return all pairs; without any there is nothing to do."""
     from assay.assemble.indexes import root_of
     from assay.cli.training_files import read_pairs
-    from assay.encode.training_pairs import refuse_wrong_pairs
     from assay.search.harvest import environment, harvest, repository
 
     sources = [repository(root_of(root)) for root in given.roots]
     if given.from_environment:
         sources += environment()
-    harvested = harvest(sources, left_out=settings.left_out)
-    read = read_pairs(given.files, verbose=given.verbose)
-    refuse_wrong_pairs(read, "a table")
-    pairs = [*harvested, *read]
+    pairs = [*read_pairs(given.files, verbose=given.verbose), *harvest(sources, left_out=left_out)]
     if not pairs:
         raise InputError("nothing to learn from: give --from-environment, --repository PATH or --pairs FILE")
     return pairs

@@ -7,6 +7,7 @@ for like text. Models with modules beyond pooling go through sentence-transforme
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,14 +36,18 @@ class _Runner(Protocol):
 
 
 class HfEncoder:
-    """A transformer with its recipe; `spec` is a folder or a hub name, with options after a question mark."""
+    """A transformer with its recipe; `spec` is a folder or a hub name, with options after a question mark.
 
-    def __init__(self, spec: str) -> None:
+    Options that are forced, for training, do not stand in its name.
+    """
+
+    def __init__(self, spec: str, **forced: Any) -> None:
         given, options = split_model(spec)
         plain = str(Path(given).expanduser()) if is_local(given) else given
         find = partial(find_file, plain)
         self.recipe = recipe_of(plain, options, find)
         self.name = spec_of(plain, self.recipe, options, find)
+        options = replace(options, **forced)
         device = device_of(options, given)
         self._batch = options.batch or (_BATCH if device == "cpu" else _BATCH_ON_GPU)
         runner = _Library if self.recipe.pooling == "library" else PooledModel

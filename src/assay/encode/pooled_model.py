@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers.utils import logging
 
 from assay.encode.model_hub import hub_options
 from assay.encode.recipes import Recipe
@@ -21,6 +22,7 @@ class PooledModel:
 
     def __init__(self, model: str, recipe: Recipe, device: str, precision: torch.dtype = torch.float32) -> None:
         self.recipe = recipe
+        logging.disable_progress_bar()  # it draws one even for what takes no time
         trust: dict[str, Any] = {"trust_remote_code": recipe.remote_code, **hub_options(model)}
         config = AutoConfig.from_pretrained(model, **trust)
         for name, value in _FORMER_DEFAULTS.items() if recipe.remote_code else ():

@@ -56,5 +56,5 @@ def refuse_wrong_pairs(pairs: Iterable[TrainingPair], what: str) -> None:
     if wrong := sum(pair.grade == 0 for pair in every):
         raise InputError(
             f"of {counted(len(every), 'pair')} {wrong:,} have label 0, and {what} learns from right pairs alone: "
-            "take them out"
+            "take them out, or train a transformer on both with assay train encoder --base"
         )

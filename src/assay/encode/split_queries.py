@@ -1,0 +1,109 @@
+"""Judged pairs in three parts by query: what is learned from, what chooses the model, and what it is tested on.
+
+Queries of the same words, and queries that share a code, stay together. Where sharing joins too many of them, as in a
+corpus with twenty candidates a query, the queries are split one by one, and a code counts only in the part that is
+farthest from learning: its pairs are left out of the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.encode.training_pairs import TrainingPair
+from assay.encode.tune_settings import TuneSettings
+from assay.errors import InputError
+from assay.terms import WORD
+
+_JOINED = 0.05
+"""The fraction of all pairs above which what sharing joins is split."""
+_LEAST = 2  # queries with a right code, in each part
+
+
+@dataclass(frozen=True, slots=True)
+class QueryParts:
+    """The parts of all pairs."""
+
+    learned: list[TrainingPair]
+    valid: list[TrainingPair]
+    test: list[TrainingPair]
+    left_out: int
+    """Pairs of a code that another part has."""
+
+
+def split_by_query(pairs: Sequence[TrainingPair], settings: TuneSettings) -> QueryParts:
+    """Return pairs in three parts that share neither the words of a query nor a code."""
+    groups = _groups(pairs)
+    order = np.random.default_rng(settings.seed).permutation(len(groups))
+    queries = sum(len({words_of(pair.query) for pair in group}) for group in groups)
+    wanted = {"test": settings.test * queries, "valid": settings.valid * queries}
+    parts: dict[str, list[TrainingPair]] = {"test": [], "valid": [], "learned": []}
+    taken: Counter[str] = Counter()
+    for at in order:
+        part = next((name for name, most in wanted.items() if taken[name] < most), "learned")
+        taken[part] += len({words_of(pair.query) for pair in groups[at]})
+        parts[part] += groups[at]
+    apart = _without_shared(parts)
+    for name, part_pairs in apart.items():
+        if len({pair.query for pair in part_pairs if pair.grade}) < _LEAST:
+            raise InputError(
+                f"{len(pairs):,} pairs of {queries:,} queries leave the {name} part without two queries that have a "
+                "right code: give more pairs"
+            )
+    left_out = len(pairs) - sum(map(len, apart.values()))
+    return QueryParts(apart["learned"], apart["valid"], apart["test"], left_out)
+
+
+def words_of(query: str) -> str:
+    """Return the words of a query in one order: queries of the same words are one."""
+    return " ".join(sorted({word.lower() for word in WORD.findall(query)})) or query
+
+
+def code_of(code: str) -> str:
+    """Return what is the same of two copies of a code: all but the space in it."""
+    return " ".join(code.split())
+
+
+def _groups(pairs: Sequence[TrainingPair]) -> list[list[TrainingPair]]:
+    """Return pairs that sharing joins; where that is too many, by their query alone."""
+    most = _JOINED * len(pairs)
+    joined = _by(pairs, _roots(pairs))
+    apart: list[list[TrainingPair]] = []
+    for group in joined:
+        single = {at: words_of(pair.query) for at, pair in enumerate(group)}
+        apart += [group] if len(group) <= max(most, _LEAST) else _by(group, single)
+    return apart
+
+
+def _by(pairs: Sequence[TrainingPair], key: Mapping[int, str]) -> list[list[TrainingPair]]:
+    groups: dict[str, list[TrainingPair]] = defaultdict(list)
+    for at, pair in enumerate(pairs):
+        groups[key[at]].append(pair)
+    return [groups[name] for name in sorted(groups)]
+
+
+def _roots(pairs: Sequence[TrainingPair]) -> dict[int, str]:
+    """Return the name of what each pair is joined to by shared words and codes, by union and find."""
+    above: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while above.setdefault(name, name) != name:
+            above[name] = name = above[above[name]]
+        return name
+
+    for pair in pairs:
+        above[find(f"c {code_of(pair.code)}")] = find(f"q {words_of(pair.query)}")
+    return {at: find(f"q {words_of(pair.query)}") for at, pair in enumerate(pairs)}
+
+
+def _without_shared(parts: Mapping[str, Sequence[TrainingPair]]) -> dict[str, list[TrainingPair]]:
+    """Return parts, the first of which keeps a code that several have."""
+    seen: set[str] = set()
+    apart: dict[str, list[TrainingPair]] = {}
+    for name, pairs in parts.items():
+        apart[name] = [pair for pair in pairs if code_of(pair.code) not in seen]
+        seen.update(code_of(pair.code) for pair in apart[name])
+    return apart

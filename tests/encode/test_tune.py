@@ -1,0 +1,142 @@
+# ruff: noqa: E402  what may be missing is asked for before it is imported
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("accelerate", reason="the train extra is not installed")
+pytest.importorskip("datasets", reason="the train extra is not installed")
+pytest.importorskip("peft", reason="the train extra is not installed")
+torch = pytest.importorskip("torch", reason="the train extra is not installed")
+
+from assay.assemble.tune_files import TunePlan, tune_encoder
+from assay.encode.hf import HfEncoder
+from assay.encode.onnx import OnnxEncoder
+from assay.encode.recipes import Recipe
+from assay.encode.training_pairs import TrainingPair
+from assay.encode.tune_examples import examples_of
+from assay.encode.tune_settings import TuneSettings
+from assay.errors import InputError
+
+WORDS = "where are retries handled send mail letter box price".split()
+SMALL = TuneSettings(batch=16, epochs=24, rate=1e-2, looks=4, patience=0, valid=0.2, test=0.2)
+
+
+def pair(query: str, code: str, grade: int = 1) -> TrainingPair:
+    return TrainingPair(query, code, "mine", "given", grade)
+
+
+def learnable() -> list[TrainingPair]:
+    """Return pairs whose code says another word for each of the query; the wrong code of each says the same ones."""
+    other = dict(zip(WORDS, [*WORDS[1:], WORDS[0]], strict=True))
+    pairs = []
+    for number, words in enumerate(combinations(WORDS, 3)):
+        query = " ".join(words)
+        right = " ".join(other[word] for word in words)
+        pairs += [pair(query, f"a n{number} {right}"), pair(query, f"passage n{number} {query}", 0)]
+    return pairs
+
+
+def tune(folder: Path, base: Path, settings: TuneSettings = SMALL, say=lambda _: None, **plan):
+    return tune_encoder(learnable(), TunePlan(f"hf:{base}", folder, **plan), settings, say)
+
+
+def test_a_wrong_code_stands_beside_the_right_one_of_its_query() -> None:
+    pairs = [pair("q", "c"), pair("q", "w", 0), pair("r", "d"), pair("s", "c", 0), pair("t", "x", 0)]
+    examples = examples_of(pairs, Recipe("mean", "Q ", "C "), SMALL)
+    assert examples.right == [{"query": "Q r", "code": "C d"}]
+    assert examples.wrong_codes == [{"query": "Q q", "code": "C c", "wrong_0": "C w", "wrong_1": "C w"}]
+    assert examples.wrong_queries == [{"code": "C c", "query": "Q q", "wrong_0": "Q s", "wrong_1": "Q s"}]
+    assert {(row["code"], row["score"]) for row in examples.graded} >= {("C x", 0.0)}
+    assert len(examples.graded) == 2
+    without = examples_of(pairs, Recipe("mean"), replace(SMALL, negatives=0))
+    assert list(without.named()) == ["right"]
+
+
+def test_grades_are_learned_by_their_order() -> None:
+    pairs = [pair("q", "c", 3), pair("q", "d", 1), pair("q", "e", 0)]
+    examples = examples_of(pairs, Recipe("mean"), SMALL)
+    assert [row["score"] for row in examples.graded] == [1, pytest.approx(1 / 3), 0]
+    assert [row["code"] for row in examples.wrong_codes] == ["c", "d"]
+
+
+def test_it_learns_says_what_it_is_worth_and_is_read_by_hf_and_onnx(tiny_bert: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    record = tune(tmp_path / "out", tiny_bert, say=lines.append, onnx=True)
+    figures = record["figures"]
+    assert figures["after"] > figures["before"] + 0.2
+    assert figures["low"] > 0
+    assert lines[1] == "examples: 50 right pairs with wrong codes"
+    assert record["looks"][0]["mrr"] < max(look["mrr"] for look in record["looks"])
+    looks = [json.loads(line) for line in (tmp_path / "out/training/looks.jsonl").read_text().splitlines()]
+    assert len(looks) == len(record["looks"]) > 3
+    assert not list((tmp_path / "out/training").glob("checkpoint-*"))
+    page = (tmp_path / "out/README.md").read_text()
+    assert f"| **this one** | **{figures['after']:.3f}** |" in page
+    assert "does not show" not in page
+    tuned = HfEncoder(str(tmp_path / "out"))
+    assert tuned.name == f"hf:{tmp_path / 'out'}"
+    texts = ["where mail", "price"]
+    whole = OnnxEncoder(str(tmp_path / "out/onnx")).encode(texts, "query")
+    assert ((whole * tuned.encode(texts, "query")).sum(1) > 0.95).all()
+    library = pytest.importorskip("sentence_transformers").SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    np.testing.assert_allclose(library.encode(texts), tuned.encode(texts, "query"), atol=1e-4)
+
+
+class Killed(Exception):
+    """Stands for the end of a process."""
+
+
+@pytest.mark.parametrize("lora", [0, 4])
+def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(tiny_bert: Path, tmp_path: Path, lora: int) -> None:
+    settings = replace(SMALL, lora=lora, epochs=3, rate=3e-2 if lora else 3e-3, at_once=8)
+    whole = tune(tmp_path / "whole", tiny_bert, settings)
+
+    def die(line: str) -> None:
+        if line.startswith("step 6 of"):
+            raise Killed
+
+    with pytest.raises(Killed):
+        tune(tmp_path / "killed", tiny_bert, settings, die)
+    torn = tmp_path / "killed/training/checkpoint-999"
+    torn.mkdir()
+    (torn / "weights.pt").write_bytes(b"PK")
+    lines: list[str] = []
+    again = tune(tmp_path / "killed", tiny_bert, settings, lines.append)
+    assert "going on after step 3" in lines
+    assert again["looks"] == whole["looks"]
+    assert again["figures"] == whole["figures"]
+    texts = ["where mail", "price"]
+    vectors = [HfEncoder(str(tmp_path / name)).encode(texts, "query") for name in ("whole", "killed")]
+    assert np.array_equal(*vectors)
+    with pytest.raises(InputError, match=r"holds looks at a training of another run: rate differ; give another --out"):
+        tune(tmp_path / "killed", tiny_bert, replace(settings, rate=1e-3))
+    assert tune(tmp_path / "killed", tiny_bert, settings, lines.append) == again
+    assert lines[-1] == f"{tmp_path / 'killed'} was trained so before; --fresh trains it again"
+
+
+def test_it_stops_where_looks_get_no_better(tiny_bert: Path, tmp_path: Path) -> None:
+    record = tune(tmp_path / "out", tiny_bert, replace(SMALL, rate=1e-9, looks=18, patience=2))
+    assert len(record["looks"]) == 4
+    assert record["figures"]["difference"] == 0
+    assert "**This does not show that the training helped.**" in (tmp_path / "out/README.md").read_text()
+
+
+def test_a_recipe_that_sentence_transformers_has_not_goes_with_the_folder(tiny_bert: Path, tmp_path: Path) -> None:
+    tune_encoder(learnable(), TunePlan(f"hf:{tiny_bert}?pooling=pooler&length=7", tmp_path / "out"), SMALL, print)
+    tuned = HfEncoder(str(tmp_path / "out"))
+    assert tuned.recipe == Recipe("pooler", max_tokens=7)
+    assert not (tmp_path / "out/modules.json").exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(tiny_bert: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds something that no training put there; give another --out"):
+        tune(tmp_path, tiny_bert)
+    with pytest.raises(InputError, match="--base is 'static:default'; wanted hf: and a folder or a name on the hub"):
+        tune_encoder(learnable(), TunePlan("static:default", tmp_path / "out"), SMALL, print)
