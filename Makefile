@@ -3,6 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := $(BIN)/assay search --limit 3
+MODELS := $(addprefix tests/encode/test_,architectures.py cross_training.py hf.py hf_cross.py onnx.py tune.py)
 
 # Bytecode is written when something is installed: where Python is told to write none, each start would compile anew.
 ifneq ($(shell command -v uv),)
@@ -14,7 +15,7 @@ INSTALL := $(BIN)/python -m pip install --quiet
 endif
 
 .DEFAULT_GOAL := demo
-.PHONY: demo install fix check test golden docs site
+.PHONY: demo install fix check test oldest golden docs site
 
 demo: $(VENV)/package  ## install the package alone, index this repository, ask it three questions
 	$(BIN)/assay index .
@@ -49,6 +50,12 @@ check: install  ## style, types, layers
 
 test: install  ## every test whose extras are installed, on all cores
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+oldest:  ## the tests of the model libraries, with the oldest versions that are allowed
+	test -x $(VENV)-oldest/bin/python || $(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --constraint .ci/oldest.txt --editable '.[hf,onnx,train]' \
+		hypothesis pytest pytest-timeout pytest-xdist
+	$(VENV)-oldest/bin/python -m pytest $(MODELS)
 
 golden: install  ## write the golden rankings anew; read the diff
 	ASSAY_GOLDEN=write $(BIN)/python -m pytest tests/golden

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -123,12 +124,17 @@ def _wanted_version(model: str) -> str:
         written = json.loads(file.read_text("utf-8")).get("transformers_version", "") if file else ""
     except (InputError, OSError, ValueError):
         written = ""
-    major = str(written).partition(".")[0]
-    if not major.isdecimal():
-        return "its configuration does not say which version wrote it; see its page"
-    if int(major) < int(metadata.version("transformers").partition(".")[0]):
-        return f"transformers {written} wrote it: pip install 'transformers>={written},<{int(major) + 1}'"
-    return f"transformers {written} wrote it: pip install 'transformers>={written}'"
+    then, now = (_numbers(str(version)) for version in (written, metadata.version("transformers")))
+    if then > now:
+        return f"transformers {written} wrote it: pip install 'transformers>={written}'"
+    if then and then[0] < now[0]:
+        return f"transformers {written} wrote it: pip install 'transformers>={written},<{then[0] + 1}'"
+    return "see its page for the libraries that it wants"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version."""
+    return tuple(int(part) for part in takewhile(str.isdecimal, version.split(".")))
 
 
 def _first_line(error: Exception) -> str:

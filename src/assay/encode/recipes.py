@@ -99,9 +99,9 @@ def documented_recipe(model: str, find: Find) -> Recipe | None:
     if trained is not None and "pooling" in (use := _json(trained)):
         known = {field.name for field in fields(Recipe)} - {"tasks"}
         return Recipe(**{**{key: use[key] for key in known & use.keys()}, "opening": tuple(use.get("opening", ()))})
-    modules = find("modules.json")
-    copied = None if modules is not None else _TABLE_BY_FOLDER.get(PurePath(model).name.lower())
-    return RECIPES.get(model.lower()) or copied or (_own_recipe(modules, find) if modules is not None else None)
+    listed = RECIPES.get(model.lower()) or _TABLE_BY_FOLDER.get(PurePath(model).name.lower())
+    modules = None if listed else find("modules.json")
+    return listed or (_own_recipe(modules, find) if modules is not None else None)
 
 
 def spec_of(model: str, recipe: Recipe, options: ModelOptions, find: Find) -> str:
