@@ -302,6 +302,8 @@ def test_what_nobody_judged_is_judged_and_told_apart(bench, project: Path, queri
         (("--judge-unseen", "nobody"), "no judge 'nobody'; wanted signals"),
         (("--judge-unseen", "all:"), "no judge 'all:'"),
         (("--judge-unseen", "signals", "--judge-budget", "1usd"), "asks no model and costs nothing"),
+        (("--judge-unseen", "signals", "--judge-install"), "installs nothing"),
+        (("--judge-install",), "give both"),
         (("--judge-budget", "1usd"), "give both"),
     ],
 )

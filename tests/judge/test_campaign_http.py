@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import signal
-import subprocess
-import sys
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from acting import GRADES, KINDS, answer, pair, row, without_reading
-from wheels import wheel
+from acting import GRADES, KINDS, answer, without_reading
+from campaign_process import prepare, quiet, started, told
 
-from assay.cage.open_cage import open_sandbox
-from assay.errors import InputError
 from assay.judge.past_records import verdicts
 from endpoint_server import Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
 COUNT = 208
-_MEASURED = ("seconds", "cost", "tokens_in", "tokens_out", "tokens_shareable", "asked_again", "judge")
-"""What differs by the clock, by a fault of the line, and by the port of the server."""
 
 
 class Model:
@@ -73,45 +64,7 @@ _FAULTS = {
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    try:
-        open_sandbox(workers=1).close()
-    except InputError as error:
-        pytest.skip(str(error))
-    if not shutil.which("uv"):
-        pytest.importorskip("pip")
-    wheel(tmp_path / "index", "tinything", {"tinything.py": "x = 42\n"})
-    (tmp_path / "allow.txt").write_text("tinything\n")
-    rows = [row(pair(KINDS[number % len(KINDS)], number)) for number in range(COUNT)]
-    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
-    return tmp_path
-
-
-def started(home: Path, base: str, out: str, *more: str) -> subprocess.Popen:
-    index = {name: str(home / "index") for name in ("UV_FIND_LINKS", "PIP_FIND_LINKS")}
-    offline = {"UV_NO_INDEX": "1", "PIP_NO_INDEX": "1", "UV_OFFLINE": "1"}
-    command = [sys.executable, "-m", "assay", "judge", "run", str(home / "pairs.jsonl"), "--install"]
-    command += ["--allow", str(home / "allow.txt"), "--out", str(home / out), "--format", "json", "--no-cache"]
-    command += ["--chat", "openai:actor?usd_in=1&usd_out=2", "--workers", "8", *more]
-    return subprocess.Popen(
-        command,
-        env={**os.environ, **index, **offline, "ASSAY_API_BASE": base, "ASSAY_API_KEY": "sk-test"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def told(out: Path) -> list[dict]:
-    rows = sorted(verdicts(out), key=lambda record: record["code_id"])
-    return [{name: value for name, value in record.items() if name not in _MEASURED} for record in rows]
-
-
-def quiet(out: Path) -> None:
-    """Wait until a file has stopped growing."""
-    size = -1
-    while size != out.stat().st_size:
-        size = out.stat().st_size
-        time.sleep(1.5)
+    return prepare(tmp_path, COUNT)
 
 
 def test_two_hundred_pairs_killed_in_the_middle_end_as_if_nothing_had_happened(home: Path, assay):

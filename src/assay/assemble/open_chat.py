@@ -11,9 +11,13 @@ from assay import plugins
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.llm.batch_chat import BatchChat
     from assay.llm.budget import Budget
     from assay.protocols import Chat
 
+BATCH = "batch:"
 _AMOUNT = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*(k|M)?\s*(usd|req|tok)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
@@ -23,6 +27,8 @@ def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate
     from assay.llm.budget import BudgetedChat
     from assay.llm.pace import Pace, PacedChat
 
+    if spec.startswith(BATCH):
+        raise InputError(f"'{spec}' answers in batches, for which only `assay judge run` can wait: leave 'batch:' out")
     inner = plugins.make("chat", spec)
     if hasattr(inner, "close"):
         stack.callback(inner.close)
@@ -30,6 +36,33 @@ def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate
     if rate:
         requests, tokens = rate_of(rate)
         chat = PacedChat(chat, Pace(requests=requests, tokens=tokens))
+    return chat
+
+
+def open_batch_chat(  # noqa: PLR0913  # each is one thing
+    spec: str, folder: Path, stack: ExitStack, *, budget: Budget | None = None, paid: float = 0.0, rate: str = ""
+) -> BatchChat:
+    """Return the chat of a spec `batch:PROVIDER:MODEL`, whose batches are in a folder; `paid` of them is accounted."""
+    from assay.llm.batch_chat import BatchChat
+    from assay.llm.batch_wire import BatchWire
+    from assay.llm.openai import OpenAiChat
+    from assay.llm.prices import Spend
+    from assay.llm.providers import BATCHED, PROVIDERS, endpoint
+
+    inner = spec.removeprefix(BATCH)
+    provider, _, argument = inner.partition(":")
+    if provider not in PROVIDERS:
+        raise InputError(f"'{spec}' names no endpoint; wanted batch:PROVIDER:MODEL with one of {', '.join(PROVIDERS)}")
+    found = endpoint(provider, argument)
+    if found.url == PROVIDERS[provider].url and provider not in BATCHED:
+        raise InputError(
+            f"'{spec}': {found.url} is not known to take batches; leave 'batch:' out, or name another @URL"
+        )
+    direct = open_chat(inner, stack, budget=budget, rate=rate)
+    chat = BatchChat(OpenAiChat(found), BatchWire(found), folder, direct, budget=budget)
+    stack.callback(chat.close)
+    if budget:
+        budget.add(Spend(0, max(chat.paid() - paid, 0.0)))
     return chat
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from assay.assemble.open_chat import budget_of, open_chat
+from assay.assemble.open_chat import BATCH, budget_of, open_batch_chat, open_chat
 from assay.errors import InputError
 from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
 from assay.judge.build_judge import PYTHON, ReplayedChat, build_judge
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from assay.judge.installs import Installs
     from assay.judge.replay import Replay
     from assay.judge.run_tests import RunnerOf
+    from assay.judge.waves import LaterChat
     from assay.protocols import Chat
     from assay.settings import ClusterSettings
 
@@ -69,6 +70,8 @@ class JudgeFactory:
 
     judge_of: Callable[[Steps], Judge]
     settings: CampaignSettings
+    later: tuple[LaterChat, ...] = ()
+    """The models that answer in batches."""
 
 
 @contextmanager
@@ -79,7 +82,7 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
         if options.kind == "signals":
             yield _signals(options, stack, say)
             return
-        chats = _chats(options, out, stack)
+        chats, later = _chats(options, out, stack)
         settings = CampaignSettings(
             "agents",
             tuple(chat.name for chat in chats),
@@ -94,7 +97,7 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
         if options.config in RUNNING:
             runner_of, installs, settings = _open_cages(options, settings, stack, say)
         yield JudgeFactory(
-            lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts), settings
+            lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts), settings, later
         )
 
 
@@ -143,19 +146,27 @@ def _check(options: JudgeOptions) -> None:
         raise InputError("--allow FILE says what --install may install: give both")
 
 
-def _chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> list[Chat]:
-    """Return the models, which share one budget; what a campaign spent before counts."""
-    budget = None
-    if options.budget:
-        from assay.judge.past_records import Past, past
+def _chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[LaterChat, ...]]:
+    """Return the models, which share one budget, and those that answer later; what was spent before counts."""
+    from assay.judge.past_records import Past, past
+    from assay.runs.record import BATCHES
 
-        before = past(out) if out else Past()
-        budget = budget_of(options.budget, before.tokens, before.cost)
+    before = past(out) if out and options.budget else Past()
+    budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
     chats: list[Chat] = []
-    for spec in options.chats:
+    later: list[LaterChat] = []
+    for number, spec in enumerate(options.chats, 1):
+        if spec.startswith(BATCH):
+            if out is None:
+                raise InputError(f"'{spec}' answers in batches, which are kept beside records: use `assay judge run`")
+            folder = out.with_name(out.name + BATCHES) / str(number)
+            waits = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
+            later.append(waits)
+            chats.append(waits if options.no_cache else _remembered(waits, stack))
+            continue
         chat = open_chat(spec, stack, budget=budget, rate=options.rate)
         chats.append(_remembered(chat, stack) if not options.no_cache and not spec.startswith("scripted") else chat)
-    return chats
+    return chats, tuple(later)
 
 
 def _remembered(chat: Chat, stack: ExitStack) -> Chat:

@@ -119,7 +119,7 @@ def bench(given: BenchCommandOptions) -> int:
 
 def _unseen(judging: UnseenOptions) -> Unseen | None:
     """Return who judges what nobody did; what that takes is loaded where it is wanted."""
-    if not judging.spec and not judging.budget:
+    if not judging.spec and not judging.budget and not judging.install:
         return None
     from assay.cli.bench_unseen import unseen_of
 

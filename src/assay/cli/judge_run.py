@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.judge.pairs import Pair
+    from assay.judge.sample_pairs import SampledPairs
     from assay.judge.tally import Tally
     from assay.settings import ClusterSettings
     from assay.types import Problem
@@ -39,7 +40,8 @@ class JudgeRunOptions:
         "--chat",
         multiple=True,
         metavar="SPEC",
-        help="The model, PROVIDER:MODEL. Repeatable: a second one has to agree, a third decides.",
+        help="The model, PROVIDER:MODEL, or batch:PROVIDER:MODEL for batches at half price, which may take hours. "
+        "Repeatable: a second one has to agree, a third decides.",
     )
     config: str = option(
         "--config",
@@ -105,14 +107,17 @@ def run(given: JudgeRunOptions) -> int:
     from assay.cli.answer import dumps
     from assay.cli.progress import lines_of
     from assay.cli.workspaces import say
-    from assay.judge import campaign
     from assay.judge.past_records import cut
     from assay.judge.sample_pairs import read_sample
+    from assay.judge.waves import run_in_waves
     from assay.runs.record import start_fresh
 
     sample = given.sampling.draw()
-    chosen = read_sample(given.pairs, sample, queries=given.queries, corpus=given.corpus)
-    total = chosen.total
+
+    def chosen() -> SampledPairs:
+        return read_sample(given.pairs, sample, queries=given.queries, corpus=given.corpus)
+
+    total = chosen().total
     if given.fresh:
         start_fresh(given.out)
     if cut(given.out):
@@ -124,10 +129,12 @@ def run(given: JudgeRunOptions) -> int:
         ) as made,
         lines_of(teller.line),
     ):
-        tally = campaign.run(
-            teller.noted(chosen.pairs),
+        tally = run_in_waves(
+            lambda: teller.noted(chosen().pairs),
             made.judge_of,
             given.out,
+            later=made.later,
+            say=say,
             settings=replace(made.settings, sample=str(sample)),
             workers=given.workers,
             retry=given.retry,
@@ -155,15 +162,17 @@ class _Teller:
         self.first = ""
         """What was wrong first."""
         self._tally: Tally | None = None
+        self._noted = False
 
     def noted(self, pairs: Iterator[Pair | Problem]) -> Iterator[Pair | Problem]:
         """Pass pairs on, and name what is odd about them."""
         from assay.judge.pairs import Pair, notes
 
         for pair in pairs:
-            for note in notes(pair) if isinstance(pair, Pair) else ():
+            for note in notes(pair) if isinstance(pair, Pair) and not self._noted else ():
                 self.problem(note)
             yield pair
+        self._noted = True  # a later wave goes through them again
 
     def problem(self, problem: Problem) -> None:
         """Name a problem, unless there were many."""

@@ -158,6 +158,8 @@ class UnseenOptions:
         metavar="AMOUNT",
         help="The most that the judge may spend: 5usd, 2Mtok or both, with a comma.  [default: no limit]",
     )
+    workers: int = option("--judge-workers", type=COUNT, default=8, metavar="N", help="Answers judged at a time.")
+    install: bool = flag("--judge-install", help="Let the judge install modules that tests lack, from a list.")
 
 
 @dataclass(frozen=True, slots=True)

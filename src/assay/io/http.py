@@ -17,6 +17,7 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
+from uuid import uuid4
 
 import httpx
 
@@ -61,6 +62,14 @@ class _Passing:
     """Whether the server has too many requests, not this one in particular."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What is posted."""
+
+    raw: bytes
+    kind: str = "application/json"
+
+
 class HttpClient:
     """The connections to one service, shared by threads; errors call it by its name."""
 
@@ -85,6 +94,16 @@ class HttpClient:
         """Post a question and return what `read` makes of the JSON; where that is a ValueError, ask again."""
         return self._ask(url, question, lambda text: read(self._parsed(text)))
 
+    def get_json(self, url: str, read: Callable[[Any], Result]) -> Result:
+        """Return what `read` makes of the JSON at an address; where that is a ValueError, ask again."""
+        return self._ask(url, None, lambda text: read(self._parsed(text)))
+
+    def send_file(
+        self, url: str, fields: Mapping[str, str], name: str, content: bytes, read: Callable[[Any], Result]
+    ) -> Result:
+        """Post a file with some fields, as a form does, and return what `read` makes of the JSON."""
+        return self._ask(url, _form(fields, name, content), lambda text: read(self._parsed(text)))
+
     def ask_text(self, url: str, question: object = None) -> str:
         """Return the text that a service answers to a question, or to a GET where there is none."""
         return self._ask(url, question, str)
@@ -94,9 +113,7 @@ class HttpClient:
         self._client.close()
 
     def _ask(self, url: str, question: object, read: Callable[[str], Result]) -> Result:
-        content = None
-        if question is not None:
-            content = json.dumps(question, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        content = question if isinstance(question, _Content) or question is None else _as_json(question)
         passing = _Passing("")
         for attempt in range(self._options.tries):
             outcome = self._attempt(url, content, read)
@@ -110,7 +127,7 @@ class HttpClient:
                 time.sleep(usual_s + random.uniform(0, self._options.pause_s))  # noqa: S311  no secret
         raise self._given_up(attempt + 1, passing)
 
-    def _attempt(self, url: str, content: bytes | None, read: Callable[[str], Result]) -> Result | _Passing:
+    def _attempt(self, url: str, content: _Content | None, read: Callable[[str], Result]) -> Result | _Passing:
         _check(self._name, url)
         started = self._turns.wait()
         try:
@@ -132,13 +149,13 @@ class HttpClient:
             except ValueError as error:
                 return _Passing(str(error))
 
-    def _send(self, url: str, content: bytes | None) -> tuple[int, httpx.Headers, bytes]:
+    def _send(self, url: str, content: _Content | None) -> tuple[int, httpx.Headers, bytes]:
         """Send a request and read what comes back, so much and for so long."""
         with deadline(self._options.timeout_s):
             for left in range(self._options.redirects, -1, -1):
-                kind = {} if content is None else {"content-type": "application/json"}
-                method = "GET" if content is None else "POST"
-                with self._client.stream(method, url, content=content, headers=kind) as response:
+                kind = {} if content is None else {"content-type": content.kind}
+                method, raw = ("GET", None) if content is None else ("POST", content.raw)
+                with self._client.stream(method, url, content=raw, headers=kind) as response:
                     if not (left and response.has_redirect_location):
                         return response.status_code, response.headers, self._read(response)
                     url = self._followed(url, response.headers["location"])
@@ -208,6 +225,21 @@ class _CutOff(AssayError):
 
 _certificates = cache(httpx.create_ssl_context)
 """Read once: it takes 20 ms."""
+
+
+def _as_json(question: object) -> _Content:
+    return _Content(json.dumps(question, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace"))
+
+
+def _form(fields: Mapping[str, str], name: str, content: bytes) -> _Content:
+    """Return a form with a file, between lines that the file does not hold."""
+    line = uuid4().hex
+    head = "".join(
+        f'--{line}\r\ncontent-disposition: form-data; name="{key}"\r\n\r\n{value}\r\n' for key, value in fields.items()
+    )
+    about = f'content-disposition: form-data; name="file"; filename="{name}"\r\ncontent-type: application/jsonl'
+    whole = f"{head}--{line}\r\n{about}\r\n\r\n".encode() + content + f"\r\n--{line}--\r\n".encode()
+    return _Content(whole, f"multipart/form-data; boundary={line}")
 
 
 def _check(name: str, url: str) -> None:

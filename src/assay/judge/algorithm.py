@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay.errors import BudgetSpent, ChatError, EndpointRefused, InputError, NoAnswer, nearest
+from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, NoAnswer, nearest
 from assay.judge.arbitrate import Ruling, arbitrate, single
 from assay.judge.checks import TestProgram, generate
 from assay.judge.fix import Fix
@@ -159,7 +159,7 @@ class Agents:
         session = PairSession(pair, self.chat, self.steps, self.opinion, self.prompts)
         try:
             verdict = annotate(session, self.parts, self.max_tries)
-        except (BudgetSpent, EndpointRefused):
+        except (BudgetSpent, Deferred, EndpointRefused):
             raise
         except ChatError as error:
             verdict = undecided("reply" if isinstance(error, NoAnswer) else "chat", str(error))

@@ -8,7 +8,7 @@ follows from pair and steps, so one told again from its records is the same, and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.cage.sandbox_kinds import RENAMED
-from assay.errors import BudgetSpent, EndpointRefused, InputError
+from assay.errors import BudgetSpent, Deferred, EndpointRefused, InputError
 from assay.judge.pair_verdict import Judge, Together, Verdict
 from assay.judge.pairs import Pair
 from assay.judge.past_records import past
@@ -69,11 +69,12 @@ def run(  # noqa: PLR0913  # each is one thing
     settings: CampaignSettings,
     workers: int = 8,
     retry: bool = False,
+    only: Collection[str] | None = None,
     seed: int = 0,
     report: Callable[[Tally], None] | None = None,
     told: Callable[[Problem], None] | None = None,
 ) -> Tally:
-    """Judge what has no verdict in `out` yet; `retry` judges undecided pairs again.
+    """Judge what has no verdict in `out` yet; `retry` judges undecided pairs again, `only` those of some digests.
 
     `told` hears of what is not judged, `report` of each verdict. A budget that is spent ends it cleanly.
     """
@@ -81,27 +82,30 @@ def run(  # noqa: PLR0913  # each is one thing
         begin(out, settings, "verdicts", seed=seed)
         before = past(out)
         done = before.decided if retry else before.decided | before.undecided.keys()
+        done = done if only is None else done - set(only)
         journal = Journal(out, skip=done, since=before.undecided)
         tally = Tally(said=report)
         threads = _Threads(judge_of(journal), journal, tally, workers)
-        threads.work(_fresh(pairs, done, tally, told))
+        threads.work(_fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, told))
     return tally
 
 
 def _fresh(
-    pairs: Iterable[Pair | Problem], done: Iterable[str], tally: Tally, told: Callable[[Problem], None] | None
+    pairs: Iterable[Pair | Problem],
+    is_wanted: Callable[[str], bool],
+    tally: Tally,
+    told: Callable[[Problem], None] | None,
 ) -> Iterator[Pair]:
-    known = done if isinstance(done, set | frozenset) else set(done)
     for pair in pairs:
         if isinstance(pair, Problem):
             tally.problems += 1
             if told:
                 told(pair)
-        elif pair.digest in known:
-            tally.before += 1
-        else:
+        elif is_wanted(pair.digest):
             tally.begin()
             yield pair
+        else:
+            tally.before += 1
 
 
 class _Threads:
@@ -131,10 +135,20 @@ class _Threads:
 
     def _some(self, pairs: Sequence[Pair]) -> list[Verdict]:
         judge = self._judge
-        verdicts = judge.judge_all(pairs) if isinstance(judge, Together) else [judge.judge(pair) for pair in pairs]
-        told = [line(pair, verdict, judge.name) for pair, verdict in zip(pairs, verdicts, strict=True)]
-        self._journal.put(*told)
-        return verdicts
+        if isinstance(judge, Together):
+            given = list(zip(pairs, judge.judge_all(pairs), strict=True))
+        else:
+            given = [(pair, verdict) for pair in pairs if (verdict := self._judged(pair))]
+        self._journal.put(*(line(pair, verdict, judge.name) for pair, verdict in given))
+        return [verdict for _, verdict in given]
+
+    def _judged(self, pair: Pair) -> Verdict | None:
+        """Return the verdict on a pair, None where it waits for an answer."""
+        try:
+            return self._judge.judge(pair)
+        except Deferred:
+            self._tally.waiting.add(pair.digest)
+            return None
 
     def _heard(self, running: set[Future[list[Verdict]]]) -> set[Future[list[Verdict]]]:
         """Wait for one of these; return those that still run."""

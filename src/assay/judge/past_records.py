@@ -30,6 +30,8 @@ class Past:
     cost: float = 0.0
     """What was paid for replies, in US dollars."""
     tokens: int = 0
+    batch_cost: float = 0.0
+    """Of the cost, what came with batches."""
 
 
 def past(file: Path) -> Past:
@@ -49,6 +51,7 @@ def _add(found: Past, number: int, record: dict[str, Any]) -> None:
         found.calls += 1
         found.cost += record["cost"] or 0.0
         found.tokens += record["tokens_in"] + record["tokens_out"]
+        found.batch_cost += (record["cost"] or 0.0) if record.get("batch") else 0.0
     if record["kind"] == "verdict":
         digest = record["pair"]
         found.undecided.pop(digest, None)

@@ -15,7 +15,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from assay.errors import BudgetSpent, ChatError, NoAnswer, StorageError
+from assay.errors import BudgetSpent, ChatError, Deferred, NoAnswer, StorageError
 from assay.judge.pairs import Pair
 from assay.judge.prompts import fill, load
 from assay.llm.schema import problems
@@ -138,7 +138,7 @@ class PairSession:
         """Ask the model; a failure that cost something is recorded as that."""
         try:
             got = self._chat.reply(prompt)
-        except BudgetSpent:
+        except (BudgetSpent, Deferred):
             raise
         except ChatError as error:
             took = {"tokens_in": error.tokens_in, "tokens_out": error.tokens_out, "cost": _priced(error.cost)}
@@ -159,6 +159,7 @@ class PairSession:
             "tokens_cached": got.tokens_cached,
             "shareable": round(prompt.shared / max(len(prompt.system) + len(prompt.text), 1), 4),
             "attempts": got.attempts,
+            "batch": got.batch,
         }
 
     def once(self, kind: str, asked: tuple[str, ...], work: Callable[[], dict[str, Any]]) -> Record:

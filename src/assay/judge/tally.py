@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.judge.pair_verdict import Verdict
 
@@ -23,6 +23,8 @@ class Tally:
     cost: float = 0.0
     unpriced: int = 0
     """Pairs of which nobody knows what they cost."""
+    waiting: set[str] = field(default_factory=set)
+    """Digests of pairs that wait for answers of a batch."""
     lost_in_a_row: int = 0
     last_reason: str = ""
     stopped: str = ""
@@ -63,6 +65,13 @@ class Tally:
         if self.said:
             self.said(self)
 
+    def followed_by(self, later: Tally) -> Tally:
+        """Return the counts of this wave and a later one."""
+        both = replace(later, before=self.before, problems=self.problems, began=self.began)
+        both.grades, both.paths = self.grades + later.grades, self.paths + later.paths
+        both.cost, both.unpriced = self.cost + later.cost, self.unpriced + later.unpriced
+        return both
+
     def line(self, total: int = 0) -> str:
         """Return where it stands; `total` is how many pairs there are, 0 where nobody knows."""
         done = self.before + self.judged + self.problems
@@ -71,6 +80,8 @@ class Tally:
             parts.append(f"${self.cost:.4f}")
         if self.undecided:
             parts.append(f"{self.undecided:,} undecided")
+        if self.waiting:
+            parts.append(f"{len(self.waiting):,} wait for a batch")
         if total > done and self.judged:
             parts.append(f"{lasting((total - done) / self.rate)} left")
         return ", ".join(parts)

@@ -36,6 +36,8 @@ class Budget:
         self.usd, self.tokens = usd, tokens
         self._spent = spent or Spend()
         self._reserved: dict[object, Spend] = {}
+        self._held = Spend()
+        """All of them together."""
         self._changed = threading.Condition()
 
     @property
@@ -52,21 +54,40 @@ class Budget:
                 if not self._reserved:
                     raise BudgetSpent(self._refusal(most))
                 self._changed.wait()
-            self._reserved[ticket] = most
+            self._hold(ticket, most)
         return ticket
+
+    def reserve_now(self, most: Spend) -> object | None:
+        """Set the most that a call takes aside, or return None where that has to wait for other calls."""
+        ticket = object()
+        with self._changed:
+            if not self._fits(most):
+                if not self._reserved:
+                    raise BudgetSpent(self._refusal(most))
+                return None
+            self._hold(ticket, most)
+        return ticket
+
+    def add(self, took: Spend) -> None:
+        """Count what was spent elsewhere."""
+        with self._changed:
+            self._spent = _sum(self._spent, took)
+
+    def _hold(self, ticket: object, most: Spend) -> None:
+        self._reserved[ticket] = most
+        self._held = _sum(self._held, most)
 
     def settle(self, ticket: object, took: Spend) -> None:
         """Spend what a call took and free the rest of what it had reserved."""
         with self._changed:
-            del self._reserved[ticket]
-            self._spent = Spend(self._spent.tokens + took.tokens, math.fsum((self._spent.usd, took.usd)))
+            most = self._reserved.pop(ticket)
+            self._held = _sum(self._held, Spend(-most.tokens, -most.usd)) if self._reserved else Spend()
+            self._spent = _sum(self._spent, took)
             self._changed.notify_all()
 
     def _fits(self, most: Spend) -> bool:
-        all_of_them = (self._spent, most, *self._reserved.values())
-        if sum(each.tokens for each in all_of_them) > self.tokens:
-            return False
-        return self.usd == math.inf or math.fsum(each.usd for each in all_of_them) <= self.usd
+        whole = _sum(self._spent, most, self._held)
+        return whole.tokens <= self.tokens and (self.usd == math.inf or whole.usd <= self.usd)
 
     def _refusal(self, most: Spend) -> str:
         limits = []
@@ -75,6 +96,10 @@ class Budget:
         if self.tokens < math.inf:
             limits.append(f"{self._spent.tokens} of {self.tokens:g} tokens, the next call may take {most.tokens}")
         return f"the budget is spent: {'; '.join(limits)}: what is done is kept, go on with a larger one"
+
+
+def _sum(*several: Spend) -> Spend:
+    return Spend(sum(each.tokens for each in several), math.fsum(each.usd for each in several))
 
 
 class BudgetedChat:

@@ -24,53 +24,63 @@ class ChatWire:
 
     def __init__(self, endpoint: Endpoint, pause_s: float) -> None:
         self._endpoint = endpoint
-        key = endpoint.key()
-        self._has_key = bool(key)
-        headers = {"authorization": f"Bearer {key}"} if key else {}
         options = HttpOptions(endpoint.options.timeout_s, pause_s=pause_s)
-        self._client = HttpClient(endpoint.name, endpoint.url, options, headers)
+        self._client = HttpClient(endpoint.name, endpoint.url, options, headers_for(endpoint))
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the body of a completion that has a message in it."""
         try:
             return self._client.ask_json(f"{self._endpoint.url}/chat/completions", question, _completion)
         except HttpError as error:
-            failure = self._failure(error)
+            failure = failure_of(self._endpoint, error)
         raise failure
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _failure(self, error: HttpError) -> ChatError:
-        """Return what an error of HTTP is to a chat."""
-        if error.may_pass:
-            return EndpointFailed(f"{error}: go on later", raw=error.what)
-        name, status, lower = self._endpoint.name, error.status, error.text.lower()
-        is_flagged = status == 403 and any(each in lower for each in _FLAGGED)
-        if (status in _REFUSED or status == _TOO_MANY or status < 400) and not is_flagged:
-            mend = "the account" if status == _TOO_MANY else _REFUSED.get(status, "the address")
-            message = f"{name} refused with {error.what}; check {mend}{self._about_key(status)}"
-            return EndpointRefused(message, raw=error.text)
-        return NoAnswer(f"{name} refused this request with {error.what}{_about_format(error.text)}", raw=error.text)
 
-    def _about_key(self, status: int) -> str:
-        if status not in {401, 403}:
-            return ""
-        if self._has_key:
-            return f" in {self._endpoint.key_variable}"
-        if self._endpoint.key_variable:
-            return f": {self._endpoint.key_variable} is not set"
-        return f": none was sent, for the address stands in the spec; set {BASE} to it, and {KEY}"
+def headers_for(endpoint: Endpoint) -> dict[str, str]:
+    """Return what says who asks."""
+    key = endpoint.key()
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def failure_of(endpoint: Endpoint, error: HttpError) -> ChatError:
+    """Return what an error of HTTP is to a chat."""
+    if error.may_pass:
+        return EndpointFailed(f"{error}: go on later", raw=error.what)
+    name, status, lower = endpoint.name, error.status, error.text.lower()
+    is_flagged = status == 403 and any(each in lower for each in _FLAGGED)
+    if (status in _REFUSED or status == _TOO_MANY or status < 400) and not is_flagged:
+        mend = "the account" if status == _TOO_MANY else _REFUSED.get(status, "the address")
+        message = f"{name} refused with {error.what}; check {mend}{_about_key(endpoint, status)}"
+        return EndpointRefused(message, raw=error.text)
+    return NoAnswer(f"{name} refused this request with {error.what}{_about_format(error.text)}", raw=error.text)
+
+
+def is_completion(body: Any) -> bool:
+    """Say whether a body has a message in it."""
+    try:
+        return isinstance(body["choices"][0]["message"], dict)
+    except (KeyError, IndexError, TypeError):
+        return False
+
+
+def _about_key(endpoint: Endpoint, status: int) -> str:
+    if status not in {401, 403}:
+        return ""
+    if endpoint.key():
+        return f" in {endpoint.key_variable}"
+    if endpoint.key_variable:
+        return f": {endpoint.key_variable} is not set"
+    return f": none was sent, for the address stands in the spec; set {BASE} to it, and {KEY}"
 
 
 def _completion(body: Any) -> dict[str, Any]:
     """Return a body with a message in it; any other is a ValueError."""
-    try:
-        if isinstance(body["choices"][0]["message"], dict):
-            return dict(body)
-    except (KeyError, IndexError, TypeError):
-        pass
+    if is_completion(body):
+        return dict(body)
     raise ValueError(f"no message: {printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN]!r}")
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from assay.errors import ChatError, InputError, NoAnswer, printable
 from assay.llm.chat_wire import ChatWire
-from assay.llm.prices import FREE, Spend
+from assay.llm.prices import BATCH, FREE, Spend
 from assay.llm.providers import Endpoint, endpoint
 from assay.llm.reply_json import read
 from assay.llm.schema import check, is_strict
@@ -73,10 +73,31 @@ class OpenAiChat:
         message = f"{self.name} gave no valid answer in {ANSWERS}; the last: {printable(problem)}"
         raise taken.with_cost(NoAnswer(message, raw=raw))
 
+    def question(self, prompt: Prompt) -> dict[str, Any]:
+        """Return what the endpoint is asked first."""
+        return self._question(self._messages(prompt), prompt)
+
+    def read_batch(self, body: dict[str, Any], prompt: Prompt) -> Reply:
+        """Return the answer that a batch has to a question; without a value it does not fit the schema."""
+        taken = _Taken(self._endpoint, BATCH)
+        taken.add(body)
+        value, _ = read(self._text(body, taken), prompt.schema)
+        return replace(taken.reply(value or {}, self._model(body), 0.0, 1), batch=True)
+
+    def batch_cost(self, body: dict[str, Any]) -> float:
+        """Return what an answer of a batch cost."""
+        taken = _Taken(self._endpoint, BATCH)
+        taken.add(body)
+        return taken.cost
+
+    def most_of_batch(self, prompt: Prompt) -> Spend:
+        """Return what one answer of a batch takes at most."""
+        asked, answered = _most_asked(prompt), self._endpoint.options.max_tokens
+        return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
+
     def most(self, prompt: Prompt) -> Spend:
-        """Return what a reply takes at most: a token is a byte of text or more, and each answer may be sent back."""
-        texts = (prompt.system, prompt.text, json.dumps(prompt.schema) * 2)
-        asked = sum(len(text.encode("utf-8", "replace")) for text in texts) + _OVERHEAD_TOKENS
+        """Return what a reply takes at most: each answer may be sent back."""
+        asked = _most_asked(prompt)
         answered = self._endpoint.options.max_tokens
         tokens_in = ANSWERS * asked + (ANSWERS - 1) * (answered + _MOST_SAID + _OVERHEAD_TOKENS)
         return Spend(tokens_in + ANSWERS * answered, self._endpoint.price.of(tokens_in, ANSWERS * answered))
@@ -131,14 +152,14 @@ class OpenAiChat:
 class _Taken:
     """What the answers to one prompt took together."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
+    def __init__(self, endpoint: Endpoint, factor: float = 1.0) -> None:
+        self._endpoint, self._price = endpoint, endpoint.price.times(factor)
         self.tokens_in = self.tokens_out = self.tokens_cached = 0
         self.cost = 0.0
 
     def add(self, body: dict[str, Any]) -> None:
         """Count one answer; one without a count makes the cost unknown, unless nothing costs anything."""
-        price = self._endpoint.price
+        price = self._price
         usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
         tokens_in, tokens_out = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
         cached = min(_cached(usage), tokens_in or 0)
@@ -147,7 +168,7 @@ class _Taken:
         paid = usage.get("cost") if self._endpoint.tells_cost else None
         if isinstance(paid, int | float) and 0 <= paid < math.inf:
             self.cost += float(paid)
-        elif price != FREE:
+        elif self._endpoint.price != FREE:
             known = tokens_in is not None and tokens_out is not None
             self.cost += price.of(tokens_in or 0, tokens_out or 0, cached) if known else math.nan
 
@@ -160,6 +181,12 @@ class _Taken:
         """Return an error that says what was taken before it."""
         error.tokens_in, error.tokens_out, error.cost = self.tokens_in, self.tokens_out, self.cost
         return error
+
+
+def _most_asked(prompt: Prompt) -> int:
+    """Return the most tokens that a question has: a token is a byte of text or more."""
+    texts = (prompt.system, prompt.text, json.dumps(prompt.schema) * 2)
+    return sum(len(text.encode("utf-8", "replace")) for text in texts) + _OVERHEAD_TOKENS
 
 
 def _cached(usage: dict[str, Any]) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +29,8 @@ from assay.runs.run_manifest import write_manifest
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+BATCHES = ".batches"
+"""How the folder ends in which a run keeps the batches that it asks."""
 _MANIFEST, _PROGRESS, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".lock", ".old"
 
 
@@ -121,8 +124,10 @@ def start_fresh(file: Path, option: str = "--out") -> None:
     if not file.exists():
         return
     with sole_writer(file, option):
-        for end in ("", _MANIFEST, _PROGRESS):
+        for end in ("", _MANIFEST, _PROGRESS, BATCHES):
             old = file.with_name(f"{file.name}{_OLD}{end}")
+            if old.is_dir():
+                shutil.rmtree(old)
             old.unlink(missing_ok=True)
             if (held := file.with_name(file.name + end)).exists():
                 held.replace(old)

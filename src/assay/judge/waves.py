@@ -1,0 +1,56 @@
+"""A campaign in waves, for models that answer later: all pairs go as far as they can, then what they wait for comes.
+
+A pair that meets a question without an answer is put off; the next wave finds its steps in the records and goes on.
+Each wave asks all that it can at once: all screens first, then all tests, and so on. Without such a model there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from assay.errors import ChatError
+from assay.judge import campaign
+from assay.judge.pair_verdict import Judge
+from assay.judge.pairs import Pair
+from assay.judge.steps import Steps
+from assay.judge.tally import Tally
+from assay.protocols import Say
+from assay.types import Problem
+
+
+class LaterChat(Protocol):
+    """A model whose answers come later."""
+
+    def submit(self) -> int:
+        """Send what was put off; return how much is under way."""
+
+    def collect(self, say: Say) -> None:
+        """Wait for what is under way."""
+
+
+def run_in_waves(  # noqa: PLR0913  # each is one thing
+    pairs_of: Callable[[], Iterable[Pair | Problem]],
+    judge_of: Callable[[Steps], Judge],
+    out: Path,
+    *,
+    later: Sequence[LaterChat],
+    say: Say,
+    told: Callable[[Problem], None] | None = None,
+    **options: Any,
+) -> Tally:
+    """Judge what has no verdict in `out` yet, wave by wave; the options are those of `campaign.run`."""
+    tally = wave = campaign.run(pairs_of(), judge_of, out, told=told, **options)
+    while wave.waiting and not wave.stopped:
+        try:
+            for chat in later:
+                chat.submit()
+            for chat in later:
+                chat.collect(say)
+        except ChatError as error:
+            return replace(tally, stopped=str(error), waiting=wave.waiting)
+        wave = campaign.run(pairs_of(), judge_of, out, **{**options, "only": wave.waiting})
+        tally = tally.followed_by(wave)
+    return tally

@@ -1,0 +1,225 @@
+"""A chat that asks in batches, at half price: a question is put off until the batch with it has been answered.
+
+Whoever asks gets `Deferred` and asks again later, as a campaign does that goes through its pairs in waves; what a wave
+has asked goes out together. Before anything is sent that may cost, it is on disk, so a killed process finds its batches
+again. What a batch does not answer is asked directly, at the full price: a line that failed, an answer that does not
+fit, and what two batches in a row have left out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from assay.errors import Deferred, EndpointFailed, EndpointRefused, NoAnswer, printable
+from assay.llm.batch_files import BatchFolder, BatchState
+from assay.llm.batch_wire import ENDED, BatchWire
+from assay.llm.budget import Budget
+from assay.llm.chat_wire import is_completion
+from assay.llm.fingerprint import fingerprint
+from assay.llm.openai import OpenAiChat
+from assay.llm.prices import Spend
+from assay.llm.schema import check
+from assay.protocols import Chat, Say
+from assay.types import Prompt, Reply
+
+_MOST_TRIES = 2
+"""Batches that a question is put into."""
+_FIRST_S, _GROWTH, _LONGEST_S = 1.0, 1.5, 60.0
+"""Pauses between looking how far a batch is."""
+_DOWNLOADS = 3
+_OK = 200
+_SHOWN = 300
+_NOT_BEGUN = ("batch_expired", "batch_cancelled")
+_FULL = ("token_limit_exceeded", "request_limit_exceeded")
+
+
+class BatchChat:
+    """A wrapper with the protocol of the chat that it asks where a batch has no answer."""
+
+    def __init__(  # noqa: PLR0913  # each is one thing
+        self,
+        asked: OpenAiChat,
+        wire: BatchWire,
+        folder: Path,
+        direct: Chat,
+        *,
+        budget: Budget | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Ask as `asked` would, over `wire`; `direct` is what falls back, which keeps to the budget by itself."""
+        self._asked, self._wire, self._direct, self._budget = asked, wire, direct, budget
+        self._folder = BatchFolder(folder)
+        self._sleep = sleep
+        self._reserved: dict[str, object] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the chat that is asked: the replies are the same."""
+        return self._asked.name
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return the answer of a batch, or put the question into the next one."""
+        check(prompt.schema)
+        key = fingerprint(prompt, self.name)
+        line = self._folder.answer(key)
+        if line is None:
+            if self._folder.tries(key) >= _MOST_TRIES:
+                return self._direct.reply(prompt)
+            self._put_off(key, prompt)
+            raise Deferred(f"the answer of {self.name} comes with a batch")
+        if "error" in line:
+            self._settle(key, Spend())
+            return self._direct.reply(prompt)
+        return self._taken(key, prompt, line["body"])
+
+    def submit(self) -> int:
+        """Send what was put off, and go on with batches of before; return how many are under way."""
+        self._folder.seal()
+        under_way = self._folder.open_states()
+        for state in under_way:
+            if not state.batch_id:
+                self._begin(state)
+        return len(under_way)
+
+    def collect(self, say: Say) -> None:
+        """Wait for all batches under way and keep what they answer."""
+        pause_s, told = _FIRST_S, ""
+        while left := self._folder.open_states():
+            lines = [self._look(state) for state in left]
+            if all(lines):
+                line = f"{self.name}: {'; '.join(filter(None, lines))}"
+                if line != told:
+                    say(line)
+                told = line
+                self._sleep(pause_s)
+                pause_s = min(pause_s * _GROWTH, _LONGEST_S)
+            elif not any(state.batch_id for state in left):
+                self._begin(left[0])
+
+    def paid(self) -> float:
+        """Return what all answers of all batches cost, whoever took them."""
+        bodies = (line["body"] for line in self._folder.all_answers() if "body" in line)
+        return math.fsum(cost for body in bodies if not math.isnan(cost := self._asked.batch_cost(body)))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._wire.close()
+        self._asked.close()
+
+    def _put_off(self, key: str, prompt: Prompt) -> None:
+        if self._folder.is_asked(key):
+            return
+        if self._budget:
+            ticket = self._budget.reserve_now(self._asked.most_of_batch(prompt))
+            if ticket is None:
+                return  # the answers under way make room, or end it
+            self._reserved[key] = ticket
+        self._folder.ask(key, self._asked.question(prompt))
+
+    def _settle(self, key: str, took: Spend) -> None:
+        ticket = self._reserved.pop(key, None)
+        if self._budget and ticket is not None:
+            self._budget.settle(ticket, took)
+
+    def _taken(self, key: str, prompt: Prompt, body: dict[str, Any]) -> Reply:
+        """Return an answer of a batch; one that does not fit is paid, and asked for directly."""
+        try:
+            got = self._asked.read_batch(body, prompt)
+        except NoAnswer as error:
+            self._settle(key, Spend(error.tokens_in + error.tokens_out, error.cost))
+            self._folder.forget(key)
+            raise
+        self._settle(key, Spend(got.tokens_in + got.tokens_out, got.cost))
+        if got.value:
+            return got
+        more = self._direct.reply(prompt)
+        return replace(
+            more,
+            tokens_in=more.tokens_in + got.tokens_in,
+            tokens_out=more.tokens_out + got.tokens_out,
+            cost=more.cost + got.cost,
+            attempts=more.attempts + 1,
+        )
+
+    def _begin(self, state: BatchState) -> None:
+        """Bring a batch to the endpoint, from wherever an earlier process left it."""
+        if not state.file_id:
+            state.file_id = self._wire.upload(f"{state.number:04}.jsonl", self._folder.questions(state))
+            self._folder.save(state)
+        if not state.batch_id and state.is_requested:
+            state.batch_id = self._wire.find(state.tag)
+        if not state.batch_id:
+            state.tag, state.is_requested = state.tag or uuid4().hex, True
+            self._folder.save(state)
+            state.batch_id = self._begun(state)
+        self._folder.save(state)
+
+    def _begun(self, state: BatchState) -> str:
+        try:
+            return self._wire.begin(state.file_id, state.tag)
+        except EndpointFailed:
+            found = self._wire.find(state.tag)
+            if not found:
+                raise
+            return found
+
+    def _look(self, state: BatchState) -> str:
+        """Return how far a batch is; nothing where it has ended, and what it answers is kept."""
+        if not state.batch_id:
+            return ""
+        told = self._wire.look_up(state.batch_id)
+        counts = told.get("request_counts") or {}
+        if told["status"] not in ENDED:
+            done = f"{counts.get('completed', 0) + counts.get('failed', 0):,} of {counts.get('total', 0):,}"
+            return f"batch {state.number} {told['status']}, {done} answered"
+        if told["status"] == "failed":
+            self._put_back(state, told)
+            return ""
+        state.status = told["status"]
+        self._folder.end(state, self._answers(state, told).values())
+        self._folder.save(state)
+        return ""
+
+    def _answers(self, state: BatchState, told: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return what came of the questions of a batch by their keys; a file that came truncated is fetched again."""
+        keys = set(self._folder.keys(state))
+        found: dict[str, dict[str, Any]] = {}
+        files = [told[name] for name in ("output_file_id", "error_file_id") if told.get(name)]
+        for _ in range(_DOWNLOADS):
+            lines = [line for file in files for line in self._wire.lines(file) if line["custom_id"] in keys]
+            seen = {line["custom_id"] for line in lines}
+            found = {line["custom_id"]: answer for line in lines if (answer := _answer(line))}
+            if seen == keys or told["status"] != "completed":
+                break
+        return found
+
+    def _put_back(self, state: BatchState, told: dict[str, Any]) -> None:
+        """Let a batch that the endpoint did not take be sent anew: later where too many wait, else by another run."""
+        state.batch_id = state.tag = state.file_id = ""
+        state.is_requested = False
+        self._folder.save(state)
+        problems = (told.get("errors") or {}).get("data") or [{}]
+        what = printable(str(problems[0].get("message") or problems[0].get("code") or "no reason"))
+        others = [each for each in self._folder.open_states() if each.batch_id]
+        if problems[0].get("code") not in _FULL:
+            raise EndpointRefused(f"{self.name} did not take the batch: {what}")
+        if not others:
+            raise EndpointFailed(f"{self.name} has no room for the batch ({what}): go on later")
+
+
+def _answer(line: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what came of a question; nothing where the batch ended before it."""
+    key, response, error = line["custom_id"], line.get("response") or {}, line.get("error") or {}
+    body = response.get("body")
+    if response.get("status_code") == _OK and is_completion(body):
+        return {"key": key, "body": body}
+    if error.get("code") in _NOT_BEGUN:
+        return None
+    return {"key": key, "error": printable(json.dumps(error or body))[:_SHOWN]}

@@ -1,0 +1,184 @@
+"""The batches of a campaign as files in a folder: what is asked, how far each batch is, and what came of it.
+
+`0001.jsonl` holds the questions of a batch as an endpoint reads them, whole or not at all; `0001.json` beside it says
+how far it is, and is written before the step that may cost something; `0001.answers.jsonl` has a line a question once
+it has ended. In memory stand keys and places alone. A question whose answer is of no use is forgotten, and may be asked
+anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.errors import StorageError
+from assay.io.files import replacing, write_json, write_rows
+from assay.runs.record import append_lines, read_lines
+
+MOST_QUESTIONS = 20_000
+MOST_BYTES = 50_000_000
+"""Of one batch; endpoints take 50,000 questions and 200 MB, and the file is in memory while it is sent."""
+_KEY = re.compile(rb'\{"custom_id": "(\w+)"')
+_FORGOTTEN = "forgotten.jsonl"
+_ANSWERS = ".answers.jsonl"
+
+
+@dataclass(slots=True)
+class BatchState:
+    """How far a batch is; what is empty has not come yet."""
+
+    number: int
+    tag: str = ""
+    """By which the endpoint's list names it, should its answer get lost."""
+    file_id: str = ""
+    is_requested: bool = False
+    """Whether the endpoint may have been told to begin."""
+    batch_id: str = ""
+    status: str = ""
+    """As the endpoint says it, once it has ended."""
+
+
+class BatchFolder:
+    """The batches of one model; several threads may ask."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._asked: dict[str, int] = {}
+        self._places: dict[str, tuple[int, int]] = {}
+        self._tries: Counter[str] = Counter()
+        self._waiting: dict[str, bytes] = {}
+        self._bytes = 0
+        folder.mkdir(parents=True, exist_ok=True)
+        for state in self.states():
+            self._index(state)
+        for record in read_lines(folder / _FORGOTTEN):
+            self._drop(record["key"])
+
+    def states(self) -> list[BatchState]:
+        """Return all batches, in their order."""
+        numbers = sorted(int(file.stem) for file in self._folder.glob("[0-9]*.jsonl") if file.stem.isdigit())
+        return [self._state(number) for number in numbers]
+
+    def open_states(self) -> list[BatchState]:
+        """Return the batches that have not ended."""
+        return [state for state in self.states() if not self._answers_of(state.number).exists()]
+
+    def is_asked(self, key: str) -> bool:
+        """Say whether a question waits for its batch, or for the answer."""
+        with self._lock:
+            return key in self._asked or key in self._waiting
+
+    def tries(self, key: str) -> int:
+        """Return how many batches ended without an answer to a question."""
+        return self._tries[key]
+
+    def ask(self, key: str, question: Mapping[str, Any]) -> None:
+        """Put a question into the next batch; one that is full is written."""
+        line = _line(key, question)
+        with self._lock:
+            if key in self._waiting or key in self._asked:
+                return
+            if len(self._waiting) >= MOST_QUESTIONS or self._bytes + len(line) > MOST_BYTES:
+                self._write()
+            self._waiting[key] = line
+            self._bytes += len(line)
+
+    def seal(self) -> None:
+        """Write the questions that wait as a batch."""
+        with self._lock:
+            if self._waiting:
+                self._write()
+
+    def questions(self, state: BatchState) -> bytes:
+        """Return the questions of a batch as an endpoint reads them."""
+        return self._file(state.number).read_bytes()
+
+    def keys(self, state: BatchState) -> list[str]:
+        """Return the keys of the questions of a batch."""
+        return [found[1].decode() for line in self.questions(state).splitlines() if (found := _KEY.match(line))]
+
+    def save(self, state: BatchState) -> None:
+        """Write down how far a batch is; it is on disk when this returns."""
+        write_json(self._file(state.number).with_suffix(".json"), asdict(state))
+
+    def end(self, state: BatchState, answers: Iterable[Mapping[str, Any]]) -> None:
+        """Write what came of the questions of a batch, by `key`; one that is not named had no answer."""
+        write_rows(self._answers_of(state.number), answers)
+        with self._lock:
+            self._index(state)
+
+    def answer(self, key: str) -> dict[str, Any] | None:
+        """Return what came of a question: its `body` or its `error`; None where nothing did yet."""
+        with self._lock:
+            place = self._places.get(key)
+        if place is None:
+            return None
+        with self._answers_of(place[0]).open("rb") as lines:
+            lines.seek(place[1])
+            found: dict[str, Any] = json.loads(lines.readline())
+        return found
+
+    def all_answers(self) -> Iterator[dict[str, Any]]:
+        """Yield what came of all questions of all batches."""
+        for state in self.states():
+            yield from read_lines(self._answers_of(state.number))
+
+    def forget(self, key: str) -> None:
+        """Let a question be asked anew; this is on disk when it returns."""
+        append_lines(self._folder / _FORGOTTEN, [{"key": key, "batch": self._places[key][0]}])
+        with self._lock:
+            self._drop(key)
+
+    def _drop(self, key: str) -> None:
+        self._places.pop(key, None)
+
+    def _write(self) -> None:
+        """Write the batch that waits, with nothing done about it."""
+        number = max((state.number for state in self.states()), default=0) + 1
+        with replacing(self._file(number)) as beside:
+            beside.write_bytes(b"".join(self._waiting.values()))
+        self._asked.update(dict.fromkeys(self._waiting, number))
+        self._waiting, self._bytes = {}, 0
+
+    def _index(self, state: BatchState) -> None:
+        keys = self.keys(state)
+        answers = self._answers_of(state.number)
+        if not answers.exists():
+            self._asked.update(dict.fromkeys(keys, state.number))
+            return
+        place = 0
+        with answers.open("rb") as lines:
+            for line in lines:
+                self._places[json.loads(line)["key"]] = (state.number, place)
+                place += len(line)
+        for key in keys:
+            self._asked.pop(key, None)
+            self._tries[key] += self._places.get(key, (0, 0))[0] != state.number
+
+    def _state(self, number: int) -> BatchState:
+        file = self._file(number).with_suffix(".json")
+        if not file.exists():
+            return BatchState(number)
+        try:
+            return BatchState(**json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise StorageError(f"cannot read {file}, which says how far a batch is: {error}") from error
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"{number:04}.jsonl"
+
+    def _answers_of(self, number: int) -> Path:
+        return self._folder / f"{number:04}{_ANSWERS}"
+
+
+def _line(key: str, question: Mapping[str, Any]) -> bytes:
+    """Return a line of a batch, which begins with its key."""
+    whole = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": question}
+    return (json.dumps(whole) + "\n").encode()

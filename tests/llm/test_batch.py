@@ -1,0 +1,223 @@
+"""Questions in batches, against a server on loopback: what is answered, what falls back, what is never paid twice."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("httpx", reason="the api extra is not installed")
+
+from assay.errors import BudgetSpent, Deferred, EndpointFailed, EndpointRefused, NoAnswer
+from assay.llm.batch_chat import BatchChat
+from assay.llm.batch_wire import BatchWire
+from assay.llm.budget import Budget
+from assay.llm.openai import OpenAiChat
+from assay.llm.providers import endpoint
+from assay.types import Prompt
+from endpoint_server import Play
+
+GOOD = {"grade": 1, "reason": "it adds"}
+SPEC = "gpt-x?usd_in=1&usd_out=10"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "records.jsonl.batches"
+
+
+@pytest.fixture
+def opened(server, folder):  # noqa: ARG001  the server is named by the environment
+    """Return a function that opens the chat as a new process does."""
+
+    def make(spec: str = SPEC, **more) -> BatchChat:
+        asked = OpenAiChat(endpoint("openai", spec), pause_s=0.001)
+        wire = BatchWire(endpoint("openai", spec), pause_s=0.001)
+        return BatchChat(asked, wire, folder, asked, sleep=lambda _: None, **more)
+
+    return make
+
+
+def put_off(chat: BatchChat, *prompts: Prompt) -> None:
+    for prompt in prompts:
+        with pytest.raises(Deferred):
+            chat.reply(prompt)
+
+
+def ask(chat: BatchChat, *prompts: Prompt) -> list:
+    put_off(chat, *prompts)
+    chat.submit()
+    chat.collect(lambda _: None)
+    return [chat.reply(prompt) for prompt in prompts]
+
+
+def test_questions_come_back_with_their_answers_at_half_the_price(opened, prompt, server):
+    prompts = [prompt(f"code {number}") for number in range(5)]
+    replies = ask(opened(), *prompts, prompts[0])
+    assert [reply.value for reply in replies] == [GOOD] * 6
+    assert replies[0].cost == pytest.approx((100 + 100) * 1e-6 / 2)
+    assert replies[0].batch
+    assert len(server.batches.batches) == 1
+    assert server.batches.paid.total() == 5
+    assert not server.questions, "nothing was asked directly"
+    (content,) = [raw for raw in server.batches.files.values() if b"/v1/chat/completions" in raw]
+    line = json.loads(content.splitlines()[0])
+    assert line["body"]["messages"][1]["content"] == "code 0"
+    assert line["body"]["response_format"]["type"] == "json_schema"
+
+
+@pytest.mark.parametrize("moment", ["put off", "uploaded", "told", "begun", "under way", "fetched"])
+def test_a_process_that_dies_at_any_moment_is_followed_by_one_that_pays_nothing_twice(opened, prompt, server, moment):
+    prompts = [prompt(f"code {number}") for number in range(4)]
+    first = opened()
+    put_off(first, *prompts)
+    dies = {
+        "uploaded": lambda method, path: (400, b"{}") if (method, path) == ("POST", "/batches") else None,
+        "told": lambda _, path: (400, b"{}") if path == "/batches" else None,
+    }
+    server.batches.fault = dies.get(moment, lambda *_: None)
+    if moment == "begun":  # the answer is lost, and so is the list that would name it
+        server.batches.lost = lambda _, path: (400, b"{}") if path == "/batches" else None
+    if moment in dies or moment == "begun":
+        with pytest.raises(NoAnswer):
+            first.submit()
+    elif moment != "put off":
+        first.submit()
+    if moment == "fetched":
+        first.collect(lambda _: None)
+    server.batches.fault = server.batches.lost = lambda *_: None
+    second = opened()
+    if moment != "fetched":
+        put_off(second, *prompts)
+    second.submit()
+    second.collect(lambda _: None)
+    assert [second.reply(each).value for each in prompts] == [GOOD] * 4
+    assert set(server.batches.paid.values()) == {1}
+    assert len(server.batches.batches) == 1
+
+
+def test_a_batch_whose_beginning_got_no_answer_is_found_in_the_list(opened, prompt, server):
+    lost = [(500, b"broken")]
+    server.batches.lost = lambda method, path: lost.pop() if lost and (method, path) == ("POST", "/batches") else None
+    assert ask(opened(), prompt())[0].value == GOOD
+    assert len(server.batches.batches) == 1
+    assert server.batches.asked.count("POST /batches") == 1
+
+
+@pytest.mark.parametrize("status", [429, 500])
+def test_endpoints_that_are_busy_are_asked_again(opened, prompt, server, status):
+    faults = {"/files": 2, "/batches/batch_0": 2}
+
+    def fault(_, path):
+        if faults.get(path, 0):
+            faults[path] -= 1
+            return status, b"later"
+        return None
+
+    server.batches.fault = fault
+    assert ask(opened(), prompt())[0].value == GOOD
+    assert server.batches.paid.total() == 1
+
+
+def test_a_beginning_that_is_refused_for_now_is_told_and_the_next_run_begins_it(opened, prompt, server):
+    server.batches.fault = lambda method, path: (429, b"busy") if (method, path) == ("POST", "/batches") else None
+    first = opened()
+    put_off(first, prompt())
+    with pytest.raises(EndpointFailed, match="go on later"):
+        first.submit()
+    server.batches.fault = lambda *_: None
+    second = opened()
+    second.submit()
+    second.collect(lambda _: None)
+    assert second.reply(prompt()).value == GOOD
+    assert len(server.batches.batches) == 1
+
+
+def test_a_line_that_failed_is_asked_directly(opened, prompt, server):
+    server.batches.lines = lambda body: "error" if "code 1" in body["messages"][1]["content"] else ""
+    replies = ask(opened(), prompt("code 0"), prompt("code 1"))
+    assert [reply.value for reply in replies] == [GOOD] * 2
+    assert [reply.batch for reply in replies] == [True, False]
+    assert [question["messages"][1]["content"] for question in server.questions] == ["code 1"]
+
+
+def test_what_expired_goes_into_the_next_batch_and_then_is_asked_directly(opened, prompt, server):
+    server.batches.ending = "expired"
+    chat = opened()
+    for _ in range(2):
+        put_off(chat, prompt())
+        chat.submit()
+        chat.collect(lambda _: None)
+    assert chat.reply(prompt()).value == GOOD
+    assert (len(server.batches.batches), len(server.questions), server.batches.paid.total()) == (2, 1, 0)
+
+
+def test_an_output_that_was_truncated_on_the_way_is_fetched_again(opened, prompt, server):
+    cuts = [0]
+
+    def lost(_, path):
+        if path.endswith("/content") and not cuts[0]:
+            cuts[0] = 1
+            whole = server.batches.files[path.split("/")[2]]
+            return 200, whole[: len(whole) // 2]
+        return None
+
+    server.batches.lost = lost
+    replies = ask(opened(), *[prompt(f"code {number}") for number in range(4)])
+    assert [reply.value for reply in replies] == [GOOD] * 4
+    assert server.batches.paid.total() == 4
+    assert not server.questions
+
+
+def test_an_answer_that_does_not_fit_is_paid_and_asked_directly(opened, prompt, server):
+    server.plays = [Play(text="I think so")]
+    (reply,) = ask(opened(), prompt())
+    assert reply.value == GOOD
+    assert (reply.attempts, reply.tokens_in) == (2, 200)
+    assert reply.cost == pytest.approx(200e-6 * 1.5)
+
+
+def test_a_model_that_declines_is_asked_anew_only_when_somebody_wants_it(opened, prompt, server):
+    server.plays = [Play(refusal="no")]
+    chat = opened()
+    with pytest.raises(NoAnswer, match="declined") as raised:
+        ask(chat, prompt())
+    assert raised.value.cost == pytest.approx(100e-6)
+    assert ask(opened(), prompt())[0].value == GOOD
+
+
+def test_a_batch_that_is_refused_says_why_and_is_sent_anew_by_the_next_run(opened, prompt, server):
+    server.batches.ending = "failed"
+    chat = opened()
+    put_off(chat, prompt())
+    chat.submit()
+    with pytest.raises(EndpointRefused, match="no such model"):
+        chat.collect(lambda _: None)
+    server.batches.ending = "completed"
+    second = opened()
+    second.submit()
+    second.collect(lambda _: None)
+    assert second.reply(prompt()).value == GOOD
+
+
+def test_a_budget_ends_before_a_batch_that_might_pass_it(opened, prompt, server):
+    prompts = [prompt(f"code {number}") for number in range(10)]
+    most = opened("gpt-x?usd_in=1&usd_out=10&max_tokens=20")._asked.most_of_batch(prompts[0]).usd
+    chat = opened("gpt-x?usd_in=1&usd_out=10&max_tokens=20", budget=Budget(usd=1.5 * most))
+
+    def wave() -> None:
+        for each in prompts:
+            with suppress(Deferred):
+                chat.reply(each)
+        chat.submit()
+        chat.collect(lambda _: None)
+
+    wave()
+    assert server.batches.paid.total() == 1, "the others wait for what the first takes"
+    with pytest.raises(BudgetSpent):
+        deque(iter(wave, 1), maxlen=0)
+    assert 1 < server.batches.paid.total() < 10
+    assert server.batches.paid.total() * 100e-6 <= 1.5 * most
