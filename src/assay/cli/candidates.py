@@ -46,6 +46,9 @@ class CandidatesOptions:
         metavar="FILE",
         help="Where pairs go; an interrupted run continues there.",
     )
+    page: Path | None = option(
+        "--page", type=FILE, metavar="FILE.html", help="Also write a page with the overlap and, drawn, the depth."
+    )
     fresh: bool = options.fresh()
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
@@ -81,6 +84,10 @@ def candidates(given: CandidatesOptions) -> None:
     report = partial(say_problems, every=given.verbose)
     with progress() as watch:
         choice = choose_pairs((given.queries, given.corpus), given.out, options, report=report, progress=watch)
+    if given.page:
+        from assay.cli.candidates_page import write
+
+        write(choice, given.page)
     fields = _as_dict(choice, given.out)
     click.echo(dumps(fields) if given.form == "json" else "\n".join(_text(fields)))
 

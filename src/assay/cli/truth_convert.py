@@ -27,7 +27,16 @@ class TruthConvertOptions:
     form: str = option("--from", default="", metavar="FORM", help=f"The format of IN.  {_FORM}")
     to: str = option("--to", default="", metavar="FORM", help=f"The format of OUT.  {_FORM}")
     corpus: Path | None = options.corpus_of(
-        "The checkout that IN speaks of: with it, symbols become the lines that they name there."
+        "The checkout that IN speaks of, where symbols become lines; or CodeSearchNet's corpus files, whose functions "
+        "its annotations name by URL."
+    )
+    match: int = option(
+        "--match",
+        type=click.IntRange(min=0),
+        default=0,
+        metavar="GRADE",
+        show_default=False,
+        help="Keep only pairs that a judge gave GRADE or more, with their queries and documents.  [default: all]",
     )
     lossy: bool = flag("--lossy", help="Drop what OUT cannot hold, and say what that is.")
     split: bool = flag("--split", help="Make OUT a folder with a file for each repository and commit.")
@@ -41,17 +50,21 @@ def convert(given: TruthConvertOptions) -> None:
     Formats are jsonl (Assay's own, which can hold everything), octocode, trec, beir, cosqa, cosqaplus, csn, and
     swebench, which is read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot be used
     are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the commit of
-    IN.
+    IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes the 399
+    pairs of 95 queries on which CoSQA+ tests models.
 
     Exits 0 if OUT is written, 2 on an error.
     """
     from assay.cli.workspaces import say
+    from assay.truth.join_corpus import at_least, joined
     from assay.truth.target_places import resolved
     from assay.truth.truth_formats import read, write
 
     reading = read(given.source, given.form)
     if given.corpus:
-        reading = resolved(reading, given.corpus)
+        reading = (joined if _holds_functions(given.corpus) else resolved)(reading, given.corpus)
+    if given.match:
+        reading = at_least(reading, given.match)
     to = given.to or ("jsonl" if given.split else "")
     dropped = dict.fromkeys(
         loss
@@ -64,6 +77,16 @@ def convert(given: TruthConvertOptions) -> None:
     click.echo(f"{_summary(reading)} written to {given.target}")
     if dropped:
         say(f"dropped: {', '.join(dropped)}")
+
+
+def _holds_functions(corpus: Path) -> bool:
+    """Say whether a corpus is CodeSearchNet's files and not a checkout."""
+    from assay.truth.truth_formats import UnknownFormat, form_of
+
+    try:
+        return form_of(corpus) == "csncorpus"
+    except UnknownFormat:
+        return False
 
 
 def _parts(truth: Truth, target: Path, to: str, *, split: bool) -> list[tuple[Truth, Path]]:

@@ -15,6 +15,8 @@ from typing import Any
 CLEAR = frozenset({"screen"})
 PUBLISHED = {
     "pairs": 412_080,
+    "codes": 132_952,
+    "code_length": 378.052,
     "cost_a_pair": 0.00062,
     "seconds_clear": 10.0,
     "seconds_unclear": 50.0,

@@ -236,10 +236,12 @@ def _heat(figure: Heat) -> Drawing:
 
 
 def _bars(figure: Bars) -> Drawing:
-    drawing, grid = _grid(1, len(figure.panels), 3.6, width=9)
+    most = max((len(panel.names) for panel in figure.panels), default=0)
+    drawing, grid = _grid(1, len(figure.panels), max(3.6, 1.0 + 0.2 * most), width=9)
     for axes, panel in zip(grid, figure.panels, strict=True):
         _bar_panel(axes, panel, figure)
-    grid[0].legend(frameon=False)
+    if len(figure.groups) > 1:
+        grid[0].legend(frameon=False)
     return drawing
 
 

@@ -21,6 +21,7 @@ FORMATS = {
     "jsonl": ("assay.truth.formats.jsonl_truth", "our own JSON lines, which hold everything"),
     "octocode": ("assay.truth.formats.octocode", "CSV of query,result1..n with path:start-end:grade"),
     "csn": ("assay.truth.formats.csn", "CodeSearchNet's annotations"),
+    "csncorpus": ("assay.truth.formats.csn_corpus", "CodeSearchNet's corpus files, which hold no queries (read only)"),
     "swebench": ("assay.truth.formats.swebench", "instances of SWE-bench or Loc-Bench (read only)"),
     "cosqaplus": ("assay.truth.formats.cosqaplus", "CoSQA+'s folder of JSON files"),
     "cosqa": ("assay.truth.formats.cosqa", "CoSQA's JSON, as CoCLR has it"),

@@ -73,13 +73,20 @@ def write(truth: Truth, path: Path) -> None:
     files.write(path, _rows(truth, queries), errors="strict")
 
 
+def url_of(target: str) -> str:
+    """Return the address of some lines of a file on GitHub, empty where a target is something else."""
+    found = _TARGET.fullmatch(target)
+    return f"{_HOST}{quote(found[1])}#L{found[2]}-L{found[3]}" if found else ""
+
+
 def _rows(truth: Truth, queries: Mapping[str, Query]) -> Iterator[str]:
     yield csv_row(_COLUMNS)
     for each in truth.judgments:
-        if found := _TARGET.fullmatch(each.target):
+        if _TARGET.fullmatch(each.target):
             query = queries[each.query_id]
-            url = f"{_HOST}{quote(found[1])}#L{found[2]}-L{found[3]}"
-            yield csv_row((query.tags.get("language", ""), query.text, url, str(each.grade), each.reason))
+            yield csv_row(
+                (query.tags.get("language", ""), query.text, url_of(each.target), str(each.grade), each.reason)
+            )
 
 
 def _take(
