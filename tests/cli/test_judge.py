@@ -47,7 +47,7 @@ def test_pairs_are_labelled_and_told(judge, assay, tmp_path: Path):
     assert (told["before"], told["judged"]) == (3, 0)
     ran = assay("judge", "accounts", tmp_path / "records.jsonl", "--pairs", "3000")
     assert "labels: 1 1, 0 2, undecided 0" in ran.out
-    assert "3,000 pairs like these: 4,000 calls, 0.1 M tokens, $6.00" in ran.out
+    assert "3,000 pairs like these: 4,000 calls, 0.1 M tokens read and 0.0 M written, $6.00" in ran.out
     assert "the bottleneck is the model's answers" in ran.out
     ran = assay("judge", "replay", tmp_path / "records.jsonl")
     assert (ran.status, ran.out) == (0, "3 verdicts are the same, 0 differ, 0 had failed and have no steps\n")

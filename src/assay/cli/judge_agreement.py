@@ -12,10 +12,15 @@ import click
 
 from assay.cli.command import COUNT, FILE, argument, command, form, option, shared, verbose
 from assay.cli.options import GateOptions, PairSampleOptions
+from assay.io.unpack import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.bench.results import Results
+    from assay.judge.accounts import CampaignCosts
     from assay.judge.annotators import Annotator, Key
+    from assay.judge.label_agreement import LabelAgreement
     from assay.types import Problem
 
 
@@ -58,8 +63,8 @@ def agreement(given: JudgeAgreementOptions) -> int:
 
     NAME=FILE gives an annotator a name. Prints accuracy, precision, recall, F1 and Cohen's kappa against the truth,
     kappa of every two annotators, Krippendorff's nominal alpha of all, and pairs with two labels: who gave which
-    label and why. Brackets hold 95% bootstrap intervals over queries; those of fractions are at least as wide as
-    Wilson's. Pairs that somebody left undecided are counted.
+    label and why; of records also calls, tokens, cost and time. Brackets hold 95% bootstrap intervals over queries;
+    those of fractions are at least as wide as Wilson's. Pairs that somebody left undecided are counted.
 
     With --gold, --fail-under takes of_all, accuracy, precision, recall, f1 or kappa, of the first annotator or as
     NAME:kappa=0.6; --baseline compares which of all pairs are right, query by query, with an earlier results.json.
@@ -71,6 +76,7 @@ def agreement(given: JudgeAgreementOptions) -> int:
     from assay.cli.answer import dumps
     from assay.cli.judge_agreement_text import as_dict, as_text
     from assay.cli.workspaces import say
+    from assay.judge.accounts import costs_as_json
     from assay.judge.label_agreement import compare, labels_of
     from assay.judge.sample_labels import sample_labels
 
@@ -89,14 +95,16 @@ def agreement(given: JudgeAgreementOptions) -> int:
     annotators, truth = sample_labels(annotators, truth, sample)
     found = compare(annotators, truth, match=given.match, texts=texts)
     reasons = {each.name: each.reasons for each in (*truth, *annotators)}
+    costs = dict(_costs(given.labels, found))
     if given.form == "json":
-        click.echo(dumps({**as_dict(found, reasons, texts), "problems": [str(problem) for problem in problems]}))
+        told = {**as_dict(found, reasons, texts), "costs": {name: costs_as_json(each) for name, each in costs.items()}}
+        click.echo(dumps({**told, "problems": [str(problem) for problem in problems]}))
     else:
-        click.echo("\n".join(as_text(found, reasons, texts, show=given.show, problems=len(problems))))
+        click.echo("\n".join(as_text(found, reasons, texts, costs, show=given.show, problems=len(problems))))
     if given.out:
         from assay.cli.judge_agreement_page import write
 
-        write(found, reasons, texts, given.out)
+        write(found, reasons, texts, costs, given.out)
         say(f"written to {given.out}")
     if given.results or given.gating.floors or given.gating.baseline:
         labels = labels_of(annotators, truth, match=given.match, texts=texts)
@@ -116,12 +124,31 @@ def _measured(held: Results, out: Path | None) -> Results:
     return held
 
 
+def _costs(labels: tuple[str, ...], found: LabelAgreement) -> Iterator[tuple[str, CampaignCosts]]:
+    """Yield what those annotators took that are records of a campaign."""
+    from assay.judge.accounts import accounts
+    from assay.judge.past_records import is_records, verdicts
+
+    for spec in labels:
+        file, name = _named(spec)
+        if is_records(file) and name in found.counts:
+            yield name, accounts(verdicts(file))
+
+
+def _named(spec: str) -> tuple[Path, str]:
+    """Return the file of FILE or NAME=FILE, and what its only annotator is called."""
+    name, equals, file = spec.partition("=")
+    if equals and not Path(spec).exists():
+        return Path(file), name
+    return Path(spec), plain(Path(spec)).stem
+
+
 def _read(spec: str, texts: dict[Key, tuple[str, str]], problems: list[Problem]) -> list[Annotator]:
     """Read a file given as FILE or NAME=FILE."""
     from assay.judge.annotators import read
 
-    name, equals, file = spec.partition("=")
-    found = read(Path(file), name) if equals and not Path(spec).exists() else read(Path(spec))
+    file, name = _named(spec)
+    found = read(file, name if file != Path(spec) else "")
     for key, two in found.texts.items():
         texts.setdefault(key, two)
     problems += found.problems

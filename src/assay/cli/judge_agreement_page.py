@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.cli.judge_agreement_text import MARKS, Reasons, estimate, tables
+from assay.cli.judge_agreement_text import MARKS, Costs, Reasons, estimate, tables
 from assay.judge.label_agreement import LabelAgreement, LabelDifference, Texts
 from assay.report.document import Choice, Detail, Entries, ListEntry, Report, Section, words
 from assay.report.plain_text import cell_text
@@ -16,12 +16,12 @@ _MOST = 1_000
 _COLORS: dict[int | None, Mark] = {1: "good", 0: "bad", None: ""}
 
 
-def write(found: LabelAgreement, reasons: Reasons, texts: Texts, path: Path) -> None:
+def write(found: LabelAgreement, reasons: Reasons, texts: Texts, costs: Costs, path: Path) -> None:
     """Write the page; one that is there is replaced at once or not at all."""
-    write_page(report_of(found, reasons, texts), path)
+    write_page(report_of(found, reasons, texts, costs), path)
 
 
-def report_of(found: LabelAgreement, reasons: Reasons, texts: Texts) -> Report:
+def report_of(found: LabelAgreement, reasons: Reasons, texts: Texts, costs: Costs) -> Report:
     """Return how far labels agree, and each pair that they divide."""
     total, shown = len(found.differences), found.differences[:_MOST]
     names = list(dict.fromkeys(name for each in shown for name in each.said))
@@ -29,7 +29,7 @@ def report_of(found: LabelAgreement, reasons: Reasons, texts: Texts) -> Report:
     entries = tuple(_entry(each, reasons, texts, names) for each in shown)
     cut = [words(f"The {_MOST:,} most divided are shown; JSON has all.", "note")] if total > _MOST else []
     pairs = Section("pairs", "Pairs", (*cut, Entries("pair", "pair", (by,), entries)))
-    agreement = Section("agreement", "Agreement", tuple(tables(found)))
+    agreement = Section("agreement", "Agreement", tuple(tables(found, costs)))
     title = f"{total:,} pairs labelled in two ways"
     return Report(title, "Assay judge", tuple(_facts(found)), (agreement, pairs), "Written by Assay.")
 

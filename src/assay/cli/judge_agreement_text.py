@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from math import isnan
+from types import MappingProxyType
 from typing import Any
 
 from assay.errors import counted, printable
+from assay.judge.accounts import CampaignCosts
 from assay.judge.annotators import Key
 from assay.judge.label_agreement import LabelAgreement, LabelDifference, Texts
 from assay.measure.agreement import Estimate
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
-from assay.report.table import Column, Count, Number, Phrase, Rows, Table, fraction
+from assay.report.table import Cell, Column, Count, Number, Phrase, Rows, Table, fraction
 
+Costs = Mapping[str, CampaignCosts]
+"""By annotator, what those took that are records of a campaign."""
+NO_COSTS: Costs = MappingProxyType({})
 Reasons = Mapping[str, Mapping[Key, str]]
 MARKS = {1: "match", 0: "no match", None: "undecided"}
 _LINES, _WIDEST = 8, 110
@@ -31,12 +36,14 @@ def as_dict(found: LabelAgreement, reasons: Reasons, texts: Texts) -> dict[str, 
     return dict(plain)
 
 
-def as_text(found: LabelAgreement, reasons: Reasons, texts: Texts, *, show: int, problems: int) -> Iterator[str]:
+def as_text(
+    found: LabelAgreement, reasons: Reasons, texts: Texts, costs: Costs = NO_COSTS, *, show: int, problems: int
+) -> Iterator[str]:
     """Yield lines for people."""
     yield f"{counted(found.pairs, 'pair')} of {counted(found.queries, 'query')}" + (
         f"; {problems:,} rows cannot be used" if problems else ""
     )
-    for table in tables(found):
+    for table in tables(found, costs):
         yield from ("", *([one_line(table.title)] if table.title else []), *table_lines(table, indent=""))
     if found.kappas:
         alpha = cell_text(estimate(found.alpha))
@@ -45,8 +52,8 @@ def as_text(found: LabelAgreement, reasons: Reasons, texts: Texts, *, show: int,
     yield from _differences(found, reasons, texts, show)
 
 
-def tables(found: LabelAgreement) -> Iterator[Table]:
-    """Yield how labels spread, how far they agree with the truth, and with one another."""
+def tables(found: LabelAgreement, costs: Costs) -> Iterator[Table]:
+    """Yield how labels spread, how far they agree with the truth, and with one another, and what they took."""
     columns = (Column("annotator", words=True), *map(Column, ("match", "no match", "undecided", "absent")))
     named = (("(the truth)", found.true), *found.counts.items())
     yield Table(
@@ -62,6 +69,30 @@ def tables(found: LabelAgreement) -> Iterator[Table]:
         yield _against(found)
     if found.kappas:
         yield _together(found)
+    if costs:
+        yield _costs(costs)
+
+
+def _costs(costs: Costs) -> Table:
+    heads = ("pairs", "calls", "tokens", "$ a pair", "$", "model s", "sandbox s", "programs that run")
+    rows: list[tuple[Cell, ...]] = []
+    for name, made in costs.items():
+        pairs, usd = max(made.pairs, 1), made.total("cost")
+        priced = made.total("unpriced") < made.pairs
+        rows.append(
+            (
+                Phrase(name),
+                Count(made.pairs),
+                Number(made.total("calls") / pairs, digits=2),
+                Number((made.total("tokens_in") + made.total("tokens_out")) / pairs, digits=0),
+                Number(usd / pairs if priced else None, digits=6),
+                Number(usd if priced else None, digits=2),
+                Number(made.total("model_s") / pairs, digits=2),
+                Number(made.total("sandbox_s") / pairs, digits=2),
+                fraction(made.executable / made.ran if made.ran else None, digits=1),
+            )
+        )
+    return Table("What a pair took", (Column("annotator", words=True), *map(Column, heads)), tuple(rows))
 
 
 def estimate(one: Estimate) -> Number:

@@ -1,7 +1,8 @@
 """A code in, whether a test could call it and look at what comes back: the corpus filter of CoSQA+ (II-B).
 
-Its rule is a function node "with at least one input parameter and a valid return statement". Taken as: a parameter
-beside `self` and `cls`, which are no input, and a `return` of the function's own whose value is not `None`.
+Its rule is a function node "with at least one input parameter and a valid return statement". Taken as: a parameter,
+`self` and `cls` too (figure 1 of the paper has `def clean(self)` among the candidates, whose object a test can make),
+and a `return` of the function's own whose value is not `None`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from assay.types import Chunk
 Kind = Literal["testable", "no Python 3", "no function", "no parameter", "no value returned"]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_OWNERS = frozenset({"self", "cls"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,7 @@ def _functions(tree: ast.AST) -> Iterator[_Function]:
 
 def _has_input(function: _Function) -> bool:
     given = function.args
-    positional = [argument.arg for argument in (*given.posonlyargs, *given.args)]
-    if positional[:1] and positional[0] in _OWNERS:
-        del positional[0]
-    return bool(positional or given.kwonlyargs or given.vararg or given.kwarg)
+    return bool(given.posonlyargs or given.args or given.kwonlyargs or given.vararg or given.kwarg)
 
 
 def _returns_value(function: _Function) -> bool:
