@@ -78,7 +78,7 @@ def _costs(costs: Costs) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, made in costs.items():
         pairs, usd = max(made.pairs, 1), made.total("cost")
-        priced = made.total("unpriced") < made.pairs
+        priced = not made.total("unpriced")
         rows.append(
             (
                 Phrase(name),
