@@ -76,3 +76,11 @@ def test_a_cache_is_told_what_it_can_share_and_a_model_has_three_prices():
     assert deepseek.cached == pytest.approx(0.3 * 0.27 + 0.7 * 0.07 + 0.11)
     assert math.isnan(deepseek.batch)
     assert math.isnan(two["x:y"].listed)
+
+
+def test_calls_that_gave_no_answer_are_counted_with_what_they_took():
+    made = accounts(ROWS)
+    before = made.total("tokens_in")
+    made.add_failed({"tokens_in": 500, "tokens_out": 200, "cost": None})
+    assert made.total("tokens_in") == before + 500
+    assert costs_as_json(made)["failed_calls"] == 1

@@ -221,3 +221,40 @@ def test_a_budget_ends_before_a_batch_that_might_pass_it(opened, prompt, server)
         deque(iter(wave, 1), maxlen=0)
     assert 1 < server.batches.paid.total() < 10
     assert server.batches.paid.total() * 100e-6 <= 1.5 * most
+
+
+def test_a_budget_counts_what_an_earlier_process_sent(opened, prompt):
+    spec = "gpt-x?usd_in=1&usd_out=10&max_tokens=20"
+    first = opened(spec)
+    put_off(first, prompt("code 0"))
+    first.submit()
+    budget = Budget(usd=1.0)
+    second = opened(spec, budget=budget)
+    assert budget.spent.usd > 100e-6, "the most that it may take"
+    second.collect(lambda _: None)
+    assert budget.spent.usd == pytest.approx(0.0)
+    second.reply(prompt("code 0"))
+    second.reply(prompt("code 0"))
+    assert budget.spent.usd == pytest.approx(100e-6)
+
+
+def test_batches_for_which_there_is_no_room_wait_for_the_others(opened, prompt, server, monkeypatch):
+    """An account has room for one batch at a time; the second is sent again when the first has ended."""
+    monkeypatch.setattr("assay.llm.batch_files.MOST_QUESTIONS", 2)
+    full = {"status": "failed", "errors": {"data": [{"code": "token_limit_exceeded", "message": "too many"}]}}
+
+    def fault(method, path):
+        under_way = [each for each in server.batches.batches.values() if each["status"] == "in_progress"]
+        if method == "GET" and len(under_way) > 1 and path == f"/batches/{under_way[-1]['id']}":
+            under_way[-1].update(full)
+
+    server.batches.fault = fault
+    server.batches.polls = 3
+    sleeps = []
+    chat = opened()
+    chat._sleep = sleeps.append
+    replies = ask(chat, *[prompt(f"code {number}") for number in range(4)])
+    assert [reply.value for reply in replies] == [GOOD] * 4
+    assert set(server.batches.paid.values()) == {1}
+    assert len(server.batches.batches) == 3
+    assert len(sleeps) >= 4, "it looked again and again without a pause"

@@ -52,12 +52,14 @@ def accounts(given: JudgeAccountsOptions) -> None:
     from assay.errors import InputError
     from assay.judge import accounts as made
     from assay.judge.cost_forecast import planned, priced
-    from assay.judge.past_records import verdicts
+    from assay.judge.past_records import failures, verdicts
     from assay.llm.providers import price_of
 
     added = made.accounts(verdicts(given.records))
     if not added.pairs:
         raise InputError(f"no verdict in {given.records}; `assay judge run` writes some")
+    for failure in failures(given.records):
+        added.add_failed(failure)
     told = made.costs_as_json(added)
     pairs = given.pairs or int(made.PUBLISHED["pairs"])
     plan = planned(added, pairs, workers=given.workers, cores=given.cores or os.cpu_count() or 1)

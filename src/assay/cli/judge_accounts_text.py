@@ -21,7 +21,10 @@ def as_text(told: Mapping[str, Any]) -> Iterator[str]:
     )
     if told["undecided"]:
         yield f"undecided: {', '.join(f'{why} {count:,}' for why, count in told['undecided'].items())}"
-    yield f"asked again for an answer that fits: {told['asked_again_share']:.1%} of {told['calls']:,} calls"
+    yield (
+        f"{told['calls']:,} calls: {told['asked_again_share']:.1%} asked again for an answer that fits, "
+        f"{told['failed_calls']:,} without any"
+    )
     yield f"unclear: {told['unclear_share']:.1%} (CoSQA+ {published['unclear_share']:.0%})"
     yield from table_lines(routes(told["paths"]), indent="")
     if told["programs"]:

@@ -65,6 +65,8 @@ class CampaignCosts:
     labels: Counter[int | None] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
     paths: dict[str, CostRoute] = field(default_factory=lambda: defaultdict(CostRoute))
+    failed_calls: int = 0
+    """That gave no answer: refused, cut, or of no use each time."""
     programs: int = 0
     cases: int = 0
     ran: int = 0
@@ -100,6 +102,15 @@ class CampaignCosts:
         self._add_path(self.paths[record["path"] or "undecided"], record)
         if "cases" in record:
             self._add_program(record)
+
+    def add_failed(self, record: Mapping[str, Any]) -> None:
+        """Count a call that gave no answer, and what it took all the same."""
+        path = self.paths["undecided"]
+        self.failed_calls += 1
+        path.calls += 1
+        path.tokens_in += record["tokens_in"]
+        path.tokens_out += record["tokens_out"]
+        path.cost += record["cost"] or 0.0
 
     def _add_path(self, path: CostRoute, record: Mapping[str, Any]) -> None:
         seconds = record.get("seconds", {})
@@ -157,6 +168,7 @@ def costs_as_json(made: CampaignCosts) -> dict[str, Any]:
         "repaired_share": round(made.repaired / max(made.ran, 1), 4),
         "fixes": dict(made.fixes),
         "calls": round(made.total("calls")),
+        "failed_calls": made.failed_calls,
         "asked_again_share": round(made.total("asked_again") / max(made.total("calls"), 1), 4),
         "shareable_share": round(made.total("tokens_shareable") / max(made.total("tokens_in"), 1), 4),
         "cached_share": round(made.total("tokens_cached") / max(made.total("tokens_in"), 1), 4),

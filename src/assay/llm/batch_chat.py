@@ -58,6 +58,12 @@ class BatchChat:
         self._folder = BatchFolder(folder)
         self._sleep = sleep
         self._reserved: dict[str, object] = {}
+        self._held: dict[int, Spend] = {}
+        """The most that batches of an earlier process take, until they have ended."""
+        self._counted: set[str] = set()
+        """Questions whose answers are among what was spent."""
+        if budget:
+            self._count_before(budget)
 
     @property
     def name(self) -> str:
@@ -93,15 +99,15 @@ class BatchChat:
         pause_s, told = _FIRST_S, ""
         while left := self._folder.open_states():
             lines = [self._look(state) for state in left]
-            if all(lines):
+            if any(lines):
                 line = f"{self.name}: {'; '.join(filter(None, lines))}"
                 if line != told:
                     say(line)
                 told = line
                 self._sleep(pause_s)
                 pause_s = min(pause_s * _GROWTH, _LONGEST_S)
-            elif not any(state.batch_id for state in left):
-                self._begin(left[0])
+            elif waiting := [state for state in self._folder.open_states() if not state.batch_id]:
+                self._begin(waiting[0])
 
     def paid(self) -> float:
         """Return what all answers of all batches cost, whoever took them."""
@@ -127,6 +133,16 @@ class BatchChat:
         ticket = self._reserved.pop(key, None)
         if self._budget and ticket is not None:
             self._budget.settle(ticket, took)
+        elif self._budget and key not in self._counted:
+            self._budget.add(took)
+        self._counted.add(key)
+
+    def _count_before(self, budget: Budget) -> None:
+        """Count what an earlier process asked: the most of what is under way, and that what is there is counted."""
+        self._counted.update(line["key"] for line in self._folder.all_answers())
+        for state in self._folder.open_states():
+            self._held[state.number] = self._asked.most_of_lines(self._folder.questions(state).splitlines())
+            budget.add(self._held[state.number])
 
     def _taken(self, key: str, prompt: Prompt, body: dict[str, Any]) -> Reply:
         """Return an answer of a batch; one that does not fit is paid, and asked for directly."""
@@ -185,6 +201,9 @@ class BatchChat:
         state.status = told["status"]
         self._folder.end(state, self._answers(state, told).values())
         self._folder.save(state)
+        held = self._held.pop(state.number, Spend())
+        if self._budget:
+            self._budget.add(Spend(-held.tokens, -held.usd))
         return ""
 
     def _answers(self, state: BatchState, told: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -93,6 +94,11 @@ class OpenAiChat:
     def most_of_batch(self, prompt: Prompt) -> Spend:
         """Return what one answer of a batch takes at most."""
         asked, answered = _most_asked(prompt), self._endpoint.options.max_tokens
+        return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
+
+    def most_of_lines(self, lines: Sequence[bytes]) -> Spend:
+        """Return what the answers to the lines of a batch take at most."""
+        asked, answered = sum(map(len, lines)), len(lines) * self._endpoint.options.max_tokens
         return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
 
     def most(self, prompt: Prompt) -> Spend:
