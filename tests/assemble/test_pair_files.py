@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.assemble.pair_files import read_pairs
+from assay.assemble.pair_files import leave_out, read_pairs
 from assay.encode.training_pairs import TrainingPair
 from assay.errors import InputError
 
@@ -76,6 +76,14 @@ def test_a_file_without_pairs_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.jsonl").write_text(text)
     with pytest.raises(InputError, match=r"'.*mine\.jsonl' holds no pair that can be learned from"):
         read_pairs([tmp_path / "mine.jsonl"])
+
+
+def test_what_a_test_set_judges_can_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text('{"query": "Mail, send", "code": "def  send(): ...", "label": 0}\n')
+    pairs = [TrainingPair(query, code, "s", "given") for query, code in (("send mail", "x"), ("y", "def send():\n..."))]
+    kept = TrainingPair("send a mail", "def sends(): ...", "s", "given")
+    assert leave_out([*pairs, kept], [tmp_path / "test.jsonl"]) == [kept]
+    assert leave_out([*pairs, kept], []) == [*pairs, kept]
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

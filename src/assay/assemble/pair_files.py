@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assay.encode.split_queries import code_of, words_of
 from assay.encode.training_pairs import TrainingPair, pair_of
 from assay.errors import InputError
 from assay.io import rows
@@ -41,6 +42,13 @@ def read_pairs(files: Sequence[Path]) -> ReadPairs:
             why = f" ({found.problems[before[1]]})" if len(found.problems) > before[1] else ""
             raise InputError(f"'{file}' holds no pair that can be learned from{why}; wanted query, code and label")
     return found
+
+
+def leave_out(pairs: Sequence[TrainingPair], files: Sequence[Path]) -> list[TrainingPair]:
+    """Return the pairs none of whose texts is judged in some files: no query of the same words, no copy of a code."""
+    held = read_pairs(files).pairs if files else []
+    queries, codes = {words_of(pair.query) for pair in held}, {code_of(pair.code) for pair in held}
+    return [pair for pair in pairs if words_of(pair.query) not in queries and code_of(pair.code) not in codes]
 
 
 def _read(file: Path, found: ReadPairs) -> None:

@@ -34,6 +34,13 @@ class TrainEncoderOptions:
     files: tuple[Path, ...] = option(
         "--pairs", type=PATH, multiple=True, metavar="FILE", help="Learn from the pairs in FILE. Repeatable."
     )
+    left_out: tuple[Path, ...] = option(
+        "--leave-out",
+        type=PATH,
+        multiple=True,
+        metavar="FILE",
+        help="Take out pairs with a query or code that FILE judges, to measure on it. Repeatable.",
+    )
     base: str = option(
         "--base", default="", metavar="SPEC", help="Fine-tune this transformer (hf:NAME or hf:FOLDER), not a table."
     )
@@ -44,6 +51,9 @@ class TrainEncoderOptions:
         help="With --base: train LoRA matrices of this rank alone, and merge them.",
     )
     onnx: bool = flag("--onnx", help="With --base: also write FOLDER/onnx, which runs without torch, in 8 bits.")
+    curve: Path | None = option(
+        "--curve", type=FILE, metavar="FILE", help="With --base: draw loss and MRR over the steps (.svg or .png)."
+    )
     fresh: bool = flag("--fresh", help="With --base: start again; what is in FOLDER is moved to FOLDER.old.")
     teacher: str = option(
         "--teacher", default="", show_default=TEACHER, metavar="SPEC", help="The encoder to distill first."
@@ -108,7 +118,12 @@ def _refuse_mixtures(given: TrainEncoderOptions) -> None:
     ]
     of_base = [
         name
-        for name, value in (("--lora", given.lora), ("--onnx", given.onnx), ("--fresh", given.fresh))
+        for name, value in (
+            ("--lora", given.lora),
+            ("--onnx", given.onnx),
+            ("--curve", given.curve),
+            ("--fresh", given.fresh),
+        )
         if value and not given.base
     ]
     if of_table:
@@ -119,16 +134,22 @@ def _refuse_mixtures(given: TrainEncoderOptions) -> None:
 
 def _tune(given: TrainEncoderOptions) -> None:
     """Fine-tune a transformer and say what it is worth."""
+    from assay.assemble.tune_curve import curve_of
     from assay.assemble.tune_files import TunePlan, tune_encoder
     from assay.encode.tune_settings import TuneSettings
+    from assay.report.picture import check_picture, write_picture
     from assay.search.harvest import LEFT_OUT
     from assay.settings import changed
 
+    if given.curve:
+        check_picture(given.curve)
     settings = changed(TuneSettings(lora=given.lora or 0), given.changes)
     plan = TunePlan(given.base, given.out, onnx=given.onnx, fresh=given.fresh)
     record = tune_encoder(_pairs(given, sorted(LEFT_OUT)), plan, settings, _say)
     if record is None:  # another process of several writes it
         return
+    if given.curve:
+        write_picture(curve_of(record), given.curve)
     figures = record["figures"]
     click.echo(f"{record['test_queries']:,} queries of the test part, {record['test_codes']:,} codes")
     click.echo(f"{'':<18}MRR    95% interval")
@@ -171,7 +192,7 @@ def _right_pairs(given: TrainEncoderOptions, settings: TableSettings) -> list[Tr
 def _pairs(given: TrainEncoderOptions, left_out: Sequence[str]) -> list[TrainingPair]:
     """Return all pairs; without any there is nothing to do."""
     from assay.assemble.indexes import root_of
-    from assay.cli.training_files import read_pairs
+    from assay.cli.training_files import read_pairs, without_judged
     from assay.search.harvest import environment, harvest, repository
 
     sources = [repository(root_of(root)) for root in given.roots]
@@ -180,7 +201,7 @@ def _pairs(given: TrainEncoderOptions, left_out: Sequence[str]) -> list[Training
     pairs = [*read_pairs(given.files, verbose=given.verbose), *harvest(sources, left_out=left_out)]
     if not pairs:
         raise InputError("nothing to learn from: give --from-environment, --repository PATH or --pairs FILE")
-    return pairs
+    return without_judged(pairs, given.left_out)
 
 
 def _say(line: str) -> None:

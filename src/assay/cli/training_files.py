@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.workspaces import say, say_problems
-from assay.errors import counted
+from assay.errors import InputError, counted
 
 if TYPE_CHECKING:
     from assay.encode.training_pairs import TrainingPair
@@ -22,3 +22,15 @@ def read_pairs(files: Sequence[Path], *, verbose: bool) -> list[TrainingPair]:
     if found.undecided:
         say(f"{counted(found.undecided, 'undecided pair')} left out")
     return found.pairs
+
+
+def without_judged(pairs: list[TrainingPair], files: Sequence[Path]) -> list[TrainingPair]:
+    """Return the pairs of which files judge neither the query nor the code; say how many are left out."""
+    from assay.assemble.pair_files import leave_out
+
+    kept = leave_out(pairs, files)
+    if files:
+        say(f"{counted(len(pairs) - len(kept), 'pair')} of {len(pairs):,} left out: --leave-out judges their texts")
+    if pairs and not kept:
+        raise InputError("--leave-out leaves nothing to learn from: it judges a text of every pair")
+    return kept

@@ -6,6 +6,7 @@ which stand in the folder from the start: a run that was killed goes on, and one
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -131,7 +132,8 @@ def reciprocal_ranks(encoder: HfEncoder, pairs: Sequence[TrainingPair]) -> Value
 
 def is_main_process() -> bool:
     """Say whether this process is the one that writes, of those that train together."""
-    return bool(PartialState().is_main_process)
+    on_processors = "LOCAL_RANK" in os.environ and not torch.cuda.is_available()
+    return bool(PartialState(cpu=on_processors).is_main_process)  # the first call decides for all
 
 
 @contextmanager
