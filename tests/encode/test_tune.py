@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -140,3 +143,22 @@ def test_a_folder_of_something_else_is_left_alone(tiny_bert: Path, tmp_path: Pat
         tune(tmp_path, tiny_bert)
     with pytest.raises(InputError, match="--base is 'static:default'; wanted hf: and a folder or a name on the hub"):
         tune_encoder(learnable(), TunePlan("static:default", tmp_path / "out"), SMALL, print)
+
+
+@pytest.mark.parametrize("negatives", [0, 2])
+def test_two_processes_train_together(tiny_bert: Path, tmp_path: Path, negatives: int) -> None:
+    lines = (json.dumps({"query": one.query, "code": one.code, "label": one.grade}) + "\n" for one in learnable())
+    (tmp_path / "pairs.jsonl").write_text("".join(line for at, line in enumerate(lines) if at % 7))
+    train = f"-m assay train encoder --base hf:{tiny_bert} --pairs {tmp_path}/pairs.jsonl --out {tmp_path}/out"
+    small = f"--set epochs=1 --set batch=8 --set looks=1 --set negatives={negatives}"
+    ran = subprocess.run(
+        [sys.executable, *"-m torch.distributed.run --nproc_per_node 2".split(), *train.split(), *small.split()],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count("written to") == 1
+    assert (tmp_path / "out/model.safetensors").is_file()

@@ -28,9 +28,13 @@ from assay.encode.tune_settings import TuneSettings
 def losses_of(
     model: SentenceTransformer, rows: Mapping[str, Sequence[object]], settings: TuneSettings
 ) -> dict[str, torch.nn.Module]:
-    """Return the loss of each kind of example."""
+    """Return the loss of each kind of example.
+
+    Devices see each other's texts only where all have the same kind at a time: else each would wait for the others.
+    """
     scale = 1 / settings.temperature
-    together: dict[str, Any] = {"scale": scale, "gather_across_devices": PartialState().num_processes > 1}
+    gathers = PartialState().num_processes > 1 and len(rows) == 1 and "graded" not in rows
+    together: dict[str, Any] = {"scale": scale, "gather_across_devices": gathers}
     ranked: torch.nn.Module
     if settings.batch > settings.at_once:
         ranked = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.at_once, **together)

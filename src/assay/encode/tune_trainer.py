@@ -140,6 +140,7 @@ def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTran
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch,
         gradient_accumulation_steps=settings.accumulate,
+        dataloader_drop_last=_devices() > 1,  # devices exchange batches of one size
         learning_rate=settings.rate,
         warmup_steps=math.ceil(settings.warm * steps),
         weight_decay=settings.decay,
@@ -166,9 +167,14 @@ def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTran
 
 def _steps(rows: Mapping[str, list[Any]], settings: TuneSettings) -> int:
     """Return how many steps all epochs take."""
-    devices = int(PartialState().num_processes)
-    batches = sum(math.ceil(len(each) / settings.batch) for each in rows.values())
-    return settings.epochs * math.ceil(math.ceil(batches / devices) / settings.accumulate)
+    devices = _devices()
+    rounded = math.ceil if devices == 1 else math.floor
+    batches = sum(rounded(len(each) / settings.batch) for each in rows.values())
+    return settings.epochs * math.ceil(rounded(batches / devices) / settings.accumulate)
+
+
+def _devices() -> int:
+    return int(PartialState().num_processes)
 
 
 def _early_stop(settings: TuneSettings) -> list[EarlyStoppingCallback]:
