@@ -144,6 +144,7 @@ def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTran
         learning_rate=settings.rate,
         warmup_steps=math.ceil(settings.warm * steps),
         weight_decay=settings.decay,
+        use_cpu=PartialState().device.type == "cpu",
         bf16=settings.bf16 == "yes" or (settings.bf16 == "auto" and on_gpu),
         eval_strategy="steps",
         eval_steps=between,
