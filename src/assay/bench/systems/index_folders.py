@@ -8,8 +8,10 @@ from pathlib import Path
 
 def folder_of(location: str, kind: str, *telling: str) -> Path:
     """Return a folder below a location that belongs to everything of the same kind with the same telling texts."""
-    key = blake2b("\0".join(telling).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    folder = Path(location).resolve() / f"{kind}-{key}"
+    digest = blake2b(digest_size=8)
+    for place, text in enumerate(telling):  # one by one: they may be all texts of a large corpus
+        digest.update(b"\0" * bool(place) + text.encode("utf-8", "surrogatepass"))
+    folder = Path(location).resolve() / f"{kind}-{digest.hexdigest()}"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

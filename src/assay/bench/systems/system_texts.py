@@ -20,9 +20,16 @@ from assay.types import Chunk, Query
 def chunks_of(corpus: SystemCorpus) -> tuple[Chunk, ...]:
     """Return each document as one chunk without lines, else the chunks that an index of the folder holds."""
     if corpus.documents:
-        return tuple(replace(document, start_line=0, end_line=0) for document in corpus.documents)
+        return tuple(map(_without_lines, corpus.documents))
     texts = ((file.path, read(corpus.root, file)) for file in walk(corpus.root).files)
     return tuple(chunk for path, text in texts if isinstance(text, str) for chunk in parse(path, text).chunks)
+
+
+def _without_lines(document: Chunk) -> Chunk:
+    """Return a document as a file has it; nearly none has lines, and a million copies take memory."""
+    if not document.start_line and not document.end_line:
+        return document
+    return replace(document, start_line=0, end_line=0)
 
 
 class ChunkFilters:
