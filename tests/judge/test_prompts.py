@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.judge.prompts import EARLIER, NAMES, fill, folder_of, load, versions
+from assay.judge.question_author import PROMPTS
 from assay.llm.boundary import boundary
 from assay.llm.schema import check, is_strict
 
-DATA = {"query": "q", "code": "c", "program": "p", "report": "r", "notes": ""}
+DATA = dict.fromkeys(("query", "code", "program", "report", "order", "refused", "question"), "x") | {"notes": ""}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *PROMPTS])
 def test_every_prompt_is_whole(name: str):
     template = load(name)
     check(template.schema)
@@ -47,7 +48,7 @@ def test_code_that_closes_the_marks_of_another_text_closes_nothing():
     assert second.text.count(f"<{mark} code>") == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *PROMPTS])
 def test_what_all_pairs_share_comes_first_and_is_most_of_a_call(name: str):
     """The rest is the data, the names of its texts and the marks: nothing that a cache could have shared."""
     first = fill(load(name), DATA, 1)

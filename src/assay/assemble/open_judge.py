@@ -19,6 +19,7 @@ from assay.judge.build_judge import PYTHON, ReplayedChat, build_judge
 from assay.judge.campaign import CampaignSettings, settings_of
 from assay.judge.pair_verdict import Judge
 from assay.judge.prompts import folder_of, versions
+from assay.judge.question_author import question_versions
 from assay.judge.run_tests import SandboxFailed
 from assay.judge.steps import Steps
 from assay.protocols import Say
@@ -82,7 +83,7 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
         if options.kind == "signals":
             yield _signals(options, stack, say)
             return
-        chats, later = _chats(options, out, stack)
+        chats, later = open_chats(options, out, stack)
         settings = CampaignSettings(
             "agents",
             tuple(chat.name for chat in chats),
@@ -119,6 +120,8 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     prompts = prompts or folder_of(settings.prompts)
     if settings.judge == "agents" and settings.prompts != versions(prompts):
         raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
+    if settings.judge == "author" and settings.prompts != question_versions(prompts):
+        raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
     chats = [ReplayedChat(name) for name in settings.chats]
     installs = Installs(known(), None)
     return replay(records, lambda steps: build_judge(settings, chats, steps, _no_run, installs, prompts))
@@ -146,7 +149,7 @@ def _check(options: JudgeOptions) -> None:
         raise InputError("--allow FILE says what --install may install: give both")
 
 
-def _chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[LaterChat, ...]]:
+def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[LaterChat, ...]]:
     """Return the models, which share one budget, and those that answer later; what was spent before counts."""
     from assay.judge.past_records import Past, past
     from assay.runs.record import BATCHES

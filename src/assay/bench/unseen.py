@@ -16,11 +16,10 @@ from assay.bench.answer_runs import SystemAnswer
 from assay.bench.prepare import Prepared
 from assay.bench.results import UnseenCounts
 from assay.bench.system_corpus import text_of
-from assay.corpus.languages import BY_EXTENSION
 from assay.io.files import write_rows
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.protocols import Progress
-from assay.truth.judging_pool import Pool, pool
+from assay.truth.judging_pool import Pool, as_pairs, pool
 from assay.truth.qrels import Qrels
 from assay.types import Chunk, Judgment, Query
 
@@ -73,23 +72,11 @@ def judge_unseen(
     folder = out / "unseen" / ready.spec.name
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{_safe(unseen.judge)}.jsonl"
-    labels = unseen.label(_pairs(ready, pooled), file, watch)
+    languages = {document.id: document.language for document in ready.corpus.documents}
+    labels = unseen.label(as_pairs(pooled, ready.expected.queries, languages), file, watch)
     said = {(each.query_id, each.target): replace(each, judge=unseen.judge) for each in labels.judgments}
     _write(pooled, said, file.with_suffix(".labels.jsonl"))
     return JudgedSet(_with(ready, said), _counts(unseen, pooled, said, labels.stopped))
-
-
-def _pairs(ready: Prepared, pooled: Pool) -> list[tuple[Query, Chunk]]:
-    queries = {query.id: query for query in ready.expected.queries}
-    languages = {document.id: document.language for document in ready.corpus.documents}
-    return [
-        (queries[pair.query_id], Chunk(pair.target, pair.text, languages.get(pair.target) or _language(pair.target)))
-        for pair in pooled.pairs
-    ]
-
-
-def _language(target: str) -> str:
-    return BY_EXTENSION.get(target.partition(":")[0].rpartition(".")[2], "")
 
 
 def _with(ready: Prepared, said: Mapping[tuple[str, str], Judgment]) -> Qrels:

@@ -8,13 +8,15 @@ from assay.cli.lazy import Lazy
 
 COMMANDS = {
     "mine": "Extract ground truth from a repository.",
+    "write": "Have a language model write questions.",
     "check": "Find places that are wrong or gone.",
     "audit": "Find duplicates and contradictions.",
     "convert": "Convert between formats.",
     "pool": "Collect results without a judgment.",
+    "correct": "Find right answers that it lacks.",
 }
 
 
 @click.command(cls=Lazy, names=COMMANDS, modules="assay.cli.truth_")
 def truth() -> None:
-    """Extract, check, clean and convert ground truth: queries, and the places that answer them."""
+    """Extract, write, check, correct and convert ground truth: queries, and the places that answer them."""

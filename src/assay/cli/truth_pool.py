@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,8 @@ from assay.cli.command import COUNT, PATH, argument, command, form, option, verb
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.bench.system_corpus import SystemCorpus
-    from assay.measure.line_spans import Span
     from assay.truth.ground_truth import Truth, TruthFile
-    from assay.truth.judging_pool import Pool, Run
+    from assay.truth.judging_pool import Pool
     from assay.types import Problem
 
 _FILE = click.Path(path_type=Path)
@@ -87,58 +84,14 @@ def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[di
 def _gather(
     reading: TruthFile, files: tuple[Path, ...], corpus: Path | None, out: Path | None, *, depth: int, seed: int
 ) -> tuple[dict[str, Any], list[Problem]]:
-    from assay.truth.judging_pool import pool as gather
+    from assay.bench.pool_runs import pool_runs
     from assay.truth.label_sheets import write_pool
-    from assay.truth.qrels import qrels_of
-    from assay.truth.target_places import resolved
 
-    truth = reading.truth
-    problems: list[Problem] = []
-    runs = _runs(truth, files, problems)
-    searched = _searched(truth, corpus)
-    lines = resolved(replace(reading, truth=replace(truth, commit="")), searched.root) if searched else reading
-    right = qrels_of(lines.truth, lines.where)
-    found = gather(right, runs, depth, _texts(truth, searched), seed=seed)
+    found = pool_runs(reading, files, corpus, depth=depth, seed=seed)
     told = _counts(found, depth)
     if out is not None:
         told |= {"sources": str(write_pool(found, out)), "written": str(out)}
-    return told, [*problems, *lines.problems, *right.problems, *found.problems]
-
-
-def _searched(truth: Truth, corpus: Path | None) -> SystemCorpus | None:
-    """Return the checkout that the targets are looked up in; documents come with the ground truth."""
-    from assay.bench.system_corpus import cached, checkout_of, corpus_of
-
-    return None if truth.documents else corpus_of(truth, checkout_of(truth, corpus), cached())
-
-
-def _runs(truth: Truth, files: tuple[Path, ...], problems: list[Problem]) -> dict[str, Run]:
-    """Return each run by its file's name, or its path where names repeat; files of documents get the documents' ids."""
-    from assay.bench.answer_runs import read_any
-    from assay.bench.system_corpus import file_names
-
-    names = [file.stem for file in files]
-    named = zip(file_names(truth.documents), truth.documents, strict=True)
-    ids = {name: document.path or document.id for name, document in named}
-    runs: dict[str, Run] = {}
-    for file in files:
-        ranked, found = read_any(file)
-        problems += found
-        name = str(file) if names.count(file.stem) > 1 else file.stem
-        runs[name] = {query: [_of_document(span, ids) for span, _ in results] for query, results in ranked.items()}
-    return runs
-
-
-def _of_document(span: Span, ids: Mapping[str, str]) -> Span:
-    return replace(span, path=ids.get(span.path, span.path))
-
-
-def _texts(truth: Truth, searched: SystemCorpus | None) -> Callable[[Span], str]:
-    """Return what gives the text of a place."""
-    from assay.bench.system_corpus import text_of
-
-    documents = {document.path or document.id: document.text for document in truth.documents}
-    return lambda span: text_of(searched, span) if searched else documents.get(span.path, "")
+    return told, list(found.problems)
 
 
 def _counts(found: Pool, depth: int) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Files of labels to annotators: who gives which pair which grade and why, and which pairs they left undecided.
 
-Read are records of `assay judge run`, JSON lines or a JSON list of objects (judgments, pairs with a label, CoSQA), CSV
-and TSV with a line of names (BEIR's qrels too), and TREC's qrels. A file that says who judges holds as many annotators
-as it names. What cannot be used is a problem with its place; the rest is read.
+Read are records of `assay judge run`, JSON lines or a JSON list of objects (a ground truth, pairs with a label, CoSQA),
+CSV and TSV with a line of names (BEIR's qrels too), and TREC's qrels. A file that says who judges holds as many
+annotators as it names. What cannot be used is a problem with its place; the rest is read.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _QUERY_IDS = ("query_id", "query-id", "qid", *_OWN_IDS)
 _CODE_IDS = ("code_id", "corpus_id", "corpus-id", "target", "doc_id", "retrieval_idx", *_OWN_IDS)
 _GRADES = ("grade", "label", "score", "relevance")
 _JUDGES = ("judge", "annotator")
+_OF_TRUTH = ("truth", "query", "document")
+"""Lines of a ground truth beside its judgments."""
 _TREC = ("query_id", "0", "target", "grade")
 _TREC_ROW = re.compile(rb"\s*\S+\s+\S+\s+\S+\s+-?\d+\s*(\n|$)")
 _WANTED = "wanted records of `assay judge run`, JSON or JSON lines, CSV or TSV with a line of names, or TREC's qrels"
@@ -124,7 +126,8 @@ def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[st
         yield from ((str(file), record) for record in past_records.verdicts(file))
     elif rows.form_of(file) == "table" or not _TREC_ROW.match(head(file)):
         for row, fields in rows.objects(file, problems):
-            yield rows.place(file, row), {name.lower(): value for name, value in fields.items()}
+            if fields.get("type") not in _OF_TRUTH:
+                yield rows.place(file, row), {name.lower(): value for name, value in fields.items()}
     else:
         for row, line in rows.lines(file, problems):
             cells = line.split()

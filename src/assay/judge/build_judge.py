@@ -15,6 +15,7 @@ from assay.judge.campaign import CampaignSettings
 from assay.judge.fix import Fixer
 from assay.judge.installs import Installs
 from assay.judge.pair_verdict import Judge
+from assay.judge.question_author import QuestionAuthor
 from assay.judge.run_tests import Executor, RunnerOf
 from assay.judge.screen import Screening
 from assay.judge.steps import PairSession, Steps
@@ -48,8 +49,11 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     """Return the judge of these settings, with what its parts need."""
     if settings.judge == "signals":
         return _signals(settings, steps, runner_of)
+    if settings.judge == "author":
+        checker = chats[1] if len(chats) > 1 else None
+        return QuestionAuthor(chats[0], checker, steps, settings.max_tries, prompts)
     if settings.judge != "agents":
-        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals")
+        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, author")
     if not 1 <= len(chats) <= _MOST_CHATS:
         raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
     parts = _parts(settings, runner_of, installs)

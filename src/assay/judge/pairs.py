@@ -18,6 +18,7 @@ from typing import Any
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import describe_value
+from assay.io.files import write_rows
 from assay.types import Chunk, Problem, Query
 
 LONGEST = 100_000
@@ -81,6 +82,13 @@ def read_with_rows(
         seen.add(pair.digest)
         yield pair, fields
     yield from broken
+
+
+def write(file: Path, pairs: Iterable[Pair]) -> None:
+    """Write pairs as `read` reads them; a file that is there is replaced at once or not at all."""
+    names = ("query_id", "query", "code_id", "code", "language")
+    cells = ((each.query.id, each.query.text, each.code.id, each.code.text, each.code.language) for each in pairs)
+    write_rows(file, (dict(zip(names, row, strict=True)) for row in cells))
 
 
 def count(file: Path) -> int:

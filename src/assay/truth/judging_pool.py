@@ -12,12 +12,14 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from types import MappingProxyType
 
+from assay.corpus.languages import BY_EXTENSION
 from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.truth.qrels import Qrels
-from assay.types import Problem, Query
+from assay.types import Chunk, Problem, Query
 
 Run = Mapping[str, Sequence[Span]]
 """The ranked answers of one system, by the query's id."""
@@ -88,6 +90,21 @@ def pool(right: Qrels, runs: Mapping[str, Run], depth: int, text_of: Callable[[S
     together = unjudged - sum(len(one.standing()) for one in asked.values())
     shares = {name: _share(right, run, depth) for name, run in runs.items()}
     return Pool(tuple(pairs), tuple(sources), found, found - unjudged, shares, together, tuple(problems))
+
+
+def as_pairs(
+    found: Pool, queries: Iterable[Query], languages: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[Query, Chunk]]:
+    """Return what is to be judged as pairs; `languages` are those of documents, files tell theirs by their ending."""
+    asked = {query.id: query for query in queries}
+    return [
+        (asked[each.query_id], Chunk(each.target, each.text, languages.get(each.target) or _language(each.target)))
+        for each in found.pairs
+    ]
+
+
+def _language(target: str) -> str:
+    return BY_EXTENSION.get(target.partition(":")[0].rpartition(".")[2], "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,9 +72,14 @@ def write(truth: Truth, path: Path) -> None:
 def _records(truth: Truth) -> Iterator[dict[str, Any]]:
     about = {"name": truth.name, "repository": truth.repository, "commit": truth.commit, "hidden": list(truth.hidden)}
     yield {"type": "truth", "format": _FORMAT, **{key: value for key, value in about.items() if value}}
-    for kind, values in (("query", truth.queries), ("document", truth.documents), ("judgment", truth.judgments)):
-        for value in values:
-            yield {"type": kind, **_fields(value)}
+    for values in (truth.queries, truth.documents, truth.judgments):
+        yield from map(record_of, values)
+
+
+def record_of(value: object) -> dict[str, Any]:
+    """Return the record of one value, as a line of a file holds it."""
+    kind = next(name for name, held in _KINDS.items() if isinstance(value, held))
+    return {"type": kind, **_fields(value)}
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
     if not root.is_dir():
         raise InputError(f"'{root}' is not a folder; give the checkout to mine")
     pinned = _pinned(root, options, progress)
-    with _files(root, pinned.commit) as files:
+    with open_files(root, pinned.commit) as files:
         truth = Truth(root.name or "root", (), (), repository=str(root), commit=pinned.commit)
         left_out: dict[str, Mapping[str, int]] = {}
         if "history" in options.sources:
@@ -82,8 +82,16 @@ def _pinned(root: Path, options: MineOptions, progress: Progress | None) -> Pinn
     return mine_history.pin(root, at, options.limit, progress) if wanted else PinnedCommit(at or newest)
 
 
+def pinned_commit(root: Path, at: str) -> str:
+    """Return the commit that is meant, by default the newest; empty where there is no git."""
+    newest = head(root) if is_repository(root) else ""
+    if at and not newest:
+        raise InputError(f"'{root}' is no git repository, or has no commit yet: leave --at out")
+    return commit_of(root, at) if at else newest
+
+
 @contextmanager
-def _files(root: Path, commit: str) -> Iterator[Files]:
+def open_files(root: Path, commit: str) -> Iterator[Files]:
     """Give the files of a commit, or of the folder where there is none."""
     if not commit:
         yield Files(root)

@@ -1,0 +1,121 @@
+"""A repository and the specs of two language models in, ground truth that they wrote out; killed, it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.assemble.open_judge import JudgeOptions, open_chats
+from assay.errors import InputError
+from assay.judge.build_judge import build_judge
+from assay.judge.campaign import CampaignSettings
+from assay.judge.pairs import LONGEST, Pair
+from assay.judge.past_records import verdicts
+from assay.judge.question_author import question_versions
+from assay.judge.tally import Tally
+from assay.judge.waves import run_in_waves
+from assay.protocols import Say
+from assay.truth.ground_truth import Truth
+from assay.truth.mine.mine import open_files, pinned_commit
+from assay.truth.written.question_orders import KINDS, SORTS, QuestionKind, QuestionOrder, UnitSort, order_of
+from assay.truth.written.unit_strata import choose_orders
+from assay.truth.written.written_truth import WrittenQuestion, WrittenTruth, gather
+from assay.types import Chunk, Query
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorOptions:
+    """Who writes what, and at what cost."""
+
+    chat: str
+    checker: str = ""
+    """Who grades; empty where people do."""
+    sorts: tuple[UnitSort, ...] = SORTS
+    kinds: tuple[QuestionKind, ...] = KINDS
+    at: str = ""
+    """The commit; empty is the newest."""
+    limit: int = 100
+    seed: int = 0
+    max_tries: int = 2
+    budget: str = ""
+    rate: str = ""
+    workers: int = 8
+    no_cache: bool = False
+    retry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """What writing came to."""
+
+    written: WrittenTruth
+    tally: Tally
+    orders: int
+    pairs: tuple[Pair, ...]
+    """Each question with its unit, for whoever checks them."""
+
+
+def write_questions(
+    root: Path, options: AuthorOptions, records: Path, say: Say, report: Callable[[Tally], None] | None = None
+) -> WrittenReport:
+    """Return the ground truth that models write about a repository; every reply is in `records` before it is used."""
+    root = root.resolve()
+    if not root.is_dir():
+        raise InputError(f"'{root}' is not a folder; give the checkout to ask about")
+    commit = pinned_commit(root, options.at)
+    with open_files(root, commit) as files:
+        chosen = choose_orders(files, options.seed, options.limit, options.sorts, options.kinds)
+    if not chosen:
+        raise InputError(f"'{root}' has no {' or '.join(options.sorts)} to ask about")
+    with ExitStack() as stack:
+        specs = tuple(filter(None, (options.chat, options.checker)))
+        taken = JudgeOptions(chats=specs, budget=options.budget, rate=options.rate, no_cache=options.no_cache)
+        chats, later = open_chats(taken, records, stack)
+        names = tuple(chat.name for chat in chats)
+        settings = CampaignSettings(
+            "author", names, config="", max_tries=options.max_tries, prompts=question_versions()
+        )
+        tally = run_in_waves(
+            lambda: map(_pair, chosen),
+            lambda steps: build_judge(settings, chats, steps),
+            records,
+            later=later,
+            say=say,
+            settings=settings,
+            workers=options.workers,
+            retry=options.retry,
+            report=report,
+        )
+    truth = Truth(root.name or "root", (), (), repository=str(root), commit=commit)
+    written = gather(truth, _written(chosen, records))
+    return WrittenReport(written, tally, len(chosen), tuple(_to_check(written.truth, chosen)))
+
+
+def _pair(chosen: tuple[QuestionOrder, Chunk]) -> Pair:
+    order, unit = chosen
+    return Pair(Query(f"{order.kind}-{unit.id}", order.text), Chunk(unit.id, unit.text[:LONGEST], unit.language))
+
+
+def _written(chosen: list[tuple[QuestionOrder, Chunk]], records: Path) -> Iterator[WrittenQuestion]:
+    """Yield what became of each order, in their order; those that nobody came to are not there."""
+    said = {record["pair"]: record for record in verdicts(records)} if records.exists() else {}
+    for each in chosen:
+        pair = _pair(each)
+        if record := said.get(pair.digest):
+            yield WrittenQuestion(
+                order_of(record["query"]),
+                pair.code.id,
+                str(record.get("question", "")),
+                record["grade"],
+                record["judge"],
+                record["reason"],
+            )
+
+
+def _to_check(truth: Truth, chosen: list[tuple[QuestionOrder, Chunk]]) -> Iterator[Pair]:
+    units = {unit.id: unit for _, unit in chosen}
+    for query, judgment in zip(truth.queries, truth.judgments, strict=True):
+        unit = units[judgment.target]
+        yield Pair(query, Chunk(unit.id, unit.text[:LONGEST], unit.language))

@@ -1,0 +1,235 @@
+"""`assay truth correct`: what systems found in, labels of a judge, and new right answers as a difference out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assay.cli import options
+from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, form, option, verbose
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.truth.corrections import Correction
+    from assay.truth.ground_truth import Truth, TruthFile
+    from assay.truth.judging_pool import Pool
+    from assay.types import Chunk, Judgment, Problem, Query
+
+
+@dataclass(frozen=True, slots=True)
+class TruthCorrectOptions:
+    """Options of `assay truth correct`."""
+
+    runs: tuple[Path, ...] = argument("[RUN]...", type=PATH, nargs=-1)
+    truth: Path = option("--truth", type=PATH, required=True, metavar="FILE", help="The ground truth to correct.")
+    depth: int = option("--depth", type=COUNT, default=10, metavar="K", help="Use the first K results of each run.")
+    corpus: Path | None = options.corpus()
+    judge: str = option(
+        "--judge",
+        default="",
+        metavar="SPEC",
+        help="Who judges: signals, or CONFIG:CHAT as in all:openai:MODEL.  [default: people; see PAIRS]",
+    )
+    budget: str = options.budget("to")
+    records: Path | None = option(
+        "--records",
+        type=FILE,
+        metavar="FILE",
+        help="Where records of the judge go; an interrupted run continues there.  [default: NAME.found.jsonl]",
+    )
+    labels: tuple[Path, ...] = option(
+        "--labels", multiple=True, type=FILE, metavar="FILE", help="Read labels of people or a judge. Repeatable."
+    )
+    pairs: Path | None = option(
+        "--pairs",
+        type=FILE,
+        metavar="PAIRS",
+        help="Without a judge, where pairs to label go.  [default: NAME.pairs.jsonl]",
+    )
+    keep_wrong: bool = flag("--keep-wrong", help="Also write what was judged wrong, so that it is not asked again.")
+    write: bool = flag("--write", help="Change FILE. Without it, FILE stays as it is.")
+    fresh: bool = options.fresh()
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed of the order.")
+    source: str = options.source()
+    form: str = form("text", "json")
+    verbose: bool = verbose("Show each problem; show the traceback of an error.")
+
+
+@command(TruthCorrectOptions, example="assay truth correct runs/queries/*.jsonl --truth queries.csv --judge signals")
+def correct(given: TruthCorrectOptions) -> int:
+    """Find right answers that the ground truth in FILE does not know among the first K results of each RUN.
+
+    RUN is a TREC run, a file of answers that `assay bench` wrote, or a folder of them. What FILE does not judge goes
+    to --judge; without one it is written to PAIRS, which `assay judge label` reads, and its labels come back with
+    --labels. Labels may also be about answers in FILE, which are overturned where a label says so.
+
+    Prints the change of FILE as a diff, which --write makes.
+
+    Exits 0 if there is a change, or pairs were written, 1 if there is none, 2 on an error.
+    """
+    from assay.cli.workspaces import say
+    from assay.truth.truth_formats import read
+
+    _check(given)
+    reading = read(given.truth, given.source)
+    pooled = _pooled(reading, given) if given.runs else None
+    problems = [*reading.problems, *(pooled.problems if pooled else ())]
+    labels: Sequence[Judgment] = ()
+    if given.labels:
+        labels = _labels(given.labels, problems)
+    elif given.judge and pooled:
+        labels, stopped = _judged(reading.truth, pooled, given)
+        if stopped:
+            say(f"stopped: {stopped}; the same command goes on")
+    elif pooled:
+        return _write_pairs(reading.truth, pooled, given)
+    return _propose(reading, pooled, labels, problems, given)
+
+
+def _check(given: TruthCorrectOptions) -> None:
+    if not given.runs and not given.labels:
+        raise InputError("give RUN files with what systems found, or --labels FILE with labels of answers in the truth")
+    if given.judge and given.labels:
+        raise InputError("--judge has the results judged, --labels brings labels along: give one of them")
+    if (given.budget or given.records or given.fresh) and not given.judge:
+        raise InputError("--budget, --records and --fresh are for --judge SPEC: give that, too")
+    if given.pairs and (given.judge or given.labels):
+        raise InputError("--pairs is where people find what to label: leave --judge and --labels out")
+
+
+def _pooled(reading: TruthFile, given: TruthCorrectOptions) -> Pool:
+    from assay.bench.pool_runs import pool_runs
+
+    return pool_runs(reading, given.runs, given.corpus, depth=given.depth, seed=given.seed)
+
+
+def _pairs(truth: Truth, pooled: Pool) -> list[tuple[Query, Chunk]]:
+    from assay.truth.judging_pool import as_pairs
+
+    return as_pairs(pooled, truth.queries, {each.path or each.id: each.language for each in truth.documents})
+
+
+def _judged(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> tuple[Sequence[Judgment], str]:
+    """Return the labels of a judge, and why there are no more."""
+    from assay.assemble.judge_pairs import judge_options_of, judge_pairs
+    from assay.cli.progress import lines_of
+    from assay.cli.workspaces import say
+    from assay.judge.tally import Tally
+    from assay.runs.record import start_fresh
+
+    records = given.records or given.truth.with_name(f"{given.truth.stem}.found.jsonl")
+    pairs, heard = _pairs(truth, pooled), list[Tally]()
+    asked = judge_options_of(given.judge, given.budget, option="--budget")
+    if given.fresh:
+        start_fresh(records, "--records")
+    with lines_of(lambda: heard[-1].line(len(pairs)) if heard else f"judging {len(pairs):,} pairs"):
+        said, tally = judge_pairs(asked, pairs, records, say, heard.append)
+    say(f"records of the judge are in {records}")
+    return said, tally.stopped
+
+
+def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
+    """Return the labels of files: those of people, of records, or of any form that `assay judge agreement` reads."""
+    from assay.judge.annotators import read
+    from assay.types import Judgment
+
+    found = []
+    for file in files:
+        held = read(file)
+        problems += held.problems
+        for who in held.annotators:
+            for key, grade in who.grades.items():
+                if grade is not None:
+                    found.append(Judgment(*key, grade, who.name, who.reasons.get(key, "")))
+    return found
+
+
+def _write_pairs(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> int:
+    from assay.cli.workspaces import say
+    from assay.errors import counted
+    from assay.judge.pairs import Pair
+    from assay.judge.pairs import write as write_pairs
+
+    out = given.pairs or given.truth.with_name(f"{given.truth.stem}.pairs.jsonl")
+    pairs = _pairs(truth, pooled)
+    write_pairs(out, (Pair(query, code) for query, code in pairs))
+    click.echo(f"{counted(len(pairs), 'pair')} without a judgment written to {out}")
+    say(f"label them: assay judge label {out} --person NAME; then give --labels labels.jsonl here")
+    return 0 if pairs else 1
+
+
+def _propose(
+    reading: TruthFile,
+    pooled: Pool | None,
+    labels: Sequence[Judgment],
+    problems: list[Problem],
+    given: TruthCorrectOptions,
+) -> int:
+    """Print what labels change, and change it on demand."""
+    from assay.cli.answer import dumps
+    from assay.cli.workspaces import say
+    from assay.io import files
+    from assay.truth.corrections import corrected_text, correction_of, difference
+
+    found = correction_of(reading.truth, labels)
+    before, after, dropped = corrected_text(reading, given.truth, found, keep_wrong=given.keep_wrong)
+    change = difference(before, after, given.truth.name)
+    for problem in (*problems, *found.problems) if given.verbose else ():
+        say(str(problem))
+    if dropped:
+        say(f"{given.truth.name} cannot hold {', '.join(dropped)}: dropped")
+    told = _counts(found, pooled)
+    if given.form == "json":
+        click.echo(dumps({**told, "diff": change, "problems": [*map(str, (*problems, *found.problems))]}))
+    else:
+        click.echo("\n".join([*_text(told), change.rstrip("\n")]).rstrip())
+    if change and given.write:
+        files.write(given.truth, [after])
+        say(f"{given.truth} is changed")
+    elif change:
+        say(f"{given.truth} stays as it is; --write changes it")
+    return 0 if change else 1
+
+
+def _counts(found: Correction, pooled: Pool | None) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "right": len(found.right),
+        "wrong": len(found.wrong),
+        "overturned": len(found.overturned),
+        "same": found.same,
+    }
+    if pooled:
+        undecided = len(pooled.pairs) - len(found.right) - len(found.wrong)
+        counts = {"found": pooled.found, "judged": pooled.judged, "unjudged": len(pooled.pairs), "undecided": undecided}
+        told |= {**counts, "systems": _by_system(found, pooled)}
+    return told
+
+
+def _by_system(found: Correction, pooled: Pool) -> dict[str, dict[str, Any]]:
+    """Return of each system how much of what it found was judged before, and how many new right answers it found."""
+    right = {(each.query_id, each.target) for each in found.right}
+    finds = {(each.system, each.query_id, each.target) for each in pooled.sources}
+    counts = Counter(system for system, *pair in finds if tuple(pair) in right)
+    return {name: {"judged_share": round(share, 4), "right": counts[name]} for name, share in pooled.shares.items()}
+
+
+def _text(told: dict[str, Any]) -> Iterator[str]:
+    from assay.errors import counted
+
+    if "found" in told:
+        yield f"{counted(told['found'], 'result')}: {told['judged']:,} judged before, {told['unjudged']:,} to judge"
+        yield f"of these {told['right']:,} right, {told['wrong']:,} wrong, {told['undecided']:,} undecided"
+        for name, one in told["systems"].items():
+            before = f"{one['judged_share']:.3f} of its results judged before"
+            yield f"  {name}: {counted(one['right'], 'new right answer')}, {before}"
+    else:
+        yield f"{counted(told['right'], 'new right answer')}, {told['wrong']:,} judged wrong"
+    if told["overturned"] or told["same"]:
+        yield f"{told['overturned']:,} overturned, {told['same']:,} as before"

@@ -1,0 +1,146 @@
+"""`assay truth write`: a repository in, ground truth that a language model writes and a second one grades out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import options
+from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option, verbose
+from assay.errors import InputError
+from assay.truth.written.question_orders import KINDS, SORTS, QuestionKind, UnitSort
+
+if TYPE_CHECKING:
+    from assay.assemble.write_questions import WrittenReport
+    from assay.judge.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class TruthWriteOptions:
+    """Options of `assay truth write`."""
+
+    repository: str = argument("REPO")
+    chat: str = option("--chat", required=True, metavar="SPEC", help="The model that writes questions, PROVIDER:MODEL.")
+    checker: str = option(
+        "--check-chat",
+        default="",
+        metavar="SPEC",
+        help="The model that grades whether the unit answers.  [default: nobody; people can, see PAIRS]",
+    )
+    out: Path | None = option(
+        "--out", type=PATH, metavar="FILE", help="Where the ground truth goes: .jsonl or .csv.  [default: NAME.jsonl]"
+    )
+    sorts: tuple[UnitSort, ...] = option(
+        "--unit",
+        multiple=True,
+        type=click.Choice(SORTS),
+        help="A sort of units to ask about. Repeatable.  [default: all]",
+    )
+    kinds: tuple[QuestionKind, ...] = option(
+        "--kind", multiple=True, type=click.Choice(KINDS), help="A kind of question. Repeatable.  [default: all]"
+    )
+    limit: int = option("--limit", type=COUNT, default=100, metavar="N", help="Units to ask about at most.")
+    at: str = option("--at", default="", metavar="COMMIT", help="Ask about the code at COMMIT.  [default: the newest]")
+    seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws units.")
+    max_tries: int = option(
+        "--max-tries",
+        type=click.IntRange(min=0),
+        default=2,
+        metavar="N",
+        help="How often another question is requested in place of one that cannot be used.",
+    )
+    budget: str = options.budget("to")
+    rate: str = options.rate("asked of a model")
+    workers: int = option("--workers", type=COUNT, default=8, metavar="N", help="Units at a time.")
+    records: Path | None = option(
+        "--records",
+        type=FILE,
+        metavar="FILE",
+        help="Where records go; an interrupted run continues there.  [default: OUT with .records.jsonl]",
+    )
+    no_cache: bool = flag("--no-cache", help="Do not use replies of other campaigns: ask, and pay, again.")
+    retry: bool = flag("--retry", help="Ask again about units that no model answered for.")
+    fresh: bool = options.fresh()
+    lossy: bool = flag("--lossy", help="Drop what the format of FILE cannot hold.")
+    verbose: bool = verbose("Show the traceback of an error.")
+
+
+@command(TruthWriteOptions, example="assay truth write . --chat openai:MODEL --check-chat deepseek:MODEL --limit 60")
+def write(given: TruthWriteOptions) -> int:
+    """Have a language model write questions about units of a repository: functions, types, constants, documentation.
+
+    A third of the questions each are standard, hard (no word of the unit's path, names or signature) and like an
+    issue. This is checked, and what fails is requested again with the reason, then dropped. The lines of an answer are
+    those of the index, whatever a model says. --check-chat drops questions that the unit does not answer, and grades
+    the others: 2 answers, 1 helps. PAIRS, OUT with .pairs.jsonl, has them for people: assay judge label PAIRS --graded,
+    then assay truth correct --truth OUT --labels labels.jsonl.
+
+    Exits 0 if there is a question, 1 if there is none or it stopped before the end, 2 on an error.
+    """
+    from assay.assemble.write_questions import AuthorOptions, write_questions
+    from assay.cli.progress import lines_of
+    from assay.cli.workspaces import say
+    from assay.corpus.clone import is_url
+    from assay.judge.pairs import write as write_pairs
+    from assay.runs.record import start_fresh
+    from assay.truth import truth_formats
+    from assay.truth.ground_truth import Truth
+
+    if is_url(given.repository):
+        raise InputError(f"'{given.repository}' is a URL: clone it, then give the folder")
+    root = Path(given.repository).resolve()
+    out = given.out or Path(f"{root.name or 'root'}.jsonl")
+    written_as = truth_formats.form_to(out, Truth(out.stem, (), ()))  # before the work, not after it
+    records = given.records or out.with_name(f"{out.stem}.records.jsonl")
+    if given.fresh:
+        start_fresh(records, "--records")
+    taken = {name: getattr(given, name) for name in AuthorOptions.__slots__ if name not in {"sorts", "kinds"}}
+    asked = AuthorOptions(**taken, sorts=given.sorts or SORTS, kinds=given.kinds or KINDS)
+    heard: list[Tally] = []
+    with lines_of(lambda: heard[-1].line(given.limit) if heard else "no question yet"):
+        made = write_questions(root, asked, records, say, heard.append)
+    if made.written.truth.queries:
+        dropped = truth_formats.write(made.written.truth, out, written_as, lossy=given.lossy)
+        pairs = out.with_name(f"{out.stem}.pairs.jsonl")
+        write_pairs(pairs, made.pairs)
+        if dropped:
+            say(f"dropped: {', '.join(dropped)}")
+        click.echo(f"written to {out}")
+        say(f"for people to check: assay judge label {pairs} --graded --person NAME")
+    click.echo("\n".join(_summary(made)))
+    return 0 if made.written.truth.queries and not made.tally.stopped else 1
+
+
+def _summary(made: WrittenReport) -> Iterator[str]:
+    from assay.errors import counted
+
+    truth, tally = made.written.truth, made.tally
+    yield f"{counted(len(truth.queries), 'question')} about {made.orders:,} units" + (
+        f" at {truth.commit[:12]}" if truth.commit else ""
+    )
+    for name in ("unit", "kind"):
+        counts = Counter(query.tags[name] for query in truth.queries)
+        if counts:
+            yield f"{name}: " + ", ".join(f"{count:,} {each}" for each, count in counts.most_common())
+    grades = Counter(judgment.grade for judgment in truth.judgments)
+    if grades:
+        yield "grade: " + ", ".join(f"{count:,} of {grade}" for grade, count in sorted(grades.items(), reverse=True))
+    for why, count in made.written.left_out.most_common():
+        yield f"  {count:>6,} left out: {why}"
+    yield _cost(tally)
+    if tally.stopped:
+        yield f"stopped: {tally.stopped}; the same command goes on"
+
+
+def _cost(tally: Tally) -> str:
+    from assay.judge.tally import lasting
+
+    if not tally.judged:
+        return f"{tally.before:,} were there before; no model was asked"
+    cost = "cost unknown" if tally.unpriced == tally.judged else f"${tally.cost:.4f}"
+    return f"{cost}, {lasting(tally.judged / tally.rate)}"
