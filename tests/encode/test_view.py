@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.encode.view import _IDENTIFIER, _identifiers, view
+from assay.encode.view import _IDENTIFIER, _identifiers, source, view
 from assay.types import KINDS, Chunk
 
 CHUNK = Chunk(
@@ -94,3 +95,9 @@ def test_any_chunk_has_a_short_view(fields: list[str], kind: str, language: str)
 def test_identifiers_are_counted_as_the_pattern_finds_them(text: str) -> None:
     counted = _identifiers(text)
     assert list(counted.items()) == list(Counter(_IDENTIFIER.findall(text)).items())
+
+
+def test_a_path_of_numbers_alone_is_not_read():
+    chunk = Chunk("1", "def paint(): ...", "python", "data/17.py", 1, 1, "paint", "function")
+    assert source(replace(chunk, path="17.py")) == " paint\ndef paint(): ..."
+    assert source(chunk).startswith("data/17.py  paint\n")

@@ -138,14 +138,14 @@ def test_a_filter_holds_for_what_is_asked_for_by_name_too(snapshot_of, encoder):
 
 
 def test_a_project_answers_and_knows_when_it_does_not(project):
-    searcher = open_workspace(project, load()).searcher
-    good, vain = searcher.search(
+    workspace = open_workspace(project, load())
+    good, vain = workspace.searcher.search(
         [Query("1", "send mail again when the server is busy", "code"), Query("2", "quantum gluons", "code")], 3
     )
     assert good[0].chunk.symbol == "send_mail"
-    assert is_relevant(good, "static:default")
-    assert not is_relevant(vain, "static:default")
-    assert not is_relevant([], "static:default")
+    assert is_relevant(good, workspace.snapshot, "static:default")
+    assert not is_relevant(vain, workspace.snapshot, "static:default")
+    assert not is_relevant([], workspace.snapshot, "static:default")
 
 
 def test_loose_chunks_are_found_by_meaning():

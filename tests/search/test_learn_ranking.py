@@ -37,8 +37,14 @@ def examples(judged, encoder):
 def test_what_is_trained_can_be_searched_with(examples, out: Path, snapshot_of, encoder):
     trained, table = train_all(examples, out, SMALL, print)
     assert {one.system for one in table} == {"learned", "linear", "rrf", "keywords"}
-    assert [one.mode for one in trained] == ["code", "docs"]
-    assert {file.name for file in out.iterdir()} == {"README.md", "code.json", "docs.json", "manifest.json"}
+    assert [one.name for one in trained] == ["code", "docs"]
+    assert {file.name for file in out.iterdir()} == {
+        "README.md",
+        "code.json",
+        "docs.json",
+        "functions.json",
+        "manifest.json",
+    }
     stored = load_ranking("code", "hash:64", out)
     assert stored.first.hidden.shape[1] == 2
     assert stored.second.linear == pytest.approx(trained[0].ranking.second.linear, abs=1e-4)
@@ -54,9 +60,9 @@ def test_two_runs_write_the_same(examples, out: Path):
         assert (out / "a" / file).read_bytes() == (out / "b" / file).read_bytes()
 
 
-def test_a_mode_without_queries_keeps_the_weights_that_ship(examples, out: Path):
+def test_a_name_without_queries_keeps_the_weights_that_ship(examples, out: Path):
     (only,), _ = train_all(examples.of("code"), out, SMALL, print)
-    assert only.mode == "code"
+    assert only.name == "code"
     assert load_ranking("docs", "hash:64", out).scale == load_ranking("docs", "hash:64").scale
     assert load_ranking("code", "hash:64", out).scale != load_ranking("code", "hash:64").scale
 

@@ -93,7 +93,7 @@ def test_a_question_about_all_of_a_repository_is_an_example_of_each_side(judged,
     assert (asked.repository, asked.query.mode, asked.group) == ("mail", "all", "writer A")
     examples = gather(queries, checkouts, encoder, frozenset, print).own
     sides = [one for one in examples if one.judged is not None and one.judged.query.text == "busy server"]
-    assert [(one.mode, {span.path for span in one.spans}) for one in sides] == [
+    assert [(one.ranking, {span.path for span in one.spans}) for one in sides] == [
         ("code", {"send.py"}),
         ("docs", {"README.md"}),
     ]

@@ -62,5 +62,5 @@ class CorpusSearch:
         blended = any(RANKING in hit.why for hit in hits)
         if self.settings.ranking == "learned" and (blended or not (reranked and self.settings.reranker)):
             own = before_reranking(hits) if blended else hits
-            return is_relevant(own, self.encoder.name, weights_folder(self.settings))
+            return is_relevant(own, self.snapshot, self.encoder.name, weights_folder(self.settings))
         return bool(hits)

@@ -67,7 +67,7 @@ def ranking(chosen: TrainRankingOptions) -> None:
         chosen.truths, chosen.checkouts, chosen.out, settings, say, foreign=chosen.foreign, ablate=chosen.ablate
     )
     for one in trained:
-        click.echo(f"{one.mode}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
+        click.echo(f"{one.name}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
         click.echo(f"{'':<12}mean   95% interval")
         for figure in one.figures:
             click.echo(f"{figure.name:<12}{figure.value:<7.3f}{figure.low:.3f} to {figure.high:.3f}")

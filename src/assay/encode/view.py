@@ -14,6 +14,7 @@ from typing import Literal
 from assay.terms import STOP_WORDS, parts, words
 from assay.types import Chunk
 
+_LETTER = re.compile(r"[^\W\d_]")
 _IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
 _SLASHES = re.compile(r"(?<!:)//[/!]*[ \t]*(\S[^\n]*)|/\*+!?\s*(.*?)\s*\*/", re.DOTALL)
 _HASHES = re.compile(r"(?:^|\s)#+[ \t]*([A-Za-z][^\n]*)")
@@ -63,9 +64,13 @@ def is_word_bag(encoder: str) -> bool:
 
 
 def source(chunk: Chunk) -> str:
-    """Return where a chunk stands, its description if there is one, and its text as it is."""
+    """Return where a chunk stands, its description if there is one, and its text as it is.
+
+    A path of numbers alone (`17.py`, a row of a data set) says nothing.
+    """
     described = f"{chunk.description}\n" if chunk.description else ""
-    return f"{chunk.path} {chunk.parent} {chunk.symbol}\n{described}{chunk.text[:_READ]}"
+    path = f"{chunk.path} " if _LETTER.search(chunk.path.rpartition(".")[0] or chunk.path) else ""
+    return f"{path}{chunk.parent} {chunk.symbol}\n{described}{chunk.text[:_READ]}"
 
 
 def view(chunk: Chunk) -> str:

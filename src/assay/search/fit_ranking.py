@@ -17,9 +17,9 @@ from assay.errors import InputError
 from assay.search.features import FEATURES
 from assay.search.ranking import SECOND_STAGE, RankingWeights
 from assay.search.ranking_examples import RankingExample
+from assay.search.ranking_name import RankingName
 from assay.search.ranking_train_settings import RankingTrainSettings
 from assay.search.text_features import ALL_FEATURES
-from assay.types import Mode
 
 LEAST_DEVIATION = 1e-3  # a feature that never varied was not learned, and must not weigh when it does
 _NOT_THERE = -1e9  # the score of a place without a candidate
@@ -47,24 +47,24 @@ def use_one_thread() -> None:
 
 
 def fit_stages(
-    examples: Sequence[RankingExample], mode: Mode, settings: RankingTrainSettings, without: Collection[str] = ()
+    examples: Sequence[RankingExample], name: RankingName, settings: RankingTrainSettings, without: Collection[str] = ()
 ) -> Stages:
     """Fit the first stage to all candidates and the second to those that it lets through."""
-    first = fit_stage(examples, FEATURES, mode, settings, without)
+    first = fit_stage(examples, FEATURES, name, settings, without)
     passed = [second_stage(one, first) for one in examples]
-    return first, fit_stage(passed, ALL_FEATURES, mode, settings, without)
+    return first, fit_stage(passed, ALL_FEATURES, name, settings, without)
 
 
 def second_stage(example: RankingExample, first: RankingWeights) -> RankingExample:
     """Return an example with the candidates that the first stage lets through."""
     scores = first.scores(example.rows[:, : len(FEATURES)])
-    return example.only((-scores).argsort(kind="stable")[: SECOND_STAGE[example.mode]].tolist())
+    return example.only((-scores).argsort(kind="stable")[: SECOND_STAGE[example.ranking]].tolist())
 
 
 def fit_stage(
     examples: Sequence[RankingExample],
     features: Sequence[str],
-    mode: Mode,
+    name: RankingName,
     settings: RankingTrainSettings,
     without: Collection[str] = (),
 ) -> RankingWeights:
@@ -78,7 +78,7 @@ def fit_stage(
     used = torch.tensor([float(name not in without) for name in features]) * (deviation > LEAST_DEVIATION)
     scale = used / (deviation + 1e-6)
     standard = RankingBatch((batch.rows - mean) * scale, batch.padding, batch.targets)
-    parts = [_fitted(standard, mode, settings, settings.seed + number) for number in range(settings.seeds)]
+    parts = [_fitted(standard, name, settings, settings.seed + number) for number in range(settings.seeds)]
     linear, hidden, bias, output = zip(*parts, strict=True)
     inward = torch.cat(hidden, dim=1) * scale[:, None]
     return RankingWeights(
@@ -101,15 +101,15 @@ def _padded(examples: Sequence[RankingExample], features: int) -> RankingBatch:
     return RankingBatch(rows, padding, targets)
 
 
-def _fitted(batch: RankingBatch, mode: Mode, settings: RankingTrainSettings, seed: int) -> list[torch.Tensor]:
+def _fitted(batch: RankingBatch, name: RankingName, settings: RankingTrainSettings, seed: int) -> list[torch.Tensor]:
     """Return linear part, hidden layer, its bias and its output of one network, for standardized features."""
     torch.manual_seed(seed)
-    features, width = batch.rows.shape[2], settings.hidden(mode)
+    features, width = batch.rows.shape[2], settings.hidden(name)
     linear, bias = torch.zeros(features, requires_grad=True), torch.zeros(width, requires_grad=True)
     hidden = (torch.randn(features, width) * 0.15).requires_grad_()
     output = (torch.randn(width) * 0.15).requires_grad_()
     weights = [linear, hidden, bias, output]
-    optimizer = torch.optim.AdamW(weights, lr=settings.rate, weight_decay=settings.decay(mode))
+    optimizer = torch.optim.AdamW(weights, lr=settings.rate, weight_decay=settings.decay(name))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, settings.rate, total_steps=settings.steps)
     for _ in range(settings.steps):
         chosen = torch.randperm(len(batch.rows))[: settings.batch]

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from assay.encode.sides import HALVES, SIDES, is_sided
 from assay.protocols import Encoder, Vectors
 from assay.search.features import NAME, CandidateFeatures, QueryInCorpus, candidates_of
-from assay.search.filters import PROSE, Mask, filter_mask
+from assay.search.filters import PROSE, Mask, filter_mask, side_of
 from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.messages import comes_from
 from assay.search.question import Question, understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking
+from assay.search.ranking_name import ranking_name
 from assay.search.relevance import query_features
 from assay.search.spelling import Speller
 from assay.search.text_features import ALL_FEATURES, text_features
@@ -109,10 +110,11 @@ class LearnedSearcher:
 
     def _ranked(self, query: Query, found: QueryInCorpus, k: int) -> _RankedSide:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
-        ranking = load_ranking(query.mode, self.encoder.name, self.weights)
+        name = ranking_name(found.snapshot, query.mode)
+        ranking = load_ranking(name, self.encoder.name, self.weights)
         found = self.on_side(found, query.mode)
         candidates = self.candidates(query, found)
-        first = _second_stage(ranking.first.scores(candidates.rows), candidates.rows, max(k, SECOND_STAGE[query.mode]))
+        first = _second_stage(ranking.first.scores(candidates.rows), candidates.rows, max(k, SECOND_STAGE[name]))
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
         rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
         scores = ranking.second.scores(rows)
@@ -143,12 +145,12 @@ class _RankedSide:
         return list(map(Hit, self.chunks, probabilities, self.ranking.explain(self.rows, beside)))
 
 
-def is_relevant(hits: Sequence[Hit], encoder: str, weights: Path = SHIPPED) -> bool:
+def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: str, weights: Path = SHIPPED) -> bool:
     """Say whether the best of ranked hits is likely enough to be right; below the floor it is only the nearest."""
     if not hits:
         return False
-    side = "docs" if hits[0].chunk.language in PROSE else "code"
-    return hits[0].score >= load_ranking(side, encoder, weights).floor
+    name = ranking_name(snapshot, side_of(hits[0].chunk))
+    return hits[0].score >= load_ranking(name, encoder, weights).floor
 
 
 def _of_each_side(query: Query) -> list[Query]:

@@ -20,13 +20,12 @@ from assay.search.ranking import SHIPPED, Ranking, as_json, weights_file
 from assay.search.ranking_card import card
 from assay.search.ranking_examples import RankingExample, RankingExamples
 from assay.search.ranking_figures import ScoredExample, compared, figures_of, measured
+from assay.search.ranking_name import RANKING_NAMES, RankingName
 from assay.search.ranking_train_settings import RankingTrainSettings
 from assay.search.shared_phrases import PHRASE_FEATURES
 from assay.search.token_similarity import TOKEN_FEATURES
 from assay.search.trained_ranking import Ablation, SystemFigures, TrainedRanking
-from assay.types import Mode
 
-MODES: tuple[Mode, ...] = ("code", "docs")
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "words in fields (BM25F)": ("lexical", "lexical_share", "lexical_place"),
     "covered words": ("covered", "covered_name", "covered_body", "rare_missing"),
@@ -46,57 +45,57 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 def train_all(
     examples: RankingExamples, folder: Path, settings: RankingTrainSettings, say: Say, *, ablate: bool = False
 ) -> tuple[list[TrainedRanking], list[SystemFigures]]:
-    """Train a ranking of each mode that has queries and write a folder that `search.weights` can name.
+    """Train a ranking of each name that has queries and write a folder that `search.weights` can name.
 
-    A mode without queries keeps the weights that ship, so that the folder serves every search. The second value is how
+    A name without queries keeps the weights that ship, so that the folder serves every search. The second value is how
     the rankings do beside plain orders, for each mode, kind and writer.
     """
     use_one_thread()
     trained, tested = [], []
-    for mode in MODES:
-        of_mode = examples.of(mode)
-        if of_mode.own:
-            say(f"{mode}: learning from {len(of_mode.own):,} queries")
-            one, scores = train_mode(of_mode, mode, settings, GROUPS if ablate else {})
+    for name in RANKING_NAMES:
+        of_name = examples.of(name)
+        if of_name.own:
+            say(f"{name}: learning from {len(of_name.own):,} queries")
+            one, scores = train_ranking_of(of_name, name, settings, GROUPS if ablate else {})
             trained.append(one)
             tested += scores
-    full = [one for mode in MODES for one in examples.of(mode).own]
-    table = compared(tested, full, {one.mode: one.ranking.probabilities for one in trained})
+    full = [one for name in RANKING_NAMES for one in examples.of(name).own]
+    table = compared(tested, full, {one.name: one.ranking.probabilities for one in trained})
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {one.mode: as_json(one.ranking) for one in trained}
-    for mode in MODES:
-        file = weights_file(mode, settings.encoder)
-        files.write(folder / file, texts.get(mode) or (SHIPPED / file).read_text("utf-8"))
+    texts = {one.name: as_json(one.ranking) for one in trained}
+    for name in RANKING_NAMES:
+        file = weights_file(name, settings.encoder)
+        files.write(folder / file, texts.get(name) or (SHIPPED / file).read_text("utf-8"))
     files.write(folder / "README.md", card(trained, table, settings))
     asked = ((one.judged.repository, one.judged.query.text, one.judged.entries) for one in examples.own)
     write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=asked)
     return trained, table
 
 
-def train_mode(
-    examples: RankingExamples, mode: Mode, settings: RankingTrainSettings, groups: Mapping[str, Sequence[str]]
+def train_ranking_of(
+    examples: RankingExamples, name: RankingName, settings: RankingTrainSettings, groups: Mapping[str, Sequence[str]]
 ) -> tuple[TrainedRanking, list[ScoredExample]]:
     """Learn from everything; some groups of features are left out in turn to see their worth.
 
     The second value is every example with the scores of the cross-validation. The figures are of the queries that ask
     for this mode alone, if there are any.
     """
-    tested = cross_validated(examples.own, mode, settings)
-    stages = fit_stages(examples.own, mode, settings)
+    tested = cross_validated(examples.own, name, settings)
+    stages = fit_stages(examples.own, name, settings)
     foreign = [scored(one, stages) for one in examples.foreign]
     calibration = calibrated(tested, foreign, settings)
-    alone = [one.example.judged.query.mode == mode for one in tested]
+    alone = [one.example.judged.query.mode != "all" for one in tested]
     chosen = [at for at, own in enumerate(alone) if own or not any(alone)]
     whole = measured([tested[at] for at in chosen])
 
     def without(group: str) -> Ablation:
-        less_known = cross_validated(examples.own, mode, settings, groups[group])
+        less_known = cross_validated(examples.own, name, settings, groups[group])
         less = measured([less_known[at] for at in chosen])
-        return Ablation(group, figures_of({name: less[name] - values for name, values in whole.items()}))
+        return Ablation(group, figures_of({measure: less[measure] - values for measure, values in whole.items()}))
 
     ranking = Ranking(*stages, calibration.relevance, calibration.scale, calibration.offset, calibration.floor)
     one = TrainedRanking(
-        mode,
+        name,
         len(examples.own),
         repositories_of(examples.own),
         figures_of(whole),
@@ -117,17 +116,17 @@ def repositories_of(examples: Sequence[RankingExample]) -> tuple[str, ...]:
 
 
 def cross_validated(
-    examples: Sequence[RankingExample], mode: Mode, settings: RankingTrainSettings, without: Collection[str] = ()
+    examples: Sequence[RankingExample], name: RankingName, settings: RankingTrainSettings, without: Collection[str] = ()
 ) -> list[ScoredExample]:
     """Return every example scored by weights that were learned on other repositories and writers."""
     names = sorted({one.judged.group for one in examples})
     if len(names) < 2:
-        alone = f"the {mode} queries are all of '{names[0]}'"
+        alone = f"the {name} queries are all of '{names[0]}'"
         raise InputError(f"{alone}: give those of a second repository, or leave them out")
     results: dict[int, ScoredExample] = {}
     for fold in range(min(settings.folds, len(names))):
         held_out = set(names[fold :: settings.folds])
-        stages = fit_stages([one for one in examples if one.judged.group not in held_out], mode, settings, without)
+        stages = fit_stages([one for one in examples if one.judged.group not in held_out], name, settings, without)
         results |= {at: scored(one, stages) for at, one in enumerate(examples) if one.judged.group in held_out}
     return [results[at] for at in range(len(examples))]
 

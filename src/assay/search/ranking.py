@@ -21,15 +21,15 @@ from assay.encode.view import is_word_bag
 from assay.errors import InputError
 from assay.search.features import FEATURES
 from assay.search.lexical import Array
+from assay.search.ranking_name import RankingName
 from assay.search.relevance import RELEVANCE_FEATURES, relevance_row
 from assay.search.text_features import ALL_FEATURES
-from assay.types import Mode
 
 BESIDE = ("message", "answerable")
 """What is added to a score beside the features of the candidate."""
 PARTS = (*dict.fromkeys(name.partition("@")[0] for name in ALL_FEATURES), *BESIDE, "together")
 """What a score is explained by: features that differ only in their level are one part."""
-SECOND_STAGE: Mapping[Mode, int] = {"code": 30, "docs": 60}
+SECOND_STAGE: Mapping[RankingName, int] = {"code": 30, "docs": 60, "functions": 30}
 """Candidates that reach the second stage, which reads their texts."""
 SHIPPED = Path(__file__).parent / "data"
 
@@ -130,9 +130,14 @@ def _rounded(weights: RankingWeights) -> dict[str, list[float]]:
 
 
 @cache
-def load_ranking(mode: str, encoder: str, folder: Path = SHIPPED) -> Ranking:
-    """Return the weights in a folder for `code` or `docs` and for the sort of encoder that a name says."""
-    file = folder / weights_file(mode, encoder)
+def load_ranking(name: RankingName, encoder: str, folder: Path = SHIPPED) -> Ranking:
+    """Return the weights of that name in a folder for the sort of encoder that an encoder's name says.
+
+    A folder without weights for single functions orders them as other code.
+    """
+    file = folder / weights_file(name, encoder)
+    if name == "functions" and not file.exists():
+        file = folder / weights_file("code", encoder)
     try:
         stored = json.loads(file.read_text("utf-8"))
         names = [str(name) for name in stored["features"]]
@@ -152,9 +157,10 @@ def load_ranking(mode: str, encoder: str, folder: Path = SHIPPED) -> Ranking:
 _AGAIN = "train them again with assay train ranking"
 
 
-def weights_file(mode: str, encoder: str) -> str:
+def weights_file(name: RankingName, encoder: str) -> str:
     """Return the name of a file of weights; a cosine of word bags and one of a transformer differ in worth."""
-    return f"{mode}.json" if is_word_bag(name_of_side(encoder, mode)) else f"{mode}-contextual.json"
+    side = "docs" if name == "docs" else "code"
+    return f"{name}.json" if is_word_bag(name_of_side(encoder, side)) else f"{name}-contextual.json"
 
 
 def _relevance(stored: Mapping[str, Any] | None) -> RankingWeights:

@@ -77,7 +77,7 @@ def card(trained: Sequence[TrainedRanking], table: Sequence[SystemFigures], sett
 def _results(trained: TrainedRanking) -> str:
     rows = "\n".join(f"| {one.name} | {one.value:.3f} | {one.low:.3f} to {one.high:.3f} |" for one in trained.figures)
     return (
-        f"### {trained.mode}: {trained.queries:,} queries of {len(trained.repositories)} repositories\n\n"
+        f"### {trained.name}: {trained.queries:,} queries of {len(trained.repositories)} repositories\n\n"
         f"{', '.join(trained.repositories)}.\n\n"
         f"| measure | mean | interval |\n|---|---|---|\n{rows}"
         f"{_refused(trained)}"

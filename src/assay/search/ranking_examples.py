@@ -26,6 +26,7 @@ from assay.search.chunk_vectors import chunk_vectors
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
+from assay.search.ranking_name import RankingName, ranking_name
 from assay.search.relevance import query_features
 from assay.search.spelling import Speller
 from assay.search.text_features import text_features
@@ -64,8 +65,8 @@ class RankingExample:
     """One query with the features of its candidates among code or among documentation."""
 
     judged: JudgedQuery
-    mode: Mode
-    """`code` or `docs`: a query about both is an example of each."""
+    ranking: RankingName
+    """Of code, documentation or single functions: a query about code and documentation is an example of each."""
     rows: Array
     """(candidates, features)."""
     spans: tuple[Span, ...]
@@ -89,11 +90,11 @@ class RankingExamples:
     foreign: tuple[RankingExample, ...]
     """Those that another repository answers, and those that none does, whose repository is nothing."""
 
-    def of(self, mode: Mode) -> RankingExamples:
-        """Return the examples that ask for code, or those that ask for documentation."""
+    def of(self, ranking: RankingName) -> RankingExamples:
+        """Return the examples that are ordered by one ranking."""
         return RankingExamples(
-            tuple(one for one in self.own if one.mode == mode),
-            tuple(one for one in self.foreign if one.mode == mode),
+            tuple(one for one in self.own if one.ranking == ranking),
+            tuple(one for one in self.foreign if one.ranking == ranking),
         )
 
 
@@ -192,7 +193,8 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
         rows = np.hstack((candidates.rows, text_features(searcher.token_similarity, found, chunks)))
         spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
         targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
-        yield RankingExample(judged, side, rows, spans, targets, query_features(seen))
+        name = ranking_name(seen.snapshot, side)
+        yield RankingExample(judged, name, rows, spans, targets, query_features(seen))
 
 
 def worth_of(span: Span, entries: Sequence[Entry]) -> float:

@@ -20,8 +20,9 @@ from assay.search.features import FEATURES
 from assay.search.fuse import by_rank, by_score
 from assay.search.lexical import Array
 from assay.search.ranking_examples import JudgedQuery, RankingExample
+from assay.search.ranking_name import RankingName
 from assay.search.trained_ranking import RankingFigure, SystemFigures
-from assay.types import Chunk, Hit, Mode
+from assay.types import Chunk, Hit
 
 MEASURES = ("Hit@5", "MRR", "nDCG@10", "lines@5")
 COMPARED = ("Hit@5", "MRR")
@@ -67,14 +68,14 @@ def figures_of(values: Mapping[str, Values]) -> tuple[RankingFigure, ...]:
 def compared(
     scored: Sequence[ScoredExample],
     examples: Sequence[RankingExample],
-    probability: Mapping[Mode, Callable[[Array], Array]],
+    probability: Mapping[RankingName, Callable[[Array], Array]],
 ) -> list[SystemFigures]:
     """Return how the learned order does beside the plain ones, for all queries, each mode, kind and writer.
 
     `examples` are the same queries with all of their candidates. A query about code and documentation has one list, in
     the order of calibrated probabilities.
     """
-    learned = [(one.example, probability[one.example.mode](one.scores)) for one in scored]
+    learned = [(one.example, probability[one.example.ranking](one.scores)) for one in scored]
     systems = {"learned": _merged(learned)}
     for name, order in _PLAIN.items():
         systems[name] = _merged([(one, one.rows[:, _USED]) for one in examples], order)

@@ -1,11 +1,11 @@
-"""What a training run of the ranking gives: the weights of one mode, and what is known about them."""
+"""What a training run of the ranking gives: the weights of one name, and what is known about them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from assay.search.ranking import Ranking
-from assay.types import Mode
+from assay.search.ranking_name import RankingName
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Ablation:
 
 @dataclass(frozen=True, slots=True)
 class TrainedRanking:
-    """The ranking of one mode, learned from everything, with figures of the cross-validation."""
+    """The ranking of one name, learned from everything, with figures of the cross-validation."""
 
-    mode: Mode
+    name: RankingName
     queries: int
     repositories: tuple[str, ...]
     figures: tuple[RankingFigure, ...]

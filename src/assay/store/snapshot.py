@@ -54,6 +54,8 @@ class Snapshot:
         """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
         self.traits: dict[int, tuple[bool, bool, bool]] = {}
         """What a ranking reads off the path of a file, by its number."""
+        self.single_functions: bool | None = None
+        """Whether files hold one function each, once somebody asked."""
         self.bases = np.cumsum([0, *(len(part) for part, _ in parts)])
         self._bases: list[int] = self.bases.tolist()
 
