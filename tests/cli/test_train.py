@@ -295,3 +295,39 @@ def test_a_reranker_that_is_not_there_is_named_with_what_makes_it(assay, project
     assert ran.status == 0
     assert "mail/send.py" in ran.out
     assert "not reranked by 'cross:./none': no folder './none': assay train reranker" in ran.err
+
+
+def test_a_judge_is_trained_and_judges_with_its_weights(assay, tmp_path: Path):
+    sources = []
+    for name, verb, things in (("mails", "send", "mail letter parcel"), ("files", "close", "file socket stream")):
+        rows = [
+            {"query_id": f"{asked} {thing}", "query": f"{asked} a {thing}", "code_id": thing}
+            | {"code": f"def {verb}_{thing}(it):\n    it.{verb}()\n", "label": int(asked == verb)}
+            for thing in things.split()
+            for asked in (verb, f"{name} of")
+        ]
+        sources.append(f"{name}={tmp_path / name}.jsonl")
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "weights"
+    ran = assay("train", "judge", *sources, "--out", out, "--set", "steps=20", "--encoder", "hash:16")
+    assert ran.status == 0, ran.err
+    assert ran.out.startswith("held out    pairs  AUC")
+    assert ran.out.endswith(f"use it with --judge signals:{out} --encoder hash:16\n")
+    assert "| mails | 6 | 0.500 |" in (out / "README.md").read_text()
+    records = ("--out", tmp_path / "records.jsonl", "--judge", f"signals:{out}")
+    refused = assay("judge", "run", tmp_path / "mails.jsonl", *records)
+    assert "give --encoder SPEC" in refused.err
+    ran = assay("judge", "run", tmp_path / "mails.jsonl", *records, "--encoder", "hash:16", "--prior", "0.3")
+    assert ran.status == 0, ran.err
+    other = assay("judge", "run", tmp_path / "mails.jsonl", *records, "--encoder", "hash:16", "--prior", "0.4")
+    assert other.status == 2
+    assert "prior differ" in other.err
+    assert assay("judge", "replay", tmp_path / "records.jsonl").status == 0
+
+
+def test_a_source_of_a_judge_needs_a_name(assay, tmp_path: Path):
+    ran = assay("train", "judge", tmp_path / "labels.jsonl", "--out", tmp_path / "weights")
+    assert (ran.status, ran.err) == (
+        2,
+        f"assay: '{tmp_path / 'labels.jsonl'}' is not a source: give NAME=FILE, each name once\n",
+    )

@@ -4,14 +4,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from assay.encode.hashed import HashedEncoder
 from assay.errors import InputError
-from assay.judge.evidence import COLUMNS
 from assay.judge.pairs import Pair
-from assay.judge.signals import FAILED, PASSED, SignalsJudge
-from assay.judge.train_signals import AGAINST, FREE, LabeledPair, apart, learn, read_labelled, thresholds
+from assay.judge.signals import FAILED, PASSED, SignalsJudge, weights_file
 from assay.judge.trials import State, Trial
 from assay.types import Chunk, Query
 
@@ -34,8 +32,8 @@ def trying(state: State, seen: list[str]):
 def test_what_answers_is_likelier_and_says_why():
     right, wrong = SignalsJudge().opinions([(ASKED, REVERSE), (ASKED, SOCKET)])
     assert right.chance > 0.5 > wrong.chance
-    assert wrong.call == "no match"
-    assert next(iter(right.why)) == "cosine_view"
+    assert wrong.call in {"no match", "unclear"}
+    assert right.why["cosine_view"] > 0
 
 
 def test_a_verdict_is_what_a_campaign_takes():
@@ -107,68 +105,32 @@ def test_a_broken_sandbox_leaves_a_pair_undecided():
     assert (verdict.grade, verdict.problem, verdict.reason) == (None, "sandbox", "so")
 
 
-def test_weights_of_ones_own(tmp_path: Path):
-    codes = [
-        f"def reverse_{name}(text):\n    return text[::-1]" for name in ("string", "text", "words", "line", "letters")
-    ]
-    pairs = [
-        LabeledPair(f"{word} a string", code, int(word == "reverse")) for code in codes for word in ("reverse", "mail")
-    ]
-    file = tmp_path / "weights.json"
-    file.write_text(json.dumps(learn(pairs)), "utf-8")
-    judge = SignalsJudge(str(file))
-    right, wrong = judge.opinions([(ASKED, REVERSE), (Query("m", "mail a letter"), REVERSE)])
-    assert judge.name == f"signals:{file}"
-    assert right.chance > wrong.chance
-
-
-def test_evidence_counts_only_for_what_it_is_evidence_of():
-    rng = np.random.default_rng(0)
-    codes = (REVERSE.text, SOCKET.text)
-    pairs = [LabeledPair(f"reverse string {i}", codes[i % 2], int(rng.integers(2))) for i in range(60)]
-    linear = learn(pairs)["linear"]
-    assert all(linear[column] >= 0 for column in COLUMNS if column not in FREE | AGAINST)
-    assert all(linear[column] <= 0 for column in AGAINST)
-
-
-def test_labels_of_chance_give_no_threshold():
-    labels = np.tile([0.0, 1.0], 500)
-    assert thresholds(np.linspace(0, 1, 1000), labels) == (-1.0, 2.0)
-
-
-def test_labels_that_agree_give_both_thresholds():
-    chances = np.linspace(0, 1, 1000)
-    low, high = thresholds(chances, (chances > 0.5).astype(float))
-    assert 0.3 < high <= low < 0.7
-
-
-def test_queries_to_report_on_are_not_learned_from():
-    pairs = [LabeledPair('"Sum  a list"', "x", 1), LabeledPair("sort", "x", 0)]
-    assert apart(pairs, [LabeledPair("sum a list", "y", 0)]) == pairs[1:]
-
-
-@pytest.mark.parametrize(
-    "text", ['[{"doc": "a", "code": "b", "label": 1}]', '{"query": "a", "code": "b", "label": 1}\n']
-)
-def test_both_forms_of_labels_are_read(tmp_path: Path, text: str):
-    file = tmp_path / "labels"
-    file.write_text(text, "utf-8")
-    assert read_labelled(file) == [LabeledPair("a", "b", 1)]
-
-
-@pytest.mark.parametrize("text", ['{"query": "a"}', "no json", "[1]"])
-def test_labels_that_are_none_are_named(tmp_path: Path, text: str):
-    file = tmp_path / "labels"
-    file.write_text(text, "utf-8")
-    with pytest.raises(InputError, match="wanted objects with query, code and label"):
-        read_labelled(file)
-
-
-def test_one_label_alone_teaches_nothing():
-    with pytest.raises(InputError, match="both labels"):
-        learn([LabeledPair("a", "b", 1)])
-
-
 def test_missing_weights_are_named(tmp_path: Path):
     with pytest.raises(InputError, match="no weights of a judge"):
-        SignalsJudge(str(tmp_path / "none.json"))
+        SignalsJudge(str(tmp_path / "none"))
+
+
+def test_the_weights_that_ship_know_no_encoder():
+    with pytest.raises(InputError, match="learn some with assay train judge --encoder"):
+        SignalsJudge(encoder=HashedEncoder("16"))
+
+
+def test_an_encoder_counts_only_for_weights_that_were_learned_with_it(tmp_path: Path):
+    stored = json.loads(weights_file("").read_text("utf-8"))
+    linear = stored["linear"] | {"cosine_encoder": 2.0}
+    stored |= {"linear": linear, "encoder": {"spec": "hash:64", "width": 64}}
+    (tmp_path / "signals.json").write_text(json.dumps(stored), "utf-8")
+    with pytest.raises(InputError, match="give --encoder SPEC"):
+        SignalsJudge(str(tmp_path))
+    with pytest.raises(InputError, match="has vectors of width 16, and these weights are for 64"):
+        SignalsJudge(str(tmp_path), encoder=HashedEncoder("16"))
+    judge = SignalsJudge(str(tmp_path), encoder=HashedEncoder("64"))
+    assert judge.name == f"signals:{tmp_path}+hash:64"
+    assert judge.opinions([(ASKED, REVERSE)])[0].why["cosine_encoder"] > 0
+
+
+def test_weights_without_an_encoder_refuse_one(tmp_path: Path):
+    file = tmp_path / "signals.json"
+    file.write_text(weights_file("").read_text("utf-8"), "utf-8")
+    with pytest.raises(InputError, match="learned without an encoder"):
+        SignalsJudge(str(tmp_path), encoder=HashedEncoder("384"))

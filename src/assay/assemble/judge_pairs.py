@@ -15,15 +15,15 @@ from assay.judge.waves import run_in_waves
 from assay.protocols import Say
 from assay.types import Chunk, Judgment, Problem, Query
 
-_EXAMPLES = "signals, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
+_EXAMPLES = "signals, signals:FOLDER, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
 
 
 def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
-    """Return the judge that a spec names: `signals`, or a configuration of agents and a model."""
-    if spec == "signals":
+    """Return the judge that a spec names: `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
+    if spec.partition(":")[0] == "signals":
         if budget:
             raise InputError(f"the judge 'signals' asks no model and costs nothing: leave {option} out")
-        return JudgeOptions("signals")
+        return JudgeOptions(spec)
     config, _, chat = spec.partition(":")
     if config not in CONFIGURATIONS or not chat:
         raise InputError(f"no judge '{spec}'; wanted {_EXAMPLES}; configurations: {', '.join(CONFIGURATIONS)}")

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from assay import plugins
 from assay.assemble.open_chat import BATCH, budget_of, open_batch_chat, open_chat
 from assay.errors import InputError
 from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
     from assay.judge.replay import Replay
     from assay.judge.run_tests import RunnerOf
     from assay.judge.waves import LaterChat
-    from assay.protocols import Chat
+    from assay.protocols import Chat, Encoder
     from assay.settings import ClusterSettings
+
+EVEN = 0.5
+"""The fraction of matches that `signals` expects where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,15 @@ class JudgeOptions:
     """Which judge is wanted."""
 
     kind: str = "agents"
-    """Or `signals`."""
+    """Or `signals`, or `signals:FOLDER` with other weights."""
     chats: tuple[str, ...] = ()
     config: str = "all"
     screener: str = ""
+    """`signals` or `signals:FOLDER` where no model screens."""
+    encoder: str = ""
+    """The spec of an encoder whose cosines are evidence for `signals`."""
+    prior: float = EVEN
+    """The fraction of matches that `signals` expects."""
     votes: int = 1
     max_tries: int = MAX_TRIES
     budget: str = ""
@@ -80,7 +89,7 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
     """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
     _check(options)
     with ExitStack() as stack:
-        if options.kind == "signals":
+        if _kind(options) == "signals":
             yield _signals(options, stack, say)
             return
         chats, later = open_chats(options, out, stack)
@@ -88,26 +97,54 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
             "agents",
             tuple(chat.name for chat in chats),
             options.config,
-            options.screener,
-            options.max_tries,
-            options.votes,
-            versions(options.prompts),
-            PYTHON,
+            max_tries=options.max_tries,
+            votes=options.votes,
+            prompts=versions(options.prompts),
+            tests_for=PYTHON,
         )
+        settings, encoder = _with_signals(options, settings)
         runner_of, installs = None, None
         if options.config in RUNNING:
             runner_of, installs, settings = _open_cages(options, settings, stack, say)
         yield JudgeFactory(
-            lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts), settings, later
+            lambda steps: build_judge(settings, chats, steps, runner_of, installs, options.prompts, encoder),
+            settings,
+            later,
         )
 
 
 def _signals(options: JudgeOptions, stack: ExitStack, say: Say) -> JudgeFactory:
     """Return the judge without a model, with a sandbox where it may run code."""
-    settings, runner_of = CampaignSettings("signals", config=""), None
+    settings, encoder = _with_signals(options, CampaignSettings("signals", config=""))
+    runner_of = None
     if options.allowed:
         runner_of, _, settings = _open_cages(options, settings, stack, say)
-    return JudgeFactory(lambda steps: build_judge(settings, (), steps, runner_of), settings)
+    return JudgeFactory(lambda steps: build_judge(settings, (), steps, runner_of, encoder=encoder), settings)
+
+
+def _kind(options: JudgeOptions) -> str:
+    return options.kind.partition(":")[0]
+
+
+def _with_signals(options: JudgeOptions, settings: CampaignSettings) -> tuple[CampaignSettings, Encoder | None]:
+    """Return the settings that say which weights `signals` has, as judge or screener, and its encoder."""
+    screener, _, of_screener = options.screener.partition(":")
+    settings = replace(settings, screener=screener)
+    if "signals" not in {settings.judge, screener}:
+        return settings, None
+    from assay.judge.signals import weights_file, weights_version
+
+    weights = options.kind.partition(":")[2] if settings.judge == "signals" else of_screener
+    encoder = encoder_of(options.encoder)
+    version = weights_version(weights_file(weights, encoder=encoder is not None))
+    return replace(
+        settings, weights=weights, weights_version=version, encoder=options.encoder, prior=options.prior
+    ), encoder
+
+
+def encoder_of(spec: str) -> Encoder | None:
+    """Return the encoder of a spec, None of an empty one."""
+    return plugins.make("encoder", spec) if spec else None
 
 
 def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
@@ -123,30 +160,39 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     if settings.judge == "author" and settings.prompts != question_versions(prompts):
         raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
     chats = [ReplayedChat(name) for name in settings.chats]
-    installs = Installs(known(), None)
-    return replay(records, lambda steps: build_judge(settings, chats, steps, _no_run, installs, prompts))
+    installs, encoder = Installs(known(), None), encoder_of(settings.encoder)
+    return replay(records, lambda steps: build_judge(settings, chats, steps, _no_run, installs, prompts, encoder))
 
 
 def _check(options: JudgeOptions) -> None:
     from assay.errors import nearest
 
+    kind = _kind(options)
+    _check_signals(options, kind)
     if options.config not in CONFIGURATIONS:
         raise InputError(f"unknown configuration '{options.config}'; {nearest(options.config, CONFIGURATIONS)}")
-    if options.kind == "agents" and not options.chats:
+    if kind == "agents" and not options.chats:
         raise InputError("agents need a model: --chat openai:MODEL, ollama:MODEL, …; --judge signals needs none")
-    if options.kind == "signals" and (options.chats or options.screener or options.budget or options.rate):
+    if kind == "signals" and (options.chats or options.screener or options.budget or options.rate):
         raise InputError("--judge signals asks no model: leave --chat, --screener, --budget and --rate out")
-    if options.kind == "signals" and options.install:
+    if kind == "signals" and options.install:
         raise InputError("--judge signals installs nothing: leave --install out; what lacks a module is not run")
-    if options.kind == "agents" and options.allowed:
+    if kind == "agents" and options.allowed:
         raise InputError("--allow-execution is for --judge signals; --config says whether agents run what they write")
-    runs = options.allowed if options.kind == "signals" else options.config in RUNNING
+    runs = options.allowed if kind == "signals" else options.config in RUNNING
     if options.cluster and not runs:
         raise InputError("--on is for code that a judge runs, and this one runs none: see --allow-execution, --config")
     if options.cluster and options.install:
         raise InputError("--install does not reach the machines of a cluster: install there what programs import")
     if options.allow and not options.install:
         raise InputError("--allow FILE says what --install may install: give both")
+
+
+def _check_signals(options: JudgeOptions, kind: str) -> None:
+    if kind not in {"agents", "signals"} or options.kind.startswith("agents:"):
+        raise InputError(f"no judge '{options.kind}'; wanted agents, signals or signals:FOLDER")
+    if kind == "agents" and not options.screener and (options.encoder or options.prior != EVEN):
+        raise InputError("--encoder and --prior are for signals: --judge signals, or --screener signals")
 
 
 def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[LaterChat, ...]]:

@@ -65,7 +65,7 @@ def _cut(about: RunManifest) -> Iterator[str]:
 
 def _favoured(sets: Mapping[str, MeasuredSet]) -> Iterator[str]:
     """Yield which labels were made from what some systems rank by."""
-    favoured = [name for name, told in sets.items() if told.unseen and told.unseen.judge == "signals"]
+    favoured = [name for name, told in sets.items() if told.unseen and told.unseen.judge.partition(":")[0] == "signals"]
     if favoured:
         what = "come from words and static vectors, and favour systems that rank by these"
         yield f"labels of signals on {', '.join(favoured)} {what}"

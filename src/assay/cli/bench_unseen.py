@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.assemble.judge_pairs import judge_options_of, judge_pairs
-from assay.assemble.open_judge import JudgeOptions
+from assay.assemble.open_judge import EVEN, JudgeOptions
 from assay.bench.unseen import Pairs, Unseen, UnseenLabels
 from assay.cli.options import UnseenOptions
 from assay.cli.workspaces import say
@@ -16,13 +16,16 @@ from assay.protocols import Progress
 
 
 def unseen_of(wanted: UnseenOptions) -> Unseen:
-    """Return who judges; a spec is `signals`, or a configuration of agents and a model."""
+    """Return who judges; a spec is `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
     if not wanted.spec:
         raise InputError("--judge-budget and --judge-install are for --judge-unseen: give both")
     asked = judge_options_of(wanted.spec, wanted.budget, option="--judge-budget")
-    if wanted.install and asked.kind == "signals":
+    signals = asked.kind.partition(":")[0] == "signals"
+    if wanted.install and signals:
         raise InputError("the judge 'signals' installs nothing: leave --judge-install out")
-    asked = replace(asked, install=wanted.install)
+    if not signals and (wanted.encoder or wanted.prior != EVEN):
+        raise InputError("--judge-encoder and --judge-prior are for signals: --judge-unseen signals")
+    asked = replace(asked, install=wanted.install, encoder=wanted.encoder, prior=wanted.prior)
     return Unseen(wanted.spec, lambda *given: _labels(asked, wanted.workers, *given), wanted.depth)
 
 

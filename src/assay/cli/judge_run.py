@@ -32,9 +32,10 @@ class JudgeRunOptions:
     sampling: PairSampleOptions = shared(PairSampleOptions)
     kind: str = option(
         "--judge",
-        type=click.Choice(["agents", "signals"]),
         default="agents",
-        help="Who judges: agents with a language model, or signals without one.",
+        metavar="NAME",
+        help="Who judges: agents with a language model, signals without one, or signals:FOLDER with weights that assay "
+        "train judge wrote.",
     )
     chats: tuple[str, ...] = option(
         "--chat",
@@ -53,7 +54,20 @@ class JudgeRunOptions:
         "--screener",
         default="",
         metavar="NAME",
-        help="signals: screen without a model, which saves these calls.  [default: the model]",
+        help="signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
+    )
+    encoder: str = option(
+        "--encoder",
+        default="",
+        metavar="SPEC",
+        help="An encoder, such as onnx:FOLDER, whose cosines signals takes into account.  [default: none]",
+    )
+    prior: float = option(
+        "--prior",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.5,
+        metavar="P",
+        help="The fraction of pairs that match, which signals expects.",
     )
     votes: int = option("--votes", type=COUNT, default=1, metavar="N", help="Votes per pair; the majority wins.")
     max_tries: int = option(

@@ -147,7 +147,21 @@ class UnseenOptions:
         "--judge-unseen",
         default="",
         metavar="SPEC",
-        help="Label unjudged answers with a judge (signals or CONFIG:CHAT), and also measure with these labels.",
+        help="Label unjudged answers with a judge (signals, signals:FOLDER or CONFIG:CHAT), and also measure with "
+        "these labels.",
+    )
+    encoder: str = option(
+        "--judge-encoder",
+        default="",
+        metavar="SPEC",
+        help="An encoder whose cosines the judge signals takes into account.  [default: none]",
+    )
+    prior: float = option(
+        "--judge-prior",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.5,
+        metavar="P",
+        help="The fraction of unjudged answers that are right, which the judge signals expects.",
     )
     depth: int = option(
         "--judge-depth", type=COUNT, default=10, metavar="N", help="Answers per query that the judge labels."

@@ -62,6 +62,12 @@ class StaticEncoder:
         """Return one unit-length row a single lower-case word, for comparing words with words."""
         return self.encode(words, "query")
 
+    def lengths(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return how much each single lower-case word counts in a text: the length of its row, 0 if unknown."""
+        sums = self._sums([self.vocabulary.rows(word) for word in words] or [()])[: len(words)]
+        lengths: NDArray[np.float32] = np.linalg.norm(sums, axis=1)
+        return lengths
+
     def table(self) -> Vectors:
         """Return all rows at their own lengths, for a training that goes on from here; as int8 they take a quarter."""
         rows: Vectors = self._table.astype(np.float32) * self._scales.astype(np.float32)[:, None]
@@ -72,7 +78,11 @@ class StaticEncoder:
         return unit(np.multiply(self._table[rows], self._scales[rows, None], dtype=np.float32))
 
     def _encode_batch(self, bags: Sequence[Sequence[int]]) -> Vectors:
-        """Return the unit-length sum of each bag's rows.
+        """Return the unit-length sum of each bag's rows."""
+        return unit(self._sums(bags))
+
+    def _sums(self, bags: Sequence[Sequence[int]]) -> Vectors:
+        """Return the sum of each bag's rows.
 
         A product of word counts and rows takes as long, and starts the threads of BLAS besides. Rows are added one
         after the other, so a text's vector does not depend on its batch: an index updated bit by bit equals one built
@@ -85,7 +95,7 @@ class StaticEncoder:
         sums = np.zeros((len(bags), self.dimension), dtype=np.float32)
         for i, (start, end) in enumerate(pairwise((0, *ends.tolist()))):
             np.add.reduce(rows[place[start:end]], axis=0, out=sums[i])
-        return unit(sums)
+        return sums
 
 
 def default_static() -> StaticEncoder:

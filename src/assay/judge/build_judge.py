@@ -20,7 +20,7 @@ from assay.judge.run_tests import Executor, RunnerOf
 from assay.judge.screen import Screening
 from assay.judge.steps import PairSession, Steps
 from assay.judge.votes import MajorityJudge, ThirdDecides
-from assay.protocols import Chat
+from assay.protocols import Chat, Encoder
 from assay.types import Prompt, Reply
 
 _MOST_CHATS = 3
@@ -45,10 +45,11 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
     runner_of: RunnerOf | None = None,
     installs: Installs | None = None,
     prompts: Path | None = None,
+    encoder: Encoder | None = None,
 ) -> Judge:
-    """Return the judge of these settings, with what its parts need."""
+    """Return the judge of these settings, with what its parts need; `encoder` is for `signals`."""
     if settings.judge == "signals":
-        return _signals(settings, steps, runner_of)
+        return _signals(settings, steps, runner_of, encoder)
     if settings.judge == "author":
         checker = chats[1] if len(chats) > 1 else None
         return QuestionAuthor(chats[0], checker, steps, settings.max_tries, prompts)
@@ -56,22 +57,23 @@ def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
         raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, author")
     if not 1 <= len(chats) <= _MOST_CHATS:
         raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
-    parts = _parts(settings, runner_of, installs)
+    parts = _parts(settings, runner_of, installs, encoder)
     judges = [_one(settings, chat, parts, steps, prompts) for chat in chats]
     return judges[0] if len(judges) == 1 else ThirdDecides(*judges)
 
 
-def _signals(settings: CampaignSettings, steps: Steps, runner_of: RunnerOf | None) -> Judge:
+def _signals(settings: CampaignSettings, steps: Steps, runner_of: RunnerOf | None, encoder: Encoder | None) -> Judge:
     """Return the judge without a model; one whose settings name a sandbox runs what queries show."""
     from assay.judge.signals import SignalsJudge
 
     if not settings.sandbox:
-        return SignalsJudge()
+        return SignalsJudge(settings.weights, prior=settings.prior, encoder=encoder)
     from assay.judge.trials import Trials
 
     if runner_of is None:
         raise InputError(f"the judge 'signals' with the sandbox '{settings.sandbox}' needs what runs programs")
-    return SignalsJudge(trials=Trials(runner_of, steps))
+    trials = Trials(runner_of, steps)
+    return SignalsJudge(settings.weights, prior=settings.prior, trials=trials, encoder=encoder)
 
 
 def _one(settings: CampaignSettings, chat: Chat, parts: Parts, steps: Steps, prompts: Path | None) -> Judge:
@@ -81,7 +83,9 @@ def _one(settings: CampaignSettings, chat: Chat, parts: Parts, steps: Steps, pro
     return MajorityJudge([replace(first, opinion=number) for number in range(1, settings.votes + 1)])
 
 
-def _parts(settings: CampaignSettings, runner_of: RunnerOf | None, installs: Installs | None) -> Parts:
+def _parts(
+    settings: CampaignSettings, runner_of: RunnerOf | None, installs: Installs | None, encoder: Encoder | None
+) -> Parts:
     execute = Executor(runner_of, installs) if runner_of and installs else None
     parts = configured(settings.config, execute, Fixer(installs) if installs else None)
     parts = replace(parts, python_only=settings.tests_for == PYTHON)
@@ -89,14 +93,14 @@ def _parts(settings: CampaignSettings, runner_of: RunnerOf | None, installs: Ins
         return parts
     if settings.screener != "signals" or parts.screen is None:
         raise InputError(f"the screener '{settings.screener}' cannot be had in '{settings.config}'; known: signals")
-    return replace(parts, screen=screened_by_signals())
+    return replace(parts, screen=screened_by_signals(settings, encoder))
 
 
-def screened_by_signals() -> Callable[[PairSession], Screening]:
+def screened_by_signals(settings: CampaignSettings, encoder: Encoder | None) -> Callable[[PairSession], Screening]:
     """Return the screener that asks no model: what the evidence shows clearly is clear."""
     from assay.judge.signals import SignalsJudge
 
-    judge = SignalsJudge()
+    judge = SignalsJudge(settings.weights, prior=settings.prior, encoder=encoder)
 
     def screen(session: PairSession) -> Screening:
         opinion = judge.opinions([(session.pair.query, session.pair.code)])[0]

@@ -45,6 +45,14 @@ class CampaignSettings:
     config: str = "all"
     screener: str = ""
     """`signals` where no model screens."""
+    weights: str = ""
+    """The folder of weights of `signals`; empty for what ships."""
+    weights_version: str = ""
+    """A hash of these weights; empty where `signals` has no part."""
+    encoder: str = ""
+    """The encoder whose cosines are evidence for `signals`; empty for none."""
+    prior: float = 0.5
+    """The fraction of matches that `signals` expects."""
     max_tries: int = 3
     votes: int = 1
     prompts: dict[str, str] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder
 from assay.judge.code_facts import CodeTerms, read, split
-from assay.protocols import Vectors
+from assay.protocols import Encoder, Vectors
 from assay.terms import STOP_WORDS, WORD, stem
 from assay.types import Chunk, Query
 
@@ -34,11 +34,15 @@ COLUMNS = (
     "cosine_lead",
     "cosine_body",
     "cosine_bare",
+    "cosine_title",
     "near_name",
     "near_lead",
     "near_all",
     "near_least",
     "met_all",
+    "weighed_all",
+    "asked_name",
+    "asked_lead",
     "covered",
     "covered_name",
     "covered_lead",
@@ -54,16 +58,19 @@ COLUMNS = (
     "returns_value",
     "lines",
     "has_doc",
+    "has_name",
     "query_length",
     "query_trouble",
 )
+ENCODER_COLUMN = "cosine_encoder"
+"""What stands behind the others where a contextual encoder is named."""
 GROUPS = {
-    "dense": COLUMNS[0:6],
-    "late": COLUMNS[6:11],
-    "lexical": COLUMNS[11:19],
-    "signature": COLUMNS[19:24],
-    "code": COLUMNS[24:26],
-    "query": COLUMNS[26:28],
+    "dense": COLUMNS[0:7],
+    "late": COLUMNS[7:15],
+    "lexical": COLUMNS[15:23],
+    "signature": COLUMNS[23:28],
+    "code": COLUMNS[28:31],
+    "query": COLUMNS[31:33],
 }
 """Which columns are evidence of one sort, for ablations."""
 
@@ -100,6 +107,8 @@ _MET = 0.55
 """The cosine from which two words are taken for the same."""
 _NAME_WORDS, _LEAD_WORDS, _ALL_WORDS = 16, 24, 100
 _QUERY_WORDS = 40
+_ENCODED = 3_000
+"""Characters of a code that a contextual encoder is given."""
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -120,16 +129,25 @@ class Words:
 
     place: dict[str, int]
     vectors: Vectors
+    lengths: NDArray[np.float32]
+    """How much each word counts in a text."""
 
     @classmethod
     def of(cls, encoder: StaticEncoder, words: set[str]) -> Words:
         """Look up these words; those without a vector are zero."""
         ordered = sorted(words)
-        return cls(dict(zip(ordered, range(len(ordered)), strict=True)), encoder.rows(ordered))
+        place = dict(zip(ordered, range(len(ordered)), strict=True))
+        return cls(place, encoder.rows(ordered), encoder.lengths(ordered))
 
     def take(self, words: Sequence[str]) -> Vectors:
         """Return a row a word."""
         return self.vectors[[self.place[word] for word in words]]
+
+    def fractions(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Return how much each of these words counts among them; they add up to 1."""
+        lengths = self.lengths[[self.place[word] for word in words]] + 1e-6
+        fractions: NDArray[np.float32] = lengths / lengths.sum()
+        return fractions
 
 
 def query_terms(query: Query) -> QueryTerms:
@@ -188,6 +206,7 @@ def _cosines(
         [one.lead for one in said],
         [one.body for one in said],
         [(*one.name, *one.name, *one.parameters, *one.body[:40]) for one in said],
+        [(*one.name, *one.name, *one.lead) for one in said],
     )
     query_at, code_at = pairs
     vectors = asked_for[query_at]
@@ -203,14 +222,20 @@ def _heard(said: CodeTerms) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str
 
 
 def _nearness(question: QueryTerms, said: CodeTerms, words: Words) -> tuple[float, ...]:
-    """Say how near the nearest word of the code comes to each word of the query, in the mean and at worst."""
-    wanted = words.take(question.telling)
-    nearest = [
-        np.maximum(wanted @ words.take(part).T, 0.0).max(axis=1) if part else np.zeros(len(wanted))
-        for part in _heard(said)
+    """Say how near the nearest word of the code comes to each word of the query, and how much else the code says.
+
+    In the mean and at worst; in the mean of all again, each word of the query as heavy as it is in a text; and from the
+    words of the name and of the first sentence to the query, so heavy, too.
+    """
+    wanted, heavy = words.take(question.telling), words.fractions(question.telling)
+    parts = _heard(said)
+    near = [np.maximum(wanted @ words.take(part).T, 0.0) if part else np.zeros((len(wanted), 1)) for part in parts]
+    name, lead, every = (cosines.max(axis=1) for cosines in near)
+    asked = [
+        float(cosines.max(axis=0) @ words.fractions(part)) if part else 0.0
+        for cosines, part in zip(near[:2], parts[:2], strict=True)
     ]
-    name, lead, every = nearest
-    return name.mean(), lead.mean(), every.mean(), every.min(), (every > _MET).mean()
+    return name.mean(), lead.mean(), every.mean(), every.min(), (every > _MET).mean(), every @ heavy, *asked
 
 
 def _lexical(question: QueryTerms, said: CodeTerms) -> tuple[float, ...]:
@@ -245,6 +270,7 @@ def _rest(question: QueryTerms, said: CodeTerms) -> tuple[float, ...]:
         float(said.returns_value),
         np.log1p(said.lines) / 5,
         float(bool(said.doc)),
+        float(bool(said.name)),
         min(len(question.telling), 10) / 10,
         float(not _TROUBLE.isdisjoint(every)),
     )
@@ -261,3 +287,15 @@ def _share(words: Sequence[Any], among: AbstractSet[Any]) -> float:
 def _in_order(wanted: Sequence[str], said: Sequence[str]) -> float:
     """Return which share of neighbouring words of the query are neighbours, in the same order, in the code."""
     return _share([*pairwise(wanted)], {*pairwise(said)})
+
+
+def with_cosines(rows: Rows, pairs: Sequence[tuple[Query, Chunk]], encoder: Encoder) -> Rows:
+    """Return rows of evidence with one more column: the cosine of query and code by a contextual encoder."""
+    if not pairs:
+        return np.zeros((0, len(COLUMNS) + 1), dtype=np.float32)
+    queries, query_at = _distinct([query for query, _ in pairs])
+    codes, code_at = _distinct([code for _, code in pairs])
+    asked = encoder.encode([query.text for query in queries], "query")
+    said = encoder.encode([code.text[:_ENCODED] for code in codes], "code")
+    cosines = (asked[query_at] * said[code_at]).sum(axis=1)
+    return np.column_stack((rows, cosines)).astype(np.float32)

@@ -1,8 +1,9 @@
 """Pairs in, how likely the code answers the query out: no model, no network; the screener that saves calls.
 
-A logistic model over `evidence`, calibrated on labels of people (`learn` makes it; its card says on which). A pair is
-*clear* only beyond thresholds at which enough of the held-out labels agreed; a side without such a threshold has none.
-Where it may run code on the examples that a query shows, what that shows decides.
+A logistic model over `evidence`, learned on labelled pairs of several sources (`assay train judge` makes it; its card
+says on which), and over the cosine of a contextual encoder, where one is named. A pair is *clear* only beyond
+thresholds at which enough of the held-out labels agreed; a side without such a threshold has none. Where it may run
+code on the examples that a query shows, what that shows decides.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -19,10 +22,11 @@ from numpy.typing import NDArray
 
 from assay.encode.static import default_static
 from assay.errors import InputError
-from assay.judge.evidence import COLUMNS, Rows, evidence, query_terms
+from assay.judge.evidence import COLUMNS, ENCODER_COLUMN, Rows, evidence, query_terms, with_cosines
 from assay.judge.pair_verdict import Verdict, undecided
 from assay.judge.pairs import Pair
 from assay.judge.trials import Trial
+from assay.protocols import Encoder
 from assay.types import Chunk, Query
 
 Call = Literal["match", "no match", "unclear"]
@@ -30,7 +34,9 @@ CALLS = get_args(Call)
 Try = Callable[[Sequence[Pair]], Sequence[Trial]]
 """Runs the code of each pair on what its query shows, in a sandbox; one trial a pair, in their order."""
 
-DEFAULT_FILE = Path(__file__).parent / "data" / "signals.json"
+WEIGHTS = "signals.json"
+"""The file of a folder of weights."""
+_SHIPPED = Path(__file__).parent / "data" / WEIGHTS
 _AT_ONCE = 2_000  # pairs whose words are at hand together
 PASSED, FAILED = 0.91, 0.04
 """How likely code answers its query that holds, or not, on the examples which that shows; from MBPP, see the card."""
@@ -38,16 +44,19 @@ PASSED, FAILED = 0.91, 0.04
 
 @dataclass(frozen=True, slots=True)
 class SignalWeights:
-    """A logistic model over `COLUMNS`, and where it is sure."""
+    """A logistic model over columns of evidence, and where it is sure."""
 
+    columns: tuple[str, ...]
     linear: NDArray[np.float64]
     bias: float
     base: float
-    """The share of matches among the pairs it was learned on."""
+    """The fraction of matches that it expects by itself."""
     low: float
     """A chance up to this is a clear no; -1 where no threshold is sure enough."""
     high: float
     """A chance from this on is a clear yes; 2 where no threshold is sure enough."""
+    width: int = 0
+    """The width of the vectors of the encoder whose cosines were learned with; 0 where there was none."""
 
     def scores(self, rows: Rows) -> NDArray[np.float64]:
         """Return the log-odds of a match, one a row."""
@@ -77,17 +86,22 @@ class PairEstimate:
 
 
 class SignalsJudge:
-    """The judge `signals`, or `signals:FILE` with weights of one's own; `prior` is the share of matches to expect.
+    """The judge `signals`, or `signals:FOLDER` with other weights; `prior` is the fraction of matches to expect.
 
-    With `trials` it is `signals+examples` and runs code on the examples of its query.
+    With `trials` it is `signals+examples` and runs code on the examples of its query. With an encoder, and weights that
+    were learned with one, the cosine of its vectors is evidence as well.
     """
 
-    def __init__(self, file: str = "", *, prior: float = 0.5, trials: Try | None = None) -> None:
+    def __init__(
+        self, folder: str = "", *, prior: float = 0.5, trials: Try | None = None, encoder: Encoder | None = None
+    ) -> None:
         if not 0 < prior < 1:
-            raise InputError(f"a prior of {prior}; wanted the share of matches to expect, between 0 and 1")
+            raise InputError(f"a prior of {prior}; wanted the fraction of matches to expect, between 0 and 1")
         kind = "signals+examples" if trials else "signals"
-        self.name = f"{kind}:{file}" if file else kind
-        self._weights = load(Path(file).expanduser() if file else DEFAULT_FILE)
+        self.name = "".join((f"{kind}:{folder}" if folder else kind, f"+{encoder.name}" if encoder else ""))
+        self._weights = load(weights_file(folder, encoder=encoder is not None))
+        self._encoder, self._encoding = encoder, Lock()  # tokenizers are not thread-safe
+        _check_encoder(self._weights, encoder)
         self._shift = _log_odds(prior) - _log_odds(self._weights.base)
         self._trials = trials
 
@@ -113,6 +127,9 @@ class SignalsJudge:
 
     def _by_signals(self, pairs: Sequence[tuple[Query, Chunk]]) -> list[PairEstimate]:
         rows = evidence(pairs, default_static())
+        if self._encoder:
+            with self._encoding:
+                rows = with_cosines(rows, pairs, self._encoder)
         scores = self._weights.scores(rows) + self._shift
         added = rows * self._weights.linear
         return [self._opinion(pair, *one) for pair, *one in zip(pairs, scores.tolist(), added, strict=True)]
@@ -125,7 +142,7 @@ class SignalsJudge:
             return PairEstimate("unclear", _chance(self._shift + _log_odds(self._weights.base)), _UNKNOWN, "none")
         chance = _chance(score)
         strongest = np.argsort(-np.abs(added), kind="stable").tolist()
-        why = {COLUMNS[at]: round(float(added[at]), 4) for at in strongest if added[at]}
+        why = {self._weights.columns[at]: round(float(added[at]), 4) for at in strongest if added[at]}
         if chance <= self._weights.low:
             return PairEstimate("no match", chance, f"{chance:.2f}: hardly anything asked for is said there", why=why)
         if chance >= self._weights.high:
@@ -158,8 +175,26 @@ def _verdict(opinion: PairEstimate) -> Verdict:
     return Verdict(opinion.grade, opinion.reason, opinion.path, opinion.chance, told=told)
 
 
+def weights_file(folder: str, *, encoder: bool = False) -> Path:
+    """Return the file of weights of a folder that `assay train judge` wrote; of no folder, what ships."""
+    if not folder and encoder:
+        raise InputError("the weights that ship know no encoder: learn some with assay train judge --encoder SPEC")
+    if not folder:
+        return _SHIPPED
+    path = Path(folder).expanduser()
+    return path / WEIGHTS if path.is_dir() else path
+
+
+def weights_version(file: Path) -> str:
+    """Return a hash of a file of weights, by which verdicts of other weights are told apart."""
+    try:
+        return blake2b(file.read_bytes(), digest_size=8).hexdigest()
+    except OSError as error:
+        raise InputError(f"no weights of a judge in {file}: {error.strerror}") from error
+
+
 def load(file: Path) -> SignalWeights:
-    """Read the weights that `learn` wrote."""
+    """Read the weights that `assay train judge` wrote."""
     return _loaded(file, file.stat().st_mtime_ns if file.is_file() else 0)
 
 
@@ -167,13 +202,30 @@ def load(file: Path) -> SignalWeights:
 def _loaded(file: Path, _changed: int) -> SignalWeights:
     try:
         stored: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        linear = np.array([stored["linear"][column] for column in COLUMNS])
+        named = stored.get("encoder")
+        columns = (*COLUMNS, ENCODER_COLUMN) if named else COLUMNS
+        linear = np.array([float(stored["linear"][column]) for column in columns])
         numbers = [float(stored[name]) for name in ("bias", "base", "low", "high")]
+        width = int(named["width"]) if named else 0
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"no weights of a judge in {file} ({error!r}); assay.judge.train_signals writes them"
+            f"no weights of a judge in {file} ({error!r}); give a folder that assay train judge wrote"
         ) from error
-    return SignalWeights(linear, *numbers)
+    bias, base, low, high = numbers
+    return SignalWeights(columns, linear, bias, base, low, high, width)
+
+
+def _check_encoder(weights: SignalWeights, encoder: Encoder | None) -> None:
+    """Refuse an encoder with weights that know nothing of it, and weights that lack theirs."""
+    if weights.width and encoder is None:
+        raise InputError("these weights were learned with the cosines of an encoder: give --encoder SPEC")
+    if encoder and not weights.width:
+        raise InputError("these weights were learned without an encoder: leave --encoder out, or train with it")
+    if encoder and encoder.dimension != weights.width:
+        raise InputError(
+            f"{encoder.name} has vectors of width {encoder.dimension}, and these weights are for {weights.width}: "
+            f"learn weights for it with assay train judge --encoder SPEC"
+        )
 
 
 def _log_odds(chance: float) -> float:

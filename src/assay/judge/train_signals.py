@@ -1,20 +1,15 @@
-"""Labelled pairs in, the weights of the judge `signals` out.
+"""Labelled pairs of several sources in, the weights of the judge `signals` out, with how well they carry over.
 
-Run as `python -m assay.judge.train_signals TRAIN OUT --leave-out FILE`.
-
-Both files hold `query` (or `doc`), `code` and `label` (0 or 1), as one JSON list or one object a line. Evidence for a
-match may only count for it: with labels as noisy as people's, free signs fit the noise. Every pair is learned twice,
-the second time with its documentation unread, so that code without any is judged as well. Thresholds come from
-held-out folds by code, and only where most labels beyond them agree.
+Every source counts the same, and so does each of its labels. Every pair is learned twice, the second time with its
+documentation unread. A source is scored by weights that were learned on the others alone, from pairs that share neither
+query nor code with it; those scores set the spread of the probabilities and the thresholds. Where there is a single
+source, folds by code take the place of sources.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -23,159 +18,168 @@ from numpy.typing import NDArray
 
 from assay.encode.static import default_static
 from assay.errors import InputError
-from assay.judge.evidence import COLUMNS, GROUPS, Rows, evidence
+from assay.judge.evidence import COLUMNS, ENCODER_COLUMN, evidence, with_cosines
+from assay.judge.fit_signals import LogisticFit, Numbers, balanced, calibrate, fit, probability, thresholds
+from assay.judge.judge_figures import SourceFigures, auc, figures_of, reliability
+from assay.judge.judge_train_settings import JudgeTrainSettings
+from assay.judge.labelled_pairs import LabeledPair, plain
+from assay.protocols import Encoder, Say
 from assay.types import Chunk, Query
 
-Numbers = NDArray[np.float64]
-
-FREE = frozenset((*GROUPS["code"], *GROUPS["query"]))
-"""Columns that may count either way."""
-AGAINST = frozenset(("missing", "kind_missed"))
-SURE = 0.75
-"""The share of held-out labels that must agree beyond a threshold, by the lower end of its 95% interval."""
-_UNREAD_WEIGHT = 0.5
-_PENALTY = 300.0
-_STEPS = 1_000
-_FOLDS = 5
-_LEAST_SURE = 50  # pairs beyond a threshold
 _AT_ONCE = 2_000
+_STATIC = "cosine_view"
 
 
 @dataclass(frozen=True, slots=True)
-class LabeledPair:
-    """A pair and what a person says of it."""
+class TrainedSignals:
+    """What a training gave: the file of weights, and figures of pairs that were held out."""
 
-    query: str
-    code: str
-    label: int
-
-
-def read_labelled(file: Path) -> list[LabeledPair]:
-    """Read labelled pairs of a JSON list, or of one object a line."""
-    text = file.read_text("utf-8")
-    try:
-        records = (
-            json.loads(text) if text.lstrip().startswith("[") else [*map(json.loads, filter(None, text.split("\n")))]
-        )
-        return [LabeledPair(one.get("query") or one["doc"], one["code"], int(one["label"])) for one in records]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{file}: {error!r}; wanted objects with query, code and label") from error
+    weights: dict[str, Any]
+    figures: tuple[SourceFigures, ...]
+    reliability: tuple[tuple[str, tuple[tuple[float, float, int], ...]], ...]
+    """By source: the mean probability, the fraction of matches and the number of pairs of each tenth."""
 
 
-def apart(pairs: Sequence[LabeledPair], others: Sequence[LabeledPair]) -> list[LabeledPair]:
-    """Return the pairs whose query is none of the others', in any letter case."""
-    taken = {_plain(one.query) for one in others}
-    return [one for one in pairs if _plain(one.query) not in taken]
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """The rows of all sources, one below the other."""
+
+    pairs: tuple[LabeledPair, ...]
+    source: NDArray[np.intp]
+    rows: Numbers
+    unread: Numbers | None
+    """The same with documentation unread; None where an encoder reads the code as it is."""
+    columns: tuple[str, ...]
+
+    @property
+    def labels(self) -> Numbers:
+        """The labels, one a row."""
+        return np.array([one.label for one in self.pairs], dtype=np.float64)
+
+    @property
+    def counts(self) -> Numbers:
+        """How much each row counts: every source the same, and both of its labels."""
+        labels, counts = self.labels, np.zeros(len(self.pairs))
+        for one in np.unique(self.source):
+            counts[self.source == one] = balanced(labels[self.source == one])
+        return counts
 
 
-def learn(pairs: Sequence[LabeledPair]) -> dict[str, Any]:
-    """Return what a file of weights holds."""
-    labels = np.array([one.label for one in pairs], dtype=np.float64)
-    if not 0 < labels.sum() < len(labels):
-        raise InputError(f"{len(labels)} pairs with {labels.sum():.0f} matches; wanted some of both labels")
-    fold = np.array([crc32(_plain(one.code).encode("utf-8", "replace")) % _FOLDS for one in pairs])
-    if len(np.unique(fold)) < 2:
-        raise InputError(f"{len(pairs)} pairs of too few different codes; wanted enough to hold some out")
-    rows, unread = _rows(pairs, documented=True), _rows(pairs, documented=False)
-    held_out = np.zeros(len(pairs))
-    for one in np.unique(fold):
-        linear, bias = fit(rows[fold != one], unread[fold != one], labels[fold != one])
-        held_out[fold == one] = _chance(rows[fold == one] @ linear + bias)
-    linear, bias = fit(rows, unread, labels)
-    low, high = thresholds(held_out, labels)
-    return {
-        "linear": {column: round(float(weight), 5) for column, weight in zip(COLUMNS, linear, strict=True)},
-        "bias": round(bias, 5),
-        "base": round(float(labels.mean()), 4),
-        "low": round(low, 4),
-        "high": round(high, 4),
-        "pairs": len(pairs),
-        "held_out": _fold_summary(held_out, labels, low, high),
+def learn(
+    sources: Mapping[str, Sequence[LabeledPair]],
+    settings: JudgeTrainSettings,
+    say: Say = lambda _: None,
+    *,
+    encoder: Encoder | None = None,
+    spec: str = "",
+) -> TrainedSignals:
+    """Return weights learned on all sources, and figures of each by weights learned on the others."""
+    read = _read(sources, encoder, say)
+    part = read.source if len(sources) > 1 else _folds(read, settings)
+    if len(np.unique(part)) < 2:
+        raise InputError(f"{len(read.pairs)} pairs of too few different codes; wanted enough to hold some out")
+    held_out = np.zeros(len(read.pairs))
+    for one in np.unique(part):
+        say(f"held out: {[*sources][one] if len(sources) > 1 else f'fold {one + 1} of {settings.folds}'}")
+        held_out[part == one] = _fitted(read, _others(read, part, one), settings).scores(read.rows[part == one])
+    fitted = _fitted(read, np.ones(len(part), dtype=bool), settings)
+    slope, offset = calibrate(held_out, read.labels, read.counts)
+    scores = slope * held_out + offset
+    weights = {
+        "linear": dict(zip(read.columns, (slope * fitted.linear).round(5).tolist(), strict=True)),
+        "bias": round(slope * float(fitted.intercepts.mean()) + offset, 5),
+        "base": 0.5,
+        **_sure(scores, read, settings),
+        "encoder": {"spec": spec, "width": encoder.dimension} if encoder else None,
+        "pairs": {name: len(pairs) for name, pairs in sources.items()},
     }
+    return TrainedSignals(weights, *_figures(sources, read, scores, part))
 
 
-def fit(rows: Rows, unread: Rows, labels: Numbers) -> tuple[Numbers, float]:
-    """Return weights and bias of the logistic model, by accelerated projected gradient (Beck and Teboulle, 2009)."""
-    both, wanted = np.concatenate((rows, unread)).astype(np.float64), np.concatenate((labels, labels))
-    weight = np.concatenate((np.ones(len(rows)), np.full(len(unread), _UNREAD_WEIGHT)))
-    middle, spread = both.mean(axis=0), both.std(axis=0) + 1e-6
-    scaled = np.column_stack(((both - middle) / spread, np.ones(len(both))))
-    penalty = np.append(np.full(len(COLUMNS), _PENALTY), 0.0)
-    low = np.array([-np.inf if column in FREE | AGAINST else 0.0 for column in COLUMNS] + [-np.inf])
-    high = np.array([0.0 if column in AGAINST else np.inf for column in COLUMNS] + [np.inf])
-    step = 1 / (np.linalg.eigvalsh((scaled * weight[:, None]).T @ scaled)[-1] / 4 + _PENALTY)
-    at = ahead = np.zeros(len(penalty))
-    speed = 1.0
-    for _ in range(_STEPS):
-        slope = scaled.T @ (weight * (_chance(scaled @ ahead) - wanted)) + penalty * ahead
-        after = np.clip(ahead - step * slope, low, high)
-        faster = (1 + np.sqrt(1 + 4 * speed**2)) / 2
-        at, ahead, speed = after, after + (speed - 1) / faster * (after - at), faster
-    linear = at[:-1] / spread
-    return linear, float(at[-1] - linear @ middle)
+def _fitted(read: _Evidence, taken: NDArray[np.bool_], settings: JudgeTrainSettings) -> LogisticFit:
+    """Return the model of some of the rows, each of them once more unread."""
+    part = _taken(read, taken)
+    rows, labels, counts, source = part.rows, part.labels, part.counts, part.source
+    if part.unread is not None:
+        rows, labels = np.concatenate((rows, part.unread)), np.concatenate((labels, labels))
+        counts, source = np.concatenate((counts, settings.unread * counts)), np.concatenate((source, source))
+    return fit(rows, labels, counts, source, read.columns, penalty=settings.penalty, steps=settings.steps)
 
 
-def thresholds(chances: Numbers, labels: Numbers) -> tuple[float, float]:
-    """Return up to which chance a no is sure and from which a yes is; -1 and 2 where nothing is."""
-    order = np.argsort(chances, kind="stable")
-    no = _sure(1 - labels[order])
-    yes = _sure(labels[order][::-1])
-    return float(chances[order[no - 1]]) if no else -1.0, float(chances[order[-yes]]) if yes else 2.0
+def _taken(read: _Evidence, taken: NDArray[np.bool_]) -> _Evidence:
+    """Return some of the rows; a source that has one label alone left among them is left out."""
+    labels = read.labels
+    taken = taken.copy()
+    for one in np.unique(read.source):
+        if len(np.unique(labels[taken & (read.source == one)])) < 2:
+            taken &= read.source != one
+    if not taken.any():
+        raise InputError("no source is left to learn from once pairs that share a text with the rest are held out")
+    pairs = tuple(one for one, kept in zip(read.pairs, taken, strict=True) if kept)
+    unread = None if read.unread is None else read.unread[taken]
+    return _Evidence(pairs, read.source[taken], read.rows[taken], unread, read.columns)
 
 
-def _sure(right: Numbers) -> int:
-    """Return how many of the most extreme pairs are enough in agreement: the most, by Wilson's lower bound."""
-    count = np.arange(1, len(right) + 1)
-    share = right.cumsum() / count
-    z = 1.96
-    bound = (share + z**2 / (2 * count) - z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))) / (
-        1 + z**2 / count
-    )
-    sure = np.flatnonzero((bound >= SURE) & (count >= _LEAST_SURE))
-    return int(count[sure[-1]]) if len(sure) else 0
+def _others(read: _Evidence, part: NDArray[np.intp], held_out: int) -> NDArray[np.bool_]:
+    """Say which rows are of other parts, and share neither query nor code with those that are held out."""
+    texts = [(plain(one.query), plain(one.code)) for one in read.pairs]
+    inside = [text for text, one in zip(texts, part, strict=True) if one == held_out]
+    queries, codes = {query for query, _ in inside}, {code for _, code in inside}
+    return np.array([query not in queries and code not in codes for query, code in texts])
 
 
-def _fold_summary(chances: Numbers, labels: Numbers, low: float, high: float) -> dict[str, float]:
-    """Return how the folds that were held out came out."""
-    order = chances.argsort(kind="stable").argsort(kind="stable") + 1
-    ones = labels.sum()
-    area = (order[labels == 1].sum() - ones * (ones + 1) / 2) / (ones * (len(labels) - ones))
-    told = {"roc_auc": float(area), "accuracy": float(((chances >= 0.5) == labels).mean())}
-    for name, chosen, right in (("no", chances <= low, 1 - labels), ("yes", chances >= high, labels)):
-        told[f"clear_{name}"] = float(chosen.mean())
-        if chosen.any():
-            told[f"clear_{name}_precision"] = float(right[chosen].mean())
-    return {name: round(value, 4) for name, value in told.items()}
+def _folds(read: _Evidence, settings: JudgeTrainSettings) -> NDArray[np.intp]:
+    """Return a fold a pair, the same for the same code."""
+    return np.array([crc32(plain(one.code).encode("utf-8", "replace")) % settings.folds for one in read.pairs])
 
 
-def _rows(pairs: Sequence[LabeledPair], *, documented: bool) -> Rows:
+def _sure(scores: Numbers, read: _Evidence, settings: JudgeTrainSettings) -> dict[str, float]:
+    """Return the thresholds of a clear no and a clear yes: sure enough if every source counts the same."""
+    low, high = thresholds(probability(scores), read.labels, read.counts, sure=settings.sure, least=settings.least_sure)
+    return {"low": round(low, 4), "high": round(high, 4)}
+
+
+def _figures(
+    sources: Mapping[str, Sequence[LabeledPair]], read: _Evidence, scores: Numbers, part: NDArray[np.intp]
+) -> tuple[tuple[SourceFigures, ...], tuple[tuple[str, tuple[tuple[float, float, int], ...]], ...]]:
+    """Return the figures of each source, and how far its probabilities can be relied on."""
+    figures, curves = [], []
+    for number, name in enumerate(sources):
+        at = read.source == number
+        labels, queries = read.labels[at], [plain(one.query) for one in sources[name]]
+        orders = {_STATIC: auc(read.rows[at, read.columns.index(_STATIC)], labels)}
+        best = _best_column(read, part != number if len(sources) > 1 else at)
+        orders[f"best column, {best}"] = auc(read.rows[at, read.columns.index(best)], labels)
+        if read.columns[-1] == ENCODER_COLUMN:
+            orders[ENCODER_COLUMN] = auc(read.rows[at, -1], labels)
+        figures.append(figures_of(name, scores[at], labels, queries, orders))
+        curves.append((name, tuple(reliability(probability(scores[at]), labels))))
+    return tuple(figures), tuple(curves)
+
+
+def _best_column(read: _Evidence, taken: NDArray[np.bool_]) -> str:
+    """Return the column of evidence that orders the pairs of some rows best, in the mean over their sources."""
+    labels, kept = read.labels, np.unique(read.source[taken])
+    means = [
+        np.mean([auc(column[read.source == one], labels[read.source == one]) for one in kept]) for column in read.rows.T
+    ]
+    return read.columns[int(np.argmax(means))]
+
+
+def _read(sources: Mapping[str, Sequence[LabeledPair]], encoder: Encoder | None, say: Say) -> _Evidence:
+    """Read the evidence of all pairs."""
+    pairs = tuple(pair for source in sources.values() for pair in source)
+    source = np.repeat(np.arange(len(sources)), [len(each) for each in sources.values()])
+    say(f"reading {len(pairs):,} pairs of {len(sources)} sources")
+    rows = _rows(pairs, encoder, documented=True)
+    unread = None if encoder else _rows(pairs, None, documented=False)
+    return _Evidence(pairs, source, rows, unread, (*COLUMNS, ENCODER_COLUMN) if encoder else COLUMNS)
+
+
+def _rows(pairs: Sequence[LabeledPair], encoder: Encoder | None, *, documented: bool) -> Numbers:
     posed = [(Query(str(at), one.query), Chunk(str(at), one.code)) for at, one in enumerate(pairs)]
-    encoder = default_static()
     pieces = [posed[start : start + _AT_ONCE] for start in range(0, len(posed), _AT_ONCE)]
-    return np.concatenate([evidence(piece, encoder, documented=documented) for piece in pieces])
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.lower().strip('"').split())
-
-
-def _chance(scores: Numbers) -> Numbers:
-    chances: Numbers = 1 / (1 + np.exp(-np.clip(scores, -50.0, 50.0)))
-    return chances
-
-
-def main() -> None:
-    """Learn from a file and write the weights."""
-    parser = argparse.ArgumentParser(description="Learn the weights of the judge 'signals'.")
-    parser.add_argument("train", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--leave-out", type=Path, help="pairs to report on: their queries are not learned from")
-    given = parser.parse_args()
-    pairs = read_labelled(given.train)
-    if given.leave_out:
-        pairs = apart(pairs, read_labelled(given.leave_out))
-    given.out.write_text(json.dumps(learn(pairs), indent=1) + "\n", "utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    read = [evidence(piece, default_static(), documented=documented) for piece in pieces]
+    if encoder:
+        read = [with_cosines(rows, piece, encoder) for rows, piece in zip(read, pieces, strict=True)]
+    return np.concatenate(read).astype(np.float64)

@@ -1,0 +1,67 @@
+"""`assay train judge`: labelled pairs of several sources in, a folder of weights for the judge `signals` out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from assay.cli.command import PATH, argument, command, option, verbose
+
+
+@dataclass(frozen=True, slots=True)
+class TrainJudgeOptions:
+    """What the judge is learned from, and where its weights go."""
+
+    sources: tuple[str, ...] = argument("SOURCE...", nargs=-1, required=True)
+    left_out: tuple[Path, ...] = option(
+        "--leave-out",
+        multiple=True,
+        type=PATH,
+        metavar="FILE",
+        help="Pairs to report on later: what shares a query or a code with them is not learned from. Repeatable.",
+    )
+    encoder: str = option(
+        "--encoder",
+        default="",
+        metavar="SPEC",
+        help="An encoder, such as onnx:FOLDER, whose cosines are learned with.  [default: none]",
+    )
+    out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
+    changes: tuple[str, ...] = option(
+        "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting of the training. Repeatable."
+    )
+    verbose: bool = verbose("Show the traceback of an error.")
+
+
+@command(
+    TrainJudgeOptions,
+    example="assay train judge web=web.jsonl forum=forum.jsonl --leave-out test.jsonl --out weights",
+)
+def judge(chosen: TrainJudgeOptions) -> None:
+    """Train the weights of the judge signals from labeled pairs.
+
+    SOURCE is NAME=FILE, a file of rows with query, code and label (1 if the code answers the query, else 0). Give pairs
+    of different origin as sources of their own: each is judged by weights learned from the others, and these figures
+    say how the judge will do on pairs of another origin. What is written was learned from all of them.
+
+    Use it with assay judge run --judge signals:FOLDER.
+    """
+    from assay.assemble.training import train_judge
+    from assay.judge.judge_train_settings import JudgeTrainSettings
+    from assay.settings import changed
+
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    settings = changed(JudgeTrainSettings(), chosen.changes)
+    trained = train_judge(chosen.sources, chosen.left_out, chosen.encoder, chosen.out, settings, say)
+    width = max(len(name) for name in ("held out", *(one.name for one in trained.figures))) + 2
+    click.echo(f"{'held out':<{width}}{'pairs':>7}  {'AUC':<22}{'accuracy':<22}{'Brier':<7}plain orders, AUC")
+    for one in trained.figures:
+        orders = ", ".join(f"{name} {value:.3f}" for name, value in one.plain.items())
+        start = f"{one.name:<{width}}{one.pairs:>7,}"
+        click.echo(f"{start}  {one.roc_auc!s:<22}{one.accuracy!s:<22}{one.brier:<7.3f}{orders}")
+    encoder = f" --encoder {chosen.encoder}" if chosen.encoder else ""
+    click.echo(f"written to {chosen.out}; use it with --judge signals:{chosen.out}{encoder}")
