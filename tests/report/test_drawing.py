@@ -95,3 +95,9 @@ def test_wins_and_losses_are_counted():
 
 def test_one_query_and_no_difference_can_be_drawn():
     assert "0 won · 1 equal · 0 lost" in svg(wins(0.0))
+
+
+def test_figures_in_words_keep_their_decimals():
+    drawing = svg(Curves("curves", "", (CurvePanel("MRR 0.12345", LINES),), "step"))
+    assert ">MRR 0.12345<" in drawing
+    assert not re.search(r"<[^>]*\d\.\d{3}[^>]*>", drawing)

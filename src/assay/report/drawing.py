@@ -283,6 +283,8 @@ _NOISE = re.compile(
     r"|; font-family: 'DejaVu Sans'| transform=\"rotate\(-0 [^\"]*\"",
     re.DOTALL,
 )
+_TAG = re.compile(r"<[^>]*>")
+_DECIMALS = re.compile(r"(\d\.\d\d)\d+")
 _ID = re.compile(r' id="([^"]*)"')
 _REFERENCE = re.compile(r'(?:xlink:href="#|url\(#)([^")]*)')
 
@@ -297,5 +299,6 @@ def _cleaned(markup: str) -> str:
     markup = re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', markup, count=1)
     while "<g></g>" in (markup := re.sub(r"\s*<g/>\s*|(?<=>)\s+(?=<)", "", markup)):
         markup = markup.replace("<g></g>", "")
-    markup = re.sub(r"(\d\.\d\d)\d+", r"\1", markup).replace(" \n", " ").replace("xlink:href", "href")
+    markup = _TAG.sub(lambda tag: _DECIMALS.sub(r"\1", tag[0]), markup)  # of places, never of figures that are read
+    markup = markup.replace(" \n", " ").replace("xlink:href", "href")
     return re.sub(r"#(?:[1-4]0){3}|#50000\d", lambda match: _VARIABLES[match[0]], markup).strip()
