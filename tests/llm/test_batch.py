@@ -189,6 +189,52 @@ def test_a_model_that_declines_is_asked_anew_only_when_somebody_wants_it(opened,
     assert ask(opened(), prompt())[0].value == GOOD
 
 
+def test_a_failure_is_paid_once_in_all_waves_of_a_process(opened, prompt, server):
+    server.plays = [Play(refusal="no")]
+    chat = opened()
+    with pytest.raises(NoAnswer, match="declined"):
+        ask(chat, prompt())
+    for _ in range(2):
+        with pytest.raises(NoAnswer, match="declined") as again:
+            chat.reply(prompt())
+        assert (again.value.tokens_in, again.value.tokens_out, again.value.cost) == (0, 0, 0.0)
+    assert chat.submit() == 0
+    assert server.batches.paid.total() == 1
+
+
+def test_a_direct_failure_is_paid_once_in_all_waves_of_a_process(opened, prompt, server):
+    server.batches.lines = lambda _: "error"
+    server.plays = [Play(refusal="no")]
+    chat = opened()
+    with pytest.raises(NoAnswer, match="declined"):
+        ask(chat, prompt())
+    with pytest.raises(NoAnswer, match="declined"):
+        chat.reply(prompt())
+    assert len(server.questions) == 1
+
+
+def test_the_answer_after_a_forgotten_one_is_found_by_the_next_process(opened, prompt, server):
+    server.plays = [Play(refusal="no")]
+    with pytest.raises(NoAnswer):
+        ask(opened(), prompt())
+    ask(opened(), prompt())
+    assert opened().reply(prompt()).value == GOOD
+    assert server.batches.paid.total() == 2
+
+
+def test_letters_that_end_a_line_elsewhere_stand_in_answers(opened, prompt, server):
+    text = json.dumps({"grade": 1, "reason": "a\u2028b\u2029c\u0085d"}, ensure_ascii=False)
+    server.plays = [Play(text=text)]
+    server.batches.lost = lambda _, path: (
+        (200, server.batches.files[path.split("/")[2]].replace(rb"\u2028", "\u2028".encode()))
+        if path.endswith("/content")
+        else None
+    )
+    (reply,) = ask(opened(), prompt())
+    assert reply.value["reason"] == "a\u2028b\u2029c\u0085d"
+    assert not server.questions
+
+
 def test_a_batch_that_is_refused_says_why_and_is_sent_anew_by_the_next_run(opened, prompt, server):
     server.batches.ending = "failed"
     chat = opened()

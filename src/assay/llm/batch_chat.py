@@ -60,6 +60,8 @@ class BatchChat:
         self._reserved: dict[str, object] = {}
         self._held: dict[int, Spend] = {}
         """The most that batches of an earlier process take, until they have ended."""
+        self._failed: dict[str, tuple[str, str]] = {}
+        """Questions that had no answer of use in this process, with what was told and what the model said."""
         self._counted: set[str] = set()
         """Questions whose answers are among what was spent."""
         if budget:
@@ -74,16 +76,13 @@ class BatchChat:
         """Return the answer of a batch, or put the question into the next one."""
         check(prompt.schema)
         key = fingerprint(prompt, self.name)
-        line = self._folder.answer(key)
-        if line is None:
-            if self._folder.tries(key) >= _MOST_TRIES:
-                return self._direct.reply(prompt)
-            self._put_off(key, prompt)
-            raise Deferred(f"the answer of {self.name} comes with a batch")
-        if "error" in line:
-            self._settle(key, Spend())
-            return self._direct.reply(prompt)
-        return self._taken(key, prompt, line["body"])
+        if failure := self._failed.get(key):
+            raise NoAnswer(failure[0], raw=failure[1])
+        try:
+            return self._answered(key, prompt)
+        except NoAnswer as error:
+            self._failed[key] = (str(error), error.raw)
+            raise
 
     def submit(self) -> int:
         """Send what was put off, and go on with batches of before; return how many are under way."""
@@ -118,6 +117,18 @@ class BatchChat:
         """Close the connections."""
         self._wire.close()
         self._asked.close()
+
+    def _answered(self, key: str, prompt: Prompt) -> Reply:
+        line = self._folder.answer(key)
+        if line is None:
+            if self._folder.tries(key) >= _MOST_TRIES:
+                return self._direct.reply(prompt)
+            self._put_off(key, prompt)
+            raise Deferred(f"the answer of {self.name} comes with a batch")
+        if "error" in line:
+            self._settle(key, Spend())
+            return self._direct.reply(prompt)
+        return self._taken(key, prompt, line["body"])
 
     def _put_off(self, key: str, prompt: Prompt) -> None:
         if self._folder.is_asked(key):

@@ -2,8 +2,8 @@
 
 `0001.jsonl` holds the questions of a batch as an endpoint reads them, whole or not at all; `0001.json` beside it says
 how far it is, and is written before the step that may cost something; `0001.answers.jsonl` has a line a question once
-it has ended. In memory stand keys and places alone. A question whose answer is of no use is forgotten, and may be asked
-anew.
+it has ended. In memory stand keys and places alone. A question whose answer is of no use is forgotten: the next process
+asks it anew.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class BatchFolder:
         for state in self.states():
             self._index(state)
         for record in read_lines(folder / _FORGOTTEN):
-            self._drop(record["key"])
+            if self._places.get(record["key"], (0, 0))[0] == record["batch"]:
+                del self._places[record["key"]]
 
     def states(self) -> list[BatchState]:
         """Return all batches, in their order."""
@@ -131,13 +132,8 @@ class BatchFolder:
             yield from read_lines(self._answers_of(state.number))
 
     def forget(self, key: str) -> None:
-        """Let a question be asked anew; this is on disk when it returns."""
+        """Let the next process ask a question anew; this is on disk when it returns."""
         append_lines(self._folder / _FORGOTTEN, [{"key": key, "batch": self._places[key][0]}])
-        with self._lock:
-            self._drop(key)
-
-    def _drop(self, key: str) -> None:
-        self._places.pop(key, None)
 
     def _write(self) -> None:
         """Write the batch that waits, with nothing done about it."""

@@ -63,7 +63,7 @@ class BatchWire:
         """Yield the lines of a file of answers that can be read."""
         url = f"{self._endpoint.url}/files/{file_id}/content"
         text = self._called(lambda: self._client.ask_text(url))
-        for line in text.splitlines():
+        for line in text.split("\n"):  # a string may hold what else ends a line
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError):
