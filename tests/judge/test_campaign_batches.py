@@ -138,6 +138,55 @@ def test_what_takes_no_batches_is_refused(tmp_path: Path, assay, monkeypatch, ch
     assert says in ran.err
 
 
+@pytest.fixture
+def few(tmp_path: Path, monkeypatch) -> tuple:
+    """Return a command that judges six pairs with one agent."""
+    pairs = [row(pair(KINDS[number % 2], number)) for number in range(6)]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in pairs))
+    monkeypatch.setenv("ASSAY_API_KEY", "sk-test")
+    monkeypatch.setattr("assay.llm.batch_chat._FIRST_S", 0.01)
+    command = ("judge", "run", tmp_path / "pairs.jsonl", "--config", "single", "--out", tmp_path / "r.jsonl")
+    return (*command, "--no-cache", "--format", "json")
+
+
+TIGHT = "?usd_in=1&usd_out=2&max_tokens=20"
+
+
+def test_a_budget_that_is_spent_ends_the_waves_and_says_so(few: tuple, assay, monkeypatch):
+    with serving(say) as server:
+        monkeypatch.setenv("ASSAY_API_BASE", server.base)
+        for _ in range(2):
+            ran = assay(*few, "--chat", CHAT + TIGHT, "--budget", "0.001usd")
+            said = json.loads(ran.out)
+            assert "the budget is spent" in said["stopped"]
+        assert 0 < said["before"] == server.batches.paid.total() < 6
+        assert set(server.batches.paid.values()) == {1}
+
+
+@pytest.mark.timeout(60)
+def test_a_judge_without_batches_does_not_wait_for_the_room_that_batches_hold(few: tuple, assay, monkeypatch):
+    with serving(say) as server:
+        monkeypatch.setenv("ASSAY_API_BASE", server.base)
+        ran = assay(*few, "--chat", "openai:other" + TIGHT, "--chat", CHAT + TIGHT, "--budget", "0.011usd")
+        assert json.loads(ran.out)["judged"] == 6
+        assert (len(server.questions), server.batches.paid.total()) == (6, 6)
+
+
+def test_a_run_with_the_same_budget_takes_what_an_earlier_one_left_under_way(few: tuple, assay, monkeypatch):
+    command = (*few, "--chat", CHAT + TIGHT, "--budget", "0.02usd")
+    with serving(say) as server:
+        monkeypatch.setenv("ASSAY_API_BASE", server.base)
+        server.batches.fault = lambda method, path: (
+            (400, b"no") if (method, path) == ("GET", "/batches/batch_0") else None
+        )
+        assert assay(*command).status == 1
+        begun = server.batches.asked.count("POST /batches")
+        server.batches.fault = lambda *_: None
+        assert json.loads(assay(*command).out)["judged"] == 6
+        assert begun == 1
+        assert set(server.batches.paid.values()) == {1}
+
+
 def test_a_campaign_that_begins_in_batches_goes_on_without(tmp_path: Path, assay, monkeypatch):
     pairs = [row(pair(KINDS[number % 2], number)) for number in range(6)]
     (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in pairs))

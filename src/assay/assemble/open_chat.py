@@ -22,8 +22,11 @@ _AMOUNT = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*(k|M)?\s*(usd|req|tok)", re
 _UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
-def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate: str = "") -> Chat:
-    """Return the chat of a spec; those that are given one budget share it, each keeps to the rate by itself."""
+def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate: str = "", waits: bool = True) -> Chat:
+    """Return the chat of a spec; those that are given one budget share it, each keeps to the rate by itself.
+
+    Where batches hold room in the budget, a chat must not wait for it: without `waits` it puts the question off.
+    """
     from assay.llm.budget import BudgetedChat
     from assay.llm.pace import Pace, PacedChat
 
@@ -32,7 +35,7 @@ def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate
     inner = plugins.make("chat", spec)
     if hasattr(inner, "close"):
         stack.callback(inner.close)
-    chat: Chat = BudgetedChat(inner, budget) if budget else inner
+    chat: Chat = BudgetedChat(inner, budget, waits=waits) if budget else inner
     if rate:
         requests, tokens = rate_of(rate)
         chat = PacedChat(chat, Pace(requests=requests, tokens=tokens))
@@ -58,7 +61,7 @@ def open_batch_chat(  # noqa: PLR0913  # each is one thing
         raise InputError(
             f"'{spec}': {found.url} is not known to take batches; leave 'batch:' out, or name another @URL"
         )
-    direct = open_chat(inner, stack, budget=budget, rate=rate)
+    direct = open_chat(inner, stack, budget=budget, rate=rate, waits=False)
     chat = BatchChat(OpenAiChat(found), BatchWire(found), folder, direct, budget=budget)
     stack.callback(chat.close)
     if budget:

@@ -204,16 +204,17 @@ def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tup
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
     chats: list[Chat] = []
     later: list[LaterChat] = []
+    waits = not any(spec.startswith(BATCH) for spec in options.chats)
     for number, spec in enumerate(options.chats, 1):
         if spec.startswith(BATCH):
             if out is None:
                 raise InputError(f"'{spec}' answers in batches, which are kept beside records: use `assay judge run`")
             folder = out.with_name(out.name + BATCHES) / str(number)
-            waits = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
-            later.append(waits)
-            chats.append(waits if options.no_cache else _remembered(waits, stack))
+            batched = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
+            later.append(batched)
+            chats.append(batched if options.no_cache else _remembered(batched, stack))
             continue
-        chat = open_chat(spec, stack, budget=budget, rate=options.rate)
+        chat = open_chat(spec, stack, budget=budget, rate=options.rate, waits=waits)
         chats.append(_remembered(chat, stack) if not options.no_cache and not spec.startswith("scripted") else chat)
     return chats, tuple(later)
 

@@ -20,7 +20,7 @@ from uuid import uuid4
 from assay.errors import Deferred, EndpointFailed, EndpointRefused, NoAnswer, printable
 from assay.llm.batch_files import BatchFolder, BatchState
 from assay.llm.batch_wire import ENDED, BatchWire
-from assay.llm.budget import Budget
+from assay.llm.budget import Budget, charged
 from assay.llm.chat_wire import is_completion
 from assay.llm.fingerprint import fingerprint
 from assay.llm.openai import OpenAiChat
@@ -57,13 +57,10 @@ class BatchChat:
         self._asked, self._wire, self._direct, self._budget = asked, wire, direct, budget
         self._folder = BatchFolder(folder)
         self._sleep = sleep
-        self._reserved: dict[str, object] = {}
-        self._held: dict[int, Spend] = {}
-        """The most that batches of an earlier process take, until they have ended."""
+        self._reserved: dict[str, tuple[object, Spend]] = {}
+        """For the questions of batches that have not ended, what is set aside, and how much that is."""
         self._failed: dict[str, tuple[str, str]] = {}
         """Questions that had no answer of use in this process, with what was told and what the model said."""
-        self._counted: set[str] = set()
-        """Questions whose answers are among what was spent."""
         if budget:
             self._count_before(budget)
 
@@ -83,6 +80,11 @@ class BatchChat:
         except NoAnswer as error:
             self._failed[key] = (str(error), error.raw)
             raise
+
+    @property
+    def refusal(self) -> str:
+        """What the budget had no room for, empty where it had."""
+        return self._budget.refusal if self._budget else ""
 
     def submit(self) -> int:
         """Send what was put off, and go on with batches of before; return how many are under way."""
@@ -111,7 +113,7 @@ class BatchChat:
     def paid(self) -> float:
         """Return what all answers of all batches cost, whoever took them."""
         bodies = (line["body"] for line in self._folder.all_answers() if "body" in line)
-        return math.fsum(cost for body in bodies if not math.isnan(cost := self._asked.batch_cost(body)))
+        return math.fsum(cost for body in bodies if not math.isnan(cost := self._asked.taken_by(body).cost))
 
     def close(self) -> None:
         """Close the connections."""
@@ -126,7 +128,6 @@ class BatchChat:
             self._put_off(key, prompt)
             raise Deferred(f"the answer of {self.name} comes with a batch")
         if "error" in line:
-            self._settle(key, Spend())
             return self._direct.reply(prompt)
         return self._taken(key, prompt, line["body"])
 
@@ -134,36 +135,37 @@ class BatchChat:
         if self._folder.is_asked(key):
             return
         if self._budget:
-            ticket = self._budget.reserve_now(self._asked.most_of_batch(prompt))
+            most = self._asked.most_of_batch(prompt)
+            ticket = self._budget.reserve_now(most)
             if ticket is None:
-                return  # the answers under way make room, or end it
-            self._reserved[key] = ticket
+                return  # the answers under way make room
+            self._reserved[key] = (ticket, most)
         self._folder.ask(key, self._asked.question(prompt))
 
-    def _settle(self, key: str, took: Spend) -> None:
-        ticket = self._reserved.pop(key, None)
-        if self._budget and ticket is not None:
-            self._budget.settle(ticket, took)
-        elif self._budget and key not in self._counted:
-            self._budget.add(took)
-        self._counted.add(key)
-
     def _count_before(self, budget: Budget) -> None:
-        """Count what an earlier process asked: the most of what is under way, and that what is there is counted."""
-        self._counted.update(line["key"] for line in self._folder.all_answers())
+        """Set aside what an earlier process asked and nobody answered yet."""
         for state in self._folder.open_states():
-            self._held[state.number] = self._asked.most_of_lines(self._folder.questions(state).splitlines())
-            budget.add(self._held[state.number])
+            lines = self._folder.questions(state).splitlines()
+            for key, line in zip(self._folder.keys(state), lines, strict=True):
+                most = self._asked.most_of_line(line)
+                self._reserved[key] = (budget.hold(most), most)
+
+    def _settle(self, state: BatchState) -> None:
+        """Charge what the answers of a batch that has ended took; what it did not answer took nothing."""
+        for key in self._folder.keys(state):
+            held = self._reserved.pop(key, None)
+            if self._budget and held:
+                body = (self._folder.answer(key) or {}).get("body")
+                took = charged(self._asked.taken_by(body), held[1]) if body else Spend()
+                self._budget.settle(held[0], took)
 
     def _taken(self, key: str, prompt: Prompt, body: dict[str, Any]) -> Reply:
         """Return an answer of a batch; one that does not fit is paid, and asked for directly."""
         try:
             got = self._asked.read_batch(body, prompt)
-        except NoAnswer as error:
-            self._settle(key, Spend(error.tokens_in + error.tokens_out, error.cost))
+        except NoAnswer:
             self._folder.forget(key)
             raise
-        self._settle(key, Spend(got.tokens_in + got.tokens_out, got.cost))
         if got.value:
             return got
         more = self._direct.reply(prompt)
@@ -212,9 +214,7 @@ class BatchChat:
         state.status = told["status"]
         self._folder.end(state, self._answers(state, told).values())
         self._folder.save(state)
-        held = self._held.pop(state.number, Spend())
-        if self._budget:
-            self._budget.add(Spend(-held.tokens, -held.usd))
+        self._settle(state)
         return ""
 
     def _answers(self, state: BatchState, told: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from assay.errors import BudgetSpent, ChatError, InputError
+from assay.errors import BudgetSpent, ChatError, Deferred, InputError
 from assay.llm.prices import Spend
 from assay.protocols import Chat
 from assay.types import Prompt, Reply
@@ -39,6 +39,8 @@ class Budget:
         self._held = Spend()
         """All of them together."""
         self._changed = threading.Condition()
+        self.refusal = ""
+        """What there was no room for last, of what does not wait; empty where there was room for all."""
 
     @property
     def spent(self) -> Spend:
@@ -58,13 +60,19 @@ class Budget:
         return ticket
 
     def reserve_now(self, most: Spend) -> object | None:
-        """Set the most that a call takes aside, or return None where that has to wait for other calls."""
+        """Set the most that a call takes aside, or return None where it does not fit now; `refusal` says why."""
         ticket = object()
         with self._changed:
             if not self._fits(most):
-                if not self._reserved:
-                    raise BudgetSpent(self._refusal(most))
+                self.refusal = self._refusal(most)
                 return None
+            self._hold(ticket, most)
+        return ticket
+
+    def hold(self, most: Spend) -> object:
+        """Set the most that a call of before takes aside: it is under way, whether it fits or not."""
+        ticket = object()
+        with self._changed:
             self._hold(ticket, most)
         return ticket
 
@@ -105,9 +113,9 @@ def _sum(*several: Spend) -> Spend:
 class BudgetedChat:
     """A wrapper with the protocol of what it wraps."""
 
-    def __init__(self, chat: Bounded, budget: Budget) -> None:
-        self._chat = chat
-        self._budget = budget
+    def __init__(self, chat: Bounded, budget: Budget, *, waits: bool = True) -> None:
+        """Wait for room, or where others hold it for long, put the question off."""
+        self._chat, self._budget, self._waits = chat, budget, waits
         if budget.usd < math.inf and math.isnan(chat.most(Prompt("", "", {})).usd):
             raise InputError(
                 f"a budget in USD, but the price of {chat.name} is not known: add ?usd_in=…&usd_out=… (USD for a "
@@ -126,15 +134,17 @@ class BudgetedChat:
             try:
                 reply = self._chat.reply(prompt)
             except ChatError as error:
-                took.append(_known(error, Spend()))
+                took.append(charged(error, Spend()))
                 raise
-            took.append(Spend() if reply.cached else _known(reply, most))
+            took.append(Spend() if reply.cached else charged(reply, most))
             return reply
 
     @contextmanager
     def _reserved(self, most: Spend) -> Iterator[list[Spend]]:
         """Hold a reservation and spend what the block puts into the list; all of it where the block was torn apart."""
-        ticket = self._budget.reserve(most)
+        ticket = self._budget.reserve(most) if self._waits else self._budget.reserve_now(most)
+        if ticket is None:
+            raise Deferred(f"{self.name} waits for room in the budget")
         took: list[Spend] = []
         try:
             yield took
@@ -142,7 +152,7 @@ class BudgetedChat:
             self._budget.settle(ticket, took[0] if took else most)
 
 
-def _known(took: Reply | ChatError, otherwise: Spend) -> Spend:
+def charged(took: Reply | ChatError, otherwise: Spend) -> Spend:
     """Return what was taken, with something else in the place of what was not told."""
     tokens = took.tokens_in + took.tokens_out
     usd = otherwise.usd if math.isnan(took.cost) else took.cost

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -85,20 +84,20 @@ class OpenAiChat:
         value, _ = read(self._text(body, taken), prompt.schema)
         return replace(taken.reply(value or {}, self._model(body), 0.0, 1), batch=True)
 
-    def batch_cost(self, body: dict[str, Any]) -> float:
-        """Return what an answer of a batch cost."""
+    def taken_by(self, body: dict[str, Any]) -> Reply:
+        """Return what an answer of a batch took, without its value."""
         taken = _Taken(self._endpoint, BATCH)
         taken.add(body)
-        return taken.cost
+        return taken.reply({}, self._model(body), 0.0, 1)
 
     def most_of_batch(self, prompt: Prompt) -> Spend:
         """Return what one answer of a batch takes at most."""
         asked, answered = _most_asked(prompt), self._endpoint.options.max_tokens
         return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
 
-    def most_of_lines(self, lines: Sequence[bytes]) -> Spend:
-        """Return what the answers to the lines of a batch take at most."""
-        asked, answered = sum(map(len, lines)), len(lines) * self._endpoint.options.max_tokens
+    def most_of_line(self, line: bytes) -> Spend:
+        """Return what the answer to a line of a batch takes at most."""
+        asked, answered = len(line), self._endpoint.options.max_tokens
         return Spend(asked + answered, self._endpoint.price.times(BATCH).of(asked, answered))
 
     def most(self, prompt: Prompt) -> Spend:
