@@ -6,6 +6,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -206,3 +208,36 @@ def test_a_campaign_that_begins_in_batches_goes_on_without(tmp_path: Path, assay
         assert len(server.questions) == 3, "the cache has the others"
     assert (tmp_path / "r.jsonl.old.batches").is_dir()
     assert not (tmp_path / "r.jsonl.batches").exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--fresh",)])
+def test_a_second_process_of_a_campaign_in_batches_is_refused(few: tuple, assay, monkeypatch, more: tuple):
+    """The other is at its batch, where it writes no records."""
+    seen = []
+
+    def second(method: str, path: str) -> None:
+        if (method, path) == ("GET", "/batches/batch_0") and not seen:
+            seen.append(subprocess.run(again, capture_output=True, text=True, check=False, timeout=60))
+
+    with serving(say) as server:
+        monkeypatch.setenv("ASSAY_API_BASE", server.base)
+        command = (*few, "--chat", CHAT)
+        again = [sys.executable, "-m", "assay", *map(str, command), *more]
+        server.batches.fault = second
+        assert json.loads(assay(*command).out)["judged"] == 6
+        assert len(server.batches.batches) == 1
+    assert seen[0].returncode == 2
+    assert len(seen[0].stderr.splitlines()) == 1
+    assert "r.jsonl.batches: wait for its end" in seen[0].stderr
+
+
+def test_fresh_leaves_the_batches_of_another_model_aside(few: tuple, assay, monkeypatch):
+    with serving(say) as server:
+        monkeypatch.setenv("ASSAY_API_BASE", server.base)
+        server.batches.fault = lambda method, _: (400, b"no") if method == "GET" else None
+        assert assay(*few, "--chat", CHAT).status == 1
+        (few[few.index("--out") + 1]).unlink(missing_ok=True)
+        server.batches.fault = lambda *_: None
+        other = assay(*few, "--chat", "batch:openai:other")
+        assert (other.status, "holds batches of openai:actor" in other.err) == (2, True)
+        assert json.loads(assay(*few, "--chat", "batch:openai:other", "--fresh").out)["judged"] == 6

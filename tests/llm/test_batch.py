@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
-from assay.errors import Deferred, EndpointFailed, EndpointRefused, NoAnswer
+from assay.errors import Deferred, EndpointFailed, EndpointRefused, InputError, NoAnswer
 from assay.llm.batch_chat import BatchChat
 from assay.llm.batch_wire import BatchWire
 from assay.llm.budget import Budget, BudgetedChat
@@ -331,3 +331,10 @@ def test_batches_for_which_there_is_no_room_wait_for_the_others(opened, prompt, 
     assert set(server.batches.paid.values()) == {1}
     assert len(server.batches.batches) == 3
     assert len(sleeps) >= 4, "it looked again and again without a pause"
+
+
+def test_a_folder_holds_the_batches_of_one_chat(opened, prompt):
+    put_off(opened(), prompt())
+    opened()
+    with pytest.raises(InputError, match=r"holds batches of openai:gpt-x.*; give another --out, or --fresh"):
+        opened("gpt-y?usd_in=1&usd_out=10")

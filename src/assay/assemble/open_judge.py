@@ -198,18 +198,20 @@ def _check_signals(options: JudgeOptions, kind: str) -> None:
 def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[LaterChat, ...]]:
     """Return the models, which share one budget, and those that answer later; what was spent before counts."""
     from assay.judge.past_records import Past, past
-    from assay.runs.record import BATCHES
+    from assay.runs.record import batches_of, sole_writer
 
+    waits = not any(spec.startswith(BATCH) for spec in options.chats)
+    if out and not waits:
+        stack.enter_context(sole_writer(batches_of(out)))  # until the last wave, not for one alone
     before = past(out) if out and options.budget else Past()
     budget = budget_of(options.budget, before.tokens, before.cost) if options.budget else None
     chats: list[Chat] = []
     later: list[LaterChat] = []
-    waits = not any(spec.startswith(BATCH) for spec in options.chats)
     for number, spec in enumerate(options.chats, 1):
         if spec.startswith(BATCH):
             if out is None:
                 raise InputError(f"'{spec}' answers in batches, which are kept beside records: use `assay judge run`")
-            folder = out.with_name(out.name + BATCHES) / str(number)
+            folder = batches_of(out) / str(number)
             batched = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
             later.append(batched)
             chats.append(batched if options.no_cache else _remembered(batched, stack))

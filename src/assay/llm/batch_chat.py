@@ -55,7 +55,7 @@ class BatchChat:
     ) -> None:
         """Ask as `asked` would, over `wire`; `direct` is what falls back, which keeps to the budget by itself."""
         self._asked, self._wire, self._direct, self._budget = asked, wire, direct, budget
-        self._folder = BatchFolder(folder)
+        self._folder = BatchFolder(folder, asked.name, wire.address)
         self._sleep = sleep
         self._reserved: dict[str, tuple[object, Spend]] = {}
         """For the questions of batches that have not ended, what is set aside, and how much that is."""

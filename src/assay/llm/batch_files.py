@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.errors import StorageError
+from assay.errors import InputError, StorageError
 from assay.io.files import replacing, write_json, write_rows
 from assay.runs.record import append_lines, read_lines
 
@@ -25,7 +25,7 @@ MOST_QUESTIONS = 20_000
 MOST_BYTES = 50_000_000
 """Of one batch; endpoints take 50,000 questions and 200 MB, and the file is in memory while it is sent."""
 _KEY = re.compile(rb'\{"custom_id": "(\w+)"')
-_FORGOTTEN = "forgotten.jsonl"
+_FORGOTTEN, _CHAT = "forgotten.jsonl", "chat.jsonl"
 _ANSWERS = ".answers.jsonl"
 
 
@@ -47,7 +47,8 @@ class BatchState:
 class BatchFolder:
     """The batches of one model; several threads may ask."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str, address: str) -> None:
+        """Open the folder of the model with a name, at an address; one that holds the batches of another is refused."""
         self._folder = folder
         self._lock = threading.Lock()
         self._asked: dict[str, int] = {}
@@ -56,6 +57,7 @@ class BatchFolder:
         self._waiting: dict[str, bytes] = {}
         self._bytes = 0
         folder.mkdir(parents=True, exist_ok=True)
+        _refuse_other(folder, {"chat": name, "address": address})
         for state in self.states():
             self._index(state)
         for record in read_lines(folder / _FORGOTTEN):
@@ -172,6 +174,17 @@ class BatchFolder:
 
     def _answers_of(self, number: int) -> Path:
         return self._folder / f"{number:04}{_ANSWERS}"
+
+
+def _refuse_other(folder: Path, chat: Mapping[str, str]) -> None:
+    """Write down whose batches a folder holds, or refuse it where they are another's."""
+    file = folder / _CHAT
+    before = next(read_lines(file), None)
+    if before is None:
+        append_lines(file, [chat])
+    elif before != chat:
+        whose = f"{before.get('chat')} at {before.get('address')}"
+        raise InputError(f"{folder} holds batches of {whose}; give another --out, or --fresh")
 
 
 def _line(key: str, question: Mapping[str, Any]) -> bytes:

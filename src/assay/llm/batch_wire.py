@@ -36,6 +36,11 @@ class BatchWire:
         self._client = HttpClient(endpoint.name, endpoint.url, often, headers)
         self._once = HttpClient(endpoint.name, endpoint.url, once, headers)
 
+    @property
+    def address(self) -> str:
+        """Where the endpoint is."""
+        return self._endpoint.url
+
     def upload(self, name: str, questions: bytes) -> str:
         """Send a file of questions, and return its id; one that nobody uses costs nothing."""
         url = f"{self._endpoint.url}/files"

@@ -14,7 +14,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import MISSING, asdict, fields
 from hashlib import blake2b
 from pathlib import Path
@@ -29,9 +29,7 @@ from assay.runs.run_manifest import write_manifest
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-BATCHES = ".batches"
-"""How the folder ends in which a run keeps the batches that it asks."""
-_MANIFEST, _PROGRESS, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".lock", ".old"
+_MANIFEST, _PROGRESS, _BATCHES, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".batches", ".lock", ".old"
 
 
 def append_lines(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
@@ -119,12 +117,21 @@ def among_writers(file: Path) -> AbstractContextManager[None]:
     return alone(_lock_of(file))
 
 
+def batches_of(file: Path) -> Path:
+    """Return the folder in which a run keeps the batches that it asks."""
+    return file.with_name(file.name + _BATCHES)
+
+
 def start_fresh(file: Path, option: str = "--out") -> None:
     """Move a run aside, what lies beside it too, to `FILE.old`; what was there gives way."""
-    if not file.exists():
+    ends = ("", _MANIFEST, _PROGRESS, _BATCHES)
+    if not any(file.with_name(file.name + end).exists() for end in ends):
         return
-    with sole_writer(file, option):
-        for end in ("", _MANIFEST, _PROGRESS, BATCHES):
+    with ExitStack() as held_locks:
+        if batches_of(file).exists():
+            held_locks.enter_context(sole_writer(batches_of(file), option))
+        held_locks.enter_context(sole_writer(file, option))
+        for end in ends:
             old = file.with_name(f"{file.name}{_OLD}{end}")
             if old.is_dir():
                 shutil.rmtree(old)
