@@ -135,7 +135,7 @@ def test_what_takes_no_batches_is_refused(tmp_path: Path, assay, monkeypatch, ch
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "pairs.jsonl").write_text(json.dumps(row(pair("match", 1))) + "\n")
-    ran = assay("judge", "run", tmp_path / "pairs.jsonl", "--chat", chat, "--config", "single")
+    ran = assay("judge", "run", tmp_path / "pairs.jsonl", "--chat", chat, "--out", tmp_path / "r.jsonl")
     assert ran.status == 2
     assert says in ran.err
 
