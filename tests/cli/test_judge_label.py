@@ -120,6 +120,26 @@ def test_only_pairs_with_tests_are_asked_about_where_tests_matter(assay, home: P
     )
 
 
+def test_no_file_of_somebody_else_is_replaced(assay, home: Path, monkeypatch):
+    monkeypatch.chdir(home)
+    before = (home / "pairs.jsonl").read_bytes()
+    ran = assay("judge", "label", "pairs.jsonl", "--person", "ann", "--out", "pairs")
+    assert (ran.status, "would replace pairs.jsonl, which is read here: give another --out" in ran.err) == (2, True)
+    for text in (before.decode(), "not JSON\n", '{"judge": "people"}\nx', '{"mine": 1}'):
+        (home / "labels.jsonl").write_text(text)
+        for more in (("--person", "ann"), ("--summary",)):
+            ran = assay("judge", "label", "pairs.jsonl", *more)
+            assert (ran.status, "labels.jsonl is there and holds no labels of people" in ran.err) == (2, True)
+        assert (home / "labels.jsonl").read_text() == text
+    assert (home / "pairs.jsonl").read_bytes() == before
+    (home / "here").mkdir()
+    monkeypatch.chdir(home / "here")
+    ran = assay("judge", "label", "../pairs.jsonl", "--summary", "--out", ".")
+    assert (ran.status, "no label in ." in ran.err) == (1, True)
+    ran = assay("judge", "label", "../pairs.jsonl", "--summary", "--out", "/")
+    assert (ran.status, "cannot hold labels" in ran.err) == (2, True)
+
+
 def test_what_cannot_be_labelled_is_told(assay, home: Path):
     pairs, out = home / "pairs.jsonl", ("--out", home / "labels")
     ran = assay("judge", "label", pairs, *out)

@@ -11,7 +11,15 @@ import pytest
 from assay.errors import InputError, StorageError
 from assay.judge import annotators
 from assay.judge.label_ballot import LabelBallot, LabelSettings
-from assay.judge.label_studies import compare_people, decided, read_study, refuse_other_ways, results, write_decided
+from assay.judge.label_studies import (
+    compare_people,
+    decided,
+    decided_file,
+    read_study,
+    refuse_other_ways,
+    results,
+    write_decided,
+)
 from assay.judge.pairs import Pair
 from assay.judge.past_records import judgments, verdicts
 from assay.judge.shown_tests import shown_tests
@@ -172,6 +180,19 @@ def test_a_third_settles_what_two_dispute(tmp_path: Path):
     found = compare_people(study, None)
     assert found
     assert found.labelled_twice == 4
+
+
+def test_what_is_decided_replaces_only_what_was_decided(tmp_path: Path, monkeypatch):
+    folder = tmp_path / "labels"
+    labelled(folder, "ann", {0: 1})
+    assert write_decided(folder, read_study(folder)) == write_decided(folder, read_study(folder))
+    (tmp_path / "labels.jsonl").write_text('{"query": "mine"}\n')
+    with pytest.raises(InputError, match=r"labels\.jsonl is there and holds no labels of people: give another --out"):
+        write_decided(folder, read_study(folder))
+    assert (tmp_path / "labels.jsonl").read_text() == '{"query": "mine"}\n'
+    (tmp_path / "labels.jsonl").unlink()
+    monkeypatch.chdir(folder)
+    assert decided_file(Path()) == tmp_path / "labels.jsonl"
 
 
 def test_accuracy_against_gold_and_alpha(tmp_path: Path):

@@ -80,10 +80,11 @@ def label(given: JudgeLabelOptions) -> int:
     """
     from assay.cli.workspaces import say
     from assay.errors import InputError
-    from assay.judge.label_studies import read_study, write_decided
+    from assay.judge.label_studies import decided_file, read_study, write_decided
 
     if not given.summary and not given.person:
         raise InputError("--person NAME says who labels; --summary only prints the result so far")
+    decided_file(given.out, (given.pairs, given.gold, given.queries, given.corpus, given.tests))
     if not given.summary and not _label(given):
         return 0  # whoever goes on tomorrow is not told what others said
     study = read_study(given.out)

@@ -7,20 +7,20 @@ did. What is not is disputed: whoever settles it is one more voice, and the majo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from assay.errors import InputError
+from assay.errors import InputError, StorageError
 from assay.judge.annotators import Annotator
 from assay.judge.annotators import read as read_labels
 from assay.judge.label_agreement import LabelAgreement, compare
 from assay.judge.label_ballot import PERSON, LabelSettings
-from assay.judge.past_records import is_records, verdicts
-from assay.runs.record import among_writers, refuse, rewrite, stored_settings
+from assay.judge.past_records import cut, is_records, verdicts
+from assay.runs.record import among_writers, read_lines, refuse, rewrite, stored_settings
 
 PEOPLE = "people"
 """Who judges where the majority of people does."""
@@ -88,6 +88,28 @@ def refuse_other_ways(folder: Path, settings: LabelSettings) -> None:
             refuse(file, "labels", (name for name, value in now.items() if before.get(name) != value))
 
 
+def decided_file(folder: Path, inputs: Iterable[Path | None] = ()) -> Path:
+    """Return where what a folder's people decide goes: beside it; what somebody else put there is refused."""
+    folder = folder if folder.name not in {"", ".."} else folder.resolve()
+    if not folder.name:
+        raise InputError(f"'{folder}' cannot hold labels: give another --out")
+    out = folder.with_name(f"{folder.name}.jsonl")
+    if not out.exists():
+        return out
+    if any(given and given.exists() and out.samefile(given) for given in inputs):
+        raise InputError(f"what is decided in '{folder}' would replace {out}, which is read here: give another --out")
+    if not _holds_decided(out):
+        raise InputError(f"{out} is there and holds no labels of people: give another --out, or move it away")
+    return out
+
+
+def _holds_decided(file: Path) -> bool:
+    try:
+        return file.is_file() and not cut(file) and all(each.get("judge") == PEOPLE for each in read_lines(file))
+    except StorageError:
+        return False
+
+
 def decided(said: Sequence[Mapping[str, Any]], people: int) -> int | None:
     """Return the grade that more than half of some people give a pair; None where it is open."""
     if len(said) < min(people, 2):
@@ -98,7 +120,7 @@ def decided(said: Sequence[Mapping[str, Any]], people: int) -> int | None:
 
 def write_decided(folder: Path, study: LabelStudy) -> Path:
     """Write what is decided, and what is disputed as undecided, as records beside the folder; return where."""
-    out = folder.with_name(f"{folder.name}.jsonl")
+    out = decided_file(folder)
     people = len(study.labels)
     lines = []
     for said in study.votes().values():
