@@ -107,6 +107,42 @@ def test_a_spreadsheet_is_corrected_too(assay, home: Path):
     assert len(read(home / "truth.csv").truth.judgments) == 3
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_line_that_is_overturned_is_replaced_whatever_texts_hold(assay, home: Path, end: str):
+    rows = [json.loads(line) for line in (home / "truth.jsonl").read_text().splitlines()]
+    rows[0]["text"] = "create\u2028a\u0085directory\u2029"
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    (home / "truth.jsonl").write_bytes(end.join(lines).encode())
+    labels = "query_id,target,grade\nq1,folders.py:1-4,0\nq1,mail.py:1-4,1\nq9,mail.py:1-4,1\n"
+    (home / "labels.csv").write_text(labels)
+    ran = assay("truth", "correct", "--truth", "truth.jsonl", "--labels", "labels.csv", "--write")
+    assert ran.status == 0, ran.err
+    assert "mail.py:1-4 is of a query that nobody asks" in ran.err
+    after = (home / "truth.jsonl").read_bytes().decode().split(end)
+    assert (after[:2], after[3], after[-1]) == (lines[:2], lines[3], "")
+    assert (json.loads(after[2])["grade"], json.loads(after[4])["target"]) == (0, "mail.py:1-4")
+    assert len(after) == 6
+    assert "\n" not in "".join(after)
+
+
+def test_line_ends_of_a_spreadsheet_stay(assay, home: Path):
+    (home / "truth.csv").write_bytes(b"query,result1\r\ncreate a directory,folders.py:1-4:2\r\nmail,mail.py:1-4:2\r\n")
+    name = read(home / "truth.csv").truth.queries[0].id
+    (home / "labels.csv").write_text(f"query_id,target,grade\n{name},folders.py:1-4,0\n")
+    ran = assay("truth", "correct", "--truth", "truth.csv", "--labels", "labels.csv", "--write")
+    assert ran.status == 0, ran.err
+    lines = (home / "truth.csv").read_bytes().split(b"\n")
+    assert lines[2] == b"mail,mail.py:1-4:2\r"
+    assert all(line.endswith(b"\r") for line in lines[:-1])
+
+
+@pytest.mark.parametrize(("label", "other", "overturned"), [(1, 2, 1), (1, 0, 0), (2, 2, 0)])
+def test_grades_are_compared_where_both_sides_have_them(assay, home: Path, label: int, other: int, overturned: int):
+    (home / "labels.csv").write_text(f"query_id,target,grade\nq1,folders.py:1-4,{label}\nq1,folders.py:7-9,{other}\n")
+    ran = assay("truth", "correct", "--truth", "truth.jsonl", "--labels", "labels.csv", "--format", "json")
+    assert json.loads(ran.out)["overturned"] == overturned
+
+
 def test_signals_judge_without_a_model(assay, home: Path):
     ran = correct(assay, "--judge", "signals", "--format", "json")
     told = json.loads(ran.out)

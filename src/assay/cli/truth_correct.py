@@ -174,15 +174,14 @@ def _propose(
 ) -> int:
     """Print what labels change, and change it on demand."""
     from assay.cli.answer import dumps
-    from assay.cli.workspaces import say
+    from assay.cli.workspaces import say, say_problems
     from assay.io import files
     from assay.truth.corrections import corrected_text, correction_of, difference
 
     found = correction_of(reading.truth, labels)
     before, after, dropped = corrected_text(reading, given.truth, found, keep_wrong=given.keep_wrong)
     change = difference(before, after, given.truth.name)
-    for problem in (*problems, *found.problems) if given.verbose else ():
-        say(str(problem))
+    say_problems((*problems, *found.problems), every=given.verbose)
     if dropped:
         say(f"{given.truth.name} cannot hold {', '.join(dropped)}: dropped")
     told = _counts(found, pooled)
