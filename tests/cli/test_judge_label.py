@@ -61,6 +61,34 @@ def test_two_people_label_and_a_third_settles(assay, home: Path, monkeypatch):
     assert {each["code_id"]: each["grade"] for each in kept} == {"c0": 1, "c1": 0, "c2": 0, "c3": None}
 
 
+def test_who_finished_some_pairs_hears_of_these_alone(home: Path):
+    ann = Person(home, "ann")
+    ann.label({"0": 1, "1": 1, "2": 0, "3": 0})
+    ann.finish()
+    lines = (home / "pairs.jsonl").read_text().splitlines(keepends=True)
+    (home / "pairs.jsonl").write_text("".join(lines[:2]))
+    ben = Person(home, "ben")
+    ben.label({"0": 1, "1": 0})
+    status, out, err = ben.finish()
+    assert status == 0, err
+    assert {person["name"]: person["labels"] for person in ben.shown["people"]} == {"ann": 2, "ben": 2}
+    assert "ann  2 labels" in out
+    assert "q2" not in out
+    assert len((home / "labels.jsonl").read_text().splitlines()) == 2
+
+
+def test_labels_are_kept_where_gold_goes_while_somebody_labels(home: Path):
+    gold = home / "gold.csv"
+    gold.write_text("query_id,code_id,label\nq0,c0,1\n")
+    ann = Person(home, "ann", "--gold", "gold.csv")
+    ann.label({"0": 1, "1": 1, "2": 0, "3": 0})
+    gold.unlink()
+    status, _, err = ann.finish()
+    assert status == 2, err
+    assert "error" in ann.shown
+    assert len((home / "labels.jsonl").read_text().splitlines()) == 4
+
+
 def test_what_reads_records_reads_labels(assay, home: Path, monkeypatch):
     monkeypatch.chdir(home)
     for name in ("ann", "ben"):

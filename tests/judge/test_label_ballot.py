@@ -12,6 +12,7 @@ from assay.errors import InputError, StorageError
 from assay.judge import annotators
 from assay.judge.label_ballot import LabelBallot, LabelSettings
 from assay.judge.label_studies import (
+    check_gold,
     compare_people,
     decided,
     decided_file,
@@ -115,9 +116,9 @@ def test_what_is_no_label_is_refused(tmp_path: Path, given: dict):
         assert ballot.left == 6
 
 
-@pytest.mark.parametrize("name", ["", "../ann", "a/b", ".ann", "x" * 41, "ann\n", "änn"])
+@pytest.mark.parametrize("name", ["", "majority", "../ann", "a/b", ".ann", "x" * 41, "ann\n", "änn"])
 def test_a_person_has_a_name_that_a_file_can_have(tmp_path: Path, name: str):
-    with pytest.raises(InputError, match="is no name for a file"):
+    with pytest.raises(InputError, match=r"is no name for a file|what people say together"):
         LabelBallot(PAIRS, tmp_path, LabelSettings(person=name))
 
 
@@ -205,6 +206,40 @@ def test_accuracy_against_gold_and_alpha(tmp_path: Path):
     assert told["people"] == [{"name": "ann", "labels": 4, "seconds": 1.5, "accuracy": 0.0}]
     labelled(folder, "ben", {0: 1, 1: 0, 2: 1, 3: 0})
     assert results(read_study(folder), gold)["alpha"] == 1.0
+
+
+def test_ids_with_other_texts_are_refused(tmp_path: Path):
+    other = Pair(PAIRS[0].query, Chunk(PAIRS[0].code.id, "def other(): ..."))
+    with pytest.raises(InputError, match="other texts under the same ids: give another --out"):
+        labelled(tmp_path, "ann", {}, [*PAIRS, other])
+    labelled(tmp_path, "ann", {0: 1}, [*PAIRS, PAIRS[0]])
+    with pytest.raises(InputError, match="query 'q0' with code 'c0' has other texts under the same ids"):
+        labelled(tmp_path, "ann", {}, [other])
+    labelled(tmp_path, "ben", {}, [other])
+
+
+def test_gold_is_checked_before_anybody_labels(tmp_path: Path):
+    gold = tmp_path / "gold.csv"
+    gold.write_text("query_id,code_id,label\nq0,c0,1\n")
+    check_gold(gold, PAIRS, "ann")
+    with pytest.raises(InputError, match="labels none of these pairs"):
+        check_gold(gold, PAIRS[1:], "ann")
+    with pytest.raises(InputError, match="is called 'gold' as who labels"):
+        check_gold(gold, PAIRS, "gold")
+    gold.write_text("nothing\n")
+    with pytest.raises(InputError, match="holds no label"):
+        check_gold(gold, PAIRS, "ann")
+
+
+def test_of_some_pairs_nothing_of_others_is_told(tmp_path: Path):
+    labelled(tmp_path, "ann", {0: 1, 1: 1})
+    labelled(tmp_path, "ben", {1: 0, 2: 0})
+    labelled(tmp_path, "eve", {3: 0})
+    study = read_study(tmp_path).of_pairs({PAIRS[0].digest, PAIRS[1].digest})
+    assert {name: list(said) for name, said in study.labels.items()} == {
+        "ann": [PAIRS[0].digest, PAIRS[1].digest],
+        "ben": [PAIRS[1].digest],
+    }
 
 
 def test_people_of_one_folder_are_asked_in_one_way(tmp_path: Path):

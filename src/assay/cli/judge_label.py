@@ -75,11 +75,13 @@ def label(given: JudgeLabelOptions) -> int:
     majority says is written to FOLDER.jsonl, as records.
 
     Prints how the labels spread, how far people agree, with --gold also their accuracy, and pairs with two labels.
+    After a session these are of the pairs that the person finished, with --summary of all.
 
     Exits 0 if there are labels, 1 if there are none yet, 2 on an error.
     """
     from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.judge.label_ballot import file_of, finished_pairs
     from assay.judge.label_studies import decided_file, read_study, write_decided
 
     if not given.summary and not given.person:
@@ -88,21 +90,18 @@ def label(given: JudgeLabelOptions) -> int:
     if not given.summary and not _label(given):
         return 0  # whoever goes on tomorrow is not told what others said
     study = read_study(given.out)
-    labels = sum(map(len, study.labels.values()))
-    _tell(given, study)
-    if not labels:
-        say(f"no label in {given.out}")
-        return 1
-    say(f"what is decided is in {write_decided(given.out, study)}")
-    return 0
+    out = write_decided(given.out, study) if any(study.labels.values()) else None
+    _tell(given, study if given.summary else study.of_pairs(finished_pairs(file_of(given.out, given.person))))
+    say(f"what is decided is in {out}" if out else f"no label in {given.out}")
+    return 0 if out else 1
 
 
 def _label(given: JudgeLabelOptions) -> bool:
     """Serve the page to one person until it is finished, which is returned, or until Ctrl+C."""
     from assay.cli.ballot_session import serve_ballot
     from assay.cli.workspaces import say
-    from assay.judge.label_ballot import LabelBallot, LabelSettings, file_of
-    from assay.judge.label_studies import read_study, refuse_other_ways, results
+    from assay.judge.label_ballot import LabelBallot, LabelSettings, file_of, finished_pairs
+    from assay.judge.label_studies import check_gold, read_study, refuse_other_ways, results
     from assay.judge.shown_tests import shown_tests
     from assay.runs.record import start_fresh
 
@@ -118,12 +117,14 @@ def _label(given: JudgeLabelOptions) -> bool:
         at_odds = read_study(given.out).disputed(given.person)
         why = f"nobody is at odds in {given.out}: there is nothing to settle yet"
         pairs = _only(pairs, at_odds.__contains__, "that nobody disputes", why)
+    if given.gold:
+        check_gold(given.gold, pairs, given.person)
     if given.fresh:
         start_fresh(file)
     state = ("shown" if given.show_tests else "hidden") if tests else ""
     settings = LabelSettings(person=given.person, graded=given.graded, tests=state)
     refuse_other_ways(given.out, settings)
-    tell_results = lambda: results(read_study(given.out), given.gold)  # noqa: E731  asked for at the end
+    tell_results = lambda: results(read_study(given.out).of_pairs(finished_pairs(file)), given.gold)  # noqa: E731  at the end
     with LabelBallot(pairs, given.out, settings, tests=tests, seed=given.seed, results=tell_results) as ballot:
         say(f"{_standing(ballot)}; Ctrl+C to go on another day")
         serve_ballot(ballot, "label", given.port)

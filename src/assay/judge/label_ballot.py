@@ -19,6 +19,7 @@ from typing import Any, Self
 from assay.errors import InputError
 from assay.judge.ballot_progress import now, progress, seconds_of
 from assay.judge.campaign import line
+from assay.judge.label_agreement import MAJORITY
 from assay.judge.pair_verdict import Verdict
 from assay.judge.pairs import Pair
 from assay.judge.past_records import verdicts
@@ -43,10 +44,17 @@ class LabelSettings:
     """Whether tests of the pairs were `shown`, or `hidden` though there were some; empty where there were none."""
 
 
+def finished_pairs(file: Path) -> set[str]:
+    """Return the digests of the pairs that a person finished."""
+    return _past(file)[1]
+
+
 def file_of(folder: Path, person: str) -> Path:
     """Return the file of a person's labels."""
     if not _NAME.fullmatch(person):
         raise InputError(f"'{person[:60]}' is no name for a file: wanted letters, digits, '.', '_' or '-', at most 40")
+    if person == MAJORITY:
+        raise InputError(f"'{person}' is what people say together: give another --person")
     return folder / f"{person}.jsonl"
 
 
@@ -75,6 +83,7 @@ class LabelBallot:
         with ExitStack() as stack:
             stack.enter_context(sole_writer(self.file))
             begin(self.file, self._settings, "labels", seed=self._seed)
+            _refuse_other_texts(self.file, self._order)
             self._said, self._fixed = _past(self.file)
             self._order = [pair for pair in self._order if pair.digest not in self._fixed] or self._order
             self._ids = [pair.digest for pair in self._order]
@@ -155,6 +164,20 @@ class LabelBallot:
             "reason": said["reason"] if said else "",
             "tests": self._tests.get(pair.digest) if self._settings.tests == "shown" else None,
         }
+
+
+def _refuse_other_texts(file: Path, pairs: Sequence[Pair]) -> None:
+    """Raise InputError where ids stand for two texts, in a file or in the pairs: readers of labels know ids alone."""
+    texts: dict[tuple[str, str], str] = {}
+    for record in read_lines(file):
+        if record.get("kind") == "verdict":
+            texts[record["query_id"], record["code_id"]] = record["pair"]
+    for pair in pairs:
+        ids = pair.query.id, pair.code.id
+        if texts.setdefault(ids, pair.digest) != pair.digest:
+            raise InputError(
+                f"{file}: query '{ids[0]}' with code '{ids[1]}' has other texts under the same ids: give another --out"
+            )
 
 
 def _past(file: Path) -> tuple[dict[str, Mapping[str, Any]], set[str]]:

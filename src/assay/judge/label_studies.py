@@ -7,7 +7,7 @@ did. What is not is disputed: whoever settles it is one more voice, and the majo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -19,6 +19,7 @@ from assay.judge.annotators import Annotator
 from assay.judge.annotators import read as read_labels
 from assay.judge.label_agreement import LabelAgreement, compare
 from assay.judge.label_ballot import PERSON, LabelSettings
+from assay.judge.pairs import Pair
 from assay.judge.past_records import cut, is_records, verdicts
 from assay.runs.record import among_writers, read_lines, refuse, rewrite, stored_settings
 
@@ -32,6 +33,13 @@ class LabelStudy:
 
     labels: Mapping[str, Mapping[str, Mapping[str, Any]]]
     """By person, by pair, the record that counts."""
+
+    def of_pairs(self, pairs: Container[str]) -> LabelStudy:
+        """Return what people said of some pairs alone."""
+        kept = {
+            name: {pair: record for pair, record in said.items() if pair in pairs} for name, said in self.labels.items()
+        }
+        return LabelStudy({name: said for name, said in kept.items() if said})
 
     def votes(self) -> dict[str, list[Mapping[str, Any]]]:
         """Return the records of each pair, by its digest, in the order of the people's names."""
@@ -143,6 +151,16 @@ def write_decided(folder: Path, study: LabelStudy) -> Path:
     with among_writers(out):
         rewrite(out, lines)
     return out
+
+
+def check_gold(gold: Path, pairs: Sequence[Pair], person: str) -> None:
+    """Raise InputError where true labels cannot be read, or are of other pairs, before anybody labels."""
+    truth = read_labels(gold).annotators
+    known = {key for each in truth for key, grade in each.grades.items() if grade is not None}
+    if not any((pair.query.id, pair.code.id) in known for pair in pairs):
+        raise InputError(f"{gold} labels none of these pairs: query and code ids have to be the same")
+    if person in {each.name for each in truth}:
+        raise InputError(f"{gold} is called '{person}' as who labels: give another --person")
 
 
 def compare_people(study: LabelStudy, gold: Path | None) -> LabelAgreement | None:

@@ -135,6 +135,11 @@ class Ballot:
         """Take a vote from the page."""
         self.vote(str(given.get("item")), str(given.get("side")), seconds_of(given))
 
+    @property
+    def finished(self) -> bool:
+        """Whether it may end: who says so may end it at any time."""
+        return True
+
     def finish(self) -> dict[str, Any]:
         """Return what may be shown at the end: nothing that others voted."""
         return {}

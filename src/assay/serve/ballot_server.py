@@ -42,6 +42,10 @@ class OpenBallot(Protocol):
     def take(self, given: Mapping[str, Any]) -> None:
         """Write an answer down; it is on disk when this returns."""
 
+    @property
+    def finished(self) -> bool:
+        """Whether nothing of it can change any more once `finish` was called."""
+
     def finish(self) -> dict[str, Any]:
         """Return what may be shown when nothing is changed any more."""
 
@@ -125,9 +129,11 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.FORBIDDEN, "not from the page: load it again")
         given = self._body()
         if path == "finish":
-            shown = json.dumps(self.server.ballot.finish()).encode()
-            self.server.finished.set()
-            return _JSON, shown
+            try:
+                return _JSON, json.dumps(self.server.ballot.finish()).encode()
+            finally:
+                if self.server.ballot.finished:  # also where there are no results to show
+                    self.server.finished.set()
         if path != "vote":
             raise _Refused(HTTPStatus.NOT_FOUND, "no such page")
         self.server.ballot.take(given)
