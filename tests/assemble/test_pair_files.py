@@ -86,6 +86,21 @@ def test_what_a_test_set_judges_can_be_left_out(tmp_path: Path) -> None:
     assert leave_out([*pairs, kept], []) == [*pairs, kept]
 
 
+def test_what_is_left_out_does_not_depend_on_labels(tmp_path: Path) -> None:
+    rows = [verdict("a", None), {"kind": "verdict", **verdict("b", 1, "def b(): ..."), "query": "other"}]
+    pairs = [TrainingPair("send mail", "x", "s", "given"), TrainingPair("y", "def b(): ...", "s", "given")]
+    assert leave_out(pairs, [write_lines(tmp_path / "records.jsonl", rows)]) == []
+    rows = [{"query": "send mail", "label": "none"}, {"code": "def b(): ..."}, {"doc": "q", "code": "c", "label": None}]
+    assert leave_out(pairs, [write_lines(tmp_path / "rows.jsonl", rows)]) == []
+
+
+@pytest.mark.parametrize("line", ["{", '{"query": ""}', '{"query": "q", "code": 3}'])
+def test_what_is_left_out_has_to_be_read_whole(tmp_path: Path, line: str) -> None:
+    (tmp_path / "test.jsonl").write_text(f'{{"query": "q", "code": "c", "label": 1}}\n{line}\n')
+    with pytest.raises(InputError, match=r"test\.jsonl:2: .*: what is left out has to be read whole"):
+        leave_out([TrainingPair("a", "b", "s", "given")], [tmp_path / "test.jsonl"])
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no such file: '.*none\.jsonl'"):
         read_pairs([tmp_path / "none.jsonl"])

@@ -91,6 +91,20 @@ def test_it_learns_says_what_it_is_worth_and_is_read_by_hf_and_onnx(tiny_bert: P
     np.testing.assert_allclose(library.encode(texts), tuned.encode(texts, "query"), atol=1e-4)
 
 
+def test_a_run_that_ended_is_exported_on_demand(tiny_bert: Path, tmp_path: Path) -> None:
+    settings, lines = replace(SMALL, epochs=1, looks=1), list[str]()
+    assert not tune(tmp_path / "out", tiny_bert, settings)["onnx"]
+    record = tune(tmp_path / "out", tiny_bert, settings, lines.append, onnx=True)
+    assert record["onnx"]
+    assert lines[-1] == f"exported to {tmp_path / 'out/onnx'}"
+    assert json.loads((tmp_path / "out/training.json").read_text()) == record
+    texts = ["where mail", "price"]
+    whole = OnnxEncoder(str(tmp_path / "out/onnx")).encode(texts, "query")
+    assert ((whole * HfEncoder(str(tmp_path / "out")).encode(texts, "query")).sum(1) > 0.95).all()
+    tune(tmp_path / "out", tiny_bert, settings, lines.append, onnx=True)
+    assert "trained so before" in lines[-1]
+
+
 class Killed(Exception):
     """Stands for the end of a process."""
 

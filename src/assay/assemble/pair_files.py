@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.encode.split_queries import code_of, words_of
-from assay.encode.training_pairs import TrainingPair, pair_of
+from assay.encode.training_pairs import TrainingPair, pair_of, texts_of
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import FieldError
@@ -45,16 +45,36 @@ def read_pairs(files: Sequence[Path]) -> ReadPairs:
 
 
 def leave_out(pairs: Sequence[TrainingPair], files: Sequence[Path]) -> list[TrainingPair]:
-    """Return the pairs none of whose texts is judged in some files: no query of the same words, no copy of a code."""
-    held = read_pairs(files).pairs if files else []
-    queries, codes = {words_of(pair.query) for pair in held}, {code_of(pair.code) for pair in held}
+    """Return the pairs none of whose texts is in some files: no query of the same words, no copy of a code.
+
+    Texts count whatever their label; a row that cannot be read is an InputError, for its texts would be learned.
+    """
+    held = [texts for file in files for texts in _texts(file)]
+    queries = {words_of(query) for query, _ in held if query}
+    codes = {code_of(code) for _, code in held if code}
     return [pair for pair in pairs if words_of(pair.query) not in queries and code_of(pair.code) not in codes]
 
 
+def _texts(file: Path) -> list[tuple[str, str]]:
+    """Return query and code of every row of a file."""
+    found, texts = ReadPairs(), list[tuple[str, str]]()
+    if _is_of_texts(file):
+        for where, row in _rows(file, found.problems):
+            try:
+                texts.append(texts_of(row))
+            except FieldError as error:
+                found.problems.append(Problem(where, str(error)))
+    else:
+        _read(file, found)
+        texts = [(pair.query, pair.code) for pair in found.pairs]
+    if found.problems or not texts:
+        why = str(found.problems[0]) if found.problems else f"'{file}' holds no text"
+        raise InputError(f"{why}: what is left out has to be read whole; mend the file")
+    return texts
+
+
 def _read(file: Path, found: ReadPairs) -> None:
-    if not file.exists():
-        raise InputError(f"no such file: '{file}'")
-    if not file.is_dir() and (past_records.is_records(file) or _has_texts(file)):
+    if _is_of_texts(file):
         source = plain(file).stem
         for where, row in _rows(file, found.problems):
             try:
@@ -75,6 +95,13 @@ def _read(file: Path, found: ReadPairs) -> None:
             found.pairs.append(TrainingPair(*one, reading.truth.name, "given", judged.grade))
         else:
             found.problems.append(Problem(reading.where(at), f"no text of '{judged.target}' in the corpus"))
+
+
+def _is_of_texts(file: Path) -> bool:
+    """Say whether a file has rows with texts; otherwise it is a ground truth."""
+    if not file.exists():
+        raise InputError(f"no such file: '{file}'")
+    return not file.is_dir() and (past_records.is_records(file) or _has_texts(file))
 
 
 def _has_texts(file: Path) -> bool:

@@ -22,6 +22,7 @@ from assay.protocols import Say
 from assay.runs.run_manifest import manifest
 
 if TYPE_CHECKING:
+    from assay.encode.hf import HfEncoder
     from assay.encode.tune_encoder import TunedEncoder
 
 RECORD, CARD, ONNX = "training.json", "README.md", "onnx"
@@ -56,14 +57,12 @@ def tune_encoder(
             begin_run(pairs, base, folder, settings)
         if (folder / RECORD).exists():
             say(f"{folder} was trained so before; --fresh trains it again")
-            return _read_record(folder)
+            return _finished(plan, say) if first else None
         tuned = tune(pairs, base, folder, settings, say)
         if not first:
             return None
         if plan.onnx:
-            from assay.encode.onnx_export import export_onnx
-
-            export_onnx(tuned.encoder, folder / ONNX, whole_numbers=True)
+            _export(tuned.encoder, folder)
         record = _record_of(tuned, pairs, plan, settings)
         files.write(folder / CARD, card(record))
         files.write_json(folder / RECORD, record)
@@ -71,9 +70,25 @@ def tune_encoder(
     return record
 
 
-def _read_record(folder: Path) -> dict[str, Any]:
+def _finished(plan: TunePlan, say: Say) -> dict[str, Any]:
+    """Return the record of a run that ended, and export it where that is still to do."""
+    from assay.encode.hf import HfEncoder
+
+    folder = plan.folder
     record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
+    if plan.onnx and not (record["onnx"] and (folder / ONNX).is_dir()):
+        _export(HfEncoder(str(folder)), folder)
+        say(f"exported to {folder / ONNX}")
+        record["onnx"] = True
+        files.write(folder / CARD, card(record))
+        files.write_json(folder / RECORD, record)
     return record
+
+
+def _export(encoder: HfEncoder, folder: Path) -> None:
+    from assay.encode.onnx_export import export_onnx
+
+    export_onnx(encoder, folder / ONNX, whole_numbers=True)
 
 
 def _set_aside(folder: Path) -> None:

@@ -45,6 +45,16 @@ def pair_of(row: Mapping[str, Any], source: str) -> TrainingPair | None:
     return TrainingPair(query, code, str(row.get("source") or source), str(row.get("kind") or "given"), grade)
 
 
+def texts_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the query and the code of a row, whatever its label; one of them may be missing, and is empty then."""
+    fields = Fields(row)
+    query = next((fields.text(name) for name in _QUERIES if name in fields), "").strip()
+    code = fields.text("code", "").strip()
+    if not query and not code:
+        raise FieldError("no field 'query' (or 'doc', as CoSQA calls it) and no field 'code' with text")
+    return query, code
+
+
 def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
     """Write one JSON object a line."""
     path.write_text("".join(json.dumps(asdict(pair)) + "\n" for pair in pairs), "utf-8")
