@@ -49,17 +49,10 @@ class JudgeLabelOptions:
     gold: Path | None = option(
         "--gold", type=PATH, metavar="FILE", help="True labels, to measure the accuracy of people."
     )
-    queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of the query ids in PAIRS.")
-    corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of the code ids in PAIRS.")
+    queries: Path | None = options.query_texts()
+    corpus: Path | None = options.code_texts()
     seed: int = option("--seed", default=0, metavar="N", help="The random seed of the order.")
-    port: int = option(
-        "--port",
-        type=click.IntRange(0, 65535),
-        default=0,
-        metavar="PORT",
-        show_default=False,
-        help="Port of the page.  [default: any free port]",
-    )
+    port: int = options.page_port()
     summary: bool = flag("--summary", help="Only print the result so far.")
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")

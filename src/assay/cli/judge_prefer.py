@@ -39,14 +39,7 @@ class JudgePreferOptions:
     sample: int | None = options.sample("Ask about N queries, drawn at random.")
     queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of query ids.")
     corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of code ids.")
-    port: int = option(
-        "--port",
-        type=click.IntRange(0, 65535),
-        default=0,
-        metavar="PORT",
-        show_default=False,
-        help="Port of the page.  [default: any free port]",
-    )
+    port: int = options.page_port()
     summary: bool = flag("--summary", help="Only print the result so far.")
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")

@@ -27,8 +27,8 @@ class JudgeRunOptions:
     """Options of `assay judge run`."""
 
     pairs: Path = argument(type=PATH)
-    queries: Path | None = option("--queries", type=PATH, metavar="FILE", help="The texts of the query ids in PAIRS.")
-    corpus: Path | None = option("--corpus", type=PATH, metavar="FILE", help="The texts of the code ids in PAIRS.")
+    queries: Path | None = options.query_texts()
+    corpus: Path | None = options.code_texts()
     sampling: PairSampleOptions = shared(PairSampleOptions)
     kind: str = option(
         "--judge",
@@ -56,19 +56,10 @@ class JudgeRunOptions:
         metavar="NAME",
         help="signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
     )
-    encoder: str = option(
-        "--encoder",
-        default="",
-        metavar="SPEC",
-        help="An encoder, such as onnx:FOLDER, whose cosines signals takes into account.  [default: none]",
+    encoder: str = options.signals_encoder(
+        "--encoder", "An encoder, such as onnx:FOLDER, whose cosines signals takes into account."
     )
-    prior: float = option(
-        "--prior",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        default=0.5,
-        metavar="P",
-        help="The fraction of pairs that match, which signals expects.",
-    )
+    prior: float = options.signals_prior("--prior", "The fraction of pairs that match, which signals expects.")
     votes: int = option("--votes", type=COUNT, default=1, metavar="N", help="Votes per pair; the majority wins.")
     max_tries: int = option(
         "--max-tries", type=click.IntRange(min=0), default=3, metavar="N", help="Repairs of a test program."

@@ -22,6 +22,17 @@ def sample(text: str) -> Any:
     return option("--sample", type=COUNT, metavar="N", help=f"{text}  [default: all]")
 
 
+def signals_encoder(name: str, text: str) -> Any:
+    """Declare an option that names an encoder whose cosines are evidence."""
+    return option(name, default="", metavar="SPEC", help=f"{text}  [default: none]")
+
+
+def signals_prior(name: str, text: str) -> Any:
+    """Declare an option that says what fraction of matches is expected."""
+    between = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return option(name, type=between, default=0.5, metavar="P", help=text)
+
+
 @dataclass(frozen=True, slots=True)
 class SettingsOptions:
     """What the options say about settings."""
@@ -150,18 +161,9 @@ class UnseenOptions:
         help="Label unjudged answers with a judge (signals, signals:FOLDER or CONFIG:CHAT), and also measure with "
         "these labels.",
     )
-    encoder: str = option(
-        "--judge-encoder",
-        default="",
-        metavar="SPEC",
-        help="An encoder whose cosines the judge signals takes into account.  [default: none]",
-    )
-    prior: float = option(
-        "--judge-prior",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        default=0.5,
-        metavar="P",
-        help="The fraction of unjudged answers that are right, which the judge signals expects.",
+    encoder: str = signals_encoder("--judge-encoder", "An encoder whose cosines the judge signals takes into account.")
+    prior: float = signals_prior(
+        "--judge-prior", "The fraction of unjudged answers that are right, which the judge signals expects."
     )
     depth: int = option(
         "--judge-depth", type=COUNT, default=10, metavar="N", help="Answers per query that the judge labels."
@@ -212,6 +214,28 @@ class ClusterOptions:
                 "with --on ray"
             )
         return ClusterSettings(address, PATIENCE_S if self.patience_s is None else self.patience_s)
+
+
+def query_texts() -> Any:
+    """Declare the option that says where the texts of query ids are."""
+    return option("--queries", type=PATH, metavar="FILE", help="The texts of the query ids in PAIRS.")
+
+
+def code_texts() -> Any:
+    """Declare the option that says where the texts of code ids are."""
+    return option("--corpus", type=PATH, metavar="FILE", help="The texts of the code ids in PAIRS.")
+
+
+def page_port() -> Any:
+    """Declare the option that says on which port a page is served to one person."""
+    return option(
+        "--port",
+        type=click.IntRange(0, 65535),
+        default=0,
+        metavar="PORT",
+        show_default=False,
+        help="Port of the page.  [default: any free port]",
+    )
 
 
 def corpus_of(text: str) -> Any:

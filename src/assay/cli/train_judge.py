@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from assay.cli import options
 from assay.cli.command import PATH, argument, command, option, verbose
 
 
@@ -22,11 +23,8 @@ class TrainJudgeOptions:
         metavar="FILE",
         help="Pairs to report on later: what shares a query or a code with them is not learned from. Repeatable.",
     )
-    encoder: str = option(
-        "--encoder",
-        default="",
-        metavar="SPEC",
-        help="An encoder, such as onnx:FOLDER, whose cosines are learned with.  [default: none]",
+    encoder: str = options.signals_encoder(
+        "--encoder", "An encoder, such as onnx:FOLDER, whose cosines are learned with."
     )
     out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
     changes: tuple[str, ...] = option(

@@ -54,7 +54,7 @@ class QuestionAuthor:
         session = PairSession(pair, self.author, self.steps, prompts=self.prompts)
         taken: list[Sequence[Record]] = [session.taken]
         try:
-            verdict = self._asked(session, taken)
+            verdict = self._question_of(session, taken)
         except (BudgetSpent, Deferred, EndpointRefused):
             raise
         except ChatError as error:
@@ -63,7 +63,7 @@ class QuestionAuthor:
         told = {**verdict.told, **spent(steps)}
         return Verdict(verdict.grade, verdict.reason, verdict.path, problem=verdict.problem, told=told)
 
-    def _asked(self, session: PairSession, taken: list[Sequence[Record]]) -> Verdict:
+    def _question_of(self, session: PairSession, taken: list[Sequence[Record]]) -> Verdict:
         order, refused = order_of(session.pair.query.text), list[str]()
         for _ in range(1 + self.max_tries):
             earlier = "\n".join(refused) or "(no question was refused yet)"

@@ -76,7 +76,7 @@ class BatchChat:
         if failure := self._failed.get(key):
             raise NoAnswer(failure[0], raw=failure[1])
         try:
-            return self._answered(key, prompt)
+            return self._reply_to(key, prompt)
         except NoAnswer as error:
             self._failed[key] = (str(error), error.raw)
             raise
@@ -120,7 +120,7 @@ class BatchChat:
         self._wire.close()
         self._asked.close()
 
-    def _answered(self, key: str, prompt: Prompt) -> Reply:
+    def _reply_to(self, key: str, prompt: Prompt) -> Reply:
         line = self._folder.answer(key)
         if line is None:
             if self._folder.tries(key) >= _MOST_TRIES:
