@@ -35,12 +35,13 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "agreement": "assay.rank.running.agreement_ranker:AgreementRanker",
         "consensus": "assay.rank.consensus.consensus_ranker:ConsensusRanker",
         "examples": "assay.rank.running.examples_ranker:ExamplesRanker",
+        "logprob": "assay.rank.logprob_ranker:open_logprob",
         "neural": "assay.rank.neural.neural_ranker:NeuralRanker",
     },
     "sampler": {
         "chat": "assay.rank.sampling.endpoint_sampler:ChatSampler",
         "completions": "assay.rank.sampling.endpoint_sampler:CompletionSampler",
-        "hf": "assay.rank.sampling.local_sampler:LocalSampler",
+        "hf": "assay.rank.causal.open_causal:open_local_sampler",
     },
     "scorer": {
         "cross": "assay.encode.cross:open_cross",

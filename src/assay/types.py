@@ -221,6 +221,26 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class LogProbability:
+    """How likely a language model finds a text, in nats.
+
+    >>> LogProbability(-6.0, 4).mean
+    -1.5
+    """
+
+    total: float
+    tokens: int
+    """How many it is the sum of."""
+    covers: str = "program"
+    """`program`, or `answer` where the tokens of the program could not be told from the rest of an answer."""
+
+    @property
+    def mean(self) -> float:
+        """Return that of a token; 0 of none."""
+        return self.total / self.tokens if self.tokens else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """One candidate program for a task, complete: prompts and completions are put together before.
 
@@ -234,6 +254,8 @@ class Program:
     n: int = 1
     """How often it was sampled."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
+    logprob: LogProbability | None = None
+    """How likely the model that wrote it found it, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)

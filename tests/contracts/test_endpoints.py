@@ -31,7 +31,7 @@ from assay.io.http import HttpOptions
 from assay.llm.openai import OpenAiChat
 from assay.llm.providers import endpoint
 from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler
-from assay.rank.sampling.sample import SamplingOptions
+from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
 from assay.types import Chunk, Prompt, Query
 
 KEY = "sk-9f3kQ-Zr7uW/+x2Lm=kT0"
@@ -57,11 +57,11 @@ def ask_reranker(_: str) -> object:
 
 
 def ask_completions(_: str) -> object:
-    return CompletionSampler("m", pause_s=0.001, timeout_s=0.4).sample("p", SamplingOptions(n=1))
+    return CompletionSampler("m", pause_s=0.001, timeout_s=0.4).sample([SamplingQuestion("p", SamplingOptions(n=1))])
 
 
 def ask_sampler(_: str) -> object:
-    return ChatSampler("m", pause_s=0.001, timeout_s=0.4).sample("p", SamplingOptions(n=1))
+    return ChatSampler("m", pause_s=0.001, timeout_s=0.4).sample([SamplingQuestion("p", SamplingOptions(n=1))])
 
 
 def ask_system(base: str) -> object:

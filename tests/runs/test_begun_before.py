@@ -13,7 +13,8 @@ from assay.cage.limits import Ended, Limits
 from assay.errors import InputError
 from assay.judge.choose_candidates import Sources, candidates
 from assay.programs.outcome_file import ExecuteSettings, execute_to_file
-from assay.rank.sampling.sample import Completions, SamplingOptions, sample
+from assay.rank.sampling.model_answers import Completions, SamplingOptions
+from assay.rank.sampling.sample import sample
 from assay.search.dense import exhaustive
 from assay.types import Call, Chunk, Program, Query, Task
 
@@ -75,12 +76,12 @@ def test_outcomes_of_a_sandbox_that_had_another_name(tmp_path: Path):
 class Writing:
     """A model that writes the same, and counts."""
 
-    name, whole = "m", False
+    name, whole, at_once = "m", False, 1
     asked = 0
 
-    def sample(self, prompt, asked):  # noqa: ARG002
-        self.asked += asked.n
-        return Completions(("pass",) * asked.n)
+    def sample(self, questions):
+        self.asked += sum(each.options.n for each in questions)
+        return [Completions(("pass",) * each.options.n) for each in questions]
 
 
 def test_samples(tmp_path: Path):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli import options
-from assay.cli.command import COUNT, FILE, PATH, argument, command, option, verbose
+from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option, verbose
+
+if TYPE_CHECKING:
+    from assay.rank.sampling.sample import SamplingCost, SamplingTally
+    from assay.rank.sampling.sampling_plan import SamplingPlan
+    from assay.types import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +24,10 @@ class RankSampleOptions:
 
     tasks: Path = argument(type=PATH)
     spec: str = option(
-        "--model", required=True, metavar="SPEC", help="The model: chat:MODEL, completions:MODEL or hf:FOLDER."
+        "--model",
+        required=True,
+        metavar="SPEC",
+        help="The model: chat:MODEL, completions:MODEL, hf:FOLDER or vllm:NAME.",
     )
     out: Path = option(
         "--out",
@@ -36,6 +46,21 @@ class RankSampleOptions:
     )
     max_tokens: int = option("--max-tokens", type=COUNT, default=512, metavar="N", help="Most tokens of a sample.")
     batch: int = option("--batch", type=COUNT, default=10, metavar="N", help="Samples per request.")
+    in_flight: int | None = option(
+        "--in-flight", type=COUNT, metavar="N", help="Requests under way at a time, for endpoints.  [default: 8]"
+    )
+    template: str = option(
+        "--template",
+        default="plain",
+        metavar="NAME|FILE",
+        help="How tasks are put: plain, few-shot, apps, or a file with {prompt}, {entry_point}, {format}, … in it.",
+    )
+    shots: Path | None = option(
+        "--shots", type=PATH, metavar="FILE", help="Tasks with references; some are shown, solved, before each task."
+    )
+    shot_count: int = option("--shot-count", type=COUNT, default=1, metavar="N", help="With --shots: how many.")
+    strip_examples: bool = flag("--strip-examples", help="Leave the examples out of the texts of tasks.")
+    no_logprobs: bool = flag("--no-logprobs", help="Do not ask for log-probabilities, which some endpoints refuse.")
     seed: int = option("--seed", default=0, metavar="N", help="The random seed; not every endpoint uses it.")
     stop: str = option(
         "--stop",
@@ -58,32 +83,65 @@ class RankSampleOptions:
     RankSampleOptions,
     example="assay rank sample HumanEval.jsonl --model chat:gpt-4o-mini --n 20 --out samples.jsonl",
 )
-def sample(given: RankSampleOptions) -> None:
+def sample(given: RankSampleOptions) -> int:
     """Let a model write programs for TASKS, as many of each as asked for.
 
     chat:MODEL and completions:MODEL ask an OpenAI-compatible endpoint: the environment variables ASSAY_API_BASE (else
     OPENAI_BASE_URL) and ASSAY_API_KEY (else OPENAI_API_KEY) hold its address and key. hf:FOLDER is a causal language
-    model of transformers on this machine. What was paid for is on disk before the next question is asked, and is not
-    asked again. FILE is what assay exec and assay rank read.
+    model of transformers on this machine (hf:FOLDER?dtype=bf16&batch=32), vllm:NAME one that vLLM runs. An answer is on
+    disk as soon as it is there, and is not asked for again. FILE is what assay exec and assay rank read.
+
+    Exits 0 if each task has its samples, 1 if the model refused some prompts.
     """
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
-    from assay.errors import counted
+    from assay.cli.workspaces import say, say_problems
     from assay.programs.tasks.task_formats import read
-    from assay.rank.sampling.sample import SamplingOptions, sampler
-    from assay.rank.sampling.sample import sample as sampled
+    from assay.rank.sampling.model_answers import SamplingOptions
+    from assay.rank.sampling.sample import sample as run
+    from assay.rank.sampling.sample import sampler, spent
     from assay.runs.record import start_fresh
 
     chosen = read(given.tasks).tasks[: given.limit_tasks]
+    plan, model = _plan(given, chosen), sampler(given.spec)
+    plan.threads(model)
     if given.fresh:
         start_fresh(given.out)
     asked = SamplingOptions(given.n, given.temperature, given.top_p, given.max_tokens, given.seed)
+    asked = replace(asked, logprobs=not given.no_logprobs)
     with progress() as watch:
-        took = sampled(chosen, sampler(given.spec), asked, given.out, batch=given.batch, stop=given.stop, report=watch)
+        tally = run(chosen, model, asked, given.out, plan, report=watch)
+    say_problems(tally.problems, every=given.verbose)
+    for line in _summary(spent(given.out), tally, given):
+        click.echo(line)
+    say(f"written to {given.out}")
+    return 1 if tally.problems else 0
+
+
+def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
+    """Return how questions are put and sent."""
+    from assay.programs.tasks.task_formats import read
+    from assay.rank.sampling.few_shots import FewShots
+    from assay.rank.sampling.prompt_templates import load_template
+    from assay.rank.sampling.sampling_plan import SamplingPlan
+
+    shots = None
+    if given.shots:
+        shots = FewShots(read(given.shots).tasks, given.shot_count, sampled=tasks, seed=given.seed)
+    template = load_template(given.template)
+    return SamplingPlan(template, shots, given.strip_examples, given.stop, given.batch, given.in_flight or 0)
+
+
+def _summary(took: SamplingCost, tally: SamplingTally, given: RankSampleOptions) -> Iterator[str]:
+    """Yield what the file took so far, and how fast this run was."""
+    from assay.errors import counted
+
     price = given.price
     tokens = f"{took.prompt_tokens:,} tokens in, {took.completion_tokens:,} out"
     if not took.prompt_tokens and not took.completion_tokens:
         tokens, price = "the endpoint does not say how many tokens", None
     cost = f", {took.cost(price):.4f} in the unit of --price" if price else ""
-    click.echo(f"{counted(took.samples, 'sample')} in {counted(took.requests, 'request')}: {tokens}{cost}")
-    say(f"written to {given.out}")
+    yield f"{counted(took.samples, 'sample')} in {counted(took.requests, 'request')}: {tokens}{cost}"
+    if tally.samples:
+        yield f"{counted(tally.samples, 'sample')} in {tally.seconds:.1f} s: {tally.rate:,.1f} samples a second"
+    if not given.no_logprobs and took.scored < took.samples:
+        yield f"{took.samples - took.scored:,} of {took.samples:,} have no log-probability: the model gave none"

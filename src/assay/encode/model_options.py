@@ -7,6 +7,7 @@ not, since the same index is read on other machines.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Literal, cast
 
@@ -38,13 +39,13 @@ class ModelOptions:
         return "&".join(f"{name}={given[name]}" for name in _CHANGE_VECTORS if given[name])
 
 
-def split_model(spec: str) -> tuple[str, ModelOptions]:
-    """Return the model and the options of a spec `MODEL?key=value&key=value`."""
+def split_model(spec: str, known: Sequence[str] = ()) -> tuple[str, ModelOptions]:
+    """Return the model and the options of a spec `MODEL?key=value&key=value`, of those that are known there."""
+    known = known or [field.name for field in fields(ModelOptions)]
     model, question, asked = spec.partition("?")
     values: dict[str, str] = {}
     for one in asked.split("&") if question else ():
         key, _, value = one.partition("=")
-        known = [field.name for field in fields(ModelOptions)]
         if key not in known:
             raise InputError(f"unknown option '{one}' of hf:{model}; {nearest(key, known)}")
         if not value or key in values:

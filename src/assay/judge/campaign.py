@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,7 @@ from assay.judge.past_records import past
 from assay.judge.steps import Journal, Steps
 from assay.judge.tally import Tally
 from assay.programs.modules.importable import UNKNOWN, changes
+from assay.runs.in_flight import in_flight
 from assay.runs.record import begin, sole_writer, stored_settings
 from assay.types import Problem
 
@@ -124,22 +126,12 @@ class _Threads:
 
     def work(self, pairs: Iterator[Pair]) -> None:
         """Judge all pairs, or stop where that has no sense; what was begun is finished and written."""
-        threads = ThreadPoolExecutor(self._workers, "judge")
-        running: set[Future[list[Verdict]]] = set()
         size = _TOGETHER if isinstance(self._judge, Together) else 1
-        try:
-            while some := list(islice(pairs, size)):
-                running.add(threads.submit(self._some, some))
-                if len(running) >= self._workers * _AHEAD:
-                    running = self._heard(running)
-                if self._tally.stopped:
-                    break
-            while running:
-                if self._tally.stopped:
-                    running = {future for future in running if not future.cancel()}
-                running = self._heard(running) if running else running
-        finally:
-            threads.shutdown(cancel_futures=True)
+        groups = iter(lambda: list(islice(pairs, size)), [])
+        ends = in_flight(self._some, groups, self._workers, ahead=_AHEAD, is_stopped=lambda: bool(self._tally.stopped))
+        with closing(ends):
+            for future in ends:
+                self._hear(future)
 
     def _some(self, pairs: Sequence[Pair]) -> list[Verdict]:
         judge = self._judge
@@ -158,18 +150,15 @@ class _Threads:
             self._tally.waiting.add(pair.digest)
             return None
 
-    def _heard(self, running: set[Future[list[Verdict]]]) -> set[Future[list[Verdict]]]:
-        """Wait for one of these; return those that still run."""
-        done, left = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            try:
-                for verdict in future.result():
-                    self._tally.add(verdict)
-            except (BudgetSpent, EndpointRefused) as end:
-                self._tally.stopped = str(end)
+    def _hear(self, future: Future[list[Verdict]]) -> None:
+        """Count the verdicts of some pairs, or that there will be no more."""
+        try:
+            for verdict in future.result():
+                self._tally.add(verdict)
+        except (BudgetSpent, EndpointRefused) as end:
+            self._tally.stopped = str(end)
         if self._tally.lost_in_a_row >= _ENOUGH:
             self._tally.stopped = f"{_ENOUGH} pairs in a row could not be judged: {self._tally.last_reason}"
-        return left
 
 
 def line(pair: Pair, verdict: Verdict, judge: str) -> dict[str, Any]:

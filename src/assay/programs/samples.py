@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from assay.errors import InputError, nearest
 from assay.io import rows
 from assay.io.fields import FieldError, Fields
-from assay.types import Problem, Program, Task
+from assay.types import LogProbability, Problem, Program, Task
 
 _USUAL = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
 STOPS: Mapping[str, tuple[str, ...]] = {
@@ -34,6 +35,9 @@ DEFAULT_STOP = "human-eval"
 _WHOLE = ("code", "solution", "source")
 """Fields that hold a whole program; `source` says where a program comes from where there is another of them."""
 _TAGS = ("model", "config", "temperature", "label", "label_kind")
+LOGPROB_FIELDS = ("logprob_sum", "logprob_mean", "logprob_tokens", "logprob_covers")
+"""Fields of a record that say how likely its model found its program; the mean follows from the two beside it."""
+_MOST_NATS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,23 @@ def cut(text: str, stops: Sequence[str], start: int = 0) -> str:
     return text[: min(ends)] if ends else text
 
 
+def logprob_of(record: Fields) -> LogProbability | None:
+    """Return the log-probability that a record says its program has."""
+    if "logprob_sum" not in record:
+        return None
+    total = record.number("logprob_sum", least=-_MOST_NATS, most=0)
+    tokens = record.whole("logprob_tokens", least=0)
+    return LogProbability(total, tokens, record.choice("logprob_covers", ("program", "answer"), "program"))
+
+
+def logprob_fields(logprob: LogProbability | None) -> dict[str, Any]:
+    """Return a log-probability as records have it."""
+    if logprob is None:
+        return {}
+    values = (round(logprob.total, 6), round(logprob.mean, 6), logprob.tokens, logprob.covers)
+    return dict(zip(LOGPROB_FIELDS, values, strict=True))
+
+
 def _program(record: Fields, task: Task, name: str, stop: str) -> Program:
     return Program(
         task.id,
@@ -94,6 +115,7 @@ def _program(record: Fields, task: Task, name: str, stop: str) -> Program:
         record.name("id") if "id" in record else name,
         record.whole("n", 1, least=1),
         record.tags(*_TAGS),
+        logprob_of(record),
     )
 
 

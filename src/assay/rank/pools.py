@@ -120,7 +120,8 @@ def _untold(path: Path, stop: str) -> Pools:
 def _program(record: Fields, task: Task, number: int, stop: str) -> Program:
     """Return a program; one without an id gets the one that assay exec gives it."""
     name = record.name("id") if "id" in record else f"{task.id}#{number}"
-    return Program(task.id, _source(record, task, stop), name, record.whole("n", 1, least=1), record.tags(*_TAGS))
+    count, tags = record.whole("n", 1, least=1), record.tags(*_TAGS)
+    return Program(task.id, _source(record, task, stop), name, count, tags, samples.logprob_of(record))
 
 
 def _source(record: Fields, task: Task, stop: str) -> str:

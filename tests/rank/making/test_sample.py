@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,16 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 from assay.errors import InputError
 from assay.programs.samples import read
 from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler, code_of
-from assay.rank.sampling.sample import SamplingOptions, sample, spent
-from assay.types import Task
+from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
+from assay.rank.sampling.sample import sample, spent
+from assay.rank.sampling.sampling_plan import SamplingPlan
+from assay.rank.sampling.token_logprobs import ScoredToken, logprob_in, tokens_of
+from assay.types import LogProbability, Task
 
 TASKS = [Task("t/0", "def f():\n", "f"), Task("t/1", "def g():\n", "g")]
 FEW = SamplingOptions(n=5, temperature=0.5, seed=3)
+FOUR = SamplingPlan(in_flight=4)
+BY_THREE = SamplingPlan(batch=3, in_flight=1)
 
 
 def say(question: dict[str, Any]) -> Play:
@@ -44,8 +51,9 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def test_completions_are_asked_for_in_batches_and_what_they_took_is_kept(endpoint: EndpointServer, tmp_path: Path):
-    took = sample(TASKS, CompletionSampler("m"), FEW, tmp_path / "s.jsonl", batch=3)
-    assert [question["n"] for question in endpoint.questions] == [3, 2, 3, 2]
+    sample(TASKS, CompletionSampler("m"), FEW, tmp_path / "s.jsonl", BY_THREE)
+    took = spent(tmp_path / "s.jsonl")
+    assert sorted(question["n"] for question in endpoint.questions) == [2, 2, 3, 3]
     assert set(endpoint.paths) == {"/v1/completions"}
     first = endpoint.questions[0]
     assert (first["model"], first["prompt"], first["temperature"], first["max_tokens"]) == ("m", "def f():\n", 0.5, 512)
@@ -68,7 +76,7 @@ def test_a_run_that_was_cut_off_asks_for_what_is_missing(endpoint: EndpointServe
     kept = half[: len(half) // 2].count(b"\n")
     endpoint.questions.clear()
     sample(TASKS, CompletionSampler("m"), FEW, out)
-    assert [question["n"] for question in endpoint.questions] == [5 - kept, 5]
+    assert sorted(question["n"] for question in endpoint.questions) == [5 - kept, 5]
     assert len(lines(out)) == 10
     endpoint.questions.clear()
     sample(TASKS, CompletionSampler("m"), FEW, out)
@@ -78,7 +86,7 @@ def test_a_run_that_was_cut_off_asks_for_what_is_missing(endpoint: EndpointServe
 
 
 def test_chat_answers_are_the_program_in_their_code_block(endpoint: EndpointServer, tmp_path: Path):
-    sample(TASKS, ChatSampler("m"), SamplingOptions(n=1), tmp_path / "s.jsonl")
+    sample(TASKS, ChatSampler("m"), SamplingOptions(n=1), tmp_path / "s.jsonl", BY_THREE)
     assert set(endpoint.paths) == {"/v1/chat/completions"}
     assert "def f():" in endpoint.questions[0]["messages"][0]["content"]
     assert "stop" not in endpoint.questions[0]
@@ -95,7 +103,65 @@ def test_an_endpoint_that_gives_fewer_than_asked_for_is_asked_again(endpoint: En
     assert [question["n"] for question in endpoint.questions] == [5, 3, 1]
 
 
-@pytest.mark.usefixtures("endpoint")
+def test_a_gap_is_filled_with_the_numbers_that_it_lacks(endpoint: EndpointServer, tmp_path: Path):
+    out = tmp_path / "s.jsonl"
+    sample(TASKS, CompletionSampler("m"), FEW, out)
+    kept = [line for line in lines(out) if line["id"] not in {"t/0#1", "t/0#3", "t/1#4"}]
+    out.write_text("".join(json.dumps(line) + "\n" for line in reversed(kept)))
+    endpoint.questions.clear()
+    sample(TASKS, CompletionSampler("m"), FEW, out)
+    assert sorted(question["n"] for question in endpoint.questions) == [1, 2]
+    assert sorted(line["id"] for line in lines(out)) == [f"{task.id}#{number}" for task in TASKS for number in range(5)]
+    endpoint.questions.clear()
+    tally = sample(TASKS, CompletionSampler("m"), SamplingOptions(n=3, temperature=0.5, seed=3), out)
+    assert (endpoint.questions, tally.samples) == ([], 0)
+
+
+def test_several_questions_are_under_way_and_an_order_to_wait_is_for_all(endpoint: EndpointServer, tmp_path: Path):
+    tasks = [Task(f"t/{number}", f"def f{number}():\n", f"f{number}") for number in range(12)]
+    meeting = threading.Barrier(4, timeout=30)
+    crowded = iter([Play(status=429, headers={"retry-after": "0.01"})])
+
+    def answer(_: dict[str, Any]) -> Play:
+        meeting.wait()
+        return next(crowded, Play())
+
+    endpoint.say = answer
+    endpoint.plays = []
+    tally = sample(tasks[:11], CompletionSampler("m", pause_s=0.001), SamplingOptions(n=1), tmp_path / "s.jsonl", FOUR)
+    assert endpoint.most_at_once == 4
+    assert len(endpoint.questions) == 12
+    assert {line["id"] for line in lines(tmp_path / "s.jsonl")} == {f"{task.id}#0" for task in tasks[:11]}
+    assert (tally.samples, tally.problems) == (11, [])
+
+
+def test_what_is_under_way_is_written_when_another_question_fails(endpoint: EndpointServer, tmp_path: Path):
+    meeting = threading.Barrier(2, timeout=30)
+
+    def answer(question: dict[str, Any]) -> Play:
+        meeting.wait()
+        return Play(status=401) if question["prompt"] == TASKS[0].prompt else Play(delay_s=0.05)
+
+    endpoint.say = answer
+    with pytest.raises(InputError, match="HTTP 401"):
+        sample(TASKS, CompletionSampler("m"), FEW, tmp_path / "s.jsonl")
+    assert [line["task_id"] for line in lines(tmp_path / "s.jsonl")] == ["t/1"] * 5
+
+
+def test_a_prompt_that_is_refused_is_told_and_the_others_are_sampled(endpoint: EndpointServer, tmp_path: Path):
+    long = Play(status=400, body=b"maximum context length is 2048 tokens")
+    endpoint.say = lambda question: long if question["prompt"] == TASKS[0].prompt else Play()
+    tally = sample(TASKS, CompletionSampler("m"), FEW, tmp_path / "s.jsonl")
+    assert [(problem.where, "maximum context" in problem.what) for problem in tally.problems] == [("t/0", True)]
+    assert len(lines(tmp_path / "s.jsonl")) == 5
+    tasks = [Task(f"t/{number}", "def f():\n", "f") for number in range(60)]
+    endpoint.say = lambda _: long
+    endpoint.questions.clear()
+    with pytest.raises(InputError, match=r"25 questions in a row were refused: .*maximum context"):
+        sample(tasks, CompletionSampler("m"), FEW, tmp_path / "all.jsonl", SamplingPlan(in_flight=1))
+    assert len(endpoint.questions) == 25
+
+
 def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServer):
     for play, said in (
         (Play(status=401), "HTTP 401"),
@@ -104,7 +170,45 @@ def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServe
     ):
         endpoint.plays = [play]
         with pytest.raises(InputError, match=said):
-            ChatSampler("m").sample("p", SamplingOptions())
+            ChatSampler("m").sample([SamplingQuestion("p", SamplingOptions())])
+    endpoint.plays = [Play(status=400, body=b"unknown field logprobs")]
+    with pytest.raises(InputError, match="add --no-logprobs"):
+        ChatSampler("m").sample([SamplingQuestion("p", SamplingOptions(logprobs=True))])
+
+
+@pytest.mark.parametrize("kind", ["completions", "chat"])
+def test_log_probabilities_are_those_of_the_program_alone(endpoint: EndpointServer, tmp_path: Path, kind: str):
+    tokens = {
+        "completions": ["    return", " 1", "\n", "\nprint", "(2)"],
+        "chat": ["Here:\n", "```\n", "x = ", "é", "\n```"],
+    }
+    answer = "".join(tokens[kind])
+    values = [-1.0, -2.0, -4.0, -8.0, -16.0]
+    said = {
+        "completions": {"tokens": tokens[kind], "token_logprobs": values},
+        "chat": {"content": [{"token": t, "logprob": v} for t, v in zip(tokens[kind], values, strict=True)]},
+    }[kind]
+    choice = {"text": answer, "message": {"content": answer}, "logprobs": said}
+    endpoint.say = lambda _: Play(body=json.dumps({"choices": [choice]}).encode())
+    model = {"completions": CompletionSampler, "chat": ChatSampler}[kind]("m")
+    task = Task("t", "def f():\n", "f" if kind == "completions" else "")
+    sample([task], model, SamplingOptions(n=1, logprobs=True), tmp_path / "s.jsonl")
+    (question,) = endpoint.questions
+    assert question["logprobs"] == (1 if kind == "completions" else True)
+    (line,) = lines(tmp_path / "s.jsonl")
+    wanted = {"completions": (-7.0, 3), "chat": (-12.0, 2)}[kind]
+    assert (line["logprob_sum"], line["logprob_tokens"], line["logprob_covers"]) == (*wanted, "program")
+    (program,) = read(tmp_path / "s.jsonl", [task]).programs
+    assert program.logprob == LogProbability(*wanted)
+    assert spent(tmp_path / "s.jsonl").scored == 1
+
+
+def test_tokens_that_do_not_add_up_to_the_answer_count_all():
+    tokens = [ScoredToken(b"?", -1.0), ScoredToken(b"b", -2.0)]
+    assert logprob_in("ab", "b", tokens) == LogProbability(-3.0, 2, "answer")
+    assert logprob_in("ab", "b", []) is None
+    assert tokens_of({"logprobs": {"content": [{"token": 3}]}}) == tokens_of({"logprobs": None}) == []
+    assert tokens_of({"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1]}}) == [ScoredToken(b"b", -1.0)]
 
 
 def test_the_key_is_of_the_environment_and_never_written(
@@ -129,39 +233,10 @@ def test_the_command_says_what_it_took(assay, tmp_path: Path):
     out = tmp_path / "s.jsonl"
     ran = assay("rank", "sample", tasks, "--model", "completions:m", "--n", "3", "--out", out, "--price", "1", "2")
     assert ran.status == 0, ran.err
-    assert ran.out == "3 samples in 1 request: 7 tokens in, 12 out, 0.0000 in the unit of --price\n"
+    first, second, third = ran.out.splitlines()
+    assert first == "3 samples in 1 request: 7 tokens in, 12 out, 0.0000 in the unit of --price"
+    assert re.fullmatch(r"3 samples in \d\.\d s: [\d,.]+ samples a second", second)
+    assert third == "3 of 3 have no log-probability: the model gave none"
     assert spent(out).samples == 3
     assert assay("rank", "sample", tasks, "--model", "completions", "--out", out).status == 2
     assert "did you mean 'chat'" in assay("rank", "sample", tasks, "--model", "chats:m", "--out", out).err
-
-
-def test_a_local_model_goes_on_where_the_prompt_ends(tmp_path: Path):
-    pytest.importorskip("torch", reason="the hf extra is not installed")
-    tokenizers = pytest.importorskip("tokenizers")
-    transformers = pytest.importorskip("transformers")
-    letters = {chr(code): place for place, code in enumerate(range(32, 127))} | {"\n": 95, "[END]": 96}
-    plain = tokenizers.Tokenizer(tokenizers.models.WordLevel(letters, unk_token="[END]"))
-    plain.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
-    plain.decoder = tokenizers.decoders.Fuse()
-    folder = tmp_path / "model"
-    transformers.PreTrainedTokenizerFast(tokenizer_object=plain, eos_token="[END]").save_pretrained(folder)
-    config = transformers.GPT2Config(
-        vocab_size=97, n_positions=64, n_embd=16, n_layer=1, n_head=2, bos_token_id=96, eos_token_id=96
-    )
-    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
-    from assay.rank.sampling.local_sampler import LocalSampler
-
-    model = LocalSampler(str(folder))
-    asked = SamplingOptions(n=3, temperature=1.0, max_tokens=8, seed=1)
-    found = model.sample("def f():\n", asked)
-    assert found == model.sample("def f():\n", asked)
-    assert len(found.texts) == 3
-    assert len(set(found.texts)) > 1
-    assert (found.prompt_tokens, 3 <= found.completion_tokens <= 24) == (9, True)
-    greedy = model.sample("x" * 500, SamplingOptions(n=2, temperature=0.0, max_tokens=8))
-    assert greedy.texts[0] == greedy.texts[1]
-    assert model.sample("", SamplingOptions(n=1, max_tokens=4)).texts
-    with pytest.raises(InputError, match="reads and writes 64 in all"):
-        model.sample("x", SamplingOptions(max_tokens=64))
-    with pytest.raises(InputError, match="no causal language model"):
-        LocalSampler(str(tmp_path / "nowhere"))

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.io import files, rows
 from assay.io.fields import FieldError, Fields
+from assay.programs.samples import logprob_of
 from assay.rank.dataset import coderanker
 from assay.rank.dataset.examples import SPLITS, Dataset, Example
 from assay.types import Problem
@@ -37,9 +39,15 @@ def write(path: Path, examples: Sequence[Example]) -> None:
         return
     if path.suffix == PARQUET:
         with files.replacing(path) as beside:
-            rows.parquet(path).write(beside, [each.record() for each in examples])
+            rows.parquet(path).write(beside, _even([each.record() for each in examples]))
     else:
         files.write_rows(path, (each.record() for each in examples))
+
+
+def _even(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows that all have the fields that one of them has."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return [{name: record.get(name) for name in names} for record in records]
 
 
 def _folder(path: Path, problems: list[Problem]) -> Iterator[Example]:
@@ -86,4 +94,5 @@ def _own(record: Fields, split: str) -> Example:
         record.text("config", ""),
         record.choice("split", ("", *SPLITS), split) or split,
         ran if isinstance(ran := record.values.get("ran_all"), bool) else None,
+        logprob_of(record),
     )

@@ -13,7 +13,8 @@ from typing import Any
 
 from assay import faults
 from assay.faults import Fault
-from assay.types import Outcome, Problem, Program, Task
+from assay.programs.samples import logprob_fields
+from assay.types import LogProbability, Outcome, Problem, Program, Task
 
 SPLITS = ("train", "valid", "test")
 
@@ -37,6 +38,8 @@ class Example:
     """One of `SPLITS`, or empty."""
     ran_all: bool | None = None
     """Whether it ran all tests without an execution error, None where nobody knows."""
+    logprob: LogProbability | None = None
+    """How likely the model that wrote it found it, where that is known."""
 
     @property
     def runs(self) -> bool:
@@ -56,13 +59,14 @@ class Example:
 
     def record(self) -> dict[str, Any]:
         """Return it as a file has it."""
-        return {**asdict(self), "fault": str(self.fault), **self.labels()}
+        fields = {**asdict(self), "fault": str(self.fault), **self.labels(), **logprob_fields(self.logprob)}
+        return {name: value for name, value in fields.items() if name != "logprob"}
 
     @property
     def program(self) -> Program:
         """Return the program as rankers take it."""
         tags = {name: value for name, value in (("model", self.model), ("config", self.config)) if value}
-        return Program(self.task_id, self.source, self.program_id, self.n, tags)
+        return Program(self.task_id, self.source, self.program_id, self.n, tags, self.logprob)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,5 +138,14 @@ def _example(task: Task, program: Program, fault: Fault, line: int) -> Example:
     tags = program.tags
     config = tags.get("config") or (f"temperature {tags['temperature']}" if tags.get("temperature") else "")
     return Example(
-        task.id, program.id, task.prompt, program.source, fault, line, program.n, tags.get("model", ""), config
+        task.id,
+        program.id,
+        task.prompt,
+        program.source,
+        fault,
+        line,
+        program.n,
+        tags.get("model", ""),
+        config,
+        logprob=program.logprob,
     )

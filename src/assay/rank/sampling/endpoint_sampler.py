@@ -1,33 +1,35 @@
 """Prompts to completions by an OpenAI-compatible endpoint, `/chat/completions` or `/completions`.
 
-The environment names its address and key, no argument does.
+The environment names its address and key, no argument does. Any number of threads may share a sampler: an endpoint
+that has too many requests is left alone by all of them together.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from assay.errors import InputError, printable
+from assay.errors import InputError, ModelUnavailable, printable
 from assay.io.addresses import BASE
 from assay.io.http import HttpOptions
 from assay.io.model_endpoint import ModelEndpoint
-from assay.rank.sampling.sample import Completions, SamplingOptions
+from assay.programs.samples import cut
+from assay.rank.sampling.model_answers import Completions, SamplingOptions, SamplingQuestion
+from assay.rank.sampling.token_logprobs import logprob_in, tokens_of
 
 _MOST_STOPS = 4  # OpenAI takes no more
 _MOST_BYTES = 32_000_000
 _SHOWN = 200  # characters of an answer in a message
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
-_SAY = (
-    "Solve this task in Python. Answer with one code block that holds the whole program, imports included, "
-    "and nothing else.\n\n{prompt}"
-)
+_UNREADABLE = frozenset({400, 404, 415, 422})
 
 
 class _EndpointSampler:
     """A model behind HTTP; how it is asked and where an answer stands is the subclass's."""
 
-    path = ""
+    path = added = ""
+    at_once = 1
 
     def __init__(self, model: str = "", *, base: str = "", pause_s: float = 0.5, timeout_s: float = 600.0) -> None:
         if not model:
@@ -38,31 +40,56 @@ class _EndpointSampler:
             self.path, model, options, base=base, later=f"what came before is kept, go on later, or check {BASE}"
         )
 
-    def sample(self, prompt: str, asked: SamplingOptions) -> Completions:
-        """Return what the model says to a prompt, as often as asked for."""
-        question: dict[str, Any] = {"n": asked.n, "temperature": asked.temperature, "top_p": asked.top_p}
-        question |= {"max_tokens": asked.max_tokens, "seed": asked.seed, **self._question_about(prompt)}
-        if asked.stop:
-            question["stop"] = list(asked.stop[:_MOST_STOPS])
-        reply = self._endpoint.ask(question)
+    def sample(self, questions: Sequence[SamplingQuestion]) -> list[Completions]:
+        """Return what the model says to each prompt, as often as asked for."""
+        return [self._answered(each.prompt, each.options) for each in questions]
+
+    def _answered(self, prompt: str, asked: SamplingOptions) -> Completions:
+        reply = self._asked(prompt, asked)
         try:
-            texts = tuple(self._text(choice) for choice in reply["choices"])
+            said = [(self._text(choice), tokens_of(choice) if asked.logprobs else []) for choice in reply["choices"]]
         except (KeyError, TypeError, AttributeError) as error:
             what = printable(repr(error))[:_SHOWN]
             raise InputError(
                 f"{self._endpoint.url} answered without choices ({what}): is it OpenAI-compatible?"
             ) from error
-        if not texts:
+        if not said:
             raise InputError(f"{self._endpoint.url} answered with no choice at all: is it OpenAI-compatible?")
+        texts = [self._program(text, asked.stop) for text, _ in said]
+        logprobs = [
+            logprob_in(whole, cut(text, asked.stop).removesuffix(self.added), tokens)
+            for text, (whole, tokens) in zip(texts, said, strict=True)
+        ]
         usage = reply["usage"] if isinstance(reply.get("usage"), dict) else {}
-        spent = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-        return Completions(texts, *(each if isinstance(each, int) else 0 for each in spent))
+        tokens_in, tokens_out = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
+        spent = [each if isinstance(each, int) else 0 for each in (tokens_in, tokens_out)]
+        return Completions(tuple(texts), spent[0], spent[1], tuple(logprobs) if asked.logprobs else ())
+
+    def _asked(self, prompt: str, asked: SamplingOptions) -> dict[str, Any]:
+        question: dict[str, Any] = {"n": asked.n, "temperature": asked.temperature, "top_p": asked.top_p}
+        question |= {"max_tokens": asked.max_tokens, "seed": asked.seed, **self._question_about(prompt)}
+        if asked.stop:
+            question["stop"] = list(asked.stop[:_MOST_STOPS])
+        if asked.logprobs:
+            question["logprobs"] = self._wanted_logprobs()
+        try:
+            return self._endpoint.ask(question)
+        except ModelUnavailable as error:
+            if asked.logprobs and error.status in _UNREADABLE and "logprob" in str(error).lower():
+                raise InputError(f"{error}; it gives no log-probabilities: add --no-logprobs") from error
+            raise
 
     def _question_about(self, prompt: str) -> dict[str, Any]:
         return {"prompt": prompt}
 
+    def _wanted_logprobs(self) -> int | bool:
+        return 1
+
     def _text(self, choice: dict[str, Any]) -> str:
         return str(choice["text"] or "")
+
+    def _program(self, text: str, stop: Sequence[str]) -> str:  # noqa: ARG002  a chat cuts first
+        return text
 
 
 class CompletionSampler(_EndpointSampler):
@@ -76,13 +103,21 @@ class ChatSampler(_EndpointSampler):
     """`chat:MODEL`: the model is asked for a program and answers with one."""
 
     path = "chat/completions"
+    added = "\n"
+    """What an answer's code block does not have, and its program does."""
     whole = True
 
     def _question_about(self, prompt: str) -> dict[str, Any]:
-        return {"messages": [{"role": "user", "content": _SAY.format(prompt=prompt)}]}
+        return {"messages": [{"role": "user", "content": prompt}]}
+
+    def _wanted_logprobs(self) -> int | bool:
+        return True
 
     def _text(self, choice: dict[str, Any]) -> str:
-        return code_of(str(choice["message"]["content"] or ""))
+        return str(choice["message"]["content"] or "")
+
+    def _program(self, text: str, stop: Sequence[str]) -> str:
+        return code_of(cut(text, stop))
 
 
 def code_of(answer: str) -> str:

@@ -1,22 +1,30 @@
 """Tasks and a sampler in, a file of samples out, to which nothing is done twice.
 
-Each sample is one line, on disk before the next question is asked, with all that it was asked with. A run that was cut
-off asks for what is missing; lines of another model or another temperature are an error and are never mixed in. What a
-model says is kept whole: where a completion ends is for the reader to say, by a rule that can be changed.
+Each sample is one line with all that it was asked with, on disk as soon as its answer is there. Several questions are
+under way where the model can take them. A run that was cut off asks for the numbers that are missing, and nothing else;
+lines of another model or another temperature are an error and are never mixed in. What a model goes on with is kept
+whole: where it ends is for the reader to say, by a rule that can be changed.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from assay import plugins
-from assay.errors import InputError, nearest
-from assay.programs.samples import STOPS
+from assay.errors import InputError, ModelUnavailable
+from assay.programs.samples import cut, logprob_fields
+from assay.rank.sampling.missing_samples import MissingSamples, missing, numbers_there
+from assay.rank.sampling.model_answers import Completions, Sampler, SamplingOptions, SamplingQuestion
+from assay.rank.sampling.sampling_plan import SamplingPlan, SamplingSettings
+from assay.runs.in_flight import in_flight
 from assay.runs.record import (
     append_lines,
     differing,
@@ -28,62 +36,15 @@ from assay.runs.record import (
     stored_settings,
 )
 from assay.runs.run_manifest import write_manifest
-from assay.types import Task
+from assay.types import LogProbability, Problem, Task
 
 if TYPE_CHECKING:
     from assay.protocols import Progress
 
-
-@dataclass(frozen=True, slots=True)
-class SamplingOptions:
-    """One question to a model."""
-
-    n: int = 10
-    temperature: float = 0.8
-    top_p: float = 0.95
-    max_tokens: int = 512
-    seed: int = 0
-    stop: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SamplingSettings:
-    """What decides about samples, as the manifest says it; each line has all but the last."""
-
-    model: str
-    temperature: float
-    top_p: float
-    max_tokens: int
-    seed: int
-    stop: tuple[str, ...]
-
-    def of_row(self) -> dict[str, Any]:
-        """Return what a line says of it."""
-        return {name: value for name, value in asdict(self).items() if name != "stop"}
-
-
-@dataclass(frozen=True, slots=True)
-class Completions:
-    """What a model answered, and what it took."""
-
-    texts: tuple[str, ...]
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-class Sampler(Protocol):
-    """A model that writes programs."""
-
-    @property
-    def name(self) -> str:
-        """The spec that makes it again."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether it writes whole programs, rather than going on where the prompt ends."""
-
-    def sample(self, prompt: str, asked: SamplingOptions) -> Completions:
-        """Return at least one answer."""
+_ONE_QUESTION = frozenset({400, 413, 422})
+"""HTTP statuses that refuse one question, such as a prompt that is too long, rather than all of them."""
+_ENOUGH = 25
+"""Questions in a row that are refused: then the next will be, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +55,33 @@ class SamplingCost:
     requests: int
     prompt_tokens: int
     completion_tokens: int
+    scored: int = 0
+    """Samples with a log-probability."""
 
     def cost(self, per_million: tuple[float, float]) -> float:
         """Return what that costs, at prices of a million tokens in and out."""
         return (self.prompt_tokens * per_million[0] + self.completion_tokens * per_million[1]) / 1e6
 
 
+@dataclass(slots=True)
+class SamplingTally:
+    """What one run came to."""
+
+    samples: int = 0
+    """That it added."""
+    seconds: float = 0.0
+    problems: list[Problem] = field(default_factory=list)
+    """Questions that were refused."""
+    refused_in_a_row: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Return how many samples it got in a second."""
+        return self.samples / self.seconds if self.seconds else 0.0
+
+
 def sampler(spec: str) -> Sampler:
-    """Return the sampler of a spec: `chat:MODEL`, `completions:MODEL`, `hf:FOLDER`."""
+    """Return the sampler of a spec: `chat:MODEL`, `completions:MODEL`, `hf:FOLDER`, `vllm:NAME`."""
     made: Sampler = plugins.make("sampler", spec)
     return made
 
@@ -111,80 +91,144 @@ def sample(  # noqa: PLR0913  each is one thing
     model: Sampler,
     asked: SamplingOptions,
     out: Path,
+    plan: SamplingPlan | None = None,
     *,
-    batch: int = 10,
-    stop: str = "human-eval",
     report: Progress | None = None,
-) -> SamplingCost:
-    """Ask for what is missing in `out` until each task has `asked.n` samples, and return what all of it took."""
-    if stop not in STOPS:
-        raise InputError(f"unknown stop rule '{stop}'; {nearest(stop, list(STOPS))}")
-    sent = replace(asked, stop=() if model.whole else STOPS[stop])
+) -> SamplingTally:
+    """Ask for what is missing in `out` until each task has `asked.n` samples; a question that is refused is told."""
+    plan = plan or SamplingPlan()
+    sent = replace(asked, stop=plan.sent_stop(model))
     with sole_writer(out):
-        _fill(tasks, model, sent, out, batch, report)
-    return spent(out)
-
-
-def _fill(  # noqa: PLR0913, PLR0917  each is one thing
-    tasks: Sequence[Task], model: Sampler, sent: SamplingOptions, out: Path, batch: int, report: Progress | None
-) -> None:
-    """Ask until each task has its samples; each answer is on disk before the next question."""
-    settings = SamplingSettings(model.name, sent.temperature, sent.top_p, sent.max_tokens, sent.seed, sent.stop)
-    there = _resumed(out, settings)
-    write_manifest(manifest_of(out), settings, seed=sent.seed)
-    total = sent.n * len(tasks)
-    for task in tasks:
-        while there[task.id] < sent.n:
-            count = min(batch, sent.n - there[task.id])
-            question = replace(sent, n=count, seed=_seed(sent.seed, task.id, there[task.id]))
-            answer = model.sample(task.prompt, question)
-            lines = list(_lines(task, answer, there[task.id], settings.of_row(), whole=model.whole))
-            lines = lines[: sent.n - there[task.id]]
-            append_lines(out, lines)
-            there[task.id] += len(lines)
-            if report:
-                report("samples", sum(min(each, sent.n) for each in there.values()), total)
+        settings = plan.settings(model, sent)
+        _refuse_others(out, settings)
+        there = numbers_there(out, settings.of_row())
+        write_manifest(manifest_of(out), settings, seed=sent.seed)
+        return _Run(model, sent, out, plan, settings, report).fill(tasks, there)
 
 
 def spent(out: Path) -> SamplingCost:
     """Return what a file of samples took."""
-    samples = requests = prompt = completion = 0
+    samples = requests = prompt = completion = scored = 0
     for record in read_lines(out):
         usage = record.get("usage")
         samples += 1
+        scored += "logprob_sum" in record
         if isinstance(usage, dict):
             requests += 1
             prompt += usage.get("prompt_tokens", 0)
             completion += usage.get("completion_tokens", 0)
-    return SamplingCost(samples, requests, prompt, completion)
+    return SamplingCost(samples, requests, prompt, completion, scored)
 
 
-def _resumed(out: Path, settings: SamplingSettings) -> Counter[str]:
-    """Return how many samples each task has; those of other settings are refused."""
-    now = asdict(settings)
-    refuse(out, "samples", differing(now | (stored_settings(out) or {}), now) if is_begun(out) else ())
-    there = Counter[str]()
-    for line in read_lines(out):
-        refuse(out, "samples", differing(line, settings.of_row()))
-        there[str(line.get("task_id"))] += 1
-    return there
+class _Run:
+    """One run: many questions under way, one writer."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  each is one thing
+        self,
+        model: Sampler,
+        sent: SamplingOptions,
+        out: Path,
+        plan: SamplingPlan,
+        settings: SamplingSettings,
+        report: Progress | None,
+    ) -> None:
+        self._model, self._sent, self._out, self._plan, self._report = model, sent, out, plan, report
+        self._row = settings.of_row()
+        self._tally = SamplingTally()
+        self._error: Exception | None = None
+        self._already = self._total = 0
+
+    def fill(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> SamplingTally:
+        """Ask until nothing is missing; an endpoint may give fewer than asked for, and is asked again."""
+        began, before = time.monotonic(), -1
+        self._total = self._sent.n * len(tasks)
+        self._already = sum(sum(number < self._sent.n for number in there.get(task.id, ())) for task in tasks)
+        while before < self._tally.samples < self._total - self._already and not self._error:
+            before = self._tally.samples
+            refused = {problem.where for problem in self._tally.problems}
+            self._pass_over([task for task in tasks if task.id not in refused], there)
+        self._tally.seconds = time.monotonic() - began
+        if self._error:
+            raise self._error
+        return self._tally
+
+    def _pass_over(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> None:
+        """Ask once for all that is missing; what was begun is written, whatever happens to another question."""
+        threads = self._plan.threads(self._model)
+        questions = missing(tasks, there, self._sent.n, self._plan.batch)
+        size = max(self._model.at_once // min(self._plan.batch, self._sent.n), 1)
+        groups = iter(lambda: list(islice(questions, size)), [])
+        with closing(in_flight(self._ask, groups, threads, is_stopped=lambda: self._error is not None)) as ends:
+            for future in ends:
+                self._hear(future, there)
+                if self._report:
+                    self._report("samples", self._already + self._tally.samples, self._total)
+
+    def _ask(self, group: Sequence[MissingSamples]) -> list[tuple[MissingSamples, Completions | Problem]]:
+        try:
+            return list(zip(group, self._model.sample([self._question(each) for each in group]), strict=True))
+        except ModelUnavailable as error:
+            if error.status not in _ONE_QUESTION or len(group) > 1:
+                raise
+            return [(group[0], Problem(group[0].task.id, str(error)))]
+
+    def _question(self, wanted: MissingSamples) -> SamplingQuestion:
+        seed = _seed(self._sent.seed, wanted.task.id, wanted.numbers[0])
+        options = replace(self._sent, n=len(wanted.numbers), seed=seed)
+        return SamplingQuestion(self._plan.prompt_of(wanted.task, self._model), options)
+
+    def _hear(
+        self, future: Future[list[tuple[MissingSamples, Completions | Problem]]], there: dict[str, set[int]]
+    ) -> None:
+        try:
+            answers = future.result()
+        except Exception as error:  # noqa: BLE001  it is raised when what else is under way has been written
+            self._error = self._error or error
+            return
+        lines: list[dict[str, Any]] = []
+        for wanted, answer in answers:
+            if isinstance(answer, Problem):
+                self._tally.problems.append(answer)
+                self._tally.refused_in_a_row += 1
+                continue
+            self._tally.refused_in_a_row = 0
+            lines += self._lines(wanted, answer)
+            there[wanted.task.id].update(wanted.numbers[: len(answer.texts)])
+        if lines:
+            append_lines(self._out, lines)
+        self._tally.samples += len(lines)
+        if self._tally.refused_in_a_row >= _ENOUGH:
+            self._error = InputError(f"{_ENOUGH} questions in a row were refused: {self._tally.problems[-1].what}")
+
+    def _lines(self, wanted: MissingSamples, answer: Completions) -> Iterator[dict[str, Any]]:
+        """Yield a line a sample; the first of an answer has what the answer took."""
+        task, usage = (
+            wanted.task,
+            {"prompt_tokens": answer.prompt_tokens, "completion_tokens": answer.completion_tokens},
+        )
+        logprobs: Sequence[LogProbability | None] = answer.logprobs or (None,) * len(answer.texts)
+        for place, (number, text, logprob) in enumerate(zip(wanted.numbers, answer.texts, logprobs, strict=False)):
+            line = {"task_id": task.id, "id": f"{task.id}#{number}", **self._program(task, text)}
+            yield {**line, **self._row, **logprob_fields(logprob), **({} if place else {"usage": usage})}
+
+    def _program(self, task: Task, text: str) -> dict[str, str]:
+        """Return an answer as a program or as what goes behind the prompt: a body alone is no program."""
+        defines = f"def {task.entry_point}"
+        if not self._plan.template.continues:
+            return {"code": cut(text, self._sent.stop)}
+        if self._model.whole and (not task.entry_point or defines in text or defines not in task.prompt):
+            return {"code": text}
+        if self._plan.strip_examples and not self._model.whole:
+            return {"prompt": self._plan.prompt_of(task, self._model), "completion": text}
+        return {"completion": text}
 
 
-def _lines(
-    task: Task, answer: Completions, start: int, settings: dict[str, Any], *, whole: bool
-) -> Iterator[dict[str, Any]]:
-    """Yield a line a sample; the first of an answer has what the answer took."""
-    for place, text in enumerate(answer.texts):
-        line = {"task_id": task.id, "id": f"{task.id}#{start + place}", **_program(task, text, whole=whole)}
-        usage = {"prompt_tokens": answer.prompt_tokens, "completion_tokens": answer.completion_tokens}
-        yield {**line, **settings, **({} if place else {"usage": usage})}
-
-
-def _program(task: Task, text: str, *, whole: bool) -> dict[str, str]:
-    """Return an answer as a program or as what goes behind the prompt: a body alone is no program."""
-    if whole and (not task.entry_point or f"def {task.entry_point}" in text):
-        return {"code": text}
-    return {"completion": text}
+def _refuse_others(out: Path, settings: SamplingSettings) -> None:
+    """Refuse a file of other settings; a manifest of an earlier version does not name those that came later."""
+    if is_begun(out):
+        later = {each.name: each.default for each in fields(settings) if each.default is not MISSING}
+        before = asdict(settings) | later | (stored_settings(out) or {})
+        refuse(out, "samples", differing(before, asdict(settings)))
 
 
 def _seed(seed: int, task: str, start: int) -> int:
