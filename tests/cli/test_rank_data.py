@@ -100,6 +100,27 @@ def test_a_mix_keeps_splits_and_writes_every_format(made: Path, assay, tmp_path:
     assert "8 tasks would stand in two splits" in leaking.err
 
 
+def test_a_mix_takes_some_models_fewer_tasks_and_bare_prompts(made: Path, assay, tmp_path: Path):
+    rows = [{**row, "model": "ab"[n % 2]} for n, row in enumerate(lines(made))]
+    (tmp_path / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out.jsonl"
+    command = ("rank", "mix", tmp_path / "two.jsonl", "--out", out)
+    assert assay(*command, "--model", "a", "--train", "0.5", "--strip-examples").status == 0
+    kept = lines(out)
+    assert {row["model"] for row in kept} == {"a"}
+    assert not any(">>>" in row["prompt"] for row in kept)
+    assert {row["task_id"] for row in kept if row["split"] != "train"} == {
+        row["task_id"] for row in rows if row["split"] != "train" and row["model"] == "a"
+    }
+    trained = {row["task_id"] for row in kept if row["split"] == "train"}
+    assert 0 < len(trained) < len({row["task_id"] for row in rows if row["split"] == "train"})
+    assert assay(*command, "--model", "a", "--train", "0.9").status == 0
+    assert trained <= {row["task_id"] for row in lines(out)}
+    unknown = assay(*command, "--model", "c")
+    assert (unknown.status, "no program of the model 'c'; known: a, b" in unknown.err) == (2, True)
+    assert assay(*command, "--train", "0").status == 2
+
+
 def test_classes_can_be_drawn(made: Path, assay, tmp_path: Path):
     pytest.importorskip("matplotlib", reason="the bench extra is not installed")
     assert assay("rank", "mix", made, "--out", tmp_path / "s.jsonl", "--plot", tmp_path / "c.svg").status == 0

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.command import PATH, argument, command, form, option, verbose
+from assay.cli.command import PATH, argument, command, flag, form, option, verbose
 from assay.cli.rank_parts import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.rank.dataset.examples import Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,13 @@ class MixOptions:
         default="large",
         help="large: all rows; small: a random part of each, in total as many as one has.",
     )
+    models: tuple[str, ...] = option(
+        "--model", multiple=True, metavar="NAME", help="Keep only programs of this model. Repeatable."
+    )
+    train: float = option(
+        "--train", type=float, default=1.0, metavar="FRACTION", help="The fraction of the training tasks to keep."
+    )
+    strip_examples: bool = flag("--strip-examples", help="Leave the example tests out of the prompts.")
     seed: int = option("--seed", default=0, metavar="N", help="The random seed that draws the rows.")
     plot: Path | None = option(
         "--plot", type=PATH, metavar="FILE", help="Draw how frequent each class is, as SVG or PNG."
@@ -55,7 +68,7 @@ def mix(given: MixOptions) -> None:
             raise InputError(f"'{file}' is named twice")
         held = dataset_formats.read(file)
         tell(held.problems, verbose=given.verbose)
-        sets[str(file)] = held.examples
+        sets[str(file)] = _chosen(given, file, held.examples)
     rows = splits.mix(sets, given.size, seed=given.seed)
     leaked = splits.leaks(rows)
     if leaked:
@@ -66,3 +79,19 @@ def mix(given: MixOptions) -> None:
     dataset_formats.write(given.out, rows)
     show(rows, given.format, given.plot)
     say(f"{counted(len(rows), 'program')} written to {given.out}")
+
+
+def _chosen(given: MixOptions, file: Path, rows: Sequence[Example]) -> list[Example]:
+    """Return the rows of a dataset that were asked for, with the prompts that were asked for."""
+    from dataclasses import replace
+
+    from assay.errors import InputError, nearest
+    from assay.rank.dataset.splits import fewer_tasks
+    from assay.rank.dataset.strip_examples import without_examples
+
+    known = sorted({row.model for row in rows})
+    for name in given.models:
+        if name not in known:
+            raise InputError(f"'{file}' has no program of the model '{name}'; {nearest(name, known)}")
+    rows = fewer_tasks([row for row in rows if not given.models or row.model in given.models], given.train, given.seed)
+    return [replace(row, prompt=without_examples(row.prompt)) for row in rows] if given.strip_examples else list(rows)

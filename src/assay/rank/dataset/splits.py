@@ -41,6 +41,17 @@ def mix(sets: Mapping[str, Sequence[Example]], size: str, *, seed: int = 0) -> l
     return mixed
 
 
+def fewer_tasks(examples: Sequence[Example], fraction: float, seed: int = 0) -> list[Example]:
+    """Return the rows with a fraction of the tasks to train on; a larger fraction has all tasks of a smaller one."""
+    if not 0 < fraction <= 1:
+        raise InputError(f"fraction {fraction} of the training tasks, wanted more than 0 and at most 1")
+    return [
+        each
+        for each in examples
+        if each.split not in {"", "train"} or fraction == 1 or _lot(seed, f"{each.task_id}\0train") < fraction
+    ]
+
+
 def leaks(examples: Iterable[Example]) -> list[str]:
     """Return the tasks that stand in more than one split, which makes every figure a lie."""
     seen: dict[str, set[str]] = {}

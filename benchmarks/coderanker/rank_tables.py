@@ -1,0 +1,349 @@
+"""A study in, what each ranker is worth out, as the tables and figures of sections 4 and A.2 show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from pathlib import Path
+
+from study import (
+    Figures,
+    Study,
+    TrainedRanker,
+    columns_of,
+    compared,
+    mixed,
+    part,
+    trained,
+)
+
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.rank.comparison_report import smoothed
+from assay.rank.evaluate_rankers import UNRANKED
+from assay.rank.ranking_matrix import RankerSpec, RankingColumn, RankingSetSpec, relative, training
+from assay.report.document import Block
+from assay.report.figure import CurvePanel, Curves, Heat, Series
+from assay.report.table import Cell, Column, Mark, Mean, Number, Phrase, Table, figure
+
+VALID, TEST = "valid", "test"
+PAIRED = ("pass@1", "pass@5", "exec@1")
+MIXES = ("mixed-small", "mixed-large")
+
+
+@dataclass(frozen=True, slots=True)
+class MadeTable:
+    """A table or figure, and the rankers that were trained for it."""
+
+    blocks: tuple[Block, ...]
+    rankers: tuple[TrainedRanker, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRow:
+    """One ranker on the samples of one column."""
+
+    samples: str
+    column: RankingColumn
+    ranker: str
+    shown: str = ""
+
+
+def all_rankers(given: Study) -> tuple[list[TrainedRanker], dict[str, TrainedRanker], Figures]:
+    """Return the rankers of each source and task, the best of each source by validation pass@1, and their figures."""
+    rankers = [trained(given, source, task) for source in given.sources for task in given.tasks]
+    found = compared(given, "tasks", rankers, map(valid_set(given), given.sources))
+    return rankers, {source: best_of(rankers, source, source, found) for source in given.sources}, found
+
+
+def best_of(rankers: Sequence[TrainedRanker], source: str, column: str, found: Figures) -> TrainedRanker:
+    """Return the ranker of a source with the best pass@1 on a column; the first of equals."""
+    own = [each for each in rankers if each.source == source]
+    return max(own, key=lambda each: found[column, each.name]["pass@1"].mean if found else 0.0)
+
+
+def valid_set(given: Study, split: str = VALID) -> Callable[[str], RankingSetSpec]:
+    """Return what gives the validation programs of a source, or those of another split."""
+    return lambda source: RankingSetSpec(
+        source if split == VALID else f"{source} {split}", data=part(given, source), split=split
+    )
+
+
+def table6(given: Study) -> MadeTable:
+    """Return the best ranker of each generating model on its validation tasks."""
+    return _of_split(given, VALID)
+
+
+def table7(given: Study) -> MadeTable:
+    """Return the same on the test tasks."""
+    return _of_split(given, TEST)
+
+
+def _of_split(given: Study, split: str) -> MadeTable:
+    rankers, best, _ = all_rankers(given)
+    sets = [valid_set(given, split)(source) for source in given.sources]
+    beside = _beside(given, best)
+    found = compared(given, split, [*best.values()], sets, *beside)
+    rows = []
+    for source, of in zip(given.sources, sets, strict=True):
+        rows += [
+            RankedRow(source, column, name, shown)
+            for column in _some(columns_of(of), of)
+            for name, shown in _named(best[source], beside)
+        ]
+    return MadeTable((ranked_table(f"The {split} tasks", rows, found),), tuple(rankers))
+
+
+def table8(given: Study) -> MadeTable:
+    """Return the best rankers on HumanEval, of which they learned nothing."""
+    return _of_test(given, "HumanEval")
+
+
+def table9(given: Study) -> MadeTable:
+    """Return the best rankers on MBPP, of which they learned nothing."""
+    return _of_test(given, "MBPP")
+
+
+def _of_test(given: Study, name: str) -> MadeTable:
+    rankers, best, _ = all_rankers(given)
+    of = RankingSetSpec(name, data=other_tasks(given, name), by=("model",))
+    beside = _beside(given, best)
+    found = compared(given, name, [*best.values()], [of], *beside)
+    rows = [
+        RankedRow(column.model or name, column, ranker, shown)
+        for column in columns_of(of)
+        for ranker, shown in _named(own_ranker(column, best), beside)
+    ]
+    return MadeTable((ranked_table(name, rows, found),), tuple(rankers))
+
+
+def table10(given: Study) -> MadeTable:
+    """Return which ranker is the best of each generating model."""
+    rankers, best, found = all_rankers(given)
+    heads = (Column("generating model", words=True), Column("best ranker", words=True), Column("ranked pass@1"))
+    rows = tuple(
+        (Phrase(source), Phrase(ranker.name), figure(found.get((source, ranker.name), {}).get("pass@1")))
+        for source, ranker in best.items()
+    )
+    return MadeTable((Table("The best ranker by pass@1 on the validation tasks", heads, rows),), tuple(rankers))
+
+
+def table11(given: Study) -> MadeTable:
+    """Return the best rankers on samples of each temperature, which is the configuration of a program."""
+    if not given.tests:
+        raise InputError("table11 wants programs of several temperatures (their config): --test HumanEval=FILE")
+    rankers, best, _ = all_rankers(given)
+    sets = [RankingSetSpec(name, data=file, by=("model", "config")) for name, file in given.tests.items()]
+    found = compared(given, "temperatures", [*best.values()], sets)
+    rows = [
+        RankedRow(column.name, column, ranker, shown)
+        for of in sets
+        for column in columns_of(of)
+        for ranker, shown in _named(own_ranker(column, best), ())
+    ]
+    return MadeTable((ranked_table("Temperatures", rows, found),), tuple(rankers))
+
+
+def table14(given: Study) -> MadeTable:
+    """Return the rankers of all tasks on the validation tasks, a table each generating model."""
+    rankers, _, found = all_rankers(given)
+    tables = []
+    for source in given.sources:
+        column = _only(valid_set(given)(source))
+        rows = [RankedRow(each.task, column, each.name) for each in rankers if each.source == source]
+        tables.append(ranked_table(source, rows, found, head="task"))
+    return MadeTable(tuple(tables), tuple(rankers))
+
+
+def table16(given: Study) -> MadeTable:
+    """Return what rankers that learned from another model's programs, or a mix, are worth; figure 5 as a heat map."""
+    rankers, best, _ = all_rankers(given)
+    parts = [part(given, source) for source in given.sources]
+    for mix in MIXES:
+        file = mixed(given, given.out / "data" / f"{mix}.jsonl", parts, "--size", mix.removeprefix("mixed-"))
+        rankers += [trained(given, mix, task, data=file) for task in given.tasks]
+    own = [RankingSetSpec(mix, data=given.out / "data" / f"{mix}.jsonl", split=VALID) for mix in MIXES]
+    sets = [valid_set(given)(source) for source in given.sources]
+    found = compared(given, "mixes", rankers, [*sets, *own])
+    best |= {mix: best_of(rankers, mix, mix, found) for mix in MIXES}
+    column = _only(sets[0])
+    rows = [RankedRow(source, column, each.name) for source, each in best.items()]
+    return MadeTable(
+        (
+            ranked_table(f"On programs of {given.sources[0]}", rows, found, head="learned from"),
+            figure5(given, best, found),
+        ),
+        tuple(rankers),
+    )
+
+
+def figure5(given: Study, best: Mapping[str, TrainedRanker], found: Figures) -> Heat:
+    """Return ranked pass@1 of each ranker on each model's programs, over that of the model's own ranker."""
+    specs = [RankerSpec(each.name, each.spec, source) for source, each in best.items()]
+    worth = [[_value(found, source, each.name) for source in given.sources] for each in best.values()]
+    values = relative(specs, given.sources, given.sources, worth)
+    return Heat(
+        "Ranked pass@1 by what a ranker learned from",
+        "Rows: what the best ranker learned from. Columns: whose programs it ranks. Each column is relative to the "
+        "ranker that learned from the same model (figure 5 of the paper).",
+        tuple(best),
+        given.sources,
+        tuple(tuple(None if each != each else each for each in row) for row in values),  # noqa: PLR0124  nan
+    )
+
+
+def table17(given: Study) -> MadeTable:
+    """Return the ternary ranker of each base model; figure 8 has how they learn."""
+    if len(given.bases) < 2:
+        raise InputError("table17 compares base models: give --base NAME=SPEC twice, an encoder and a decoder")
+    source, task = given.sources[0], _ternary(given)
+    rankers = [trained(given, source, task, base) for base in given.bases]
+    of = valid_set(given)(source)
+    found = compared(given, "bases", rankers, [of])
+    rows = [RankedRow(each.base, _only(of), each.name) for each in rankers]
+    lines = {each.base: each for each in rankers}
+    drawn = curves("Training curves of the base models (figure 8 of the paper)", {source: lines}, ("pass@1", "exec@1"))
+    return MadeTable((ranked_table(source, rows, found, head="base model"), *drawn), tuple(rankers))
+
+
+def table18(given: Study) -> MadeTable:
+    """Return the ternary ranker with the example tests of the prompts, and without them."""
+    source, task = given.sources[0], _ternary(given)
+    bare = part(given, source, "--strip-examples", called="stripped")
+    rankers = [trained(given, source, task), trained(given, f"{source} stripped", task, data=bare)]
+    sets = [valid_set(given)(source), RankingSetSpec(f"{source} stripped", data=bare, split=VALID)]
+    found = compared(given, "prompts", rankers, sets)
+    rows = [
+        RankedRow(shown, _only(of), each.name)
+        for shown, of, each in zip(("with example tests", "without them"), sets, rankers, strict=True)
+    ]
+    return MadeTable((ranked_table(source, rows, found, head="prompts"),), tuple(rankers))
+
+
+def table19(given: Study) -> MadeTable:
+    """Return the order by the generating model's own probability beside the best ranker."""
+    rankers, best, _ = all_rankers(given)
+    sets = [valid_set(given)(source) for source in given.sources]
+    found = compared(given, "probability", [*best.values()], sets, "logprob")
+    rows = [
+        RankedRow(source, _only(of), name, shown)
+        for source, of in zip(given.sources, sets, strict=True)
+        for name, shown in (("logprob", "generation probability"), (best[source].name, ""))
+    ]
+    return MadeTable((ranked_table("The validation tasks", rows, found),), tuple(rankers))
+
+
+def figure4(given: Study) -> MadeTable:
+    """Return how ranked pass@1 grows in training, a panel a generating model, a line a task."""
+    return _training_curves(given, "Ranked pass@1 in training", "pass@1")
+
+
+def figure7(given: Study) -> MadeTable:
+    """Return how ranked exec@1 grows in training."""
+    return _training_curves(given, "Ranked exec@1 in training", "exec@1")
+
+
+def _training_curves(given: Study, title: str, measure: str) -> MadeTable:
+    rankers, _, _ = all_rankers(given)
+    lines = {source: {each.task: each for each in rankers if each.source == source} for source in given.sources}
+    return MadeTable(tuple(curves(title, lines, (measure,))), tuple(rankers))
+
+
+def curves(title: str, panels: Mapping[str, Mapping[str, TrainedRanker]], measures: Sequence[str]) -> Iterator[Curves]:
+    """Yield how rankers did on their validation tasks while they learned: a panel a source and measure."""
+    drawn = []
+    for source, rankers in panels.items():
+        logs = training([RankerSpec(name, each.spec, log=each.folder / "log.jsonl") for name, each in rankers.items()])
+        for measure in measures:
+            named = source if len(measures) == 1 else measure
+            drawn.append(CurvePanel(named, tuple(_lines(logs, tuple(rankers), measure))))
+    if any(panel.lines for panel in drawn):
+        yield Curves(title, "Exponential means over the looks at the validation tasks.", tuple(drawn), "step")
+
+
+def _lines(
+    logs: Mapping[str, Mapping[str, list[tuple[float, float]]]], names: Sequence[str], measure: str
+) -> Iterator[Series]:
+    for place, name in enumerate(names):
+        if points := logs.get(name, {}).get(measure):
+            steps, values = zip(*smoothed(points), strict=True)
+            yield Series(name, place, steps, tuple(Mean(each, each, each) for each in values))
+
+
+def ranked_table(title: str, rows: Sequence[RankedRow], found: Figures, *, head: str = "generating model") -> Table:
+    """Return a row a ranker: each measure of the samples as they are, and as they are ranked."""
+    pairs = [Column(name, over=measure) for measure in PAIRED for name in ("unranked", "ranked")]
+    heads = (Column(head, words=True), Column("ranker", words=True), Column("tasks"), Column("pass@all"))
+    top = {
+        each.column.name: max(
+            (_value(found, r.column.name, r.ranker) for r in rows if r.column.name == each.column.name), default=nan
+        )
+        for each in rows
+    }
+    cells = tuple(tuple(_row(each, found, top[each.column.name])) for each in rows)
+    note = "pass@all: tasks of which any program is right, the paper's pass@100. Intervals: 95%, bootstrap over tasks."
+    return Table(title, (*heads, *pairs), cells, note)
+
+
+def _row(row: RankedRow, found: Figures, top: float) -> Iterator[Cell]:
+    name, examples = row.column.name, row.column.examples
+    tasks = {each.task_id for each in examples}
+    right = {each.task_id for each in examples if each.fault is Fault.CORRECT}
+    yield from (Phrase(row.samples), Phrase(row.shown or row.ranker), Number(len(tasks), digits=0))
+    yield Number(len(right) / len(tasks))
+    for measure in PAIRED:
+        plain, ranked = (found.get((name, ranker), {}).get(measure) for ranker in (UNRANKED, row.ranker))
+        yield Number(plain.mean if plain else None)
+        mark: Mark = "best" if measure == "pass@1" and ranked and ranked.mean == top else ""
+        yield figure(ranked, mark=mark)
+
+
+def own_ranker(column: RankingColumn, best: Mapping[str, TrainedRanker]) -> TrainedRanker:
+    """Return the ranker that learned from the model of a column, or the only one that there is."""
+    if column.model not in best and len(best) > 1:
+        raise InputError(
+            f"'{column.set}' has programs of '{column.model}', of which no ranker learned (known: {', '.join(best)}); "
+            "leave them out, or learn from all models with --together"
+        )
+    return best.get(column.model) or next(iter(best.values()))
+
+
+def other_tasks(given: Study, name: str) -> Path:
+    """Return the programs of other tasks that a table is about."""
+    if name not in given.tests:
+        raise InputError(f"this table wants labelled programs: --test {name}=FILE, as 'assay rank data' writes them")
+    return given.tests[name]
+
+
+def _named(ranker: TrainedRanker, beside: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what each ranker of a row is called in the results, and in the table."""
+    yield ranker.name, ranker.name
+    for spec in beside:
+        if "neural:" not in spec or ranker.spec in spec:
+            yield spec, spec.replace(ranker.spec, ranker.name)
+
+
+def _beside(given: Study, best: Mapping[str, TrainedRanker]) -> tuple[str, ...]:
+    """Return the other rankers that were asked for, with each of the best in the place of `{}`."""
+    return tuple(dict.fromkeys(spec.replace("{}", ranker.spec) for spec in given.beside for ranker in best.values()))
+
+
+def _some(columns: Sequence[RankingColumn], of: RankingSetSpec) -> Sequence[RankingColumn]:
+    if not columns:
+        raise InputError(f"{of.data} has no programs of the split '{of.split}'; 'assay rank data --{of.split} 0.1'")
+    return columns
+
+
+def _only(of: RankingSetSpec) -> RankingColumn:
+    """Return the one column of a set."""
+    return _some(columns_of(of), of)[0]
+
+
+def _value(found: Figures, column: str, ranker: str) -> float:
+    there = found.get((column, ranker), {}).get("pass@1")
+    return there.mean if there else nan
+
+
+def _ternary(given: Study) -> str:
+    return "T" if "T" in given.tasks else given.tasks[0]

@@ -1,0 +1,219 @@
+"""Labelled programs and base models to trained rankers and what each is worth, by the commands of Assay.
+
+Everything lies below one folder: `data` holds the parts of the programs that rankers learn from, `rankers` a folder for
+each ranker, `compared` the orders. What is there is not made again; a training that was cut off goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from io import StringIO
+from pathlib import Path
+
+from assay.bench import results
+from assay.cli.main import run
+from assay.errors import InputError, nearest
+from assay.measure.ranked import measures
+from assay.rank.dataset import dataset_formats
+from assay.rank.dataset.examples import Example
+from assay.rank.neural.checkpoint import FILE as CHECKPOINT
+from assay.rank.neural.model_folder import ABOUT
+from assay.rank.ranking_matrix import RankingColumn, RankingSetSpec, columns
+from assay.report.table import Mean
+from assay.runs.record import append_lines, begin, read_lines
+
+LOG, DONE = "log.jsonl", "trained.jsonl"
+KS = (1, 5, 100)
+MEASURES = tuple(map(str, measures(KS)))
+TOGETHER = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What the command line asks for."""
+
+    learn: Path
+    """Programs with their splits, as `assay rank data` writes them."""
+    tests: Mapping[str, Path]
+    """Programs of other tasks, by what they are called."""
+    bases: Mapping[str, str]
+    tasks: tuple[str, ...]
+    models: tuple[str, ...]
+    together: bool
+    """Whether all programs are of one source, whatever model wrote them."""
+    beside: tuple[str, ...]
+    """Other rankers; `{}` stands for the trained one."""
+    out: Path
+    more: tuple[str, ...] = ()
+    dry_run: bool = False
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What rankers learn from: the programs of each model, or all of them."""
+        if self.together:
+            return (TOGETHER,)
+        known = tuple(sorted({each.model for each in examples_of(self.learn)}))
+        for name in self.models:
+            if name not in known:
+                raise InputError(f"{self.learn} has no programs of '{name}'; {nearest(name, known)}")
+        return self.models or known
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedRanker:
+    """A ranker in its folder."""
+
+    source: str
+    task: str
+    base: str
+    data: Path
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """What a table calls it: the paper's R with the task above and the source below."""
+        return " ".join(part for part in (self.source, self.task, self.base) if part)
+
+    @property
+    def spec(self) -> str:
+        """What the commands of Assay call it."""
+        return f"neural:{self.folder.resolve()}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOrder:
+    """What decides about a training; a folder of another one is refused."""
+
+    base: str
+    task: str
+    more: tuple[str, ...]
+    data: str
+    """A hash of the file."""
+
+
+Figures = Mapping[tuple[str, str], Mapping[str, Mean]]
+"""By column and ranker, each measure."""
+
+
+def assay(given: Study, *words: str) -> None:
+    """Print a command of Assay and run it; one that fails ends everything with its status."""
+    print("$ assay", shlex.join(words), flush=True)
+    if given.dry_run:
+        return
+    with redirect_stdout(StringIO()):  # what it prints is in its files; the tables are printed at the end
+        status = run(words)
+    if status:
+        sys.exit(status)
+
+
+@cache
+def examples_of(file: Path) -> tuple[Example, ...]:
+    """Return the programs of a file; read once."""
+    return dataset_formats.read(file).examples
+
+
+def part(given: Study, source: str, *words: str, called: str = "") -> Path:
+    """Return the file with the programs of a source, made with `words` for `assay rank mix` where it has to be made."""
+    if source == TOGETHER and not words:
+        return given.learn
+    file = given.out / "data" / f"{slug(' '.join(filter(None, (source, called))))}.jsonl"
+    model = () if source == TOGETHER else ("--model", source)
+    return mixed(given, file, [given.learn], *model, *words)
+
+
+def mixed(given: Study, file: Path, parts: Sequence[Path], *words: str) -> Path:
+    """Return a file that `assay rank mix` makes of others, where one of these is newer."""
+    stale = not file.exists() or any(each.stat().st_mtime_ns > file.stat().st_mtime_ns for each in parts)
+    if given.dry_run or stale:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        assay(given, "rank", "mix", *map(str, parts), *words, "--out", str(file))
+    return file
+
+
+def trained(given: Study, source: str, task: str, base: str = "", data: Path | None = None) -> TrainedRanker:
+    """Return the ranker of a source and a task, trained as far as it was not."""
+    data = data or part(given, source)
+    base = base or next(iter(given.bases))
+    shown = base if len(given.bases) > 1 else ""
+    made = TrainedRanker(source, task, shown, data, given.out / "rankers" / slug(f"{source} {task} {shown}"))
+    words = ["rank", "train", str(data), "--base", given.bases[base], "--task", task, "--out", str(made.folder)]
+    if given.dry_run:
+        assay(given, *words, *given.more)
+        return made
+    order = TrainingOrder(given.bases[base], task, given.more, blake2b(data.read_bytes()).hexdigest())
+    begin(made.folder / DONE, order, "the training")
+    if not any(True for _ in read_lines(made.folder / DONE)):
+        (made.folder / LOG).touch()
+        resume = ["--resume"] if (made.folder / CHECKPOINT).exists() else []
+        if not resume:
+            (made.folder / ABOUT).unlink(missing_ok=True)  # killed before it could go on: it begins anew
+        assay(given, *words, *resume, *given.more)
+        append_lines(made.folder / DONE, [{"learned": learned(data)}])
+    return made
+
+
+def learned(data: Path) -> int:
+    """Return how many different programs a ranker learns from."""
+    return sum(each.split == "train" for each in examples_of(data))
+
+
+def compared(
+    given: Study, name: str, rankers: Sequence[TrainedRanker], sets: Iterable[RankingSetSpec], *specs: str
+) -> Figures:
+    """Measure rankers on sets of samples and return each figure; `specs` are rankers that need no training."""
+    file = given.out / "compared" / f"{slug(name)}.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(_matrix(rankers, specs, sets)) + "\n", "utf-8")
+    executing = ["--allow-execution"] if any("examples" in each or "agreement" in each for each in specs) else []
+    assay(given, "rank", "compare", str(file), "--out", str(file.parent), *executing)
+    if given.dry_run:
+        return {}
+    found = results.load(file.parent / "results.json")
+    return {(cell.set, cell.system): cell.figures[cell.unit] for cell in found.cells}
+
+
+def _matrix(rankers: Sequence[TrainedRanker], specs: Sequence[str], sets: Iterable[RankingSetSpec]) -> Iterator[str]:
+    yield f"k = {list(KS)}"
+    names = []
+    for each in sets:
+        names.append(each.name)
+        assert each.data
+        yield f"[sets.{json.dumps(each.name)}]\ndata = {json.dumps(str(each.data.resolve()))}"
+        yield f"by = {json.dumps(each.by)}"
+        if each.split:
+            yield f"split = {json.dumps(each.split)}"
+    for ranker in rankers:
+        own = [f"trained_on = {json.dumps(ranker.source)}"] if ranker.source in names else []
+        yield from (f"[rankers.{json.dumps(ranker.name)}]", f"spec = {json.dumps(ranker.spec)}", *own)
+    for spec in specs:
+        yield f"[rankers.{json.dumps(spec)}]\nspec = {json.dumps(spec)}"
+
+
+def columns_of(of: RankingSetSpec) -> list[RankingColumn]:
+    """Return the columns that a set of samples is measured in."""
+    assert of.data
+    rows = [each for each in examples_of(of.data) if of.split in {"", each.split}]
+    return list(columns(of, (), rows))
+
+
+def seconds_of(ranker: TrainedRanker) -> tuple[int, float]:
+    """Return the steps of a training and its seconds, those of each process that worked on it."""
+    steps, total, before = 0, 0.0, 0.0
+    for record in read_lines(ranker.folder / LOG):
+        seconds = float(record.get("seconds", before))
+        total += seconds - before if seconds >= before else seconds
+        steps, before = int(record.get("step", steps)), seconds
+    return steps, total
+
+
+def slug(name: str) -> str:
+    """Return what something is called in folders."""
+    return re.sub(r"[^\w+.-]+", "-", name.strip().lower())
