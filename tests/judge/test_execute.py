@@ -21,10 +21,11 @@ from assay.judge.fix import Fixer
 from assay.judge.installs import Installs, distributions_in
 from assay.judge.pairs import Pair
 from assay.judge.run_tests import CaseReport, Executor
-from assay.judge.steps import NoSteps, PairSession
+from assay.judge.steps import PairSession
 from assay.programs.modules.distributions import known
 from assay.programs.modules.installer import Pip, Uv
 from assay.programs.modules.overlay import overlay
+from assay.runs.journal import NoSteps
 from assay.runs.local import SharedRunner
 from assay.types import Chunk, Query
 

@@ -13,8 +13,9 @@ from assay.judge.checks import TestProgram
 from assay.judge.installs import Installs
 from assay.judge.pairs import Pair
 from assay.judge.run_tests import CaseReport, Executor
-from assay.judge.steps import NoSteps, PairSession
+from assay.judge.steps import PairSession
 from assay.programs.modules.distributions import known
+from assay.runs.journal import NoSteps
 from assay.runs.local import SharedRunner
 from assay.types import Chunk, Query
 

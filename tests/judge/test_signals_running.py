@@ -19,8 +19,8 @@ from assay.judge.past_records import verdicts
 from assay.judge.replay import replay
 from assay.judge.run_tests import SandboxFailed
 from assay.judge.signals import SignalsJudge
-from assay.judge.steps import NoSteps
 from assay.judge.trials import Trial, Trials, pose
+from assay.runs.journal import NoSteps
 from assay.runs.local import SharedRunner
 from assay.types import Chunk, Query
 

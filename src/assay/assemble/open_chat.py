@@ -69,6 +69,19 @@ def open_batch_chat(  # noqa: PLR0913  # each is one thing
     return chat
 
 
+def remembered(chat: Chat, stack: ExitStack) -> Chat:
+    """Return a chat that pays once for each prompt, whichever campaign asks; a script stays one of its own."""
+    if chat.name.startswith("scripted:"):
+        return chat
+    from platformdirs import user_cache_path
+
+    from assay.llm.cached_chat import CachedChat
+
+    cached = CachedChat(chat, user_cache_path("assay") / "replies.sqlite")
+    stack.callback(cached.close)
+    return cached
+
+
 def budget_of(text: str, tokens: int = 0, usd: float = 0.0) -> Budget:
     """Return the budget that a text allows, of which so much is spent; without end where it does not say."""
     from assay.llm.budget import Budget

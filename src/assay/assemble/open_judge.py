@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from assay import plugins
-from assay.assemble.open_chat import BATCH, budget_of, open_batch_chat, open_chat
+from assay.assemble.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
 from assay.errors import InputError
 from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
-from assay.judge.build_judge import PYTHON, ReplayedChat, build_judge
+from assay.judge.build_judge import PYTHON, build_judge
 from assay.judge.campaign import CampaignSettings, settings_of
 from assay.judge.pair_verdict import Judge
 from assay.judge.prompts import folder_of, versions
 from assay.judge.question_author import question_versions
 from assay.judge.run_tests import SandboxFailed
-from assay.judge.steps import Steps
 from assay.protocols import Say
+from assay.runs.journal import Steps
 
 if TYPE_CHECKING:
     from assay.cage.cage_pool import CagePool
@@ -151,6 +151,7 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
     from assay.judge.installs import Installs
     from assay.judge.replay import replay
+    from assay.llm.recorded_chat import ReplayedChat
     from assay.programs.modules.distributions import known
 
     settings = settings_of(records)
@@ -214,22 +215,11 @@ def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tup
             folder = batches_of(out) / str(number)
             batched = open_batch_chat(spec, folder, stack, budget=budget, paid=before.batch_cost, rate=options.rate)
             later.append(batched)
-            chats.append(batched if options.no_cache else _remembered(batched, stack))
+            chats.append(batched if options.no_cache else remembered(batched, stack))
             continue
         chat = open_chat(spec, stack, budget=budget, rate=options.rate, waits=waits)
-        chats.append(_remembered(chat, stack) if not options.no_cache and not spec.startswith("scripted") else chat)
+        chats.append(chat if options.no_cache else remembered(chat, stack))
     return chats, tuple(later)
-
-
-def _remembered(chat: Chat, stack: ExitStack) -> Chat:
-    """Return a chat that pays once for each prompt, whichever campaign asks."""
-    from platformdirs import user_cache_path
-
-    from assay.llm.cached_chat import CachedChat
-
-    cached = CachedChat(chat, user_cache_path("assay") / "replies.sqlite")
-    stack.callback(cached.close)
-    return cached
 
 
 def _open_cages(

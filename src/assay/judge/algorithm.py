@@ -20,8 +20,9 @@ from assay.judge.pair_verdict import Verdict, undecided
 from assay.judge.pairs import Pair, not_python
 from assay.judge.run_tests import CaseReport, SandboxFailed, simulate
 from assay.judge.screen import Screening, screen
-from assay.judge.steps import NoSteps, PairSession, Record, Steps
+from assay.judge.steps import PairSession
 from assay.protocols import Chat
+from assay.runs.journal import NoSteps, Record, Steps
 
 Screen = Callable[[PairSession], Screening]
 Generate = Callable[[PairSession], TestProgram]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from assay.errors import EndpointFailed, InputError
+from assay.errors import InputError
 from assay.judge.algorithm import Agents, Parts, configured
 from assay.judge.campaign import CampaignSettings
 from assay.judge.fix import Fixer
@@ -18,24 +18,13 @@ from assay.judge.pair_verdict import Judge
 from assay.judge.question_author import QuestionAuthor
 from assay.judge.run_tests import Executor, RunnerOf
 from assay.judge.screen import Screening
-from assay.judge.steps import PairSession, Steps
+from assay.judge.steps import PairSession
 from assay.judge.votes import MajorityJudge, ThirdDecides
 from assay.protocols import Chat, Encoder
-from assay.types import Prompt, Reply
+from assay.runs.journal import Steps
 
 _MOST_CHATS = 3
 PYTHON = "python"
-
-
-class ReplayedChat:
-    """A chat that has nothing but its name: all that it ever said stands in the records."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def reply(self, prompt: Prompt) -> Reply:
-        """Raise, for a reply that is not recorded cannot be had."""
-        raise EndpointFailed(f"no reply to this prompt '{prompt.name}' is recorded: pair, prompts or runs differ")
 
 
 def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing

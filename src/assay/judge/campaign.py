@@ -21,10 +21,11 @@ from assay.errors import BudgetSpent, Deferred, EndpointRefused, InputError
 from assay.judge.pair_verdict import Judge, Together, Verdict
 from assay.judge.pairs import Pair
 from assay.judge.past_records import past
-from assay.judge.steps import Journal, Steps
+from assay.judge.steps import pair_journal
 from assay.judge.tally import Tally
 from assay.programs.modules.importable import UNKNOWN, changes
 from assay.runs.in_flight import in_flight
+from assay.runs.journal import Journal, Steps
 from assay.runs.record import begin, sole_writer, stored_settings
 from assay.types import Problem
 
@@ -93,7 +94,7 @@ def run(  # noqa: PLR0913  # each is one thing
         before = past(out)
         done = before.decided if retry else before.decided | before.undecided.keys()
         done = done if only is None else done - set(only)
-        journal = Journal(out, skip=done, since=before.undecided)
+        journal = pair_journal(out, skip=done, since=before.undecided)
         tally = Tally(said=report)
         threads = _Threads(judge_of(journal), journal, tally, workers)
         threads.work(_fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, told))

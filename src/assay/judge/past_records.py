@@ -13,6 +13,7 @@ from typing import Any
 from assay.errors import StorageError
 from assay.io.rows import sample
 from assay.io.unpack import on_disk
+from assay.llm.reply_record import is_paid, spend_of
 from assay.runs.record import read_lines
 from assay.types import Judgment
 
@@ -47,11 +48,12 @@ def past(file: Path) -> Past:
 
 
 def _add(found: Past, number: int, record: dict[str, Any]) -> None:
-    if record["kind"] == "failed" or (record["kind"] == "reply" and not record["cached"]):
+    if is_paid(record):
+        took = spend_of(record)
         found.calls += 1
-        found.cost += record["cost"] or 0.0
-        found.tokens += record["tokens_in"] + record["tokens_out"]
-        found.batch_cost += (record["cost"] or 0.0) if record.get("batch") else 0.0
+        found.cost += took.usd
+        found.tokens += took.tokens
+        found.batch_cost += took.usd if record.get("batch") else 0.0
     if record["kind"] == "verdict":
         digest = record["pair"]
         found.undecided.pop(digest, None)

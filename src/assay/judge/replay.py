@@ -11,7 +11,8 @@ from assay.judge.campaign import line
 from assay.judge.pair_verdict import Judge
 from assay.judge.pairs import Pair
 from assay.judge.past_records import verdicts
-from assay.judge.steps import ReadOnlySteps, Steps
+from assay.judge.steps import is_step
+from assay.runs.journal import ReadOnlySteps, Steps
 from assay.types import Chunk, Query
 
 FAILED = frozenset({"chat", "reply", "sandbox"})
@@ -38,7 +39,7 @@ class Replay:
 
 def replay(file: Path, judge_of: Callable[[Steps], Judge]) -> Iterator[Replay]:
     """Judge each pair of a file of records again, from its steps alone."""
-    judge = judge_of(ReadOnlySteps(file))
+    judge = judge_of(ReadOnlySteps(file, is_step))
     for record in verdicts(file):
         pair = pair_of(record)
         yield Replay(record, line(pair, judge.judge(pair), judge.name))

@@ -20,11 +20,12 @@ from assay.faults import Fault
 from assay.judge.checks import TestProgram, refused
 from assay.judge.installs import Installs
 from assay.judge.pairs import laid_out, not_python
-from assay.judge.steps import PairSession, Record
+from assay.judge.steps import PairSession
 from assay.programs.drop_vacuous import drop_vacuous_tests
 from assay.programs.execute import Execution, executions
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import unusable
+from assay.runs.journal import Record
 from assay.types import Outcome, Program, Script, Task, Test
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from assay.errors import ChatError
 from assay.judge import campaign
 from assay.judge.pair_verdict import Judge
 from assay.judge.pairs import Pair
-from assay.judge.steps import Steps
 from assay.judge.tally import Tally
 from assay.protocols import Say
+from assay.runs.journal import Steps
 from assay.types import Problem
 
 _STUCK = "no pair gets further, and nothing is under way"

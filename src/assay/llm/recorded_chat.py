@@ -1,0 +1,119 @@
+"""A chat whose replies are in a file of records before they are used: a question that stands there is not asked again.
+
+A wrapper with the protocol of what it wraps. It goes outside of caches, budgets and paces. A reply that could not be
+used was paid for, too, and is recorded as that; an endpoint that was busy or broken is asked again next time. Around a
+`ReplayedChat` it tells a run again with nobody asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from assay.errors import BudgetSpent, ChatError, Deferred, EndpointFailed, NoAnswer
+from assay.llm.fingerprint import fingerprint
+from assay.llm.prices import Spend
+from assay.llm.reply_record import FAILED, REPLY, failure_of, is_paid, record_of, reply_of, spend_of
+from assay.llm.schema import check, problems
+from assay.protocols import Chat
+from assay.runs.journal import Journal, ReadOnlySteps, Record, Steps
+from assay.runs.record import read_lines
+from assay.types import Prompt, Reply
+
+
+class ReplayedChat:
+    """A chat that has nothing but its name: all that it ever said stands in the records."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Raise, for a reply that is not recorded cannot be had."""
+        raise EndpointFailed(
+            f"no reply to this prompt '{prompt.name}' of {self.name} is recorded: who is asked, or what, differs"
+        )
+
+
+@dataclass(slots=True)
+class ReplyCounts:
+    """What became of the questions to a chat."""
+
+    answered: int = 0
+    recorded: int = 0
+    """Of these, how many stood in the records before."""
+    failed: int = 0
+    """Questions without an answer that can be used."""
+    tokens: int = 0
+    cost: float = 0.0
+
+
+class RecordedChat:
+    """Replies on disk before they are used; any number of threads may ask."""
+
+    def __init__(self, chat: Chat, steps: Steps) -> None:
+        self._chat, self._steps = chat, steps
+        self._made: dict[str, Record] = {}
+        self._lock = Lock()
+        self.counts = ReplyCounts()
+
+    @property
+    def name(self) -> str:
+        """The name of the chat inside: the replies are the same."""
+        return self._chat.name
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return what is recorded as the answer, or ask and record it."""
+        check(prompt.schema)
+        key = fingerprint(prompt, self.name)
+        found = self._made.get(key) or self._steps.get(key)
+        record = found or self._asked(prompt, key)
+        self._count(record, is_new=found is None)
+        if record["kind"] == FAILED:
+            raise NoAnswer(record["why"])
+        wrong = next(problems(record["value"], prompt.schema), "")
+        if wrong:
+            raise NoAnswer(f"the recorded reply of {record['model']} to '{prompt.name}' cannot be used: {wrong}")
+        return reply_of(record)
+
+    def _asked(self, prompt: Prompt, key: str) -> Record:
+        try:
+            got = self._chat.reply(prompt)
+        except (BudgetSpent, Deferred):
+            raise
+        except NoAnswer as error:
+            record: dict[str, Any] = {"kind": FAILED, "key": key, **failure_of(prompt, self.name, error)}
+        except ChatError as error:
+            self._steps.put({"kind": FAILED, "key": "", **failure_of(prompt, self.name, error)})
+            raise
+        else:
+            record = {"kind": REPLY, "key": key, **record_of(prompt, self.name, got)}
+        self._steps.put(record)
+        return record
+
+    def _count(self, record: Record, *, is_new: bool) -> None:
+        with self._lock:
+            self._made[record["key"]] = record
+            self.counts.failed += record["kind"] == FAILED
+            self.counts.answered += record["kind"] == REPLY
+            self.counts.recorded += not is_new
+            if is_new and is_paid(record):
+                took = spend_of(record)
+                self.counts.tokens, self.counts.cost = self.counts.tokens + took.tokens, self.counts.cost + took.usd
+
+
+def reply_journal(file: Path, *, only_read: bool = False) -> Steps:
+    """Return the replies of a file of records; with `only_read` none is added."""
+    return ReadOnlySteps(file, _is_reply) if only_read else Journal(file, _is_reply)
+
+
+def spent_in(file: Path) -> Spend:
+    """Return what all calls of a file of records took."""
+    took = [spend_of(record) for record in read_lines(file) if is_paid(record)]
+    return Spend(sum(each.tokens for each in took), sum(each.usd for each in took))
+
+
+def _is_reply(_: int, record: Mapping[str, Any]) -> bool:
+    return record["kind"] in {REPLY, FAILED} and bool(record["key"])
