@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
+from assay.assemble.open_rankers import RankerChatOptions, open_models
 from assay.cage.limits import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
@@ -13,7 +15,7 @@ from assay.programs.execute import execute as execute_in
 from assay.programs.shown.shown_examples import examples_in
 from assay.protocols import Progress
 from assay.rank.order import best_first
-from assay.rank.specs import executes, ranker_of
+from assay.rank.specs import asks, executes, ranker_of
 from assay.types import Outcome, Program, Ranked, Task
 
 Programs = str | Program | Iterable[str | Program]
@@ -56,13 +58,20 @@ def execute(  # noqa: PLR0913  what a user may choose
     return outcomes
 
 
-def rank(
-    task: str | Task, programs: Programs, *, ranker: str = "consensus", allow_execution: bool = False, seed: int = 0
+def rank(  # noqa: PLR0913  what a user may choose
+    task: str | Task,
+    programs: Programs,
+    *,
+    ranker: str = "consensus",
+    allow_execution: bool = False,
+    budget: str = "",
+    seed: int = 0,
 ) -> list[Ranked]:
     r"""Return candidate programs for a task, best first, each with how it likely fails and why.
 
-    A text is the prompt of a task. `ranker` is a spec: `consensus`, `neural:FOLDER`, and those that run programs in a
-    sandbox, `examples` and `agreement`, which need `allow_execution`. Scores compare programs of one task only.
+    A text is the prompt of a task. `ranker` is a spec: `consensus`, `neural:FOLDER`, `chat:PROVIDER:MODEL` (which
+    spends no more than `budget`, as `5usd`), and those that run programs in a sandbox, `examples` and `agreement`,
+    which need `allow_execution`. Scores compare programs of one task only.
 
     >>> import assay
     >>> add, sub = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
@@ -72,10 +81,15 @@ def rank(
     """
     wanted = Task("task", task) if isinstance(task, str) else task
     given = _programs(programs, [wanted])
-    if not (allow_execution and executes(ranker)):
-        return best_first(ranker_of(ranker).rank(wanted, given), seed=seed)
-    with open_sandbox(workers=os.cpu_count() or 1) as opened:
-        return best_first(ranker_of(ranker, opened).rank(wanted, given), seed=seed)
+    with ExitStack() as stack:
+        runner = models = None
+        if allow_execution and executes(ranker):
+            runner = stack.enter_context(open_sandbox(workers=os.cpu_count() or 1))
+        if asks(ranker):
+            models = stack.enter_context(open_models(RankerChatOptions(budget), lambda _: None))
+        elif budget:
+            raise InputError("a budget is for rankers that ask a model: ranker='chat:PROVIDER:MODEL'")
+        return best_first(ranker_of(ranker, runner, models).rank(wanted, given), seed=seed)
 
 
 def _programs(programs: Programs, tasks: Sequence[Task]) -> list[Program]:

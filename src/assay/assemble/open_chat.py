@@ -42,6 +42,17 @@ def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate
     return chat
 
 
+def chat_name(spec: str) -> str:
+    """Return the name of the chat of a spec; nothing is opened, and no key is needed."""
+    from assay.llm.providers import PROVIDERS, endpoint
+
+    provider, _, argument = spec.partition(":")
+    if provider in PROVIDERS:
+        return endpoint(provider, argument).name
+    plugins.place("chat", provider)
+    return spec
+
+
 def open_batch_chat(  # noqa: PLR0913  # each is one thing
     spec: str, folder: Path, stack: ExitStack, *, budget: Budget | None = None, paid: float = 0.0, rate: str = ""
 ) -> BatchChat:

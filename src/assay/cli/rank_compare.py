@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assay.cli import options
 from assay.cli.command import PATH, argument, command, flag, form, option, shared, verbose
-from assay.cli.options import ClusterOptions, GateOptions
+from assay.cli.options import GateOptions
 from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
+from assay.cli.ranker_options import RankerOptions
 from assay.report.document import Report, as_json_text
 from assay.report.figure import Figure
 from assay.report.picture import write_picture
@@ -42,8 +42,7 @@ class RankCompareOptions:
     fresh: bool = flag("--fresh", help="Rank everything again; earlier orders are moved to FOLDER/runs.old.")
     all_pairs: bool = flag("--all-pairs", help="Test every two rankers, not only each against the unranked order.")
     gating: GateOptions = shared(GateOptions)
-    allow_execution: bool = options.allow_execution()
-    where: ClusterOptions = shared(ClusterOptions)
+    may: RankerOptions = shared(RankerOptions)
     form: str = form("text", "json")
     verbose: bool = verbose("Name every problem; show the traceback of an error.")
 
@@ -109,7 +108,10 @@ def _ranked(given: RankCompareOptions, plan: Matrix) -> list[tuple[RankingColumn
         raise InputError("two rankers of the matrix have the same spec: name each once")
     wanted, done = EvaluationOptions(plan.ks, seed=plan.seed), []
     with (
-        rankers_and_modules(specs, allowed=given.allow_execution, cluster=given.where.cluster) as (made, importable),
+        rankers_and_modules(specs, given.may) as (
+            made,
+            importable,
+        ),
         recorded(made, names, given.out, importable()) as kept,
         progress() as watch,
     ):

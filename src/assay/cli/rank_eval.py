@@ -9,13 +9,13 @@ import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, PATH, argument, command, form, option, shared, verbose
-from assay.cli.options import ClusterOptions
 from assay.cli.rank_parts import (
     labelled,
     rankers,
     tasks_of,
     tell,
 )
+from assay.cli.ranker_options import RankerOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,7 @@ class RankEvalOptions:
     specs: tuple[str, ...] = option(
         "--ranker", multiple=True, metavar="SPEC", help="A ranker to measure. Repeatable.  [default: consensus]"
     )
-    allow_execution: bool = options.allow_execution()
-    where: ClusterOptions = shared(ClusterOptions)
+    may: RankerOptions = shared(RankerOptions)
     ks: str = option("--k", default="1,5", metavar="K,…", help="The k of pass@k and exec@k.")
     sizes: str = option(
         "--pool", default="", metavar="N,…", help="Sizes of pools of samples.  [default: all samples of a task]"
@@ -75,7 +74,7 @@ def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
         examples = tuple(each for each in examples if each.task_id in kept)
     specs = given.specs or ("consensus",)
     with (
-        rankers(specs, allowed=given.allow_execution, cluster=given.where.cluster) as made,
+        rankers(specs, given.may) as made,
         progress() as watch,
     ):
         found = evaluate(known, examples, made, plan, report=watch)

@@ -12,8 +12,8 @@ import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, FILE, PATH, argument, command, form, option, shared, verbose
-from assay.cli.options import ClusterOptions
 from assay.cli.rank_parts import rankers, tasks_of, tell
+from assay.cli.ranker_options import RankerOptions
 
 if TYPE_CHECKING:
     from assay.types import Ranked, Task
@@ -31,8 +31,7 @@ class RankOrderOptions:
     samples: Path = argument(type=PATH)
     tasks: Path | None = options.tasks()
     spec: str = option("--ranker", default="consensus", metavar="SPEC", help="The ranker.")
-    allow_execution: bool = options.allow_execution()
-    where: ClusterOptions = shared(ClusterOptions)
+    may: RankerOptions = shared(RankerOptions)
     most: int | None = option(
         "--k", type=COUNT, metavar="K", help="Print only the K best programs of each task.  [default: all]"
     )
@@ -51,9 +50,10 @@ def order(given: RankOrderOptions) -> None:
     """Order the programs of each task by how likely each is right, and say what is wrong with the others.
 
     SAMPLES has one JSON object a line: a program (code, solution, or completion with its prompt), and the task_id where
-    there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus, neural:FOLDER, and
-    those that run programs and need --allow-execution: examples and agreement. With A+B the second decides between
-    programs that the first holds equal. Scores compare programs of one task only.
+    there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus, neural:FOLDER,
+    chat:PROVIDER:MODEL (a language model judges the best 20 of consensus), and those that run programs and need
+    --allow-execution: examples and agreement. With A+B the second decides between programs that the first holds equal.
+    Scores compare programs of one task only.
 
     Text shows five programs a task where there are several tasks; FILE, JSON and JSON lines have all of them.
 
@@ -70,7 +70,7 @@ def order(given: RankOrderOptions) -> None:
     groups = list(pools)
     found: list[tuple[Task, list[Ranked]]] = []
     with (
-        rankers([given.spec], allowed=given.allow_execution, cluster=given.where.cluster) as (ranker,),
+        rankers([given.spec], given.may) as (ranker,),
         progress() as watch,
     ):
         for task, programs in groups:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.cage.cage_pool import ProgramRunner
+    from assay.cli.ranker_options import AskingOptions, RankerOptions
     from assay.protocols import Ranker
+    from assay.rank.asking.model_ranker import RankingModels
     from assay.rank.dataset.examples import Dataset
-    from assay.settings import ClusterSettings
     from assay.types import Problem, Task
 
 _TOLD = 5
@@ -28,15 +30,15 @@ def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
 
 
 @contextmanager
-def rankers(specs: Sequence[str], *, allowed: bool, cluster: ClusterSettings | None = None) -> Iterator[list[Ranker]]:
+def rankers(specs: Sequence[str], may: RankerOptions) -> Iterator[list[Ranker]]:
     """Give the rankers of some specs; a sandbox is open, here or on a cluster, where one runs programs and may."""
-    with rankers_and_modules(specs, allowed=allowed, cluster=cluster) as (made, _):
+    with rankers_and_modules(specs, may) as (made, _):
         yield made
 
 
 @contextmanager
 def rankers_and_modules(
-    specs: Sequence[str], *, allowed: bool, cluster: ClusterSettings | None = None
+    specs: Sequence[str], may: RankerOptions
 ) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
     """Give rankers likewise, and what says what programs can import where they run."""
     from assay.assemble.open_runner import open_runner
@@ -45,13 +47,44 @@ def rankers_and_modules(
     from assay.programs.modules.importable import importable
     from assay.rank.specs import executes, ranker_of
 
-    if not allowed or not any(map(executes, specs)):
-        if cluster:
-            raise InputError("--on is for rankers that run programs: --ranker examples or agreement, --allow-execution")
-        yield [ranker_of(spec) for spec in specs], tuple
+    cluster, runs = may.where.cluster, may.allow_execution and any(map(executes, specs))
+    if cluster and not runs:
+        raise InputError("--on is for rankers that run programs: --ranker examples or agreement, --allow-execution")
+    with ExitStack() as stack:
+        models = stack.enter_context(_models(specs, may.asking))
+        if not runs:
+            yield _distinct([ranker_of(spec, None, models) for spec in specs]), tuple
+            return
+        runner: ProgramRunner = stack.enter_context(open_runner(say, cluster))
+        yield _distinct([ranker_of(spec, runner, models) for spec in specs]), partial(importable, runner)
+
+
+def _distinct(made: list[Ranker]) -> list[Ranker]:
+    """Return rankers, no two of them the same however they are written."""
+    from assay.errors import InputError
+
+    names = [ranker.name for ranker in made]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two of the rankers are the same, '{twice}': name each once")
+    return made
+
+
+@contextmanager
+def _models(specs: Sequence[str], asking: AskingOptions) -> Iterator[RankingModels | None]:
+    """Give what opens models, if a ranker asks one."""
+    from assay.assemble.open_rankers import open_models
+    from assay.cli.workspaces import say
+    from assay.errors import InputError
+    from assay.rank.specs import asks
+
+    if any(map(asks, specs)):
+        with open_models(asking.chat_options(), say) as models:
+            yield models
         return
-    with open_runner(say, cluster) as runner:
-        yield [ranker_of(spec, runner) for spec in specs], partial(importable, runner)
+    if asking.first_given:
+        raise InputError(f"{asking.first_given} is for rankers that ask a model: --ranker chat:PROVIDER:MODEL")
+    yield None
 
 
 def labelled(

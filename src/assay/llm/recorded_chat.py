@@ -33,7 +33,8 @@ class ReplayedChat:
     def reply(self, prompt: Prompt) -> Reply:
         """Raise, for a reply that is not recorded cannot be had."""
         raise EndpointFailed(
-            f"no reply to this prompt '{prompt.name}' of {self.name} is recorded: who is asked, or what, differs"
+            f"no reply of {self.name} to this prompt '{prompt.name}' is recorded: what is asked, or who, differs from "
+            "then; a run that is no replay asks"
         )
 
 

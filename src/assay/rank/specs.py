@@ -1,28 +1,36 @@
 """A spec string to the ranker it names: `consensus`, `neural:PATH`, or `examples+consensus`, where the first decides.
 
 Rankers that run programs are handed a sandbox and are made only where there is one: running is for the user to allow.
+Those that ask a model are handed what opens it, likewise.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.errors import InputError
 from assay.protocols import Ranker
+from assay.rank.asking.model_spec import model_spec
 
 if TYPE_CHECKING:
     from assay.cage.cage_pool import ProgramRunner
+    from assay.rank.asking.model_ranker import RankingModels
 
 EXECUTING = frozenset({"examples", "agreement"})
 """Rankers that run programs."""
+ASKING = frozenset({"chat"})
+"""Rankers that ask a language model."""
 
 
-def ranker_of(spec: str = "consensus", runner: ProgramRunner | None = None) -> Ranker:
-    """Return the ranker of a spec; those that run programs need a sandbox, which is the user's to allow."""
+def ranker_of(
+    spec: str = "consensus", runner: ProgramRunner | None = None, models: RankingModels | None = None
+) -> Ranker:
+    """Return the ranker of a spec; those that run programs need a sandbox, those that ask a model what opens it."""
     parts = parts_of(spec)
-    rankers = [_one(part, runner) for part in parts]
+    rankers = [_one(part, runner, models) for part in parts]
     if len(rankers) == 1:
         return rankers[0]
     from assay.rank.combined_ranker import CombinedRanker
@@ -43,11 +51,30 @@ def parts_of(spec: str) -> list[str]:
 
 def executes(spec: str) -> bool:
     """Say whether a ranker of this spec runs programs."""
-    return not EXECUTING.isdisjoint(part.partition(":")[0] for part in parts_of(spec))
+    return not EXECUTING.isdisjoint(_names(spec))
 
 
-def _one(spec: str, runner: ProgramRunner | None) -> Ranker:
+def asks(spec: str) -> bool:
+    """Say whether a ranker of this spec asks a language model."""
+    return not ASKING.isdisjoint(_names(spec))
+
+
+def _names(spec: str) -> Iterator[str]:
+    """Yield the names of all rankers that have a part in one, those whose order a model starts from, too."""
+    for part in parts_of(spec):
+        name, _, argument = part.partition(":")
+        yield name
+        if name in ASKING:
+            yield from _names(model_spec(argument)[1].first)
+
+
+def _one(spec: str, runner: ProgramRunner | None, models: RankingModels | None) -> Ranker:
     name, colon, argument = spec.partition(":")
+    if name in ASKING:
+        if models is None:
+            raise InputError(f"the ranker '{name}' asks a model, and here none can be asked: take consensus")
+        made: Ranker = plugins.find("ranker", name)(argument, models, lambda first: ranker_of(first, runner, models))
+        return made
     if name not in EXECUTING:
         ranker: Ranker = plugins.make("ranker", spec)
         return ranker

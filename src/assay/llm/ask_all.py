@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 from assay.errors import NoAnswer
 from assay.protocols import Chat
+from assay.runs.in_flight import in_flight
 from assay.types import Prompt, Reply
 
 
@@ -15,18 +16,13 @@ def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | No
 
     What ends all asking, as a budget that is spent, is raised after the calls under way have ended.
     """
-    if most == 1 or len(prompts) < 2:
-        return [_reply(chat, prompt) for prompt in prompts]
-    threads = ThreadPoolExecutor(min(most, len(prompts)), "ask")
-    try:
-        asked = [threads.submit(_reply, chat, prompt) for prompt in prompts]
-        return [each.result() for each in asked]
-    finally:
-        threads.shutdown(cancel_futures=True)
 
+    def ask(place: int) -> tuple[int, Reply | None]:
+        try:
+            return place, chat.reply(prompts[place])
+        except NoAnswer:
+            return place, None
 
-def _reply(chat: Chat, prompt: Prompt) -> Reply | None:
-    try:
-        return chat.reply(prompt)
-    except NoAnswer:
-        return None
+    with closing(in_flight(ask, range(len(prompts)), most)) as ends:
+        told = dict(end.result() for end in ends)
+    return [told[place] for place in range(len(prompts))]

@@ -1,0 +1,199 @@
+"""`assay rank` with a model behind a server: asked within a budget, recorded, resumed and told again."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from endpoint_server import VARIABLES, Play, serving
+
+pytest.importorskip("httpx", reason="the api extra is not installed")
+
+PROMPT = "Write f(x), which returns x plus 3."
+TESTS = [{"args": [1], "expected": 4}]
+TASKS = [{"id": name, "prompt": PROMPT, "entry_point": "f", "tests": TESTS} for name in ("a", "b")]
+SPEC = "chat:openai:m"
+
+
+class Judge:
+    """Knows which program is right, and breaks down after so many questions."""
+
+    def __init__(self) -> None:
+        self.answers = 10**9
+        self.asked: list[str] = []
+        self.usage = (100, 10)
+
+    def __call__(self, question: dict) -> Play:
+        text = question["messages"][1]["content"]
+        if len(self.asked) >= self.answers:
+            return Play(status=401, body=b'{"error": "no credit"}')
+        self.asked.append(text)
+        numbers = re.findall(r"return x \+ (\d+)", text)
+        if len(numbers) == 1:
+            right = numbers == ["3"]
+            value = {"reason": "r", "fault": "correct" if right else "IntSmallError", "right": 90 if right else 5}
+            return Play(value, usage=self.usage)
+        return Play(
+            {"reason": "r", "better": {"3": "first"}.get(numbers[0], "second" if "3" in numbers else "neither")}
+        )
+
+
+@pytest.fixture
+def judge(monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    answer = Judge()
+    with serving(answer) as server:
+        monkeypatch.setenv("ASSAY_API_BASE", server.base)
+        monkeypatch.setenv("ASSAY_API_KEY", "sk-secret-of-mine")
+        yield answer, server
+
+
+@pytest.fixture
+def samples(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    rows = [
+        {"task_id": task["id"], "id": f"{task['id']}{n}", "code": f"def f(x):\n    return x + {n}\n"}
+        for task in TASKS
+        for n in (1, 2, 3, 4, 5)
+    ]
+    outcomes = [
+        {
+            "task_id": row["task_id"],
+            "program_id": row["id"],
+            "n": 1,
+            "fault": "correct" if row["id"].endswith("3") else "IntSmallError",
+            "line": -1,
+        }
+        for row in rows
+    ]
+    for name, lines in (("s.jsonl", rows), ("t.jsonl", TASKS), ("o.jsonl", outcomes)):
+        (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path / "s.jsonl"
+
+
+def first_of(out: str) -> list[str]:
+    return [row["id"] for row in map(json.loads, out.splitlines()) if row["rank"] == 1]
+
+
+@pytest.mark.parametrize(("options", "asked"), [("", 5), ("?votes=2", 10), ("?way=pairwise&top=4", 12)])
+def test_the_model_decides_and_a_replay_says_the_same_without_it(assay, judge, samples, options, asked):
+    answer, server = judge
+    said = ("rank", samples, "--tasks", "t.jsonl", "--ranker", SPEC + options, "--format", "jsonl", "--k", "1")
+    ran = assay(*said)
+    assert ran.status == 0, ran.err
+    assert first_of(ran.out) == ["a3", "b3"]
+    assert len(answer.asked) == asked  # both tasks have the same programs: nobody is asked the same twice
+    assert "sk-secret-of-mine" not in ran.out + ran.err + Path("rank-records.jsonl").read_text()
+    assert server.keys[0] == "Bearer sk-secret-of-mine"
+    answer.answers = 0
+    again = assay(*said)
+    replayed = assay(*said, "--replay")
+    assert ran.out == again.out == replayed.out
+    assert f"{2 * asked} of these from the records; 0 tokens" in replayed.err
+
+
+def test_a_run_that_broke_goes_on_where_it_was(assay, judge, samples):
+    answer, _ = judge
+    answer.answers = 3
+    said = (
+        "rank",
+        samples,
+        "--tasks",
+        "t.jsonl",
+        "--ranker",
+        SPEC,
+        "--in-flight",
+        "1",
+        "--format",
+        "jsonl",
+        "--no-cache",
+    )
+    broken = assay(*said)
+    assert broken.status == 2
+    assert broken.err.splitlines()[-1].startswith("assay: ")
+    assert "refused with HTTP 401" in broken.err
+    answer.answers = 100
+    assert assay(*said).status == 0
+    assert len(answer.asked) == len(set(answer.asked)) == 5
+
+
+def test_a_budget_ends_it_and_counts_what_was_spent_before(assay, judge, samples):
+    answer, _ = judge
+    answer.usage = (4000, 10)
+    spec = f"{SPEC}?usd_in=1000&usd_out=1000&max_tokens=10"
+    said = ("rank", samples, "--tasks", "t.jsonl", "--ranker", spec, "--in-flight", "1", "--no-cache")
+    asked = []
+    for budget, status in (("20usd", 2), ("20usd", 2), ("80usd", 0)):
+        ran = assay(*said, "--budget", budget)
+        assert ran.status == status, ran.err
+        assert ("the budget is spent" in ran.err) == bool(status)
+        asked.append(len(answer.asked))
+    assert 0 < asked[0] == asked[1] < asked[2] == 5
+
+
+def test_eval_and_compare_ask_what_order_did_not(assay, judge, samples, tmp_path):
+    answer, _ = judge
+    ran = assay("rank", "eval", samples, "o.jsonl", "--tasks", "t.jsonl", "--ranker", "consensus", "--ranker", SPEC)
+    assert ran.status == 0, ran.err
+    assert len(answer.asked) == 5
+    row = next(line for line in ran.out.splitlines() if line.strip().startswith("chat:openai:m"))
+    assert "1.000" in row
+    (tmp_path / "m.toml").write_text(
+        'k = [1]\n[sets.s]\nsamples = "s.jsonl"\noutcomes = "o.jsonl"\ntasks = "t.jsonl"\n'
+        f'[rankers.model]\nspec = "{SPEC}"\n[rankers.twice]\nspec = "{SPEC}?way=pairwise&first={SPEC}"\n'
+    )
+    ran = assay("rank", "compare", "m.toml", "--out", "out", "--fail-under", "model:pass@1=1")
+    assert ran.status == 0, ran.err
+    assert len(answer.asked) == 5 + 20
+    again = assay("rank", "compare", "m.toml", "--out", "out")
+    assert again.status == 0
+    assert len(answer.asked) == 5 + 20
+
+
+@pytest.mark.usefixtures("judge", "samples")
+def test_python_asks_too():
+    import assay
+
+    programs = [f"def f(x):\n    return x + {n}\n" for n in (1, 2, 3)]
+    best = assay.rank(PROMPT, programs, ranker=SPEC)[0]
+    assert (best.program.source, best.fault) == (programs[2], assay.Fault.CORRECT)
+    with pytest.raises(assay.InputError, match="a budget is for rankers that ask a model"):
+        assay.rank(PROMPT, programs, budget="5usd")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--budget", "5usd"), "--budget is for rankers that ask a model: --ranker chat:PROVIDER:MODEL"),
+        (("--replay",), "--replay is for rankers that ask a model"),
+        (("--ranker", SPEC, "--replay"), "no such file: 'rank-records.jsonl'; the same command without --replay"),
+        (("--ranker", SPEC, "--replay", "--budget", "1usd"), "--replay asks no model: leave --budget"),
+        (("--ranker", "chat:batch:openai:m"), "answers in batches"),
+        (("--ranker", "chat:opnai:m"), "unknown chat 'opnai'; did you mean 'openai'"),
+        (("--ranker", f"{SPEC}?way=x"), "unknown way 'x'"),
+    ],
+)
+@pytest.mark.usefixtures("judge")
+def test_what_cannot_be_done_is_said_in_a_line(assay, samples, options, why):
+    ran = assay("rank", samples, "--tasks", "t.jsonl", *options)
+    assert ran.status == 2
+    assert why in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("judge")
+def test_samples_without_a_prompt_are_an_error_and_one_writer_is_enough(assay, samples):
+    ran = assay("rank", samples, "--ranker", SPEC)
+    assert ran.status == 2
+    assert "a: a model cannot judge programs for a task without its text; give --tasks FILE" in ran.err
+    from assay.runs.record import sole_writer
+
+    with sole_writer(Path("rank-records.jsonl")):
+        ran = assay("rank", samples, "--tasks", "t.jsonl", "--ranker", SPEC)
+    assert "another run writes to rank-records.jsonl" in ran.err
+    assert "--records" in ran.err
