@@ -22,6 +22,7 @@ from assay.cli.main import assay as top
 from assay.cli.reference import pages
 from assay.encode.card import card
 from assay.encode.static import default_static
+from assay.rank.neural.neural_settings import RECIPES, NeuralSettings
 from assay.search.ranking import PARTS
 from assay.settings import Settings
 
@@ -163,6 +164,25 @@ def test_the_settings_that_are_documented_are_all_there_are():
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     (documented,) = (match[3] for match in BLOCK.finditer(page) if match[1] == "toml")
     assert tomllib.loads(documented) == asdict(Settings())
+
+
+def test_every_setting_of_a_neural_ranker_is_documented_with_its_default_and_its_value_in_the_paper():
+    page = (ROOT / "docs" / "ranking.md").read_text(encoding="utf-8")
+    section = page.partition("`--set KEY=VALUE`")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|([^|]*)\|", section, re.MULTILINE)
+    told = {name: (default.strip(), paper.strip()) for name, default, paper in rows}
+    defaults, paper = asdict(NeuralSettings()), RECIPES["paper"]
+    assert told.keys() == defaults.keys() - {"base", "task"}
+    assert {name: _as_told(value) for name, value in defaults.items() if name in told} == {
+        name: default for name, (default, _) in told.items()
+    }
+    assert {name: _as_told(value) for name, value in paper.items()} == {
+        name: at for name, (_, at) in told.items() if at
+    }
+
+
+def _as_told(value: object) -> str:
+    return "1e-4" if value == 1e-4 else json.dumps(value).strip('"')
 
 
 def test_every_part_of_a_score_is_documented_in_order():

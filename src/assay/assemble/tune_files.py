@@ -46,7 +46,8 @@ def tune_encoder(
     if not plan.base.startswith("hf:"):
         raise InputError(f"--base is '{plan.base}'; wanted hf: and a folder or a name on the hub")
     with extra_of("train encoder --base"):
-        from assay.encode.tune_encoder import begin_run, is_main_process, only_writer, remove_checkpoints, tune
+        from assay.encode.process_group import is_main_process
+        from assay.encode.tune_encoder import begin_run, only_writer, remove_checkpoints, tune
     folder, base = plan.folder, plan.base.removeprefix("hf:")
     first = is_main_process()
     if plan.fresh and first:

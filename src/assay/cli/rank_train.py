@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.command import PATH, argument, command, flag, option, verbose
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError, MissingExtra, printable
+from assay.types import Problem
 
 if TYPE_CHECKING:
     from assay.rank.dataset.examples import Example
@@ -26,7 +27,10 @@ class RankTrainOptions:
     out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the ranker goes.")
     base: str = option("--base", default="microsoft/codebert-base", metavar="MODEL", help="The model to start from.")
     task: str = option(
-        "--task", default="T", type=click.Choice(["B", "T", "I", "E", "E+L"]), help="What it learns to predict."
+        "--task", default="T", type=click.Choice(["B", "T", "I", "E", "E+L", "M"]), help="What it learns to predict."
+    )
+    recipe: str = option(
+        "--recipe", default="default", type=click.Choice(["default", "paper"]), help="The settings that --set changes."
     )
     changes: tuple[str, ...] = option(
         "--set", multiple=True, metavar="KEY=VALUE", help="Change one setting. Repeatable."
@@ -41,25 +45,59 @@ class RankTrainOptions:
 def train(given: RankTrainOptions) -> None:
     """Train a neural ranker: a transformer that reads a task and a program, and predicts how the program fails.
 
-    DATA are files that 'assay rank data' wrote, with rows to learn from and rows to validate on. MODEL is any encoder
-    or decoder, by its name on the hub or its folder. The tasks are those of the paper: B is right or wrong, T tells
-    wrong answers from errors, I and E tell the kinds of wrong answers and of errors, E+L also tells the line.
+    DATA are files that 'assay rank data' wrote, with rows to learn from and rows to validate on. They are read line by
+    line, and FOLDER holds their tokens while it learns. MODEL is any encoder or decoder, by its name on the hub or its
+    folder. The tasks are those of the paper: B is right or wrong, T tells wrong answers from errors, I and E tell the
+    kinds of wrong answers and of errors, E+L also tells the line; M tells errors by what their message says.
+
+    --recipe paper trains as the paper does; the default also weighs tasks alike and stops when nothing gets better. The
+    settings are in docs/ranking.md. For several processes, a GPU each: accelerate launch -m assay rank train ...
 
     Use it with --ranker neural:FOLDER. Beside the ranker, FOLDER has the figures of each step in log.jsonl.
     """
-    from assay.rank.neural.neural_settings import NeuralSettings
+    from assay.rank.neural.neural_settings import RECIPES, NeuralSettings
     from assay.settings import changed
 
     if given.int8 and not given.onnx:
         raise InputError("--int8 is about model.onnx; add --onnx")
-    settings = changed(NeuralSettings(base=given.base, task=given.task), given.changes)
+    base = given.base.removeprefix("hf:")
+    settings = changed(NeuralSettings(base=base, task=given.task, **RECIPES[given.recipe]), given.changes)
+    digest = _check_inputs(given.files, settings.base)
     run, write_onnx = _parts(onnx=given.onnx)
-    examples = list(_examples(given.files))
-    found = run(examples, given.out, settings, lambda line: click.echo(line, err=True), resume=given.resume)
+    found = run(_examples(given.files), given.out, settings, _say, resume=given.resume, data=digest)
+    if not _is_main_process():  # another of several speaks
+        return
     click.echo("held out: " + ", ".join(f"{name} {value:.3f}" for name, value in found.items()))
     if given.onnx:
         click.echo(f"model.onnx: at most {write_onnx(given.out, int8=given.int8):.1e} off from torch")
     click.echo(f"written to {given.out}; use it with --ranker neural:{given.out}")
+
+
+def _check_inputs(files: Sequence[Path], base: str) -> str:
+    """Return a hash of the data; what is not there is told before a library of seconds is loaded."""
+    from assay.rank.dataset.dataset_formats import digest_of
+
+    digest = digest_of(files)
+    try:
+        from assay.encode.model_hub import check_is_there
+    except ModuleNotFoundError as error:
+        raise _missing(error) from error
+    check_is_there(base)
+    return digest
+
+
+def _is_main_process() -> bool:
+    from assay.encode.process_group import is_main_process
+
+    return is_main_process()
+
+
+def _say(line: str) -> None:
+    click.echo(printable(line), err=True)
+
+
+def _missing(error: ModuleNotFoundError) -> MissingExtra:
+    return MissingExtra("training a ranker", error.name or "torch", "train")
 
 
 def _parts(*, onnx: bool) -> tuple[Any, Any]:
@@ -67,7 +105,7 @@ def _parts(*, onnx: bool) -> tuple[Any, Any]:
     try:
         from assay.rank.neural.train_neural import train as run
     except ModuleNotFoundError as error:
-        raise MissingExtra("training a ranker", error.name or "torch", "train") from error
+        raise _missing(error) from error
     if not onnx:
         return run, None
     from assay.rank.neural.export_ranker import export
@@ -75,14 +113,14 @@ def _parts(*, onnx: bool) -> tuple[Any, Any]:
     return run, export
 
 
-def _examples(files: tuple[Path, ...]) -> Iterator[Example]:
+def _examples(files: Sequence[Path]) -> Iterator[Example]:
     """Yield the rows of all files; those that cannot be used are told."""
-    from assay.rank.dataset.dataset_formats import read
+    from assay.rank.dataset.dataset_formats import stream
 
     for file in files:
-        dataset = read(file)
-        for problem in dataset.problems[:_TOLD]:
-            click.echo(f"assay: {problem}", err=True)
-        if len(dataset.problems) > _TOLD:
-            click.echo(f"assay: {file}: {len(dataset.problems) - _TOLD:,} more rows left out", err=True)
-        yield from dataset.examples
+        problems = list[Problem]()
+        yield from stream(file, problems)
+        for problem in problems[:_TOLD]:
+            _say(f"assay: {problem}")
+        if len(problems) > _TOLD:
+            _say(f"assay: {file}: {len(problems) - _TOLD:,} more rows left out")

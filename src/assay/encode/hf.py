@@ -16,15 +16,15 @@ import numpy as np
 import torch
 
 from assay.encode.model_hub import find_file, hub_options, is_local, opening
-from assay.encode.model_options import ModelOptions, split_model
+from assay.encode.model_options import split_model
 from assay.encode.pooled_model import PooledModel
 from assay.encode.recipes import Recipe, recipe_of, spec_of
+from assay.encode.torch_device import device_of, precision_of
 from assay.encode.vectors import unit
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Role, Vectors
 
 _BATCH, _BATCH_ON_GPU = 64, 256
-_PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 class _Runner(Protocol):
@@ -48,7 +48,7 @@ class HfEncoder:
         self.recipe = recipe_of(plain, options, find)
         self.name = spec_of(plain, self.recipe, options, find)
         options = replace(options, **forced)
-        device = device_of(options, given)
+        device = device_of(options, f"hf:{given}")
         self._batch = options.batch or (_BATCH if device == "cpu" else _BATCH_ON_GPU)
         runner = _Library if self.recipe.pooling == "library" else PooledModel
         with opening(plain):
@@ -76,27 +76,6 @@ class HfEncoder:
             places = shortest_first[start : start + self._batch]
             vectors[places] = self.runner.run([prefix + texts[place] for place in places], role)
         return unit(vectors)
-
-
-def device_of(options: ModelOptions, model: str) -> str:
-    """Return where a model runs: where it was asked to, else on a GPU if there is one."""
-    try:
-        wanted = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        if options.device:
-            torch.empty(1, device=wanted)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        has = f"{torch.cuda.device_count()} GPUs" if torch.cuda.is_available() else "no GPU"
-        raise InputError(
-            f"option 'device' of hf:{model} is '{options.device}', and torch {torch.__version__} finds {has} here; "
-            "wanted cpu, cuda or cuda:N"
-        ) from error
-    return str(wanted)
-
-
-def precision_of(options: ModelOptions, device: str) -> torch.dtype:
-    """Return in which numbers a model computes: as asked, else bfloat16 on a GPU that has it."""
-    on_gpu = device.startswith("cuda") and torch.cuda.is_bf16_supported()
-    return _PRECISIONS[options.dtype or ("bf16" if on_gpu else "fp32")]
 
 
 class _Library:

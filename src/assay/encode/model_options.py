@@ -39,24 +39,25 @@ class ModelOptions:
         return "&".join(f"{name}={given[name]}" for name in _CHANGE_VECTORS if given[name])
 
 
-def split_model(spec: str, known: Sequence[str] = ()) -> tuple[str, ModelOptions]:
-    """Return the model and the options of a spec `MODEL?key=value&key=value`, of those that are known there."""
-    known = known or [field.name for field in fields(ModelOptions)]
+def split_model(spec: str, known: Sequence[str] = (), kind: str = "hf") -> tuple[str, ModelOptions]:
+    """Return the model and the options of a spec `MODEL?key=value&key=value`, of those that are known to its kind."""
     model, question, asked = spec.partition("?")
+    called = f"{kind}:{model}"
+    known = known or [field.name for field in fields(ModelOptions)]
     values: dict[str, str] = {}
     for one in asked.split("&") if question else ():
         key, _, value = one.partition("=")
         if key not in known:
-            raise InputError(f"unknown option '{one}' of hf:{model}; {nearest(key, known)}")
+            raise InputError(f"unknown option '{one}' of {called}; {nearest(key, known)}")
         if not value or key in values:
-            raise InputError(f"option '{key}' of hf:{model} {'is given twice' if key in values else 'has no value'}")
+            raise InputError(f"option '{key}' of {called} {'is given twice' if key in values else 'has no value'}")
         values[key] = value
     return model, ModelOptions(
-        pooling=_one_of(values, "pooling", POOLINGS, model),
+        pooling=_one_of(values, "pooling", POOLINGS, called),
         device=values.get("device", ""),
-        dtype=cast(Precision, _one_of(values, "dtype", PRECISIONS, model)),
-        batch=_count(values, "batch", model),
-        length=_count(values, "length", model),
+        dtype=cast(Precision, _one_of(values, "dtype", PRECISIONS, called)),
+        batch=_count(values, "batch", called),
+        length=_count(values, "length", called),
     )
 
 
@@ -68,7 +69,7 @@ def is_path(model: str) -> bool:
 def _one_of(values: dict[str, str], name: str, known: tuple[str, ...], model: str) -> str:
     value = values.get(name, "")
     if value and value not in known:
-        raise InputError(f"option '{name}' of hf:{model} is '{value}'; wanted {', '.join(known[:-1])} or {known[-1]}")
+        raise InputError(f"option '{name}' of {model} is '{value}'; wanted {', '.join(known[:-1])} or {known[-1]}")
     return value
 
 
@@ -77,5 +78,5 @@ def _count(values: dict[str, str], name: str, model: str) -> int:
     if not value:
         return 0
     if not (value.isascii() and value.isdecimal()) or not 1 <= int(value) <= _LONGEST:
-        raise InputError(f"option '{name}' of hf:{model} is '{value}'; wanted a whole number from 1 to {_LONGEST:,}")
+        raise InputError(f"option '{name}' of {model} is '{value}'; wanted a whole number from 1 to {_LONGEST:,}")
     return int(value)

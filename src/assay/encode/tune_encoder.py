@@ -6,7 +6,6 @@ which stand in the folder from the start: a run that was killed goes on, and one
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -16,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from accelerate import PartialState
 from numpy.typing import NDArray
 
 from assay.encode.hf import HfEncoder
+from assay.encode.process_group import is_main_process, training_device
 from assay.encode.split_queries import QueryParts, code_of, split_by_query
 from assay.encode.training_pairs import TrainingPair
 from assay.encode.tune_examples import examples_of
@@ -90,7 +89,7 @@ def tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: TuneS
     say(_parts_line(parts))
 
     # --- base
-    encoder = HfEncoder(base, device=str(PartialState().device), dtype="fp32")
+    encoder = HfEncoder(base, device=str(training_device()), dtype="fp32")
     examples = examples_of(parts.learned, encoder.recipe, settings)
     counts = {name: len(rows) for name, rows in examples.named().items()}
     say(f"examples: {', '.join(f'{count:,} {_KINDS[name]}' for name, count in counts.items())}")
@@ -128,12 +127,6 @@ def reciprocal_ranks(encoder: HfEncoder, pairs: Sequence[TrainingPair]) -> Value
         scores = encoder.encode(list(right), "query") @ encoder.encode(list(codes.values()), "code").T
     ranks = [float((row >= row[places].max()).sum()) for row, places in zip(scores, right.values(), strict=True)]
     return 1.0 / np.array(ranks)
-
-
-def is_main_process() -> bool:
-    """Say whether this process is the one that writes, of those that train together."""
-    on_processors = "LOCAL_RANK" in os.environ and not torch.cuda.is_available()
-    return bool(PartialState(cpu=on_processors).is_main_process)  # the first call decides for all
 
 
 @contextmanager

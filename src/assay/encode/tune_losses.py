@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from accelerate import PartialState
 from sentence_transformers import SentenceTransformer
 
 try:
@@ -22,6 +21,7 @@ except ModuleNotFoundError:  # where they stood before version 6
         MultipleNegativesRankingLoss,
     )
 
+from assay.encode.process_group import process_count
 from assay.encode.tune_settings import TuneSettings
 
 
@@ -33,7 +33,7 @@ def losses_of(
     Devices see each other's texts only where all have the same kind at a time: else each would wait for the others.
     """
     scale = 1 / settings.temperature
-    gathers = PartialState().num_processes > 1 and len(rows) == 1 and "graded" not in rows
+    gathers = process_count() > 1 and len(rows) == 1 and "graded" not in rows
     together: dict[str, Any] = {"scale": scale, "gather_across_devices": gathers}
     ranked: torch.nn.Module
     if settings.batch > settings.at_once:

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import PartialState
 from datasets import Dataset, DatasetDict
 from datasets.utils.logging import disable_progress_bar
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from torch.utils.data import BatchSampler
 from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
 
+from assay.encode.process_group import process_count, training_device
 from assay.encode.tune_examples import TuneExamples
 from assay.encode.tune_losses import losses_of
 from assay.encode.tune_network import read_weights, write_weights
@@ -140,11 +140,11 @@ def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTran
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch,
         gradient_accumulation_steps=settings.accumulate,
-        dataloader_drop_last=_devices() > 1,  # devices exchange batches of one size
+        dataloader_drop_last=process_count() > 1,  # devices exchange batches of one size
         learning_rate=settings.rate,
         warmup_steps=math.ceil(settings.warm * steps),
         weight_decay=settings.decay,
-        use_cpu=PartialState().device.type == "cpu",
+        use_cpu=training_device().type == "cpu",
         bf16=settings.bf16 == "yes" or (settings.bf16 == "auto" and on_gpu),
         eval_strategy="steps",
         eval_steps=between,
@@ -168,14 +168,10 @@ def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTran
 
 def _steps(rows: Mapping[str, list[Any]], settings: TuneSettings) -> int:
     """Return how many steps all epochs take."""
-    devices = _devices()
+    devices = process_count()
     rounded = math.ceil if devices == 1 else math.floor
     batches = sum(rounded(len(each) / settings.batch) for each in rows.values())
     return settings.epochs * math.ceil(rounded(batches / devices) / settings.accumulate)
-
-
-def _devices() -> int:
-    return int(PartialState().num_processes)
 
 
 def _early_stop(settings: TuneSettings) -> list[EarlyStoppingCallback]:

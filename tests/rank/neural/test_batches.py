@@ -129,7 +129,7 @@ def test_rows_are_padded_and_newlines_marked() -> None:
     assert batch.mask.sum(1).tolist() == [len(row.ids) for row in rows]
     assert batch.newlines.sum(1).tolist() == [4, 3]
     assert batch.segments[0].tolist() == [0] * 3 + [1] * (len(rows[0].ids) - 3)
-    assert list(by_length(rows, 1)) == [[1], [0]]
+    assert list(by_length([len(row.ids) for row in rows], 1)) == [[1], [0]]
     assert padded([], 0).ids.shape == (0, 0)
 
 

@@ -8,7 +8,7 @@ import pytest
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.neural.example_weights import micro_batches, order, weights
-from assay.rank.neural.fault_classes import CLASSES, class_of, fault_of
+from assay.rank.neural.fault_classes import CLASSES, class_of, classes_of, fault_of, has_own_message
 from assay.rank.neural.neural_settings import NeuralSettings
 
 TASKS = np.array([0] * 6 + [1] * 2)
@@ -56,10 +56,45 @@ def test_a_batch_is_cut_into_parts_of_like_length() -> None:
 
 
 def test_classes_are_those_of_the_paper() -> None:
-    assert {task: len(classes) for task, classes in CLASSES.items()} == {"B": 2, "T": 3, "I": 11, "E": 12, "E+L": 12}
+    assert {task: len(classes) for task, classes in CLASSES.items()} == {
+        "B": 2,
+        "T": 3,
+        "I": 11,
+        "E": 12,
+        "E+L": 12,
+        "M": 12,
+    }
     assert {classes[0] for classes in CLASSES.values()} == {"correct"}
     assert class_of("T", Fault.KEY_ERROR) == CLASSES["T"].index("execution error")
     assert (fault_of("KeyError"), fault_of("wrong"), fault_of("intent error")) == (Fault.KEY_ERROR, None, None)
+
+
+def test_frequent_messages_are_classes_after_those_of_their_errors() -> None:
+    shapes = {"NameError: name '…' is not defined": 30, "IndexError: list index out of range": 40, "KeyError: N": 2}
+    classes = classes_of("M", shapes, least=3, most=9)
+    assert classes[:12] == CLASSES["E"]
+    assert classes[12:] == ("IndexError: list index out of range", "NameError: name '…' is not defined")
+    assert classes_of("M", shapes, least=1, most=1)[12:] == ("IndexError: list index out of range",)
+    assert classes_of("E", shapes, least=1, most=9) == CLASSES["E"]
+    assert class_of("M", Fault.INDEX_ERROR, "IndexError: list index out of range", classes) == 12
+    assert class_of("M", Fault.KEY_ERROR, "KeyError: N", classes) == CLASSES["E"].index("KeyError")
+    assert [fault_of(name) for name in classes[12:]] == [Fault.INDEX_ERROR, Fault.NAME_ERROR]
+
+
+@pytest.mark.parametrize(
+    ("fault", "shape", "own"),
+    [
+        (Fault.SYNTAX_ERROR, "IndentationError: unexpected indent", True),
+        (Fault.EXECUTION_OTHER, "AssertionError", True),
+        (Fault.EXECUTION_OTHER, "TooManyCards: N", True),
+        (Fault.EXECUTION_OTHER, "no module nltk: nltk brings it", False),
+        (Fault.FUNCTION_NOT_FOUND, "NameError: name '…' is not defined", False),
+        (Fault.TIMEOUT, "stopped: took more processor time than it may", False),
+        (Fault.INT_SMALL_ERROR, "TypeError: x", False),
+    ],
+)
+def test_a_message_counts_where_it_is_of_the_fault(fault: Fault, shape: str, *, own: bool) -> None:
+    assert has_own_message(fault, shape) == own
 
 
 @pytest.mark.parametrize(
@@ -68,6 +103,9 @@ def test_classes_are_those_of_the_paper() -> None:
         ({"task": "X"}, "wanted one of B, T, I, E"),
         ({"ranking": "best"}, "wanted one of none, pairwise"),
         ({"batch": 0}, "'batch' is 0; wanted 1 or more"),
+        ({"patience": -1}, "'patience' is -1; wanted 0 or more"),
+        ({"rate": 0.0}, "'rate' is 0.0; wanted more than 0"),
+        ({"line_head": "none"}, "'line_head' is 'none'; wanted one of mapped, vector"),
     ],
 )
 def test_settings_that_cannot_be_run_are_refused(change: dict[str, object], said: str) -> None:

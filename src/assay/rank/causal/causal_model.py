@@ -13,9 +13,9 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
-from assay.encode.hf import device_of, precision_of
 from assay.encode.model_hub import hub_options, is_local, opening
 from assay.encode.model_options import ModelOptions
+from assay.encode.torch_device import device_of, precision_of
 
 _WINDOW = 2048
 """Tokens, of a model that does not say how many it reads."""
@@ -31,7 +31,7 @@ class CausalModel:
         self.name = f"hf:{model}{'?' if name_part else ''}{name_part}"
         logging.disable_progress_bar()
         spread = options.device == AUTO
-        self.device = ("cuda" if torch.cuda.is_available() else "cpu") if spread else device_of(options, model)
+        self.device = ("cuda" if torch.cuda.is_available() else "cpu") if spread else device_of(options, f"hf:{model}")
         given: dict[str, Any] = {**hub_options(plain), **({"device_map": AUTO} if spread else {})}
         with opening(plain):
             self.tokenizer: Any = AutoTokenizer.from_pretrained(plain, **hub_options(plain))

@@ -6,6 +6,7 @@ A folder is CodeRanker's; a file holds our rows or CodeRanker's, in any form tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.io import files, rows
 from assay.io.fields import FieldError, Fields
+from assay.io.unpack import on_disk
 from assay.programs.samples import logprob_of
 from assay.rank.dataset import coderanker
 from assay.rank.dataset.examples import SPLITS, Dataset, Example
@@ -25,11 +27,36 @@ _FAULTS = {str(fault).casefold(): fault for fault in Fault}
 def read(path: Path) -> Dataset:
     """Read a data set; rows that cannot be used are told, nothing usable at all is an error."""
     problems: list[Problem] = []
-    examples = list(_folder(path, problems) if path.is_dir() else _file(path, "", problems))
-    if not examples:
+    return Dataset(tuple(stream(path, problems)), tuple(problems))
+
+
+def stream(path: Path, problems: list[Problem]) -> Iterator[Example]:
+    """Yield the rows of a data set as they are read; nothing usable at all is an error at the end."""
+    none = True
+    for example in _folder(path, problems) if path.is_dir() else _file(path, "", problems):
+        none = False
+        yield example
+    if none:
         first = f": {problems[0]}" if problems else ""
-        raise InputError(f"'{path}' holds no row that can be used{first}")
-    return Dataset(tuple(examples), tuple(problems))
+        raise InputError(f"'{path}' holds no row that can be used{first}; 'assay rank data' writes such rows")
+
+
+def digest_of(paths: Sequence[Path]) -> str:
+    """Return a hash of what data sets hold, byte by byte."""
+    found = blake2b(digest_size=16)
+    for path in paths:
+        names = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        for file in names:
+            found.update(_hash_of(file))
+    return found.hexdigest()
+
+
+def _hash_of(file: Path) -> bytes:
+    try:
+        with on_disk(file).open("rb") as opened:
+            return file_digest(opened, lambda: blake2b(digest_size=16)).digest()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or error}") from error
 
 
 def write(path: Path, examples: Sequence[Example]) -> None:
@@ -95,4 +122,5 @@ def _own(record: Fields, split: str) -> Example:
         record.choice("split", ("", *SPLITS), split) or split,
         ran if isinstance(ran := record.values.get("ran_all"), bool) else None,
         logprob_of(record),
+        record.text("message", ""),
     )

@@ -40,6 +40,8 @@ class Example:
     """Whether it ran all tests without an execution error, None where nobody knows."""
     logprob: LogProbability | None = None
     """How likely the model that wrote it found it, where that is known."""
+    message: str = ""
+    """What the exception said where it broke, its type first."""
 
     @property
     def runs(self) -> bool:
@@ -94,7 +96,8 @@ def examples_of(tasks: Iterable[Task], programs: Sequence[Program], outcomes: It
             problems.append(Problem(program.id, f"undecided, left out: {why}"))
         else:
             example = _example(of[program.task_id], program, found.fault, found.line)
-            examples.append(replace(example, ran_all=found.ran_all))
+            message = found.detail if found.fault.is_execution else ""
+            examples.append(replace(example, ran_all=found.ran_all, message=message))
     return Dataset(tuple(examples), tuple(problems))
 
 

@@ -162,8 +162,8 @@ def padded(rows: Sequence[TokenRow], padding: int) -> TokenBatch:
     return TokenBatch(ids, mask, segments, newlines)
 
 
-def by_length(rows: Sequence[TokenRow], size: int) -> Iterator[list[int]]:
+def by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
     """Yield the places of rows, like lengths together, at most `size` at a time: padding costs what text costs."""
-    order = sorted(range(len(rows)), key=lambda place: len(rows[place].ids))
+    order = sorted(range(len(lengths)), key=lambda place: lengths[place])
     for start in range(0, len(order), size):
         yield order[start : start + size]

@@ -44,12 +44,13 @@ def order(tasks: Ints, epoch: int, settings: NeuralSettings) -> Ints:
     return np.array([place for at in random.permutation(len(groups)) for place in groups[at]], dtype=np.int64)
 
 
-def micro_batches(chosen: Sequence[int], lengths: Ints, settings: NeuralSettings) -> list[list[int]]:
-    """Return a batch in the parts that go through the model at once.
+def micro_batches(chosen: Sequence[int], lengths: Ints, settings: NeuralSettings, size: int = 0) -> list[list[int]]:
+    """Return a batch in the parts that go through the model at once, of `micro` examples where no size is given.
 
     Like lengths go together; with a ranking loss neighbours do, since they are of one task.
     """
     places = list(chosen)
     if settings.ranking == "none":
         places.sort(key=lambda place: int(lengths[place]))
-    return [places[start : start + settings.micro] for start in range(0, len(places), settings.micro)]
+    size = size or settings.micro
+    return [places[start : start + size] for start in range(0, len(places), size)]

@@ -1,44 +1,34 @@
-"""A model and held-out examples to what it is worth as a ranker and as a classifier."""
+"""What a model says of held-out programs to what it is worth as a ranker and as a classifier."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from assay.faults import Fault
 from assay.measure.classify import confusion, lines
 from assay.measure.ranked import Judged, RankMeasure, mean, values
-from assay.rank.dataset.examples import Example
-from assay.rank.neural.batches import TokenRow
-from assay.rank.neural.fault_classes import CLASSES, LABELS, LINES
-from assay.rank.neural.neural_ranker import LogitsRunner, opinions
+from assay.rank.neural.fault_classes import LINES
+from assay.rank.neural.neural_ranker import ProgramPrediction
+from assay.rank.neural.token_store import TokenStore
 
 MEASURES = (RankMeasure(1), RankMeasure(5), RankMeasure(1, "exec"))
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOutExamples:
-    """Examples as a model reads them."""
-
-    examples: Sequence[Example]
-    rows: Sequence[TokenRow]
-
-
-def look(runner: LogitsRunner, held_out: HeldOutExamples, task: str, *, padding: int, size: int) -> dict[str, float]:
+def worth_of(
+    said: Sequence[ProgramPrediction], held_out: TokenStore, true: Sequence[int], classes: Sequence[str], task: str
+) -> dict[str, float]:
     """Return ranked pass@1, pass@5 and exec@1, macro-F1, and with lines how many were found."""
-    said = opinions(runner, held_out.rows, padding, size)
+    faults = held_out.faults()
     pools: dict[str, list[Judged]] = {}
-    for example, opinion in zip(held_out.examples, said, strict=True):
-        fault = example.fault
-        judged = Judged(float(opinion.classes[0]), fault == "correct", example.runs, example.n)
-        pools.setdefault(example.task_id, []).append(judged)
+    for about, fault, opinion in zip(held_out.about, faults, said, strict=True):
+        runs = bool(about["ran_all"]) if about["ran_all"] >= 0 else not fault.is_execution
+        judged = Judged(float(opinion.classes[0]), fault is Fault.CORRECT, runs, int(about["n"]))
+        pools.setdefault(str(about["task"]), []).append(judged)
     found = {str(measure): mean(values(pools, measure)).value for measure in MEASURES}
-    names = [CLASSES[task][int(opinion.classes.argmax())] for opinion in said]
-    true = [LABELS[task](example.fault) for example in held_out.examples]
-    found["macro-F1"] = confusion(true, names, labels=CLASSES[task]).macro_f1
+    told = [classes[int(opinion.classes.argmax())] for opinion in said]
+    found["macro-F1"] = confusion([classes[at] for at in true], told, labels=tuple(classes)).macro_f1
     if task == LINES:
-        placed = zip(held_out.rows, said, strict=True)
-        told = [row.line_of(int(opinion.places.argmax())) for row, opinion in placed]
-        broken = [example.line if example.fault.is_execution else -1 for example in held_out.examples]
-        compared = lines(broken, told)
+        guessed = [row.line_of(int(one.places.argmax())) for row, one in zip(held_out, said, strict=True)]
+        compared = lines(held_out.about["line"].tolist(), guessed)
         found |= {"line": compared.accuracy, "broken line": compared.found}
     return found

@@ -2,13 +2,16 @@
 
 The class is told by the first token's state; by the last one's where the model cannot look ahead, which is tried out,
 since no configuration says it. The line is told by dot products of the newline tokens' states with an error-line
-vector: the paper's is one learned vector; here it is a linear map of the state that tells the class, whose bias is
-the paper's vector. The products are scaled as those of attention are. In a decoder the newline at the front, which
-stands for *no error*, has seen the prompt only, so there that probability comes from the other newlines.
+vector: the paper's is one learned vector (`vector`); by default (`mapped`) it is a linear map of the state that tells
+the class, whose bias is the paper's vector, and products are scaled as those of attention are. In a decoder the newline
+at the front, which stands for *no error*, has seen the prompt only, so there that probability comes from the other
+newlines. The heads compute in float32, whatever the base does: near certainties would be ties.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +24,12 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
+from assay.encode.model_hub import hub_options, opening
+from assay.encode.model_options import ModelOptions
+from assay.encode.torch_device import PRECISIONS, device_of
 from assay.errors import InputError
+from assay.io import files
 from assay.rank.neural.batches import TokenBatch, TokenLayout
-from assay.rank.neural.fault_classes import CLASSES, LINES
 from assay.rank.neural.model_folder import CONFIG, TOKENIZER, WEIGHTS, ModelCard, required_file, write_about
 from assay.rank.neural.neural_settings import NeuralSettings
 from assay.rank.neural.tokens import layout_of
@@ -35,25 +41,63 @@ _ROLES = ("cls_token", "bos_token", "sep_token", "eos_token", "pad_token", "unk_
 class RankerModel(nn.Module):
     """A base model, a head for the class, and one for the line where the task has lines."""
 
-    def __init__(self, body: nn.Module, task: str, reads: str) -> None:
+    def __init__(self, body: nn.Module, classes: int, reads: str, line_head: str) -> None:
         super().__init__()
         width = body.config.hidden_size
         self.body = body
         self.reads = reads
-        self.classify = nn.Linear(width, len(CLASSES[task]))
-        self.blame = nn.Linear(width, width) if task == LINES else None
+        self.classify = nn.Linear(width, classes)
+        self.blame = _HEADS[line_head](width) if line_head else None
         self._segmented = getattr(body.config, "type_vocab_size", 0) > 1
-        self._scale = width**-0.5
 
     def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> tuple[Tensor, ...]:
         """Return a logit a class, and with lines one a token, of which those of newlines mean something."""
         kinds = {"token_type_ids": segments} if self._segmented else {}
-        states = self.body(input_ids=ids, attention_mask=mask, **kinds).last_hidden_state
+        states = self.body(input_ids=ids, attention_mask=mask, **kinds).last_hidden_state.float()
         telling = states[:, 0] if self.reads == "first" else _last(states, mask)
         classes = self.classify(telling)
         if self.blame is None:
             return (classes,)
-        return classes, (states * self.blame(telling)[:, None, :]).sum(2) * self._scale
+        return classes, (states * self.blame(telling)).sum(2)
+
+
+class _Mapped(nn.Linear):
+    """The error-line vector of each row, made from the state that tells its class."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, width)
+        self._scale = width**-0.5
+
+    def forward(self, telling: Tensor) -> Tensor:
+        """Return a vector a row."""
+        vectors: Tensor = super().forward(telling)[:, None, :] * self._scale
+        return vectors
+
+
+class _Vector(nn.Module):
+    """One error-line vector for all rows."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.vector = nn.Parameter(torch.empty(width).uniform_(-(width**-0.5), width**-0.5))
+
+    def forward(self, telling: Tensor) -> Tensor:  # noqa: ARG002  it is the same for each
+        """Return the vector."""
+        return self.vector
+
+
+_HEADS: dict[str, Callable[[int], nn.Module]] = {"mapped": _Mapped, "vector": _Vector}
+
+
+@dataclass(frozen=True, slots=True)
+class BaseModel:
+    """What a ranker is trained from."""
+
+    body: Any
+    tokenizer: Tokenizer
+    layout: TokenLayout
+    reads: str
+    """Whose state tells the class."""
 
 
 class TorchRunner:
@@ -71,15 +115,12 @@ class TorchRunner:
         return tuple(each.float().cpu().numpy() for each in said)
 
 
-def open_torch(folder: Path, about: ModelCard) -> TorchRunner:
-    """Return a trained ranker, on the GPU where there is one."""
-    device = device_of()
-    return TorchRunner(load(folder, about).eval().to(device), device)
-
-
-def device_of() -> str:
-    """Return where models run here."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
+def open_torch(folder: Path, about: ModelCard, options: ModelOptions) -> TorchRunner:
+    """Return a trained ranker, on the GPU where there is one, in float32 unless asked otherwise."""
+    device = device_of(options, str(folder))
+    model = load(folder, about).eval().to(device)
+    model.body.to(PRECISIONS[options.dtype or "fp32"])
+    return TorchRunner(model, device)
 
 
 def tensors(batch: TokenBatch, device: str) -> tuple[Tensor, ...]:
@@ -87,22 +128,20 @@ def tensors(batch: TokenBatch, device: str) -> tuple[Tensor, ...]:
     return tuple(torch.from_numpy(each).to(device) for each in (batch.ids, batch.mask, batch.segments))
 
 
-def start(settings: NeuralSettings) -> tuple[RankerModel, Tokenizer, TokenLayout, str]:
-    """Return a base model with new heads, its tokenizer, how to lay out rows, and which token tells the class."""
+def open_base(settings: NeuralSettings) -> BaseModel:
+    """Return a base model with its tokenizer, how to lay out rows, and which token tells the class."""
     base = settings.base
-    try:
-        named: Any = AutoTokenizer.from_pretrained(base)
-        config = AutoConfig.from_pretrained(base)
-        if getattr(config, "is_encoder_decoder", False):
-            raise InputError(
-                f"{base!r} is an encoder with a decoder; wanted one of the two, like microsoft/codebert-base"
-            )
-        kept = {"num_hidden_layers": settings.layers} if settings.layers else {}
-        body: Any = AutoModel.from_pretrained(base, **kept)
-    except (OSError, ValueError) as error:
-        raise InputError(f"no model {base!r}: {error}; give a folder, or a name on the hub while online") from error
+    options = hub_options(base)
+    with opening(base):
+        named: Any = AutoTokenizer.from_pretrained(base, **options)
+        config = AutoConfig.from_pretrained(base, **options)
+    if getattr(config, "is_encoder_decoder", False):
+        raise InputError(f"{base!r} is an encoder with a decoder; wanted one of the two, like microsoft/codebert-base")
     if not getattr(named, "is_fast", False):
         raise InputError(f"the tokenizer of {base!r} has no tokenizer.json and none can be made; choose another model")
+    kept = {"num_hidden_layers": settings.layers} if settings.layers else {}
+    with opening(base):
+        body: Any = AutoModel.from_pretrained(base, **kept, **options).float()
     tokenizer = Tokenizer.from_str(named.backend_tokenizer.to_str())
     special = {role: getattr(named, role) or "" for role in _ROLES}
     window = min(settings.window, _positions(body))
@@ -110,23 +149,23 @@ def start(settings: NeuralSettings) -> tuple[RankerModel, Tokenizer, TokenLayout
     if tokenizer.get_vocab_size() > body.get_input_embeddings().num_embeddings:
         body.resize_token_embeddings(tokenizer.get_vocab_size(), mean_resizing=False)
     body.config.use_cache = False
-    reads = "first" if _looks_ahead(body) else "last"
-    return RankerModel(body, settings.task, reads), tokenizer, layout, reads
+    return BaseModel(body, tokenizer, layout, "first" if _looks_ahead(body) else "last")
 
 
 def save(folder: Path, model: RankerModel, tokenizer: Tokenizer, about: ModelCard) -> None:
-    """Write everything that ranking needs; `ranker.json` last, since it says that the rest is there."""
-    model.body.config.save_pretrained(folder)
-    tokenizer.save(str(folder / TOKENIZER))
-    save_model(model, str(folder / WEIGHTS))
+    """Write all that ranking needs, each file whole; `ranker.json` last, since it says that the rest is there."""
+    with files.replacing_folder(folder) as beside:
+        model.body.config.save_pretrained(beside)
+        tokenizer.save(str(beside / TOKENIZER))
+        save_model(model, str(beside / WEIGHTS))
     write_about(folder, about)
 
 
 def load(folder: Path, about: ModelCard) -> RankerModel:
     """Read a model that was saved."""
     try:
-        body = AutoModel.from_config(AutoConfig.from_pretrained(required_file(folder, CONFIG)))
-        model = RankerModel(body, about.task, about.reads)
+        body = AutoModel.from_config(AutoConfig.from_pretrained(required_file(folder, CONFIG))).float()
+        model = RankerModel(body, len(about.classes), about.reads, about.line_head)
         load_model(model, str(required_file(folder, WEIGHTS)))
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise InputError(f"{folder} cannot be read as a ranker of task {about.task}: {error}; train again") from error

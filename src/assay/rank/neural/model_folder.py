@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.rank.neural.batches import TokenLayout
-from assay.rank.neural.fault_classes import CLASSES
+from assay.rank.neural.fault_classes import CLASSES, LINES, MESSAGES
 
 ABOUT, TOKENIZER, CONFIG, WEIGHTS, ONNX = (
     "ranker.json",
@@ -24,7 +24,9 @@ ABOUT, TOKENIZER, CONFIG, WEIGHTS, ONNX = (
     "model.safetensors",
     "model.onnx",
 )
-FORMAT = 1
+FORMAT = 2
+_READ = (1, 2)
+"""Formats that are read; in the first, classes were those of the task, and E+L had one head for lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,15 @@ class ModelCard:
     layout: TokenLayout
     found: Mapping[str, float]
     """What the validation set said of it."""
+    classes: tuple[str, ...]
+    """What it tells apart, `correct` first."""
+    line_head: str
+    """How the line is told, empty where it is not."""
 
 
 def write_about(folder: Path, about: ModelCard) -> None:
     """Write `ranker.json`."""
-    text = json.dumps({"format": FORMAT, "classes": CLASSES[about.task], **asdict(about)}, indent=1)
+    text = json.dumps({"format": FORMAT, **asdict(about)}, indent=1)
     (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
 
 
@@ -55,12 +61,15 @@ def read_about(folder: Path) -> ModelCard:
         raise InputError(f"{there}; train a ranker with 'assay rank train', and name the folder that it wrote")
     try:
         told: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        if told.pop("format") != FORMAT:
-            raise InputError(f"{file} is of another format than {FORMAT}; train again")
-        if tuple(told.pop("classes")) != CLASSES[told["task"]]:
+        if (form := told.pop("format")) not in _READ:
+            raise InputError(f"{file} is of format {form}, wanted {_READ[0]} to {_READ[-1]}; train again")
+        classes, known = tuple(told.pop("classes")), CLASSES[told["task"]]
+        if classes[: len(known)] != known or (len(classes) > len(known) and told["task"] != MESSAGES):
             raise InputError(f"{file} has other classes than this version of assay; train again")
+        line_head = told.pop("line_head", "mapped" if told["task"] == LINES else "")
         layout = told.pop("layout")
-        return ModelCard(layout=TokenLayout(**{**layout, "opening": tuple(layout["opening"])}), **told)
+        layout = TokenLayout(**{**layout, "opening": tuple(layout["opening"])})
+        return ModelCard(layout=layout, classes=classes, line_head=line_head, **told)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{file} is damaged ({type(error).__name__}: {error}); train again") from error
 

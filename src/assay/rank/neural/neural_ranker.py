@@ -1,9 +1,11 @@
 """`neural:PATH`: a task and programs to how likely each is right, by a model that `assay rank train` wrote.
 
-A folder with `model.onnx` runs without torch. The score is the probability of `correct`; the fault is the likeliest
-class, where that is one fault and not a kind of them; `why` holds the probability of each class. A line is given where
-the likeliest class is an execution error: the likeliest newline but the one that says *no error*, so that the two heads
-never contradict each other. Rows of like length go through the model together, and equal programs once.
+A folder with `model.onnx` runs without torch, unless a device or a precision is asked for, which are torch's:
+`neural:PATH?dtype=bf16&device=cuda:1`; `batch=64` is how many programs go through the model at once. The score is the
+probability of `correct`; the fault is the likeliest class, where that is one fault and not a kind of them; `why` holds
+the probability of each class. A line is given where the likeliest class is an execution error: the likeliest newline
+but the one that says *no error*, so that the two heads never contradict each other. Rows of like length go through the
+model together, also those of several tasks that are asked about at once, and equal programs of a task once.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.encode.model_options import ModelOptions, split_model
 from assay.errors import InputError, MissingExtra
 from assay.rank.neural.batches import Reader, TokenBatch, TokenRow, by_length, padded
-from assay.rank.neural.fault_classes import CLASSES, fault_of
+from assay.rank.neural.fault_classes import fault_of
 from assay.rank.neural.model_folder import ONNX, ModelCard, read_about
 from assay.types import Program, Ranked, Task
 
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Shares = NDArray[np.float64]
+Pool = tuple[Task, Sequence[Program]]
 _BATCH = 16
+_OPTIONS = ("dtype", "device", "batch")
 
 
 class LogitsRunner(Protocol):
@@ -65,24 +70,37 @@ class NeuralRanker:
         if not path:
             raise InputError("neural: wants the folder of a ranker, as in neural:PATH; 'assay rank train' writes one")
         self.name = f"neural:{path}"
-        folder = Path(path).expanduser()
-        self._about = read_about(folder)
-        self._classes = CLASSES[self._about.task]
-        self._reader, self._runner = _open(folder, self._about)
+        folder, options = split_model(path, _OPTIONS, "neural")
+        place = Path(folder).expanduser()
+        self._about = read_about(place)
+        self._size = options.batch or _BATCH
+        self._reader, self._runner = _open(place, self._about, options)
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return what the model says of each program."""
-        sources = list(dict.fromkeys(program.source for program in programs))
-        rows = self._reader.rows(task.prompt, sources)
-        said = opinions(self._runner, rows, self._about.layout.padding)
-        of_source = {source: (row, opinion) for source, row, opinion in zip(sources, rows, said, strict=True)}
-        return [self._ranked(program, *of_source[program.source]) for program in programs]
+        return self.rank_many([(task, programs)])[0]
+
+    def rank_many(self, pools: Sequence[Pool]) -> list[list[Ranked]]:
+        """Return what the model says of each program of several tasks, which share batches."""
+        sources: dict[tuple[str, str], int] = {}
+        rows: list[TokenRow] = []
+        for task, programs in pools:
+            new = [each for each in dict.fromkeys(one.source for one in programs) if (task.prompt, each) not in sources]
+            sources |= {(task.prompt, source): len(rows) + at for at, source in enumerate(new)}
+            rows += self._reader.rows(task.prompt, new)
+        said = opinions(self._runner, rows, self._about.layout.padding, self._size)
+        places = [[sources[task.prompt, program.source] for program in programs] for task, programs in pools]
+        return [
+            [self._ranked(program, rows[place], said[place]) for program, place in zip(programs, of, strict=True)]
+            for (_, programs), of in zip(pools, places, strict=True)
+        ]
 
     def _ranked(self, program: Program, row: TokenRow, opinion: ProgramPrediction) -> Ranked:
-        fault = fault_of(self._classes[int(opinion.classes.argmax())])
+        classes = self._about.classes
+        fault = fault_of(classes[int(opinion.classes.argmax())])
         blamed = fault is not None and fault.is_execution and len(opinion.places)
         line = row.line_of(1 + int(opinion.places[1:].argmax())) if blamed else -1
-        why = dict(zip(self._classes, opinion.classes.tolist(), strict=True))
+        why = dict(zip(classes, opinion.classes.tolist(), strict=True))
         return Ranked(program, float(opinion.classes[0]), fault, line, why)
 
 
@@ -91,7 +109,7 @@ def opinions(
 ) -> list[ProgramPrediction]:
     """Return what a model says of each row."""
     said: list[ProgramPrediction | None] = [None] * len(rows)
-    for places in by_length(rows, size):
+    for places in by_length([len(row.ids) for row in rows], size):
         classes, *tokens = runner.run(padded([rows[place] for place in places], padding))
         for at, place in enumerate(places):
             newlines = tokens[0][at, rows[place].newlines] if tokens else np.zeros(0, np.float32)
@@ -106,23 +124,23 @@ def _softmax(logits: Floats) -> Shares:
     return shares
 
 
-def _open(folder: Path, about: ModelCard) -> tuple[Reader, LogitsRunner]:
-    """Return tokenizer and model: the exported one where there is one."""
-    exported = (folder / ONNX).is_file()
+def _open(folder: Path, about: ModelCard, options: ModelOptions) -> tuple[Reader, LogitsRunner]:
+    """Return tokenizer and model: the exported one where there is one, and nothing is asked of torch."""
+    exported = (folder / ONNX).is_file() and not (options.dtype or options.device)
     try:
         from assay.rank.neural.tokens import open_reader
 
-        return open_reader(folder, about.layout), _onnx(folder) if exported else _torch(folder, about)
+        return open_reader(folder, about.layout), _onnx(folder) if exported else _torch(folder, about, options)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("assay"):
             raise
         raise MissingExtra(f"neural:{folder}", error.name, "onnx" if exported else "hf") from error
 
 
-def _torch(folder: Path, about: ModelCard) -> LogitsRunner:
+def _torch(folder: Path, about: ModelCard, options: ModelOptions) -> LogitsRunner:
     from assay.rank.neural.model import open_torch
 
-    return open_torch(folder, about)
+    return open_torch(folder, about, options)
 
 
 def _onnx(folder: Path) -> LogitsRunner:

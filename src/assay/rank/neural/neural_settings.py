@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from assay.errors import InputError
 from assay.rank.neural.fault_classes import CLASSES
 
 RANKINGS = ("none", "pairwise", "listwise")
 PRECISIONS = ("auto", "float32", "bfloat16")
+LINE_HEADS = ("mapped", "vector")
+_COUNTS = ("window", "code_least", "epochs", "batch", "micro", "group", "message_least", "message_classes")
+_AMOUNTS = (
+    *("layers", "steps", "warm", "warm_steps", "decay", "balance", "ranking_weight"),
+    *("evaluate_every", "patience", "checkpoint_steps", "clip"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class NeuralSettings:
-    """The defaults are the paper's (section 4.1) where it gives one."""
+    """The defaults are the paper's (section 4.1) where it gives one; `PAPER` has what else its training does."""
 
     base: str = "microsoft/codebert-base"
     """An encoder or decoder: a name on the hub, or a folder."""
     task: str = "T"
-    """What is predicted: B, T, I, E or E+L."""
+    """What is predicted: B, T, I, E, E+L or M."""
     window: int = 512
     """Tokens of prompt and code together at most."""
     code_least: int = 64
@@ -34,6 +42,8 @@ class NeuralSettings:
     rate: float = 1e-4
     warm: float = 0.1
     """The share of all steps in which the rate rises; then it falls to nothing."""
+    warm_steps: int = 0
+    """How many steps the rate rises instead; 0 leaves that to `warm`."""
     decay: float = 0.01
     clip: float = 1.0
     balance: float = 1.0
@@ -45,20 +55,62 @@ class NeuralSettings:
     ranking_weight: float = 1.0
     group: int = 8
     """Programs of one task that are kept together in a batch where there is a ranking loss."""
+    line_head: str = "mapped"
+    """How E+L tells the line: `vector` is the paper's one learned vector with a loss that weighs all alike."""
+    message_least: int = 20
+    """Programs to learn from that a message's shape needs to be a class of M."""
+    message_classes: int = 40
+    """How many such classes there are at most."""
     evaluate_every: int = 0
     """Steps between looks at the validation set; 0 is once an epoch."""
     patience: int = 5
-    """Looks without a better ranked pass@1 before it stops."""
+    """Looks without a better ranked pass@1 before it stops; 0 goes to the end."""
+    checkpoint_steps: int = 200
+    """Steps between checkpoints, beside the one at each look; 0 leaves it at these."""
     precision: str = "auto"
     """`auto` is bfloat16 on a GPU that has it."""
+    compile: bool = False
+    """Compile the model before the first step; on a processor that needs a C++ compiler."""
+    gradient_checkpointing: bool = False
+    """Compute the states of the layers twice instead of keeping them: less memory, a third more time."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
-        known = {"task": (self.task, tuple(CLASSES)), "ranking": (self.ranking, RANKINGS)}
-        for key, (value, wanted) in {**known, "precision": (self.precision, PRECISIONS)}.items():
+        known = {
+            "task": (self.task, tuple(CLASSES)),
+            "ranking": (self.ranking, RANKINGS),
+            "precision": (self.precision, PRECISIONS),
+            "line_head": (self.line_head, LINE_HEADS),
+        }
+        for key, (value, wanted) in known.items():
             if value not in wanted:
                 raise InputError(f"setting '{key}' is '{value}'; wanted one of {', '.join(wanted)}")
-        for key in ("window", "code_least", "epochs", "batch", "micro", "group", "patience"):
-            if getattr(self, key) < 1:
-                raise InputError(f"setting '{key}' is {getattr(self, key)}; wanted 1 or more")
+        for least, keys in ((1, _COUNTS), (0, _AMOUNTS)):
+            for key in keys:
+                if not getattr(self, key) >= least:
+                    raise InputError(f"setting '{key}' is {getattr(self, key)}; wanted {least} or more")
+        if not self.rate > 0:
+            raise InputError(f"setting 'rate' is {self.rate}; wanted more than 0")
+
+
+RECIPES: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "paper": {
+        "epochs": 30,
+        "window": 512,
+        "batch": 512,
+        "micro": 16,
+        "rate": 1e-4,
+        "warm_steps": 1000,
+        "decay": 0.01,
+        "clip": 1.0,
+        "balance": 1.0,
+        "even_tasks": False,
+        "ranking": "none",
+        "line_head": "vector",
+        "evaluate_every": 10,
+        "patience": 0,
+    },
+}
+"""Settings by name. What the paper leaves open is as its published code has it (microsoft/CodeRanker, finetune.sh)."""

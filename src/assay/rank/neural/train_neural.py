@@ -1,254 +1,235 @@
 """Labelled programs and a base model to a folder that `neural:` reads (Inala et al. 2022, sections 3.3 and 4.1).
 
-Reads top to bottom: settings, data, model, loop, evaluation, saving. The folder always holds the best ranker so far, by
-ranked pass@1 on the tasks that are held out; `log.jsonl` has a line a step and a line a look at those, from which the
-curves of the paper's figures 4 and 7 are drawn; a run that is cut off goes on where it last looked.
+Reads top to bottom: base model, data, classes, loop, evaluation, saving. The folder always holds the best ranker so
+far, by ranked pass@1 on the tasks that are held out; `log.jsonl` has a line a step and a line a look at those, from
+which the curves of the paper's figures 4 and 7 are drawn. A run that is cut off goes on at its last checkpoint, and
+ends as if it had not been. Several processes share each batch: `accelerate launch -m assay rank train …`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import resource
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor
 
+from assay.encode.process_group import gathered, is_main_process, process_count, process_number, wait_for_all
 from assay.errors import InputError
 from assay.protocols import Say
 from assay.rank.dataset.examples import Example
-from assay.rank.dataset.splits import leaks
 from assay.rank.neural import checkpoint
-from assay.rank.neural.batches import Ints, Reader, padded
-from assay.rank.neural.example_weights import Floats, micro_batches, order, weights
-from assay.rank.neural.fault_classes import class_of
-from assay.rank.neural.held_out import HeldOutExamples, look
-from assay.rank.neural.losses import class_loss, line_loss, ranking_loss
-from assay.rank.neural.model import RankerModel, TorchRunner, device_of, save, start, tensors
+from assay.rank.neural.batches import Ints, Reader
+from assay.rank.neural.fault_classes import LINES, MESSAGES, classes_of
+from assay.rank.neural.held_out import worth_of
+from assay.rank.neural.model import BaseModel, RankerModel, TorchRunner, open_base, save
 from assay.rank.neural.model_folder import ABOUT, ModelCard
+from assay.rank.neural.neural_ranker import opinions
 from assay.rank.neural.neural_settings import NeuralSettings
-from assay.runs.record import append_lines
-from assay.runs.run_manifest import digest, write_manifest
+from assay.rank.neural.token_store import TokenStore
+from assay.rank.neural.tokenize_examples import FOLDER, LearningData, learning_data, open_data
+from assay.rank.neural.training_steps import (
+    StepTaken,
+    TrainingArrays,
+    TrainingState,
+    batches,
+    learn,
+    steps_per_epoch,
+    training_arrays,
+    training_state,
+    true_classes,
+)
+from assay.runs.record import append_lines, sole_writer
+from assay.runs.run_manifest import write_manifest
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingArrays:
-    """What is learned, as arrays with a place an example."""
+class TrainingRun:
+    """What a run is of, and where it writes."""
 
-    learned: HeldOutExamples
-    classes: Ints
-    tasks: Ints
-    """A number for each programming task."""
-    places: Ints
-    """The token of the newline that stands for the line that breaks."""
-    weights: Floats
-    lengths: Ints
+    folder: Path
+    settings: NeuralSettings
+    card: ModelCard
+    """What its ranker is called and tells apart; nothing was found of it yet."""
+    tokenizer: Any
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingState:
-    """What changes while it learns."""
-
-    model: RankerModel
-    optimizer: Any
-    schedule: Any
-    device: str
-    half: bool
-    """Whether it computes in bfloat16."""
-
-
-def train(
-    examples: Sequence[Example], folder: Path, settings: NeuralSettings, say: Say, *, resume: bool = False
+def train(  # noqa: PLR0913  each is one thing
+    examples: Iterable[Example],
+    folder: Path,
+    settings: NeuralSettings,
+    say: Say,
+    *,
+    resume: bool = False,
+    data: str = "",
 ) -> dict[str, float]:
-    """Train a ranker and return what the best one reaches on the tasks that are held out."""
-    _claim(folder, resume=resume)
-    torch.manual_seed(settings.seed)
+    """Train a ranker and return what the best one reaches on the tasks that are held out.
 
-    # --- model
-    model, tokenizer, layout, reads = start(settings)
+    `data` is a hash of the examples; with it they are read only where no earlier run left their tokens.
+    """
+    say = say if is_main_process() else _say_nothing
+    with _claim(folder, resume=resume):
+        torch.manual_seed(settings.seed)  # tokens that the base lacks get vectors at random
 
-    # --- data: whole tasks are held out, as the rows say
-    reader = Reader(tokenizer, layout)
-    data = prepare(_of_split(examples, "train"), reader, settings)
-    held_out = read_examples(_of_split(examples, "valid"), reader)
-    say(f"{len(data.classes):,} programs to learn, {len(held_out.rows):,} held out, at most {layout.window} tokens")
+        # --- base model and data: whole tasks are held out, as the rows say
+        base = open_base(settings)
+        held = _shared_data(examples, base, folder, data)
+        say(_told(held, base))
+
+        # --- classes and heads
+        classes = _classes(held, settings)
+        head = settings.line_head if settings.task == LINES else ""
+        torch.manual_seed(settings.seed)
+        model = RankerModel(base.body, len(classes), base.reads, head)
+        card = ModelCard(Path(settings.base).name, settings.task, base.reads, base.layout, {}, classes, head)
+        best = _learn_all(model, TrainingRun(folder, settings, card, base.tokenizer), held, say, resume=resume)
+
+        _finish(folder)
+        return best
+
+
+def _learn_all(model: RankerModel, run: TrainingRun, held: LearningData, say: Say, *, resume: bool) -> dict[str, float]:
+    """Learn, look at what is held out, keep the best so far; a few looks without a better one end it."""
+    settings, folder = run.settings, run.folder
+    shapes, classes = list(held.shapes), run.card.classes
+    data = training_arrays(held.train, true_classes(held.train, shapes, classes, settings.task), settings)
+    true = true_classes(held.valid, shapes, classes, settings.task)
 
     # --- how long, how fast, and from where
-    per_epoch = -(-len(data.classes) // settings.batch)
-    total = settings.steps or settings.epochs * per_epoch
-    state = _state(model, settings, total)
-    run = digest((settings, *examples))
-    step, best, worse = _resumed(state, folder, run) if resume else (0, {"pass@1": -1.0}, 0)
-    write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=examples)
+    total = settings.steps or settings.epochs * steps_per_epoch(len(held.train), settings)
+    state = training_state(model, settings, total)
+    if process_number():  # heads are alike in all processes, what is dropped out is not
+        torch.manual_seed(settings.seed + process_number())
+    key = {**asdict(settings), "data": held.digest, "processes": process_count()}
+    step, best, worse = _resumed(state, folder, key) if resume else (0, {"pass@1": -1.0}, 0)
+    if is_main_process():
+        write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=[held.digest])
 
-    # --- loop: learn, look at what is held out, keep the best so far; a few looks without a better one end it
-    for step, loss in steps(state, data, folder, settings, layout.padding, step, total):  # noqa: B020
-        found = _evaluated(state, held_out, folder, settings, layout.padding, step)
-        say(f"step {step:,}/{total:,}: loss {loss:.4f}, " + ", ".join(f"{name} {at:.3f}" for name, at in found.items()))
-        worse = 0 if found["pass@1"] > best["pass@1"] else worse + 1
-        if not worse:
-            best = found
-            save(folder, model, tokenizer, ModelCard(Path(settings.base).name, settings.task, reads, layout, found))
-        if worse >= settings.patience:
-            say(f"no better ranked pass@1 in {worse} looks: that was all")
-            break
-        _write_checkpoint(state, folder, {"run": run, "step": step, "best": best, "worse": worse})
-
-    (folder / checkpoint.FILE).unlink(missing_ok=True)
+    # --- loop
+    for step, loss in steps(state, data, run, step, total):  # noqa: B020
+        if _is_look(settings, len(held.train), step, total):
+            found = _evaluated(state, held.valid, true, run, step)
+            said = ", ".join(f"{name} {at:.3f}" for name, at in found.items())
+            say(f"step {step:,}/{total:,}: loss {loss:.4f}, {said}")
+            worse = 0 if found["pass@1"] > best["pass@1"] else worse + 1
+            if not worse:
+                best = found
+                _save(run, model, found)
+            if settings.patience and worse >= settings.patience:
+                say(f"no better ranked pass@1 in {worse} looks: that was all")
+                break
+        _write_checkpoint(state, folder, {"run": key, "step": step, "best": best, "worse": worse})
     return best
 
 
 # --- data -----------------------------------------------------------------------------------------------------------
 
 
-def read_examples(examples: Sequence[Example], reader: Reader) -> HeldOutExamples:
-    """Tokenize programs, those of one prompt together; the examples of a task become neighbours."""
-    groups: dict[tuple[str, str], list[Example]] = {}
-    for example in examples:
-        groups.setdefault((example.task_id, example.prompt), []).append(example)
-    rows = [row for (_, prompt), of in groups.items() for row in reader.rows(prompt, [each.source for each in of])]
-    return HeldOutExamples([example for of in groups.values() for example in of], rows)
+def _shared_data(examples: Iterable[Example], base: BaseModel, folder: Path, data: str) -> LearningData:
+    """Return what is learned; one process writes the tokens, all read them."""
+    if is_main_process():
+        learning_data(examples, Reader(base.tokenizer, base.layout), folder, data=data)
+    wait_for_all()
+    return open_data(folder / FOLDER)
 
 
-def prepare(examples: Sequence[Example], reader: Reader, settings: NeuralSettings) -> TrainingArrays:
-    """Return what is learned as arrays."""
-    learned = read_examples(examples, reader)
-    number = {task: place for place, task in enumerate(dict.fromkeys(each.task_id for each in learned.examples))}
-    classes = _ints(class_of(settings.task, each.fault) for each in learned.examples)
-    tasks = _ints(number[each.task_id] for each in learned.examples)
-    n = _ints(each.n for each in learned.examples)
-    placed = zip(learned.examples, learned.rows, strict=True)
-    places = _ints(row.newlines[row.place_of(each.line if each.fault.is_execution else -1)] for each, row in placed)
-    lengths = _ints(len(row.ids) for row in learned.rows)
-    return TrainingArrays(learned, classes, tasks, places, weights(classes, tasks, n, settings), lengths)
+def _classes(held: LearningData, settings: NeuralSettings) -> tuple[str, ...]:
+    """Return what is told apart; messages that no row has cannot be learned."""
+    if settings.task == MESSAGES and not any(held.shapes.values()):
+        raise InputError(
+            "task M predicts messages of exceptions and no row to learn from has one; "
+            "run 'assay rank data' again, which writes them as 'message'"
+        )
+    return classes_of(settings.task, held.shapes, least=settings.message_least, most=settings.message_classes)
 
 
-def batches(tasks: Ints, settings: NeuralSettings, step: int, total: int) -> Iterator[Ints]:
-    """Yield the batch of each step that is left; which one that is depends on the seed and the step only."""
-    per_epoch = -(-len(tasks) // settings.batch)
-    while step < total:
-        epoch, at = divmod(step, per_epoch)
-        shuffled = order(tasks, epoch, settings)
-        for start_at in range(at * settings.batch, len(tasks), settings.batch):
-            if step < total:
-                yield shuffled[start_at : start_at + settings.batch]
-            step += 1
+def _told(held: LearningData, base: BaseModel) -> str:
+    said = f"{len(held.train):,} programs to learn, {len(held.valid):,} held out, at most {base.layout.window} tokens"
+    return said + (f"; {held.unasked:,} have no prompt and are read alone" if held.unasked else "")
 
 
-def _of_split(examples: Sequence[Example], split: str) -> list[Example]:
-    """Return the rows of a split; tasks on both sides would make every figure a lie."""
-    chosen = [example for example in examples if example.split == split]
-    if not chosen:
-        raise InputError(f"no row of split '{split}' among {len(examples):,}; 'assay rank data' splits them by task")
-    if shared := leaks(examples):
-        raise InputError(f"{len(shared):,} tasks are in more than one split, {shared[0]!r} first; split by task")
-    return chosen
+# --- loop -----------------------------------------------------------------------------------------------------------
 
 
-def _ints(values: Iterable[int]) -> Ints:
-    return np.array(list(values), dtype=np.int64)
-
-
-# --- model and loop -------------------------------------------------------------------------------------------------
-
-
-def steps(  # noqa: PLR0913, PLR0917  each is one thing
-    state: TrainingState,
-    data: TrainingArrays,
-    folder: Path,
-    settings: NeuralSettings,
-    padding: int,
-    step: int,
-    total: int,
+def steps(
+    state: TrainingState, data: TrainingArrays, run: TrainingRun, step: int, total: int
 ) -> Iterator[tuple[int, float]]:
-    """Take the steps from `step` to `total`, a line in the log each; yield number and loss when it is time to look."""
-    per_epoch = -(-len(data.classes) // settings.batch)
+    """Take the steps from `step` on, a line in the log each; yield number and loss when it is time to look or write."""
+    per_epoch = steps_per_epoch(len(data.classes), run.settings)
+    every = run.settings.checkpoint_steps
     began = perf_counter()
-    for chosen in batches(data.tasks, settings, step, total):
-        loss = learn(state, data, chosen, settings, padding)
+    for chosen in batches(data.tasks, run.settings, step, total):
+        took = learn(state, data, chosen, run.settings, run.card.layout.padding)
         step += 1
-        line = {"step": step, "epoch": round(step / per_epoch, 3), "loss": loss, "seconds": perf_counter() - began}
-        append_lines(folder / checkpoint.LOG, [line])
-        if step % (settings.evaluate_every or per_epoch) == 0 or step == total:
-            yield step, loss
+        if is_main_process():
+            append_lines(run.folder / checkpoint.LOG, [_line(took, step, step / per_epoch, perf_counter() - began)])
+        if _is_look(run.settings, len(data.classes), step, total) or (every and step % every == 0):
+            yield step, took.loss
 
 
-def _evaluated(  # noqa: PLR0913, PLR0917  each is one thing
-    state: TrainingState, held_out: HeldOutExamples, folder: Path, settings: NeuralSettings, padding: int, step: int
-) -> dict[str, float]:
-    runner = TorchRunner(state.model.eval(), state.device, half=state.half)
-    found = look(runner, held_out, settings.task, padding=padding, size=settings.micro)
-    append_lines(folder / checkpoint.LOG, [{"step": step, **found}])
+def _is_look(settings: NeuralSettings, count: int, step: int, total: int) -> bool:
+    every = settings.evaluate_every or steps_per_epoch(count, settings)
+    return step % every == 0 or step == total
+
+
+def _line(took: StepTaken, step: int, epoch: float, seconds: float) -> dict[str, Any]:
+    about = {"step": step, "epoch": round(epoch, 3), "loss": took.loss, "seconds": round(seconds, 3)}
+    return {**about, "tokens": took.tokens, "peak_mb": _peak_mb()}
+
+
+def _peak_mb() -> int:
+    """Return the most memory that this process has held: the GPU's where it computes there."""
+    if torch.cuda.is_available():
+        return int(torch.cuda.max_memory_allocated() // 2**20)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(most // (2**20 if sys.platform == "darwin" else 2**10))
+
+
+def _evaluated(state: TrainingState, held_out: TokenStore, true: Ints, run: TrainingRun, step: int) -> dict[str, float]:
+    """Return what the model is worth now; each process reads its part of the programs."""
+    runner = TorchRunner(state.model.eval(), state.device.type, half=state.half)
+    own = held_out.part(process_number(), process_count())
+    parts = gathered(opinions(runner, own, run.card.layout.padding, run.settings.micro))
+    said = [parts[place % len(parts)][place // len(parts)] for place in range(len(held_out))]
+    found = worth_of(said, held_out, true.tolist(), run.card.classes, run.settings.task)
+    if is_main_process():
+        append_lines(run.folder / checkpoint.LOG, [{"step": step, **found}])
     return found
 
 
-def learn(state: TrainingState, data: TrainingArrays, chosen: Ints, settings: NeuralSettings, padding: int) -> float:
-    """Take one step of the optimizer over a batch, a part of it at a time, and return its loss."""
-    state.model.train()
-    total = 0.0
-    for micro in micro_batches(chosen.tolist(), data.lengths, settings):
-        with torch.autocast(state.device, torch.bfloat16, enabled=state.half):
-            loss = loss_of(state, data, micro, settings, padding) / len(chosen)
-        loss.backward()
-        total += loss.item()
-    torch.nn.utils.clip_grad_norm_(state.model.parameters(), settings.clip)
-    state.optimizer.step()
-    state.schedule.step()
-    state.optimizer.zero_grad()
-    return total
-
-
-def loss_of(
-    state: TrainingState, data: TrainingArrays, micro: Sequence[int], settings: NeuralSettings, padding: int
-) -> Tensor:
-    """Return the summed loss of some examples: of the class, of the line, of the order within tasks."""
-
-    def taken(values: Any) -> Tensor:
-        return torch.from_numpy(values[micro]).to(state.device)
-
-    batch = padded([data.learned.rows[place] for place in micro], padding)
-    logits, *lines = (each.float() for each in state.model(*tensors(batch, state.device)))
-    classes, weight = taken(data.classes), taken(data.weights)
-    loss = class_loss(logits, classes, weight)
-    if lines:
-        newlines = torch.from_numpy(batch.newlines).to(state.device)
-        loss = loss + line_loss(lines[0], newlines, taken(data.places), weight)
-    if settings.ranking != "none":
-        ranked = ranking_loss(settings.ranking, logits, classes == 0, taken(data.tasks))
-        loss = loss + settings.ranking_weight * len(micro) * ranked
-    return loss
-
-
-def rate_at(step: int, total: int, warm: float) -> float:
-    """Return the share of the full rate: rising at first, then falling to nothing in a straight line."""
-    rising = max(round(warm * total), 1)
-    return (step + 1) / rising if step < rising else max((total - step) / max(total - rising, 1), 0.0)
-
-
-def _state(model: RankerModel, settings: NeuralSettings, total: int) -> TrainingState:
-    device = device_of()
-    able = device == "cuda" and torch.cuda.is_bf16_supported()
-    model.to(device)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.rate, weight_decay=settings.decay)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step, total, settings.warm))
-    half = settings.precision == "bfloat16" or (settings.precision == "auto" and able)
-    return TrainingState(model, optimizer, schedule, device, half)
+def _save(run: TrainingRun, model: RankerModel, found: dict[str, float]) -> None:
+    if is_main_process():
+        save(run.folder, model, run.tokenizer, replace(run.card, found=found))
 
 
 # --- going on -------------------------------------------------------------------------------------------------------
 
 
-def _claim(folder: Path, *, resume: bool) -> None:
-    """Make the folder of a run; one that holds another run is left as it is."""
+def _claim(folder: Path, *, resume: bool) -> AbstractContextManager[None]:
+    """Make the folder of a run, and be its one writer; one that holds another run is left as it is."""
+    if not is_main_process():
+        return nullcontext()
     held = [name for name in (ABOUT, checkpoint.FILE) if (folder / name).exists()]
     if held and not resume:
         raise InputError(f"{folder} holds {held[-1]} of another run; give --resume, or another folder")
     folder.mkdir(parents=True, exist_ok=True)
     if not resume:
         (folder / checkpoint.LOG).unlink(missing_ok=True)
+    return sole_writer(folder / checkpoint.LOG)
+
+
+def _finish(folder: Path) -> None:
+    """Remove what is only needed to go on."""
+    wait_for_all()
+    if is_main_process():
+        (folder / checkpoint.FILE).unlink(missing_ok=True)
+        shutil.rmtree(folder / FOLDER, ignore_errors=True)
 
 
 def _write_checkpoint(state: TrainingState, folder: Path, progress: dict[str, Any]) -> None:
@@ -256,9 +237,13 @@ def _write_checkpoint(state: TrainingState, folder: Path, progress: dict[str, An
     checkpoint.write(folder, {**progress, **parts})
 
 
-def _resumed(state: TrainingState, folder: Path, run: str) -> tuple[int, dict[str, float], int]:
+def _resumed(state: TrainingState, folder: Path, key: dict[str, Any]) -> tuple[int, dict[str, float], int]:
     """Return step, best figures, and looks since, with everything that changes as it was then."""
-    held = checkpoint.read(folder, run)
+    held = checkpoint.read(folder, key)
     for name in ("model", "optimizer", "schedule"):
         getattr(state, name).load_state_dict(held[name])
     return held["step"], held["best"], held["worse"]
+
+
+def _say_nothing(_: str) -> None:
+    """Of several processes one speaks."""
