@@ -37,6 +37,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "consensus": "assay.rank.consensus.consensus_ranker:ConsensusRanker",
         "examples": "assay.rank.running.examples_ranker:ExamplesRanker",
         "logprob": "assay.rank.logprob_ranker:open_logprob",
+        "prefix": "assay.rank.prefix.prefix_ranker:PrefixRanker",
         "neural": "assay.rank.neural.neural_ranker:NeuralRanker",
     },
     "sampler": {

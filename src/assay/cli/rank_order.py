@@ -50,7 +50,8 @@ def order(given: RankOrderOptions) -> None:
     """Order the programs of each task by how likely each is right, and say what is wrong with the others.
 
     SAMPLES has one JSON object a line: a program (code, solution, or completion with its prompt), and the task_id where
-    there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus, neural:FOLDER,
+    there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus, prefix (for
+    beginnings of programs that are still being written), neural:FOLDER,
     chat:PROVIDER:MODEL (a language model judges the best 20 of consensus), and those that run programs and need
     --allow-execution: examples and agreement. With A+B the second decides between programs that the first holds equal.
     Scores compare programs of one task only.
@@ -65,6 +66,7 @@ def order(given: RankOrderOptions) -> None:
     from assay.io.files import write_rows
     from assay.rank.order import best_first
     from assay.rank.pools import notes, read
+    from assay.rank.specs import parts_of
 
     pools = read(given.samples, tasks_of(given.tasks), stop=given.stop)
     groups = list(pools)
@@ -76,9 +78,9 @@ def order(given: RankOrderOptions) -> None:
         for task, programs in groups:
             found.append((task, best_first(ranker.rank(task, programs), seed=given.seed)))
             watch("tasks", len(found), len(groups))
-    tell(
-        [*pools.problems, *(note for task, programs in groups for note in notes(task, programs))], verbose=given.verbose
-    )
+    are_whole = "prefix" not in parts_of(given.spec)
+    odd = (note for task, programs in groups for note in notes(task, programs, are_whole=are_whole))
+    tell([*pools.problems, *odd], verbose=given.verbose)
     rows = [row for task, ranked in found for row in _rows(task, ranked[: given.most])]
     if given.form == "text":
         shown = given.most or (_FEW if len(found) > 1 else None)

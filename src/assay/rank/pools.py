@@ -61,16 +61,22 @@ def read(path: Path, tasks: Sequence[Task] | None = None, *, stop: str = "") -> 
     return pools
 
 
-def notes(task: Task, programs: Sequence[Program]) -> list[Problem]:
-    """Return what keeps an order of these programs from saying much."""
+def notes(task: Task, programs: Sequence[Program], *, are_whole: bool = True) -> list[Problem]:
+    """Return what keeps an order of these programs from saying much; some are only beginnings of programs."""
     if len(programs) == 1:
         return [Problem(task.id, "one program: it is scored, there is nothing to order")]
     said = []
     if len({program.source for program in programs}) == 1:
         said.append(Problem(task.id, f"all {len(programs):,} programs are the same text: any order is as good"))
-    if not any(_parses(program.source) for program in programs):
+    if are_whole and not any(_parses(program.source) for program in programs):
         count = f"none of {len(programs):,} programs"
-        said.append(Problem(task.id, f"{count} is Python that can be read: this order is of little worth"))
+        said.append(
+            Problem(
+                task.id,
+                f"{count} is Python that can be read: this order is of little worth; for programs that are still being "
+                "written take --ranker prefix",
+            )
+        )
     return said
 
 

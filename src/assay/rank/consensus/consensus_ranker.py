@@ -9,7 +9,7 @@ given twice is a program sampled twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -27,7 +27,7 @@ from assay.rank.consensus import pool_features
 from assay.rank.consensus.diversify import prices
 from assay.rank.consensus.facts import Facts, facts
 from assay.rank.consensus.paths import PathBags, bags
-from assay.rank.consensus.task_wants import wants_of
+from assay.rank.consensus.task_wants import TaskWants, wants_of
 from assay.rank.consensus.trees import Trees, trees
 from assay.types import Program, Ranked, Task
 
@@ -140,11 +140,13 @@ class PoolFacts:
         return bool(self.rows[:, _PARSES].any())
 
 
-def look(task: Task, sources: Sequence[str], n: Sequence[int]) -> PoolFacts:
-    """Return what can be seen in programs, none of them twice, each sampled so often."""
+def look(
+    task: Task, sources: Sequence[str], n: Sequence[int], see: Callable[[str, TaskWants], Facts] = facts
+) -> PoolFacts:
+    """Return what can be seen in programs, none of them twice, each sampled so often; `see` looks at one."""
     asked = wants_of(task)
     with catch_warnings(action="ignore"):
-        seen = tuple(facts(source, asked) for source in sources)
+        seen = tuple(see(source, asked) for source in sources)
     held = bags([each.canon for each in seen])
     own = np.array([each.numbers for each in seen], np.float64)
     return PoolFacts(seen, held, np.hstack([own, pool_features.among(seen, n, held)]), pool_features.passing(seen))
