@@ -44,6 +44,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "chat": "assay.rank.sampling.endpoint_sampler:ChatSampler",
         "completions": "assay.rank.sampling.endpoint_sampler:CompletionSampler",
         "hf": "assay.rank.causal.open_causal:open_local_sampler",
+        "vllm": "assay.rank.sampling.vllm_sampler:VllmSampler",
     },
     "scorer": {
         "cross": "assay.encode.cross:open_cross",

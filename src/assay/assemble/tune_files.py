@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from assay.assemble.training import extra_of
 from assay.encode.training_pairs import TrainingPair
 from assay.encode.tune_card import card
-from assay.encode.tune_settings import RUN, TuneSettings
+from assay.encode.tune_settings import TuneSettings
 from assay.errors import InputError
 from assay.io import files
 from assay.measure.compare import compare, interval
@@ -46,14 +45,15 @@ def tune_encoder(
     if not plan.base.startswith("hf:"):
         raise InputError(f"--base is '{plan.base}'; wanted hf: and a folder or a name on the hub")
     with extra_of("train encoder --base"):
+        from assay.encode import training_folder as run
         from assay.encode.process_group import is_main_process
-        from assay.encode.tune_encoder import begin_run, only_writer, remove_checkpoints, tune
+        from assay.encode.tune_encoder import begin_run, tune
     folder, base = plan.folder, plan.base.removeprefix("hf:")
     first = is_main_process()
     if plan.fresh and first:
-        _set_aside(folder)
-    _refuse_other_folders(folder)
-    with only_writer(folder):
+        run.set_aside(folder)
+    run.refuse_other_folders(folder)
+    with run.only_writer(folder):
         if first:
             begin_run(pairs, base, folder, settings)
         if (folder / RECORD).exists():
@@ -67,7 +67,7 @@ def tune_encoder(
         record = _record_of(tuned, pairs, plan, settings)
         files.write(folder / CARD, card(record))
         files.write_json(folder / RECORD, record)
-        remove_checkpoints(folder)
+        run.remove_checkpoints(folder)
     return record
 
 
@@ -92,19 +92,6 @@ def _export(encoder: HfEncoder, folder: Path) -> None:
     export_onnx(encoder, folder / ONNX, whole_numbers=True)
 
 
-def _set_aside(folder: Path) -> None:
-    """Move what an earlier run left to `FOLDER.old`."""
-    if (folder / RUN).exists():
-        old = folder.with_name(f"{folder.name}.old")
-        shutil.rmtree(old, ignore_errors=True)
-        folder.replace(old)
-
-
-def _refuse_other_folders(folder: Path) -> None:
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).is_dir()):
-        raise InputError(f"'{folder}' holds something that no training put there; give another --out")
-
-
 def _record_of(
     tuned: TunedEncoder, pairs: Sequence[TrainingPair], plan: TunePlan, settings: TuneSettings
 ) -> dict[str, Any]:
@@ -115,7 +102,7 @@ def _record_of(
         low, high = interval(values)
         figures |= {name: float(values.mean()), f"{name}_low": low, f"{name}_high": high}
     return {
-        "base": _name_of(plan.base.removeprefix("hf:")),
+        "base": name_of(plan.base.removeprefix("hf:")),
         "license": license_of(plan.base.removeprefix("hf:")),
         "max_tokens": tuned.encoder.recipe.max_tokens,
         "sources": sorted({pair.source for pair in pairs}),
@@ -146,7 +133,7 @@ def license_of(base: str) -> str:
     return named[1] if named else "other"
 
 
-def _name_of(base: str) -> str:
+def name_of(base: str) -> str:
     """Return what people call a base: a hub name, not a folder of this machine."""
     named = Path(base.partition("?")[0])
     return named.name if named.is_dir() else base

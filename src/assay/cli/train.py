@@ -8,6 +8,7 @@ from assay.cli.lazy import Lazy
 
 COMMANDS = {
     "encoder": "Train a static encoder, or fine-tune a transformer.",
+    "generator": "Fine-tune a language model that writes programs.",
     "judge": "Train the weights of the judge that asks no model.",
     "ranking": "Train the weights of the ranking.",
     "reranker": "Train a small model that reads question and code together.",

@@ -6,9 +6,8 @@ which stand in the folder from the start: a run that was killed goes on, and one
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -20,16 +19,16 @@ from numpy.typing import NDArray
 from assay.encode.hf import HfEncoder
 from assay.encode.process_group import is_main_process, training_device
 from assay.encode.split_queries import QueryParts, code_of, split_by_query
+from assay.encode.training_folder import RUN, looks_of, say_of_main
 from assay.encode.training_pairs import TrainingPair
 from assay.encode.tune_examples import examples_of
 from assay.encode.tune_network import merge, trainable
-from assay.encode.tune_settings import RUN, TuneSettings
+from assay.encode.tune_settings import TuneSettings
 from assay.encode.tune_trainer import LookOut, TuneLook, train
 from assay.encode.tuned_folder import save_tuned
 from assay.protocols import Say
 from assay.runs import record
 
-_LOOKS = "looks.jsonl"
 _KINDS = {
     "right": "right pairs alone",
     "wrong_codes": "right pairs with wrong codes",
@@ -71,17 +70,12 @@ class TunedEncoder:
 def begin_run(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: TuneSettings) -> None:
     """Write what decides about a run into its folder, or refuse a folder in which a run of something else began."""
     run = TuneRun(**asdict(settings), base=base, pairs=record.hash_of("\n".join(sorted(map(repr, pairs)))))
-    record.begin(_looks_of(folder), run, "looks at a training", seed=settings.seed)
-
-
-def only_writer(folder: Path) -> AbstractContextManager[None]:
-    """Be the one process that trains into a folder; of several that train together, the first."""
-    return record.sole_writer(_looks_of(folder)) if is_main_process() else nullcontext()
+    record.begin(looks_of(folder), run, "looks at a training", seed=settings.seed)
 
 
 def tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: TuneSettings, say: Say) -> TunedEncoder:
     """Fine-tune a base on pairs into a folder; `base` is a spec without `hf:`."""
-    say = say if is_main_process() else _say_nothing
+    say = say_of_main(say)
     torch.manual_seed(settings.seed)
 
     # --- data
@@ -104,15 +98,9 @@ def tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: TuneS
     merge(encoder)
     after = reciprocal_ranks(encoder, parts.test)
     if is_main_process():
-        record.rewrite(_looks_of(folder), map(asdict, looks))
+        record.rewrite(looks_of(folder), map(asdict, looks))
         save_tuned(encoder, folder)
     return TunedEncoder(encoder, parts, counts, looks, before, after)
-
-
-def remove_checkpoints(folder: Path) -> None:
-    """Remove what is only needed to go on."""
-    for checkpoint in (folder / RUN).glob("checkpoint-*"):
-        shutil.rmtree(checkpoint)
 
 
 def reciprocal_ranks(encoder: HfEncoder, pairs: Sequence[TrainingPair]) -> Values:
@@ -141,15 +129,7 @@ def _at_rest(encoder: HfEncoder) -> Iterator[None]:
 
 def _keep(folder: Path, look: TuneLook) -> None:
     if is_main_process():
-        record.append_lines(_looks_of(folder), [asdict(look)])
-
-
-def _looks_of(folder: Path) -> Path:
-    return folder / RUN / _LOOKS
-
-
-def _say_nothing(_: str) -> None:
-    """Of several processes one speaks."""
+        record.append_lines(looks_of(folder), [asdict(look)])
 
 
 def _parts_line(parts: QueryParts) -> str:

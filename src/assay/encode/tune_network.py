@@ -1,19 +1,16 @@
-"""A transformer with its recipe to the model that sentence-transformers trains, and its weights to a file and back."""
+"""A transformer with its recipe to the model that sentence-transformers trains."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
 
 from assay.encode.hf import HfEncoder
+from assay.encode.low_rank import merged, with_low_rank
 from assay.encode.pooled_model import PooledModel
 from assay.errors import InputError
-
-_WEIGHTS = "weights.pt"
 
 
 class TunedModule(torch.nn.Module):
@@ -44,11 +41,7 @@ def trainable(encoder: HfEncoder, lora: int) -> SentenceTransformer:
     pooled = encoder.runner
     if not isinstance(pooled, PooledModel):
         raise InputError(f"{encoder.name} is run by modules of sentence-transformers; choose a base that is pooled")
-    if lora:
-        from peft import LoraConfig, get_peft_model
-
-        config = LoraConfig(r=lora, lora_alpha=2 * lora, lora_dropout=0.05, target_modules="all-linear")
-        pooled.model = get_peft_model(pooled.model, config)
+    pooled.model = with_low_rank(pooled.model, lora)
     device = str(next(pooled.model.parameters()).device)
     return SentenceTransformer(modules=[TunedModule(pooled, pooled.model)], device=device)
 
@@ -56,23 +49,5 @@ def trainable(encoder: HfEncoder, lora: int) -> SentenceTransformer:
 def merge(encoder: HfEncoder) -> None:
     """Add matrices of a low rank to the weights that they stand beside."""
     pooled = encoder.runner
-    if isinstance(pooled, PooledModel) and hasattr(pooled.model, "merge_and_unload"):
-        pooled.model = pooled.model.merge_and_unload()
-
-
-def write_weights(model: torch.nn.Module, folder: Path) -> None:
-    """Write the weights that are trained."""
-    folder.mkdir(parents=True, exist_ok=True)
-    torch.save(_trained(model), folder / _WEIGHTS)
-
-
-def read_weights(model: torch.nn.Module, folder: Path) -> None:
-    """Set the weights that are trained to those of a folder."""
-    stored: dict[str, Any] = torch.load(folder / _WEIGHTS, map_location="cpu", weights_only=True)
-    with torch.no_grad():
-        for name, weight in _trained(model).items():
-            weight.copy_(stored[name])
-
-
-def _trained(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    return {name: weight.data for name, weight in model.named_parameters() if weight.requires_grad}
+    if isinstance(pooled, PooledModel):
+        pooled.model = merged(pooled.model)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from assay.errors import InputError
 
 _COUNTS = ("batch", "at_once", "accumulate", "epochs", "looks")
-RUN = "training"
-"""The folder in the encoder's one that holds what a run needs to go on, and its looks."""
 BF16 = ("auto", "yes", "no")
 
 

@@ -6,10 +6,8 @@ killed goes on as if it had not been. One that was being written when it was kil
 
 from __future__ import annotations
 
-import json
 import logging
 import math
-import shutil
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -23,14 +21,13 @@ from sentence_transformers import SentenceTransformer, SentenceTransformerTraine
 from torch.utils.data import BatchSampler
 from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
 
+from assay.encode.low_rank import read_weights, write_weights
+from assay.encode.training_folder import last_whole
 from assay.encode.process_group import process_count, training_device
 from assay.encode.tune_examples import TuneExamples
 from assay.encode.tune_losses import losses_of
-from assay.encode.tune_network import read_weights, write_weights
 from assay.encode.tune_settings import TuneSettings
 from assay.protocols import Say
-
-_STATE = "trainer_state.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ def train(
     steps = _steps(rows, settings)
     start = TuneLook(0, math.nan, out.mrr())
     out.say(f"step 0 of {steps:,}: MRR {start.mrr:.3f} on the validation part")
-    checkpoint = _last_whole(folder, out.say)
+    checkpoint = last_whole(folder, out.say)
     if checkpoint is None:
         out.keep(start)
     trainer = _Trainer(
@@ -176,20 +173,6 @@ def _steps(rows: Mapping[str, list[Any]], settings: TuneSettings) -> int:
 
 def _early_stop(settings: TuneSettings) -> list[EarlyStoppingCallback]:
     return [EarlyStoppingCallback(settings.patience)] if settings.patience else []
-
-
-def _last_whole(folder: Path, say: Say) -> str | None:
-    """Return the last checkpoint whose state was written, which comes last; one that was cut off is removed."""
-    checkpoints = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]), reverse=True)
-    for checkpoint in checkpoints:
-        try:
-            step = json.loads((checkpoint / _STATE).read_text("utf-8"))["global_step"]
-        except (OSError, ValueError, KeyError):
-            shutil.rmtree(checkpoint)
-            continue
-        say(f"going on after step {step:,}")
-        return str(checkpoint)
-    return None
 
 
 def _looks(history: list[dict[str, float]]) -> list[TuneLook]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,12 @@ AUTO = "auto"
 class CausalModel:
     """A causal language model of transformers."""
 
-    def __init__(self, model: str, options: ModelOptions) -> None:
+    def __init__(self, model: str, options: ModelOptions, **forced: Any) -> None:
+        """Open a model; options that are forced, for training, do not stand in its name."""
         plain = str(Path(model).expanduser()) if is_local(model) else model
         name_part = options.name_part()
         self.name = f"hf:{model}{'?' if name_part else ''}{name_part}"
+        options = replace(options, **forced)
         logging.disable_progress_bar()
         spread = options.device == AUTO
         self.device = ("cuda" if torch.cuda.is_available() else "cpu") if spread else device_of(options, f"hf:{model}")
@@ -71,11 +74,11 @@ class CausalModel:
         known = (self.tokenizer.pad_token_id, self.tokenizer.eos_token_id, self.tokenizer.bos_token_id)
         return next((token for token in known if token is not None), 0)
 
-    def padded(self, rows: Sequence[Sequence[int]], side: str) -> tuple[torch.Tensor, torch.Tensor]:
+    def padded(self, rows: Sequence[Sequence[int]], side: str, device: str = "") -> tuple[torch.Tensor, torch.Tensor]:
         """Return tokens and mask of rows, filled up on the left or on the right."""
         width = max(map(len, rows))
         ids, mask = torch.full((len(rows), width), self.padding), torch.zeros((len(rows), width), dtype=torch.long)
         for at, row in enumerate(rows):
             place = slice(width - len(row), width) if side == "left" else slice(0, len(row))
             ids[at, place], mask[at, place] = torch.tensor(row), 1
-        return ids.to(self.device), mask.to(self.device)
+        return ids.to(device or self.device), mask.to(device or self.device)

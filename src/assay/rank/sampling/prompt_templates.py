@@ -95,7 +95,12 @@ def render(template: PromptTemplate, task: Task, *, shots: str = "", chat: bool 
 
 def render_shot(template: PromptTemplate, task: Task, *, strip: bool = False) -> str:
     """Return a solved task as the template shows it."""
-    return _filled(template.shot, {**_fields(task, strip=strip), "program": task.reference.strip("\n")})
+    return _filled(template.shot, {**_fields(task, strip=strip), "program": plain_lines(task.reference).strip("\n")})
+
+
+def plain_lines(source: str) -> str:
+    """Return a program with the line ends that a model is to write."""
+    return source.replace("\r\n", "\n")
 
 
 def answer_format(task: Task) -> str:

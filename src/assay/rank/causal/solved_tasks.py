@@ -1,0 +1,127 @@
+"""Tasks with references, or rows of a data set that are correct, to the programs that a generator learns to write.
+
+Whole tasks are held out, as for rankers: the rows say which, else a hash of their names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.io import rows
+from assay.programs.tasks import task_formats
+from assay.programs.tasks.mbpp import function_of
+from assay.rank.dataset import dataset_formats
+from assay.rank.dataset.examples import Example
+from assay.rank.dataset.splits import leaks, split
+from assay.rank.sampling.prompt_templates import PromptTemplate, plain_lines, render
+from assay.types import Problem, Task
+
+_READS = ("input(", "stdin")
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedTask:
+    """What a model reads, and what it is to write behind it."""
+
+    task_id: str
+    prompt: str
+    program: str
+    split: str
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedTasks:
+    """What is learned and what chooses the model."""
+
+    learned: tuple[SolvedTask, ...]
+    valid: tuple[SolvedTask, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def read_solved(  # noqa: PLR0913  each is one thing
+    files: Sequence[Path], tasks: Path | None, template: PromptTemplate, *, valid: float, most: int, seed: int
+) -> SolvedTasks:
+    """Return the right programs of files: tasks with references, or rows of `assay rank data`."""
+    known = {task.id: task for task in task_formats.read(tasks).tasks} if tasks else {}
+    examples, problems = list[Example](), list[Problem]()
+    for file in files:
+        some, wrong = _rows(file) if _is_dataset(file) else _references(file, known)
+        examples += some
+        problems += wrong
+    right = [each for each in examples if each.fault is Fault.CORRECT and each.source.strip()]
+    if not any(each.split == "valid" for each in right):
+        right = split(right, valid=valid, seed=seed)
+    if shared := leaks(right):
+        raise InputError(f"{len(shared):,} tasks are in more than one split, {shared[0]!r} first; split by task")
+    solved = [_solved(each, known, template) for each in _few(right, most)]
+    made = SolvedTasks(
+        tuple(each for each in solved if each and each.split == "train"),
+        tuple(each for each in solved if each and each.split == "valid"),
+        tuple(problems),
+    )
+    if not (made.learned and made.valid):
+        lacking = f"{len(made.learned):,} programs to learn and {len(made.valid):,} to choose the model by"
+        first = f"; {problems[0]}" if problems else ""
+        hint = "; the template goes on behind a task's text, which no program begins with: --set template=apps"
+        raise InputError(f"{lacking}, wanted some of both{first}{hint if right and not any(solved) else ''}")
+    return made
+
+
+def _is_dataset(file: Path) -> bool:
+    if file.is_dir():
+        return True
+    problems: list[Problem] = []
+    first = next((fields for _, fields in rows.objects(file, problems)), {})
+    return "fault" in first or "binary_label" in first or "ternary_label" in first
+
+
+def _rows(file: Path) -> tuple[Sequence[Example], Sequence[Problem]]:
+    dataset = dataset_formats.read(file)
+    return dataset.examples, dataset.problems
+
+
+def _references(file: Path, known: dict[str, Task]) -> tuple[Sequence[Example], Sequence[Problem]]:
+    """Return the references of tasks, which become known."""
+    reading = task_formats.read(file)
+    known |= {task.id: task for task in reading.tasks}
+    solved = [task for task in reading.tasks if task.reference]
+    lacking = len(reading.tasks) - len(solved)
+    problems = [Problem(file.name, f"{lacking:,} tasks without a reference are left out")] if lacking else []
+    return [Example(task.id, f"{task.id}#reference", task.prompt, task.reference, Fault.CORRECT) for task in solved], [
+        *reading.problems,
+        *problems,
+    ]
+
+
+def _few(examples: Iterable[Example], most: int) -> Iterator[Example]:
+    """Yield the first few different programs of each task."""
+    seen, counts = set[tuple[str, str]](), Counter[str]()
+    for each in examples:
+        name = (each.task_id, each.source.strip())
+        if name not in seen and counts[each.task_id] < most:
+            seen.add(name)
+            counts[each.task_id] += 1
+            yield each
+
+
+def _solved(example: Example, known: dict[str, Task], template: PromptTemplate) -> SolvedTask | None:
+    """Return a program as it is learned; None where it cannot go on behind the text of its task."""
+    task = known.get(example.task_id) or Task(example.task_id, example.prompt, _function(example.source))
+    prompt = render(template, replace(task, prompt=example.prompt or task.prompt))
+    program = plain_lines(example.source).strip("\n") + "\n"
+    if template.continues:
+        if not program.startswith(task.prompt):
+            return None
+        return SolvedTask(example.task_id, prompt, program.removeprefix(task.prompt), example.split)
+    stop = template.stop[0].removeprefix("\n") if template.stop else ""
+    return SolvedTask(example.task_id, prompt, program + stop, example.split)
+
+
+def _function(source: str) -> str:
+    """Return the function that a program is called by; none where it reads what it needs."""
+    return "" if any(sign in source for sign in _READS) else function_of(source)
