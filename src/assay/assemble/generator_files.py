@@ -20,7 +20,7 @@ from assay.rank.sampling.prompt_templates import load_template
 from assay.runs.run_manifest import manifest
 
 if TYPE_CHECKING:
-    from assay.rank.causal.train_generator import TunedGenerator
+    from assay.rank.causal.tune_generator import TunedGenerator
 
 _PAGE = """\
 ---
@@ -64,7 +64,7 @@ def train_generator(plan: GeneratorPlan, settings: GeneratorSettings, say: Say) 
         checked_model(base, "--base")
         from assay.encode import training_folder as run
         from assay.encode.process_group import is_main_process
-        from assay.rank.causal.train_generator import begin_run, tune_generator
+        from assay.rank.causal.tune_generator import begin_run, tune_generator
     first = is_main_process()
     if plan.fresh and first:
         run.set_aside(folder)

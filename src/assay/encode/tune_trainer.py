@@ -22,8 +22,8 @@ from torch.utils.data import BatchSampler
 from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
 
 from assay.encode.low_rank import read_weights, write_weights
-from assay.encode.training_folder import last_whole
 from assay.encode.process_group import process_count, training_device
+from assay.encode.training_folder import last_whole
 from assay.encode.tune_examples import TuneExamples
 from assay.encode.tune_losses import losses_of
 from assay.encode.tune_settings import TuneSettings

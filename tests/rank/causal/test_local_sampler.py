@@ -108,3 +108,23 @@ def test_the_command_samples_with_it_and_ranks_by_what_it_thought(assay, causal:
         assert ranked.status == 0, ranked.err
         rank = [json.loads(line) for line in ranked.out.splitlines()]
         assert len(rank) == 6
+
+
+def test_a_prompt_that_many_rows_have_is_read_once(causal: Path, monkeypatch: pytest.MonkeyPatch):
+    from assay.rank.causal.causal_model import CausalModel
+
+    greedy = replace(ASKED, temperature=0.0)
+    task, sources = Task("t", "def f():\n"), ["    return 1\n", "pass", "a longer one that needs more tokens\n"]
+    scorer, model = open_scorer(str(causal)), open_local_sampler(f"{causal}?batch=8")
+    rows = [[5, 6, 7], [5, 6, 7], [9]]
+    assert scorer._causal.read_once(rows) is not None
+    assert scorer._causal.read_once(rows[1:]) is None
+    shared = scorer.logprobs(task, sources), model._write([*rows, *rows], greedy)
+    monkeypatch.setattr(CausalModel, "read_once", lambda *_: None)
+    alone = scorer.logprobs(task, sources), model._write([*rows, *rows], greedy)
+    for one, other in zip(
+        shared[0] + [each.logprob for each in shared[1]], alone[0] + [each.logprob for each in alone[1]], strict=True
+    ):
+        assert one.total == pytest.approx(other.total, abs=1e-3)
+        assert one.tokens == other.tokens
+    assert [each.text for each in shared[1]] == [each.text for each in alone[1]]

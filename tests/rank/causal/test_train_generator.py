@@ -92,7 +92,7 @@ def test_the_tokens_of_the_task_are_not_learned(causal: Path, tasks: Path):
     from assay.encode.model_options import ModelOptions
     from assay.rank.causal.causal_model import CausalModel
     from assay.rank.causal.generator_trainer import IGNORED, collated
-    from assay.rank.causal.train_generator import rows_of
+    from assay.rank.causal.tune_generator import rows_of
 
     solved = read_solved([tasks], None, load_template("apps"), valid=0.3, most=1, seed=0)
     model = CausalModel(str(causal), ModelOptions(device="cpu"))

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.utils import logging
 
 from assay.encode.model_hub import hub_options, is_local, opening
@@ -73,6 +74,32 @@ class CausalModel:
         """Return a token that fills a row up."""
         known = (self.tokenizer.pad_token_id, self.tokenizer.eos_token_id, self.tokenizer.bos_token_id)
         return next((token for token in known if token is not None), 0)
+
+    def read_once(self, prompts: Sequence[Sequence[int]]) -> Any:
+        """Read each different prompt but its last token, and return the cache for all rows.
+
+        A prompt that many rows have is read once, which is most of the work where it is long and answers are short.
+        There is no cache where nothing is shared, nor where the model keeps what it read in another form.
+        """
+        different = list(dict.fromkeys(map(tuple, prompts)))
+        able = getattr(self.network, "_supports_default_dynamic_cache", lambda: False)()
+        if not able or len(different) == len(prompts) or max(map(len, different)) < 2:
+            return None
+        ids, mask = self.padded(different, "left")
+        settings = {"config": self.network.config} if "config" in signature(DynamicCache.__init__).parameters else {}
+        cache: Any = DynamicCache(**settings)
+        with torch.inference_mode():
+            self.network(
+                input_ids=ids[:, :-1],
+                attention_mask=mask[:, :-1],
+                position_ids=(mask.cumsum(1) - 1).clamp(min=0)[:, :-1],
+                past_key_values=cache,
+                use_cache=True,
+                **({"logits_to_keep": 1} if "logits_to_keep" in signature(self.network.forward).parameters else {}),
+            )
+            place = {prompt: at for at, prompt in enumerate(different)}
+            cache.batch_select_indices(torch.tensor([place[tuple(prompt)] for prompt in prompts], device=ids.device))
+        return cache
 
     def padded(self, rows: Sequence[Sequence[int]], side: str, device: str = "") -> tuple[torch.Tensor, torch.Tensor]:
         """Return tokens and mask of rows, filled up on the left or on the right."""

@@ -26,7 +26,8 @@ class StopAtTexts(StoppingCriteria):
         for row in range(len(input_ids)) if self._stop else ():
             if row not in self._ended:
                 tail = input_ids[row, max(self._width, input_ids.shape[1] - self._seen) :].tolist()
-                if any(stop in self._model.text_of(tail) for stop in self._stop):
+                text = self._model.text_of(tail)
+                if any(stop in text for stop in self._stop):
                     self._ended.add(row)
         return torch.tensor([row in self._ended for row in range(len(input_ids))], device=input_ids.device)
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import PartialState
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-from assay.encode.training_folder import RUN, is_main_process, last_whole, looks_of
+from assay.encode.process_group import is_main_process, process_count, training_device
+from assay.encode.training_folder import RUN, last_whole, looks_of
 from assay.protocols import Say
 from assay.rank.causal.causal_model import CausalModel
 from assay.rank.causal.generator_settings import GeneratorSettings
@@ -137,7 +137,7 @@ def _arguments(folder: Path, settings: GeneratorSettings, steps: int) -> Trainin
         warmup_steps=math.ceil(settings.warm * steps),
         weight_decay=settings.decay,
         max_grad_norm=settings.clip,
-        use_cpu=PartialState().device.type == "cpu",
+        use_cpu=training_device().type == "cpu",
         bf16=settings.bf16 == "yes" or (settings.bf16 == "auto" and on_gpu),
         **({"gradient_checkpointing": True} if settings.checkpointing else {}),
         remove_unused_columns=False,
@@ -160,11 +160,11 @@ def _arguments(folder: Path, settings: GeneratorSettings, steps: int) -> Trainin
 
 def _accumulated(settings: GeneratorSettings) -> int:
     """Return how many parts a step has on each device."""
-    return max(math.ceil(settings.batch / (settings.at_once * int(PartialState().num_processes))), 1)
+    return max(math.ceil(settings.batch / (settings.at_once * process_count())), 1)
 
 
 def _steps_per_epoch(programs: int, settings: GeneratorSettings) -> int:
-    parts = math.ceil(programs / (settings.at_once * int(PartialState().num_processes)))
+    parts = math.ceil(programs / (settings.at_once * process_count()))
     return max(math.ceil(parts / _accumulated(settings)), 1)
 
 

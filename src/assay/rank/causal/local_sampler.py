@@ -69,7 +69,7 @@ class LocalSampler:
         drawn: dict[str, Any] = {"do_sample": False}
         if asked.temperature > 0:
             drawn = {"do_sample": True, "temperature": asked.temperature, "top_p": asked.top_p, "top_k": 0}
-        noted = NoteLogprobs()
+        noted, cache = NoteLogprobs(), self._causal.read_once(prompts)
         with torch.inference_mode():
             out = self._causal.network.generate(
                 ids,
@@ -79,6 +79,7 @@ class LocalSampler:
                 stopping_criteria=[StopAtTexts(self._causal, asked.stop, ids.shape[1])],
                 logits_processor=[noted] if asked.logprobs else [],
                 **drawn,
+                **({} if cache is None else {"past_key_values": cache}),
             )
         new = out[:, ids.shape[1] :].tolist()
         scores = noted.of(out).tolist() if asked.logprobs else [[]] * len(new)

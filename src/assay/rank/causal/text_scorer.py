@@ -58,13 +58,19 @@ class CausalScorer:
             yield some
 
     def _scores(self, rows: Sequence[tuple[list[int], list[int]]]) -> list[LogProbability]:
-        ids, mask = self._causal.padded([prompt + program for prompt, program in rows], "right")
+        """Return the log-probabilities of rows; a prompt that all have is read once."""
+        cache = (
+            self._causal.read_once([prompt for prompt, _ in rows]) if len({tuple(p) for p, _ in rows}) == 1 else None
+        )
+        before = 0 if cache is None else len(rows[0][0]) - 1
+        ids, mask = self._causal.padded([[*prompt, *program] for prompt, program in rows], "right")
+        shared = {} if cache is None else {"past_key_values": cache}
         with torch.inference_mode():
-            logits = self._causal.network(input_ids=ids, attention_mask=mask).logits
+            logits = self._causal.network(input_ids=ids[:, before:], attention_mask=mask, **shared).logits
         found = []
         for at, (prompt, program) in enumerate(rows):
-            place = slice(len(prompt) - 1, len(prompt) + len(program) - 1)
-            chosen, of_row = torch.tensor(program, device=ids.device), logits[at, place].float()
+            start = len(prompt) - 1 - before
+            chosen, of_row = torch.tensor(program, device=ids.device), logits[at, start : start + len(program)].float()
             scores = of_row.gather(1, chosen[:, None].long())[:, 0] - of_row.logsumexp(dim=1)
             found.append(LogProbability(float(scores.sum()), len(program)))
         return found

@@ -13,11 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from accelerate import PartialState
 
 from assay.encode.low_rank import merged, with_low_rank
 from assay.encode.model_options import split_model
-from assay.encode.process_group import is_main_process
+from assay.encode.process_group import is_main_process, training_device
 from assay.encode.training_folder import looks_of, say_of_main
 from assay.errors import InputError
 from assay.protocols import Say
@@ -71,7 +70,7 @@ def tune_generator(
 
     # --- base
     model, options = split_model(base, OPTIONS)
-    causal = CausalModel(model, options, device=str(PartialState().device), dtype="fp32")
+    causal = CausalModel(model, options, device=str(training_device()), dtype="fp32")
     causal.network.config.use_cache = False
 
     # --- texts: whole tasks are held out
