@@ -13,6 +13,7 @@ from study import (
     TrainedRanker,
     columns_of,
     compared,
+    learned,
     mixed,
     part,
     trained,
@@ -28,8 +29,10 @@ from assay.report.figure import CurvePanel, Curves, Heat, Series
 from assay.report.table import Cell, Column, Mark, Mean, Number, Phrase, Table, figure
 
 VALID, TEST = "valid", "test"
+NAMES = {VALID: "Validation", TEST: "Test"}
 PAIRED = ("pass@1", "pass@5", "exec@1")
 MIXES = ("mixed-small", "mixed-large")
+FRACTIONS = (0.125, 0.25, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def _of_split(given: Study, split: str) -> MadeTable:
             for column in _some(columns_of(of), of)
             for name, shown in _named(best[source], beside)
         ]
-    return MadeTable((ranked_table(f"The {split} tasks", rows, found),), tuple(rankers))
+    return MadeTable((ranked_table(f"{NAMES[split]} tasks", rows, found),), tuple(rankers))
 
 
 def table8(given: Study) -> MadeTable:
@@ -132,7 +135,7 @@ def table10(given: Study) -> MadeTable:
 def table11(given: Study) -> MadeTable:
     """Return the best rankers on samples of each temperature, which is the configuration of a program."""
     if not given.tests:
-        raise InputError("table11 wants programs of several temperatures (their config): --test HumanEval=FILE")
+        raise InputError("no samples of several temperatures (their config); give --test NAME=FILE")
     rankers, best, _ = all_rankers(given)
     sets = [RankingSetSpec(name, data=file, by=("model", "config")) for name, file in given.tests.items()]
     found = compared(given, "temperatures", [*best.values()], sets)
@@ -196,7 +199,7 @@ def figure5(given: Study, best: Mapping[str, TrainedRanker], found: Figures) -> 
 def table17(given: Study) -> MadeTable:
     """Return the ternary ranker of each base model; figure 8 has how they learn."""
     if len(given.bases) < 2:
-        raise InputError("table17 compares base models: give --base NAME=SPEC twice, an encoder and a decoder")
+        raise InputError("one base model is nothing to compare; give --base NAME=MODEL several times")
     source, task = given.sources[0], _ternary(given)
     rankers = [trained(given, source, task, base) for base in given.bases]
     of = valid_set(given)(source)
@@ -225,13 +228,55 @@ def table19(given: Study) -> MadeTable:
     """Return the order by the generating model's own probability beside the best ranker."""
     rankers, best, _ = all_rankers(given)
     sets = [valid_set(given)(source) for source in given.sources]
-    found = compared(given, "probability", [*best.values()], sets, "logprob")
+    found = compared(given, "probability", [*best.values()], sets, given.logprob)
     rows = [
         RankedRow(source, _only(of), name, shown)
         for source, of in zip(given.sources, sets, strict=True)
-        for name, shown in (("logprob", "generation probability"), (best[source].name, ""))
+        for name, shown in ((given.logprob, "generation probability"), (best[source].name, ""))
     ]
-    return MadeTable((ranked_table("The validation tasks", rows, found),), tuple(rankers))
+    return MadeTable((ranked_table("Validation tasks", rows, found),), tuple(rankers))
+
+
+def shares(given: Study) -> MadeTable:
+    """Return a ranker by how many of the training tasks it learned from, which the paper does not show."""
+    source, task = given.sources[0], _ternary(given)
+    files = {each: part(given, source, "--train", str(each), called=str(each)) for each in FRACTIONS}
+    files[1.0] = part(given, source)
+    rankers = [
+        trained(given, source if each == 1 else f"{source} {each}", task, data=file) for each, file in files.items()
+    ]
+    sets = [valid_set(given, split)(source) for split in (VALID, TEST)]
+    columns = [column for of in sets for column in columns_of(of)]
+    found = compared(given, "shares", rankers, [of for of in sets if columns_of(of)])
+    names = [f"{learned(each.data):,} programs" for each in rankers]
+    tables = [
+        ranked_table(
+            column.name,
+            [RankedRow(name, column, each.name) for name, each in zip(names, rankers, strict=True)],
+            found,
+            head="learned from",
+        )
+        for column in columns
+    ]
+    return MadeTable((*tables, *([growth(rankers, columns, found)] if found else [])), tuple(rankers))
+
+
+def growth(rankers: Sequence[TrainedRanker], columns: Sequence[RankingColumn], found: Figures) -> Curves:
+    """Return pass@1 and exec@1 over the number of programs that were learned from."""
+    programs = tuple(float(learned(each.data)) for each in rankers)
+    panels = tuple(
+        CurvePanel(
+            measure,
+            tuple(
+                Series(column.name, place, programs, tuple(found[column.name, each.name][measure] for each in rankers))
+                for place, column in enumerate(columns)
+            ),
+        )
+        for measure in ("pass@1", "exec@1")
+    )
+    return Curves(
+        "What more programs bring", "By the programs that a ranker learned from.", panels, "programs", log=True
+    )
 
 
 def figure4(given: Study) -> MadeTable:
@@ -291,7 +336,7 @@ def _row(row: RankedRow, found: Figures, top: float) -> Iterator[Cell]:
     tasks = {each.task_id for each in examples}
     right = {each.task_id for each in examples if each.fault is Fault.CORRECT}
     yield from (Phrase(row.samples), Phrase(row.shown or row.ranker), Number(len(tasks), digits=0))
-    yield Number(len(right) / len(tasks))
+    yield Number(len(right) / len(tasks) if tasks else None)
     for measure in PAIRED:
         plain, ranked = (found.get((name, ranker), {}).get(measure) for ranker in (UNRANKED, row.ranker))
         yield Number(plain.mean if plain else None)
@@ -312,7 +357,7 @@ def own_ranker(column: RankingColumn, best: Mapping[str, TrainedRanker]) -> Trai
 def other_tasks(given: Study, name: str) -> Path:
     """Return the programs of other tasks that a table is about."""
     if name not in given.tests:
-        raise InputError(f"this table wants labelled programs: --test {name}=FILE, as 'assay rank data' writes them")
+        raise InputError(f"no programs of {name}; give --test {name}=FILE, which 'assay rank data' writes")
     return given.tests[name]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -18,21 +17,20 @@ from hashlib import blake2b
 from io import StringIO
 from pathlib import Path
 
-from assay.bench import results
 from assay.cli.main import run
+from assay.cli.rank_compare import ranked_columns
 from assay.errors import InputError, nearest
-from assay.measure.ranked import measures
 from assay.rank.dataset import dataset_formats
 from assay.rank.dataset.examples import Example
 from assay.rank.neural.checkpoint import FILE as CHECKPOINT
 from assay.rank.neural.model_folder import ABOUT
-from assay.rank.ranking_matrix import RankingColumn, RankingSetSpec, columns
+from assay.rank.ranking_matrix import RankingColumn, RankingSetSpec, columns, load
+from assay.rank.specs import ranker_of
 from assay.report.table import Mean
 from assay.runs.record import append_lines, begin, read_lines
 
 LOG, DONE = "log.jsonl", "trained.jsonl"
 KS = (1, 5, 100)
-MEASURES = tuple(map(str, measures(KS)))
 TOGETHER = "all"
 
 
@@ -51,6 +49,8 @@ class Study:
     """Whether all programs are of one source, whatever model wrote them."""
     beside: tuple[str, ...]
     """Other rankers; `{}` stands for the trained one."""
+    logprob: str
+    """The ranker by the probability of a program."""
     out: Path
     more: tuple[str, ...] = ()
     dry_run: bool = False
@@ -76,11 +76,13 @@ class TrainedRanker:
     base: str
     data: Path
     folder: Path
+    is_first: bool
+    """Whether it is of the first base model, which needs no mention."""
 
     @property
     def name(self) -> str:
         """What a table calls it: the paper's R with the task above and the source below."""
-        return " ".join(part for part in (self.source, self.task, self.base) if part)
+        return f"{self.source} {self.task}" if self.is_first else f"{self.source} {self.task} {self.base}"
 
     @property
     def spec(self) -> str:
@@ -111,13 +113,13 @@ def assay(given: Study, *words: str) -> None:
     with redirect_stdout(StringIO()):  # what it prints is in its files; the tables are printed at the end
         status = run(words)
     if status:
-        sys.exit(status)
+        raise InputError(f"'assay {words[0]} {words[1]}' failed with status {status}: what it says is above")
 
 
 @cache
 def examples_of(file: Path) -> tuple[Example, ...]:
-    """Return the programs of a file; read once."""
-    return dataset_formats.read(file).examples
+    """Return the programs of a file, read once; one that a dry run did not make has none."""
+    return dataset_formats.read(file).examples if file.exists() else ()
 
 
 def part(given: Study, source: str, *words: str, called: str = "") -> Path:
@@ -141,9 +143,10 @@ def mixed(given: Study, file: Path, parts: Sequence[Path], *words: str) -> Path:
 def trained(given: Study, source: str, task: str, base: str = "", data: Path | None = None) -> TrainedRanker:
     """Return the ranker of a source and a task, trained as far as it was not."""
     data = data or part(given, source)
-    base = base or next(iter(given.bases))
-    shown = base if len(given.bases) > 1 else ""
-    made = TrainedRanker(source, task, shown, data, given.out / "rankers" / slug(f"{source} {task} {shown}"))
+    first = next(iter(given.bases))
+    base = base or first
+    folder = given.out / "rankers" / slug(f"{source} {task} {base}")
+    made = TrainedRanker(source, task, base, data, folder, is_first=base == first)
     words = ["rank", "train", str(data), "--base", given.bases[base], "--task", task, "--out", str(made.folder)]
     if given.dry_run:
         assay(given, *words, *given.more)
@@ -172,12 +175,19 @@ def compared(
     file = given.out / "compared" / f"{slug(name)}.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(_matrix(rankers, specs, sets)) + "\n", "utf-8")
-    executing = ["--allow-execution"] if any("examples" in each or "agreement" in each for each in specs) else []
-    assay(given, "rank", "compare", str(file), "--out", str(file.parent), *executing)
-    if given.dry_run:
-        return {}
-    found = results.load(file.parent / "results.json")
-    return {(cell.set, cell.system): cell.figures[cell.unit] for cell in found.cells}
+    print(f"# as does: assay rank compare {shlex.quote(str(file))}", flush=True)
+    return {} if given.dry_run else _measured(file, file.read_text("utf-8"))
+
+
+@cache
+def _measured(file: Path, _: str) -> Figures:
+    """Return the figures of a matrix; once in a process, for several tables ask for the same."""
+    plan = load(file)
+    return {
+        (column.name, cell.ranker): {str(of): Mean(at.value, at.low, at.high) for of, at in cell.values.items()}
+        for column, done in ranked_columns(plan, [ranker_of(each.spec) for each in plan.rankers], file.parent)
+        for cell in done.cells
+    }
 
 
 def _matrix(rankers: Sequence[TrainedRanker], specs: Sequence[str], sets: Iterable[RankingSetSpec]) -> Iterator[str]:
@@ -198,10 +208,10 @@ def _matrix(rankers: Sequence[TrainedRanker], specs: Sequence[str], sets: Iterab
 
 
 def columns_of(of: RankingSetSpec) -> list[RankingColumn]:
-    """Return the columns that a set of samples is measured in."""
+    """Return the columns that a set of samples is measured in; in a dry run, an empty one."""
     assert of.data
     rows = [each for each in examples_of(of.data) if of.split in {"", each.split}]
-    return list(columns(of, (), rows))
+    return list(columns(of, (), rows)) if of.data.exists() else [RankingColumn(of.name, "", "", "", (), ())]
 
 
 def seconds_of(ranker: TrainedRanker) -> tuple[int, float]:

@@ -15,10 +15,13 @@ that was cut off goes on. What stands behind `--` goes to `assay rank train`: `-
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+import data_tables
 import rank_tables
 from needs import NEEDS, TITLES
 from rank_tables import MadeTable
@@ -31,9 +34,16 @@ from assay.report.document import Block, Report, Section, as_json_text, load_rep
 from assay.report.plain_text import as_markdown, as_text
 from assay.report.web_page import write_page
 
-TABLES: dict[str, Callable[[Study], MadeTable]] = {
-    name: getattr(rank_tables, name) for name in TITLES if hasattr(rank_tables, name)
+ALSO = {
+    "table12": "table4",
+    "table13": "table5",
+    "table15": "table14",
+    "figure2": "table4",
+    "figure3": "table5",
+    "figure5": "table16",
+    "figure8": "table17",
 }
+"""Which table shows what has another name in the paper."""
 TASKS = ("B", "T", "I", "E", "E+L")
 CODEBERT = "microsoft/codebert-base"
 
@@ -42,14 +52,17 @@ def parsed(arguments: Sequence[str]) -> tuple[list[str], Study]:
     """Return which tables are asked for, and of what."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tables", nargs="+", choices=[*TABLES, "all", "needs"], metavar="TABLE")
-    parser.add_argument("--learn", type=Path, metavar="FILE")
+    parser.add_argument("tables", nargs="+", choices=[*TITLES, *ALSO, "all", "needs"], metavar="TABLE")
+    parser.add_argument(
+        "--learn", type=Path, default=Path("learn.jsonl"), metavar="FILE", help="[default: learn.jsonl]"
+    )
     parser.add_argument("--test", action="append", default=[], metavar="NAME=FILE")
     parser.add_argument("--base", action="append", default=[], metavar="[NAME=]MODEL", help=f"[default: {CODEBERT}]")
-    parser.add_argument("--task", action="append", default=[], choices=TASKS, help="[default: all]")
+    parser.add_argument("--task", action="append", default=[], choices=[*TASKS, "M"], help="[default: all but M]")
     parser.add_argument("--model", action="append", default=[], metavar="NAME", help="[default: all of FILE]")
     parser.add_argument("--together", action="store_true", help="learn from all models as if they were one")
     parser.add_argument("--beside", action="append", default=[], metavar="SPEC", help="{} is the trained ranker")
+    parser.add_argument("--logprob", default="logprob", metavar="SPEC", help="[default: logprob, what samples say]")
     parser.add_argument("--out", type=Path, default=Path("coderanker"), metavar="FOLDER")
     parser.add_argument("--dry-run", action="store_true")
     read = parser.parse_args(arguments[:at])
@@ -61,18 +74,26 @@ def parsed(arguments: Sequence[str]) -> tuple[list[str], Study]:
         tuple(read.model),
         read.together,
         tuple(read.beside),
+        read.logprob,
         read.out,
         tuple(arguments[at + 1 :]),
         read.dry_run,
     )
-    return [name for name in TABLES if name in read.tables or "all" in read.tables] if read.tables != [
-        "needs"
-    ] else [], given
+    asked = {ALSO.get(name, name) for name in read.tables}
+    return [name for name in TITLES if name in asked or "all" in asked], given
 
 
 def _base(text: str) -> tuple[str, str]:
     name, equals, spec = text.partition("=")
     return (name, spec) if equals else (Path(text).name, text)
+
+
+def table_of(name: str, given: Study) -> MadeTable:
+    """Return a table of the data, or one of rankers, which are trained for it."""
+    if hasattr(data_tables, name):
+        return MadeTable(tuple(getattr(data_tables, name)(given)))
+    made: MadeTable = getattr(rank_tables, name)(given)
+    return made
 
 
 def section(name: str, made: MadeTable) -> Section:
@@ -81,7 +102,12 @@ def section(name: str, made: MadeTable) -> Section:
     blocks += [words(f"At the paper's size: {NEEDS[name]}", "note")]
     if made.rankers:
         blocks.append(words(f"Here: {took(made.rankers)}", "note"))
-    return Section(name, f"{name[:-2].rstrip('1').capitalize()}", tuple(blocks), name)
+    return Section(name, called(name), tuple(blocks), called(name))
+
+
+def called(name: str) -> str:
+    """Return `Table 6` for `table6`."""
+    return re.sub(r"(\d+)$", r" \1", name).capitalize()
 
 
 def took(rankers: Sequence[TrainedRanker]) -> str:
@@ -95,10 +121,12 @@ def took(rankers: Sequence[TrainedRanker]) -> str:
 def write(name: str, given: Study, made: MadeTable) -> Report:
     """Write a table as text and JSON, and all tables of the folder as one page."""
     facts = (str(given.learn.name), ", ".join(given.bases))
-    report = Report(f"CodeRanker: {name}", "Assay benchmarks", facts, (section(name, made),), "Written by Assay.")
+    report = Report(
+        f"CodeRanker: {called(name)}", "Assay benchmarks", facts, (section(name, made),), "Written by Assay."
+    )
     files.write(given.out / f"{name}.json", as_json_text(report))
     files.write(given.out / f"{name}.md", as_markdown(report))
-    found = [load_report(file) for each in TABLES if (file := given.out / f"{each}.json").exists()]
+    found = [load_report(file) for each in TITLES if (file := given.out / f"{each}.json").exists()]
     sections = tuple(part for each in found for part in each.sections)
     write_page(
         Report("Fault-Aware Neural Code Rankers", "Assay benchmarks", facts, sections, "Written by Assay."),
@@ -108,24 +136,26 @@ def write(name: str, given: Study, made: MadeTable) -> Report:
 
 
 def main() -> None:
-    """Make each table that was asked for."""
+    """Make each table that was asked for; one that cannot be made keeps no other from being made."""
     names, given = parsed(sys.argv[1:])
-    sys.exit(guarded(lambda: _make(names, given)))
-
-
-def _make(names: Sequence[str], given: Study) -> None:
     if not names:
-        print("\n".join(f"{name}\t{NEEDS[name]}" for name in TABLES))
+        print("\n".join(f"{name}\t{NEEDS[name]}" for name in TITLES))
         return
-    if given.learn is None or not given.learn.exists():
-        raise InputError(
-            f"no such file: '{given.learn}'; --learn wants labelled programs, as 'assay rank data' writes them"
-        )
+    if not given.learn.exists():
+        sys.exit(f"assay: no such file: '{given.learn}'; --learn FILE takes what 'assay rank data' wrote")
     given.out.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        made = TABLES[name](given)
-        if not given.dry_run:
-            print(as_text(write(name, given, made)), end="", flush=True)
+    sys.exit(max(guarded(partial(make, name, given)) for name in names))
+
+
+def make(name: str, given: Study) -> None:
+    """Make one table and print it."""
+    print(f"# {name}: {TITLES[name]}", flush=True)
+    try:
+        made = table_of(name, given)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    if not given.dry_run:
+        print(as_text(write(name, given, made)), end="", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from assay.report.web_page import write_page
 
 if TYPE_CHECKING:
     from assay.bench.program_ranking import RankedColumn
+    from assay.protocols import Ranker
     from assay.rank.ranking_matrix import Matrix, RankingColumn, RankingSetSpec
 
 
@@ -98,25 +99,28 @@ def compare(given: RankCompareOptions) -> int:
 
 def _ranked(given: RankCompareOptions, plan: Matrix) -> list[tuple[RankingColumn, RankedColumn]]:
     """Return what each ranker came to on each column, ranking what was not ranked before."""
-    from assay.bench.program_ranking import RankedColumn, recorded, with_spared
-    from assay.cli.progress import progress
     from assay.errors import InputError
-    from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
 
-    specs, names = [each.spec for each in plan.rankers], [each.name for each in plan.rankers]
+    specs = [each.spec for each in plan.rankers]
     if len(set(specs)) != len(specs):
         raise InputError("two rankers of the matrix have the same spec: name each once")
+    with rankers_and_modules(specs, given.may) as (made, importable):
+        return ranked_columns(plan, made, given.out, importable(), verbose=given.verbose)
+
+
+def ranked_columns(
+    plan: Matrix, rankers: Sequence[Ranker], out: Path, importable: Sequence[str] = (), *, verbose: bool = False
+) -> list[tuple[RankingColumn, RankedColumn]]:
+    """Return what the opened rankers of a matrix come to on each column; orders are kept in a folder."""
+    from assay.bench.program_ranking import RankedColumn, recorded, with_spared
+    from assay.cli.progress import progress
+    from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
+
+    names = [each.name for each in plan.rankers]
     wanted, done = EvaluationOptions(plan.ks, seed=plan.seed), []
-    with (
-        rankers_and_modules(specs, given.may) as (
-            made,
-            importable,
-        ),
-        recorded(made, names, given.out, importable()) as kept,
-        progress() as watch,
-    ):
+    with recorded(rankers, names, out, importable) as kept, progress() as watch:
         called = {ranker.name: (ranker, name) for ranker, name in zip(kept, names, strict=True)}
-        for column in _columns(plan, verbose=given.verbose):
+        for column in _columns(plan, verbose=verbose):
             found = evaluate(column.tasks, column.examples, kept, wanted, report=watch)
             cells = tuple(with_spared(cell, called) for cell in found.cells)
             done.append((column, RankedColumn(column.name, column.set, cells)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from math import ceil
 
 from assay.errors import InputError
 from assay.faults import Fault
@@ -45,11 +46,10 @@ def fewer_tasks(examples: Sequence[Example], fraction: float, seed: int = 0) -> 
     """Return the rows with a fraction of the tasks to train on; a larger fraction has all tasks of a smaller one."""
     if not 0 < fraction <= 1:
         raise InputError(f"fraction {fraction} of the training tasks, wanted more than 0 and at most 1")
-    return [
-        each
-        for each in examples
-        if each.split not in {"", "train"} or fraction == 1 or _lot(seed, f"{each.task_id}\0train") < fraction
-    ]
+    learned = {each.task_id for each in examples if each.split in {"", "train"}}
+    drawn = sorted(learned, key=lambda task: _lot(seed, f"{task}\0train"))
+    left_out = set(drawn[ceil(fraction * len(drawn)) :])
+    return [each for each in examples if each.task_id not in left_out]
 
 
 def leaks(examples: Iterable[Example]) -> list[str]:
