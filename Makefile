@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := $(BIN)/assay search --limit 3
-MODELS := $(addprefix tests/encode/test_,architectures.py cross_training.py hf.py hf_cross.py onnx.py tune.py)
+MODELS := $(addprefix tests/encode/test_,architectures.py cross_training.py hf.py hf_cross.py onnx.py tune.py) tests/rank/causal
 
 # Bytecode is written when something is installed: where Python is told to write none, each start would compile anew.
 ifneq ($(shell command -v uv),)

@@ -117,6 +117,8 @@ def test_a_prompt_that_many_rows_have_is_read_once(causal: Path, monkeypatch: py
     task, sources = Task("t", "def f():\n"), ["    return 1\n", "pass", "a longer one that needs more tokens\n"]
     scorer, model = open_scorer(str(causal)), open_local_sampler(f"{causal}?batch=8")
     rows = [[5, 6, 7], [5, 6, 7], [9]]
+    if not scorer._causal.network._supports_default_dynamic_cache():
+        pytest.skip("this version of transformers keeps what GPT-2 read in another form")
     assert scorer._causal.read_once(rows) is not None
     assert scorer._causal.read_once(rows[1:]) is None
     shared = scorer.logprobs(task, sources), model._write([*rows, *rows], greedy)
