@@ -98,6 +98,18 @@ class Ranker(Protocol):
         """Return what it thinks of each program, in the order of the programs."""
 
 
+Pool = tuple[Task, Sequence[Program]]
+"""A task and its candidates."""
+
+
+@runtime_checkable
+class ManyRanker(Ranker, Protocol):
+    """A ranker that is faster when it is asked about several tasks at once."""
+
+    def rank_many(self, pools: Sequence[Pool]) -> list[list[Ranked]]:
+        """Return what it thinks of each program of each pool, in their order."""
+
+
 @runtime_checkable
 class Chat(Protocol):
     """A language model that is asked one question at a time; many threads may ask."""

@@ -66,6 +66,7 @@ def order(given: RankOrderOptions) -> None:
     from assay.io.files import write_rows
     from assay.rank.order import best_first
     from assay.rank.pools import notes, read
+    from assay.rank.ranked_pools import ranked_pools
     from assay.rank.specs import parts_of
 
     pools = read(given.samples, tasks_of(given.tasks), stop=given.stop)
@@ -75,8 +76,8 @@ def order(given: RankOrderOptions) -> None:
         rankers([given.spec], given.may) as (ranker,),
         progress() as watch,
     ):
-        for task, programs in groups:
-            found.append((task, best_first(ranker.rank(task, programs), seed=given.seed)))
+        for (task, _), opinions in zip(groups, ranked_pools(ranker, groups), strict=True):
+            found.append((task, best_first(opinions, seed=given.seed)))
             watch("tasks", len(found), len(groups))
     are_whole = "prefix" not in parts_of(given.spec)
     odd = (note for task, programs in groups for note in notes(task, programs, are_whole=are_whole))

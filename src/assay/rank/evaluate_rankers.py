@@ -21,6 +21,7 @@ from assay.measure import classify, ranked
 from assay.measure.ranked import Gain, Judged, RankMeasure, Value
 from assay.protocols import Ranker
 from assay.rank.dataset.examples import Example, by_task
+from assay.rank.ranked_pools import ranked_pools
 from assay.types import Ranked, Task
 
 if TYPE_CHECKING:
@@ -179,10 +180,10 @@ def _measure(  # noqa: PLR0913, PLR0917  each is one thing
     _add(plain, task.id, [[judged(each, 0.0) for each in pool] for pool in pools])
     for ranker in rankers:
         run, scored = runs[ranker.name], []
-        for pool in pools:
-            started = time.perf_counter()
-            orders = ranker.rank(task, [each.program for each in pool])
-            run.seconds += time.perf_counter() - started
+        started = time.perf_counter()
+        opinions = list(ranked_pools(ranker, [(task, [each.program for each in pool]) for pool in pools]))
+        run.seconds += time.perf_counter() - started
+        for pool, orders in zip(pools, opinions, strict=True):
             run.programs += len(pool)
             if len(orders) != len(pool):
                 raise InputError(f"{ranker.name} gave {len(orders):,} scores for {len(pool):,} programs of {task.id}")

@@ -1,6 +1,7 @@
 # ruff: noqa: E402  what may be missing is asked for before it is imported
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,12 +13,13 @@ for library in ("torch", "transformers", "onnx", "onnxruntime"):
     pytest.importorskip(library, reason="the hf and onnx extras are not installed")
 
 from assay.errors import InputError
-from assay.protocols import Ranker
+from assay.protocols import ManyRanker, Ranker
 from assay.rank.dataset.examples import Example
 from assay.rank.neural.export_ranker import export
 from assay.rank.neural.neural_ranker import NeuralRanker
 from assay.rank.neural.neural_settings import NeuralSettings
 from assay.rank.neural.train_neural import train
+from assay.rank.ranked_pools import ranked_pools
 from assay.types import Program, Task
 
 TASK = Task("t9", "add the numbers")
@@ -66,6 +68,49 @@ def test_every_program_is_ranked_whatever_it_is(folders: dict[str, Path], kind: 
     assert ranked[1].score == ranked[-1].score
     assert ranker.rank(TASK, []) == []
     assert ranker.rank(TASK, asked[1:2])[0].score == pytest.approx(ranked[1].score, abs=1e-5)
+
+
+def test_tasks_that_are_asked_about_together_are_ranked_as_alone(folders: dict[str, Path]) -> None:
+    ranker = NeuralRanker(str(folders["encoder"]))
+    other = Task("t8", "return the numbers")
+    pools = [(TASK, programs(ODD)), (other, programs(ODD[:3])), (TASK, programs(ODD[1:2])), (TASK, [])]
+    assert isinstance(ranker, ManyRanker)
+    together = list(ranked_pools(ranker, pools))
+    for (task, of), ranked in zip(pools, together, strict=True):
+        alone = ranker.rank(task, of)
+        assert [each.program for each in ranked] == of
+        assert [each.score for each in ranked] == pytest.approx([each.score for each in alone], abs=1e-5)
+    assert together[0][1].score == together[2][0].score != together[1][1].score
+
+
+@pytest.mark.parametrize(("asked", "off"), [("dtype=fp32", 1e-5), ("dtype=bf16&batch=2", 0.05), ("device=cpu", 1e-5)])
+def test_options_choose_precision_device_and_batch(folders: dict[str, Path], asked: str, off: float) -> None:
+    wanted = NeuralRanker(str(folders["encoder"])).rank(TASK, programs(ODD))
+    ranker = NeuralRanker(f"{folders['encoder']}?{asked}")
+    assert ranker.name == f"neural:{folders['encoder']}?{asked}"
+    found = ranker.rank(TASK, programs(ODD))
+    assert [each.score for each in found] == pytest.approx([each.score for each in wanted], abs=off)
+
+
+@pytest.mark.parametrize("asked", ["length=3", "dtype=int8", "batch=0", "device=moon"])
+def test_options_that_it_has_not_are_refused(folders: dict[str, Path], asked: str) -> None:
+    with pytest.raises(InputError, match=f"{asked.partition('=')[0]}.* of neural:"):
+        NeuralRanker(f"{folders['encoder']}?{asked}")
+
+
+def test_an_exported_model_gives_way_to_options_of_torch(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
+    (folder / "model.onnx").write_bytes(b"not read")
+    assert NeuralRanker(f"{folder}?dtype=fp32").rank(TASK, programs(ODD[:1]))
+
+
+def test_a_folder_of_an_earlier_version_is_read(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
+    about = json.loads((folder / "ranker.json").read_text())
+    assert about.pop("line_head") == "mapped"
+    (folder / "ranker.json").write_text(json.dumps({**about, "format": 1}))
+    wanted = NeuralRanker(str(folders["encoder"])).rank(TASK, programs(ODD))
+    assert NeuralRanker(str(folder)).rank(TASK, programs(ODD)) == wanted
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])

@@ -117,7 +117,7 @@ class TorchRunner:
 
 def open_torch(folder: Path, about: ModelCard, options: ModelOptions) -> TorchRunner:
     """Return a trained ranker, on the GPU where there is one, in float32 unless asked otherwise."""
-    device = device_of(options, str(folder))
+    device = device_of(options, f"neural:{folder}")
     model = load(folder, about).eval().to(device)
     model.body.to(PRECISIONS[options.dtype or "fp32"])
     return TorchRunner(model, device)

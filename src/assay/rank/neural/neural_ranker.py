@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from assay.encode.model_options import ModelOptions, split_model
 from assay.errors import InputError, MissingExtra
+from assay.protocols import Pool
 from assay.rank.neural.batches import Reader, TokenBatch, TokenRow, by_length, padded
 from assay.rank.neural.fault_classes import fault_of
 from assay.rank.neural.model_folder import ONNX, ModelCard, read_about
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Shares = NDArray[np.float64]
-Pool = tuple[Task, Sequence[Program]]
 _BATCH = 16
 _OPTIONS = ("dtype", "device", "batch")
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import torch
@@ -163,12 +163,12 @@ def steps(
     """Take the steps from `step` on, a line in the log each; yield number and loss when it is time to look or write."""
     per_epoch = steps_per_epoch(len(data.classes), run.settings)
     every = run.settings.checkpoint_steps
-    began = perf_counter()
+    began = perf_counter(), process_time()
     for chosen in batches(data.tasks, run.settings, step, total):
         took = learn(state, data, chosen, run.settings, run.card.layout.padding)
         step += 1
         if is_main_process():
-            append_lines(run.folder / checkpoint.LOG, [_line(took, step, step / per_epoch, perf_counter() - began)])
+            append_lines(run.folder / checkpoint.LOG, [_line(took, step, step / per_epoch, began)])
         if _is_look(run.settings, len(data.classes), step, total) or (every and step % every == 0):
             yield step, took.loss
 
@@ -178,9 +178,10 @@ def _is_look(settings: NeuralSettings, count: int, step: int, total: int) -> boo
     return step % every == 0 or step == total
 
 
-def _line(took: StepTaken, step: int, epoch: float, seconds: float) -> dict[str, Any]:
-    about = {"step": step, "epoch": round(epoch, 3), "loss": took.loss, "seconds": round(seconds, 3)}
-    return {**about, "tokens": took.tokens, "peak_mb": _peak_mb()}
+def _line(took: StepTaken, step: int, epoch: float, began: tuple[float, float]) -> dict[str, Any]:
+    about = {"step": step, "epoch": round(epoch, 3), "loss": took.loss, "tokens": took.tokens}
+    times = {"seconds": round(perf_counter() - began[0], 3), "cpu_s": round(process_time() - began[1], 3)}
+    return {**about, **times, "peak_mb": _peak_mb()}
 
 
 def _peak_mb() -> int:
