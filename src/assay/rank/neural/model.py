@@ -23,6 +23,7 @@ from safetensors.torch import load_model, save_model
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers.utils import logging
 
 from assay.encode.model_hub import hub_options, opening
 from assay.encode.model_options import ModelOptions
@@ -132,6 +133,8 @@ def open_base(settings: NeuralSettings) -> BaseModel:
     """Return a base model with its tokenizer, how to lay out rows, and which token tells the class."""
     base = settings.base
     options = hub_options(base)
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # heads that a base brings and a ranker has no use for are reported at length
     with opening(base):
         named: Any = AutoTokenizer.from_pretrained(base, **options)
         config = AutoConfig.from_pretrained(base, **options)
