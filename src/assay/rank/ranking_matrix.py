@@ -204,9 +204,10 @@ def _ranker(name: str, fields: Fields, file: Path) -> RankerSpec:
     if not spec:
         raise InputError(f"[rankers.{name}] of {file} names no spec, such as consensus or neural:FOLDER")
     kind, _, argument = spec.partition(":")
-    folder = file.parent / argument
-    if argument and folder.exists():
-        spec = f"{kind}:{folder}"
+    place, mark, asked = argument.partition("?")
+    folder = file.parent / place
+    if place and folder.exists():
+        spec = f"{kind}:{folder}{mark}{asked}"
     own = folder / _LOG
-    log = file.parent / fields.text("log") if "log" in fields else own if argument and own.exists() else None
+    log = file.parent / fields.text("log") if "log" in fields else own if place and own.exists() else None
     return RankerSpec(name, spec, fields.text("trained_on", ""), log)
