@@ -86,7 +86,9 @@ def training_state(model: RankerModel, settings: NeuralSettings, total: int) -> 
     model.to(device)
     if settings.gradient_checkpointing:
         if not getattr(model.body, "supports_gradient_checkpointing", False):
-            raise InputError(f"{settings.base!r} cannot compute states twice; leave out gradient_checkpointing")
+            raise InputError(
+                f"{settings.base!r} does not support gradient checkpointing; set gradient_checkpointing=false"
+            )
         model.body.gradient_checkpointing_enable({"use_reentrant": False})
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.rate, weight_decay=settings.decay)
     rising = settings.warm_steps or max(round(settings.warm * total), 1)
