@@ -44,6 +44,7 @@ def test_a_sound_program_has_no_finding():
         ("def total(items, start):\n    print(sum(items))\n", Fault.NONE_ERROR, -1),
         ("def total(items, start):\n    pass\n", Fault.NONE_ERROR, -1),
         ("def total(items, start):\n    return items.split()\n", Fault.EXECUTION_OTHER, 2),
+        ("def total(items, start):\n    return str(sum(items))\n", Fault.OUTPUT_TYPE_ERROR, -1),
         ("x = '\ud800'\n", Fault.SYNTAX_ERROR, 1),
         ("x = 1\ny = '\0'\n", Fault.SYNTAX_ERROR, 2),
     ],
@@ -67,7 +68,7 @@ def test_what_surely_fails_is_found_with_its_line(source: str, fault: Fault, lin
         "total = lambda items, start: len(items)\n",
         "from math import gcd as total\n",
         "def total(items, start):\n    return 1\ndef other(items):\n    return undefined\n",
-        "from collections import Counter\ndef total(items, start):\n    return Counter(items).most_common(1)\n",
+        "from collections import Counter\ndef total(items, start):\n    return Counter(items).most_common(1)[0][1]\n",
     ],
 )
 def test_sound_programs_are_not_blamed(source: str):

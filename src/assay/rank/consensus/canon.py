@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from assay.rank.consensus.syntax_nodes import children, walk
+
 BUILT_IN: Final = frozenset(dir(builtins))
 MOST_NODES: Final = 6000
 """Nodes of one program that are looked at."""
@@ -60,22 +62,24 @@ class Canon:
     parents: tuple[int, ...]
 
 
-def canon(roots: Sequence[ast.stmt], entry: str = "") -> Canon:
-    """Return the normal form of these statements, in which `entry` is the name that is asked for."""
-    return _Writer(roots, entry).canon
+def canon(roots: Sequence[ast.stmt], entry: str = "", nodes: Sequence[ast.AST] = ()) -> Canon:
+    """Return the normal form of these statements, in which `entry` is the name that is asked for.
+
+    `nodes` are all of theirs, root by root, for whoever walked them already.
+    """
+    return _Writer(roots, entry, nodes or [node for root in roots for node in walk(root)]).canon
 
 
 class _Writer:
     """One walk over a tree, without recursion: trees may be deep."""
 
-    def __init__(self, roots: Sequence[ast.stmt], entry: str) -> None:
+    def __init__(self, roots: Sequence[ast.stmt], entry: str, nodes: Sequence[ast.AST]) -> None:
         self._labels: list[str] = ["Root"]
         self._parents: list[int] = [0]
-        self._names = _names(roots, entry)
+        self._names = _names(nodes, entry)
         stack: list[_Child] = [(root, 0, "") for root in reversed(roots)]
         while stack and len(self._labels) < MOST_NODES:
-            node, parent, edge = stack.pop()
-            stack += reversed(self._write(node, parent, edge))
+            stack += reversed(self._write(*stack.pop()))
         self.canon = Canon(tuple(self._labels), tuple(self._parents))
 
     def _add(self, label: str, parent: int) -> int:
@@ -90,7 +94,8 @@ class _Writer:
         leaf = self._leaf(node)
         if leaf:
             self._add(edge + leaf, parent)
-        if leaf or isinstance(node, _UNWRITTEN) or _says_nothing(node):
+            return []
+        if isinstance(node, _UNWRITTEN) or _says_nothing(node):
             return []
         if type(node) in _SHAPES:
             return self._shaped(node, _SHAPES[type(node)], parent, edge)
@@ -115,11 +120,11 @@ class _Writer:
 
     def _leaf(self, node: ast.AST) -> str:
         """Return the label of a node without children; empty for any other."""
+        if isinstance(node, ast.Name):
+            return self._names.get(node.id, node.id if node.id in BUILT_IN else "name")
+        if isinstance(node, ast.Constant):
+            return _constant(node.value)
         match node:
-            case ast.Name():
-                return self._names.get(node.id, node.id if node.id in BUILT_IN else "name")
-            case ast.Constant():
-                return _constant(node.value)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
                 return f"-{_constant(value)}"
             case _:
@@ -156,9 +161,7 @@ class _Writer:
                 return [*((default, at, "default ") for default in node.args.defaults), *_under(node.body, at)]
             case _:
                 at = self._add(edge + type(node).__name__, parent)
-                return _under(
-                    (each for each in ast.iter_child_nodes(node) if not isinstance(each, _SAID_BY_PARENT)), at
-                )
+                return _under((each for each in children(node) if not isinstance(each, _SAID_BY_PARENT)), at)
 
     def _call(self, node: ast.Call, parent: int, edge: str) -> list[_Child]:
         func = node.func
@@ -238,26 +241,25 @@ def _under(body: Iterable[ast.AST], parent: int) -> list[_Child]:
     return [(node, parent, "") for node in body]
 
 
-def _names(roots: Sequence[ast.stmt], entry: str) -> dict[str, str]:  # noqa: C901  one case a kind of node
+def _names(nodes: Sequence[ast.AST], entry: str) -> dict[str, str]:
     """Return what each own name of a program is called: by its position, or by what it was first made of."""
     called: dict[str, str] = {}
-    for root in roots:
-        for node in ast.walk(root):
-            match node:
-                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                    if not isinstance(node, ast.Lambda):
-                        called[node.name] = "self" if node.name == entry else "Def"
-                    for place, argument in enumerate((*node.args.posonlyargs, *node.args.args)):
-                        called.setdefault(argument.arg, f"p{place}")
-                case ast.ClassDef():
-                    called[node.name] = "Class"
-                case ast.Assign():
-                    for target in node.targets:
-                        _call_target(called, target, node.value)
-                case ast.AnnAssign() if node.value:
-                    _call_target(called, node.target, node.value)
-                case ast.For() | ast.AsyncFor() | ast.comprehension():
-                    _call_target(called, node.target, node.iter, "each ")
+    for node in nodes:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                if not isinstance(node, ast.Lambda):
+                    called[node.name] = "self" if node.name == entry else "Def"
+                for place, argument in enumerate((*node.args.posonlyargs, *node.args.args)):
+                    called.setdefault(argument.arg, f"p{place}")
+            case ast.ClassDef():
+                called[node.name] = "Class"
+            case ast.Assign():
+                for target in node.targets:
+                    _call_target(called, target, node.value)
+            case ast.AnnAssign() if node.value:
+                _call_target(called, node.target, node.value)
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                _call_target(called, node.target, node.iter, "each ")
     return called
 
 

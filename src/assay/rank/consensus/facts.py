@@ -1,7 +1,8 @@
 """One program to what can be seen in it without running it: findings that are near certain, and numbers.
 
 A finding is a fault with its line: no Python, a name that nothing defines, no function of the name that is asked for,
-no value returned. The numbers are what the trees of `consensus` are grown on, in the order of `NAMES`.
+no value returned, or only such of another kind than the text shows. The numbers are what the trees of `consensus` are
+grown on, in the order of `NAMES`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from assay.rank.consensus.canon import Canon, canon, of_text
 from assay.rank.consensus.inferred import NONE, Kinds, kinds, variables_of
 from assay.rank.consensus.parsing import parsed
 from assay.rank.consensus.scopes import names
+from assay.rank.consensus.syntax_nodes import walk
 from assay.rank.consensus.task_wants import TaskWants, kind_of
 from assay.terms import STOP_WORDS, terms
 
@@ -71,8 +73,7 @@ class _Look:
         self._names = names(tree)
         idle = _idle(tree, part)
         self._lost = [line for _, line in self._names.undefined if not any(line in lines for lines in idle)]
-        nodes = [node for root in part.roots for node in ast.walk(root)]
-        body = [part.main] if part.main else list(part.roots)
+        nodes = part.nodes
         self._values = {
             **dict.fromkeys(NAMES, 0.0),
             **text,
@@ -81,17 +82,19 @@ class _Look:
         }
         self._values |= {
             "parses": 1.0,
-            "nested": float(form_features.nested(body)),
-            "foreign": float(form_features.foreign(list(ast.walk(tree)))),
+            "nested": float(form_features.nested(part.main_nodes or nodes)),
+            "foreign": float(form_features.foreign(walk(tree))),
         }
         self._arity, self._returned, method_line = -1, NONE, -1
         if part.main:
-            method_line = self._function(part.main)
+            method_line = self._function(part.main, part.main_nodes)
         self._module()
         self._shared(nodes)
         fault, line = self._finding(method_line)
         self._values["finding"] = float(fault is not None)
-        self.facts = Facts(fault, line, _row(self._values), canon(part.roots, task.entry), self._arity, self._returned)
+        self.facts = Facts(
+            fault, line, _row(self._values), canon(part.roots, task.entry, part.nodes), self._arity, self._returned
+        )
 
     def _module(self) -> None:
         task, names_, body = self._task, self._names, self._tree.body
@@ -107,14 +110,14 @@ class _Look:
             "has_text": float(bool(task.text)),
         }
 
-    def _function(self, main: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    def _function(self, main: ast.FunctionDef | ast.AsyncFunctionDef, nodes: Sequence[ast.AST]) -> int:
         """Look at the function that is asked for, and return the line of the first wrong method."""
         arguments = [argument for argument in (*main.args.posonlyargs, *main.args.args) if argument.arg != "self"]
         self._arity = len(arguments)
         given = dict(zip((argument.arg for argument in arguments), self._task.given, strict=False))
         hints = {argument.arg: kind_of(argument.annotation) for argument in arguments}
         own = form_features.own_nodes(main)
-        variables = variables_of(main, {name: _kinds(given.get(name) or hints[name]) for name in hints})
+        variables = variables_of(nodes, {name: _kinds(given.get(name) or hints[name]) for name in hints})
         wrong, line = form_features.methods_wrong(own, variables)
         self._values |= {
             "method_wrong": float(wrong),
@@ -148,7 +151,7 @@ class _Look:
         least = self._arity - len(main.args.defaults)
         return float(least <= self._task.arity and (self._arity >= self._task.arity or main.args.vararg is not None))
 
-    def _shared(self, nodes: list[ast.AST]) -> None:
+    def _shared(self, nodes: Sequence[ast.AST]) -> None:
         """Compare names and constants with the words and numbers of the task."""
         task = self._task
         words = {term for name in _identifiers(nodes) for term in terms(name)} - STOP_WORDS
@@ -167,14 +170,15 @@ class _Look:
             return Fault.FUNCTION_NOT_FOUND, -1
         if self._lost:
             return Fault.NAME_ERROR, self._lost[0]
-        if self._main is not None:
-            if values["arity"] == 0.0:
-                return Fault.TYPE_ERROR, self._main.lineno
-            if values["method_wrong"]:
-                return Fault.EXECUTION_OTHER, method_line
-            if not values["returns"] and self._task.returned != {"None"}:
-                return Fault.NONE_ERROR, -1
-        return None, -1
+        if self._main is None:
+            return None, -1
+        wrong = (
+            (values["arity"] == 0.0, Fault.TYPE_ERROR, self._main.lineno),
+            (values["method_wrong"] > 0, Fault.EXECUTION_OTHER, method_line),
+            (not values["returns"] and self._task.returned != {"None"}, Fault.NONE_ERROR, -1),
+            (values["kind_wrong"] >= max(values["n_returns"], 1), Fault.OUTPUT_TYPE_ERROR, -1),
+        )
+        return next(((fault, line) for is_so, fault, line in wrong if is_so), (None, -1))
 
 
 def _idle(tree: ast.Module, part: form_features.Relevant) -> list[range]:
@@ -221,9 +225,9 @@ def _endless(main: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         return False
     for node in main.body:
         if isinstance(node, ast.Return | ast.Assign | ast.Expr) and node.value is not None:
-            if any(isinstance(each, ast.IfExp | ast.BoolOp | ast.Lambda) for each in ast.walk(node)):
+            if any(isinstance(each, ast.IfExp | ast.BoolOp | ast.Lambda) for each in walk(node)):
                 return False
-            if any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == main.name for each in ast.walk(node)):
+            if any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == main.name for each in walk(node)):
                 return True
         elif not isinstance(node, ast.Expr):
             return False

@@ -7,13 +7,21 @@ import sys
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log1p
-from typing import Final
+from typing import Final, cast
 
 from assay.rank.consensus.inferred import Kinds, kinds
+from assay.rank.consensus.syntax_nodes import children, walk
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+_OWN_SCOPE = (*DEFINITIONS, ast.Lambda)
+_BODIED: Final = frozenset(
+    kind for kind in vars(ast).values() if isinstance(kind, type) and "body" in getattr(kind, "_fields", ())
+) - {ast.Lambda, ast.IfExp, ast.Expression}
+"""Kinds of node that hold statements."""
+_SIDED: Final = frozenset({ast.Compare, ast.BinOp})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _KNOWN: Final = frozenset(sys.stdlib_module_names)
@@ -30,24 +38,30 @@ class Relevant:
     main: ast.FunctionDef | ast.AsyncFunctionDef | None
     """The function that is asked for; None where the whole program is."""
     roots: tuple[ast.stmt, ...]
+    nodes: tuple[ast.AST, ...]
+    """Every node of the roots, root by root."""
+    main_nodes: tuple[ast.AST, ...] = ()
+    """Those of the function that is asked for."""
 
 
 def relevant(tree: ast.Module, entry: str) -> Relevant:
     """Return the function of a name with what it reaches at the top of the program, else all of the program."""
     main = _main(tree, entry) if entry else None
     if main is None:
-        return Relevant(None, tuple(tree.body))
+        return Relevant(None, tuple(tree.body), tuple(chain.from_iterable(map(walk, tree.body))))
     at_top = {name: node for node in tree.body for name in _defines(node)}
-    reached: dict[int, ast.stmt] = {}
+    reached: dict[int, list[ast.AST]] = {}
     todo: list[ast.stmt] = [main]
     while todo:
         node = todo.pop()
         if id(node) in reached:
             continue
-        reached[id(node)] = node
-        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        reached[id(node)] = below = walk(node)
+        used = {each.id for each in below if isinstance(each, ast.Name)}
         todo += [at_top[name] for name in sorted(used) if name in at_top and at_top[name] is not main]
-    return Relevant(main, tuple(sorted(reached.values(), key=lambda node: node.lineno)))
+    parts = sorted(reached.values(), key=lambda nodes: cast("ast.stmt", nodes[0]).lineno)
+    roots = tuple(cast("ast.stmt", nodes[0]) for nodes in parts)
+    return Relevant(main, roots, tuple(chain.from_iterable(parts)), tuple(reached[id(main)]))
 
 
 def _main(tree: ast.Module, entry: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
@@ -79,7 +93,7 @@ def falls(body: Sequence[ast.stmt]) -> bool:  # noqa: PLR0911  one case a kind o
         case ast.If(orelse=orelse) as node:
             return falls(node.body) or falls(orelse)
         case ast.While(test=ast.Constant(value=value)) as node if value:
-            return any(isinstance(each, ast.Break) for each in ast.walk(node))
+            return any(isinstance(each, ast.Break) for each in walk(node))
         case ast.With() | ast.AsyncWith() as node:
             return falls(node.body)
         case ast.Try() as node:
@@ -97,13 +111,16 @@ def _catches_all(case: ast.match_case) -> bool:
 
 def own_nodes(function: ast.AST) -> list[ast.AST]:
     """Return the nodes of a function but those of functions and classes inside it."""
+    every = walk(function)[1:]
+    if not any(isinstance(node, _OWN_SCOPE) for node in every):
+        return every
     found: list[ast.AST] = []
-    todo = list(ast.iter_child_nodes(function))
+    todo = children(function)
     while todo:
         node = todo.pop()
         found.append(node)
-        if not isinstance(node, (*DEFINITIONS, ast.Lambda)):
-            todo += ast.iter_child_nodes(node)
+        if not isinstance(node, _OWN_SCOPE):
+            todo += children(node)
     return found
 
 
@@ -144,10 +161,11 @@ def oddities(nodes: Sequence[ast.AST]) -> dict[str, float]:
     """Count what is written by mistake: code behind a return, equal sides or branches, a loop that ends at once."""
     count: Counter[str] = Counter()
     for node in nodes:
-        for name in ("body", "orelse", "finalbody"):
-            body = getattr(node, name, None)
-            if isinstance(body, list):
-                count["unreachable"] += any(isinstance(each, _ENDS) for each in body[:-1])
+        if node.__class__ in _BODIED:
+            bodies = (getattr(node, name, ()) for name in ("body", "orelse", "finalbody"))
+            count["unreachable"] += sum(any(isinstance(each, _ENDS) for each in body[:-1]) for body in bodies)
+        elif node.__class__ not in _SIDED:
+            continue
         match node:
             case ast.For(body=body) | ast.While(body=body):
                 count["early"] += not falls(body) and any(isinstance(each, ast.Return) for each in _last(body))
@@ -178,24 +196,26 @@ def size(nodes: Sequence[ast.AST]) -> dict[str, float]:
     }  # fmt: skip
     return {name: log1p(sum(kinds_[kind] for kind in types)) for name, types in of.items()} | {
         "nodes": log1p(len(nodes)),
-        "strings": log1p(sum(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in nodes)),
-        "reads": float(
-            any(
-                getattr(n, "id", getattr(n, "attr", "")) in _READS
-                for n in nodes
-                if isinstance(n, ast.Name | ast.Attribute)
-            )
-        ),
-        "prints": float(any(isinstance(n, ast.Call) and getattr(n.func, "id", "") == "print" for n in nodes)),
+        "strings": log1p(sum(n.__class__ is ast.Constant and isinstance(n.value, str) for n in nodes)),
+        "reads": float(not _READS.isdisjoint(map(_word, nodes))),
+        "prints": float(any(n.__class__ is ast.Call and _word(n.func) == "print" for n in nodes)),
     }
 
 
-def nested(body: Sequence[ast.AST]) -> int:
+def _word(node: ast.AST) -> str:
+    """Return the name or the attribute that a node is; empty for any other."""
+    if node.__class__ is ast.Name:
+        return node.id
+    return node.attr if node.__class__ is ast.Attribute else ""
+
+
+def nested(nodes: Sequence[ast.AST]) -> int:
     """Return how many loops stand in one another."""
-    deepest, todo = 0, [(node, 0) for node in body]
-    while todo:
-        node, depth = todo.pop()
-        depth += isinstance(node, _LOOPS)
-        deepest = max(deepest, depth)
-        todo += [(child, depth) for child in ast.iter_child_nodes(node)]
-    return deepest
+    loops = [node for node in nodes if isinstance(node, _LOOPS)]
+    if len(loops) < 2:
+        return len(loops)
+    depth: dict[int, int] = {}
+    for loop in reversed(loops):  # a walk meets what is outside first
+        inside = [depth[id(node)] for node in walk(loop)[1:] if id(node) in depth]
+        depth[id(loop)] = 1 + max(inside, default=0)
+    return max(depth.values())

@@ -104,10 +104,10 @@ def _binary(node: ast.BinOp, variables: Mapping[str, Kinds], depth: int) -> Kind
     return left or right
 
 
-def variables_of(function: ast.AST, given: Mapping[str, Kinds]) -> dict[str, Kinds]:
-    """Return the kinds of a function's variables, by the first thing that each is assigned."""
+def variables_of(nodes: Sequence[ast.AST], given: Mapping[str, Kinds]) -> dict[str, Kinds]:
+    """Return the kinds of the variables of a function with these nodes, by the first thing that each is assigned."""
     found = dict(given)
-    for node in ast.walk(function):
+    for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             made = kinds(node.value, found)

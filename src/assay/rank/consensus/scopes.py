@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from assay.rank.consensus.canon import BUILT_IN
+from assay.rank.consensus.syntax_nodes import children
 
 _GIVEN: Final = BUILT_IN | {"__name__", "__file__", "__doc__", "__builtins__", "__spec__", "__package__", "__class__"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SILENT = (ast.Constant, ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+"""What neither holds a name nor stands above one."""
 _OWN_SCOPE = (*_FUNCTIONS, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -65,7 +68,9 @@ class _Walk:
         module = self._open(None)
         self._stack: list[tuple[ast.AST, _Scope]] = [(node, module) for node in tree.body]
         while self._stack:
-            self._see(*self._stack.pop())
+            node, scope = self._stack.pop()
+            if not isinstance(node, _SILENT):
+                self._see(node, scope)
 
     def undefined(self) -> tuple[tuple[str, int], ...]:
         """Return the names that no scope around their use binds."""
@@ -108,7 +113,7 @@ class _Walk:
             self._enter(node, scope)
         else:
             self._bind(node, scope)
-            self._stack += [(child, scope) for child in ast.iter_child_nodes(node)]
+            self._stack += [(child, scope) for child in children(node)]
 
     def _bind(self, node: ast.AST, scope: _Scope) -> None:
         match node:
@@ -131,7 +136,7 @@ class _Walk:
             scope.bound.add(node.name)
             self._stack += [(outer, scope) for outer in (*node.decorator_list, *_bases(node))]
         body = getattr(node, "body", None)
-        inside = body if isinstance(body, list) else [body] if body else list(ast.iter_child_nodes(node))
+        inside = body if isinstance(body, list) else [body] if body else children(node)
         self._stack += [(child, inner) for child in inside]
 
     def _parameters(
