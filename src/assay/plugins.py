@@ -33,6 +33,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "ranker": {
         "agreement": "assay.rank.running.agreement_ranker:AgreementRanker",
+        "cosine": "assay.rank.cosine_ranker:CosineRanker",
         "chat": "assay.rank.asking.model_ranker:make_model_ranker",
         "consensus": "assay.rank.consensus.consensus_ranker:ConsensusRanker",
         "examples": "assay.rank.running.examples_ranker:ExamplesRanker",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -120,6 +123,30 @@ def test_a_run_that_broke_goes_on_where_it_was(assay, judge, samples):
     answer.answers = 100
     assert assay(*said).status == 0
     assert len(answer.asked) == len(set(answer.asked)) == 5
+
+
+def test_a_killed_run_asks_nothing_again_but_what_was_under_way(judge, samples):
+    answer, server = judge
+    full, gate, at_once = threading.Event(), threading.Event(), 2
+
+    def say(question: dict) -> Play:
+        told = answer(question)
+        if len(answer.asked) > 3 and not gate.is_set():
+            full.set()
+            gate.wait(60)
+        return told
+
+    server.say = say
+    said = ("rank", str(samples), "--tasks", "t.jsonl", "--ranker", SPEC, "--in-flight", str(at_once), "--no-cache")
+    with subprocess.Popen([sys.executable, "-m", "assay", *said], stderr=subprocess.DEVNULL) as running:
+        assert full.wait(60)
+        running.kill()
+    gate.set()
+    recorded = len(Path("rank-records.jsonl").read_text().splitlines())
+    assert subprocess.run([sys.executable, "-m", "assay", *said], capture_output=True, check=False).returncode == 0
+    assert recorded >= 2
+    assert len(set(answer.asked)) == 5
+    assert len(answer.asked) <= 5 + at_once
 
 
 def test_a_budget_ends_it_and_counts_what_was_spent_before(assay, judge, samples):

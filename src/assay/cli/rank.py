@@ -17,6 +17,7 @@ COMMANDS = {
     "mutate": "Make wrong programs from right ones.",
     "sample": "Let a model write programs for tasks.",
     "train": "Train a neural ranker.",
+    "holes": "Make a dataset from the functions of a repository.",
     "compare": "Compare rankers over sets, models and prompts.",
 }
 DEFAULT = "order"

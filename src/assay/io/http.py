@@ -60,6 +60,8 @@ class _Passing:
     wait_s: float | None = None
     is_crowded: bool = False
     """Whether the server has too many requests, not this one in particular."""
+    is_unreached: bool = False
+    """Whether nobody took the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class HttpClient:
         _check(name, url)
         self._options = options
         self._turns = Turns()
+        self._is_reached = False
+        """Whether anybody ever answered: where nobody did, the second try is the last."""
         self._mask = Mask(value for header, value in headers.items() if header.lower() not in _PLAIN)
         for header, value in headers.items():
             if not value.isprintable() or max(value, default="") > "\xff":
@@ -120,7 +124,7 @@ class HttpClient:
             if not isinstance(outcome, _Passing):
                 return outcome
             passing = outcome
-            if (passing.wait_s or 0) > _LONGEST_WAIT_S:
+            if (passing.wait_s or 0) > _LONGEST_WAIT_S or (passing.is_unreached and attempt and not self._is_reached):
                 break
             if attempt + 1 < self._options.tries:
                 usual_s = self._options.pause_s * 2**attempt if passing.wait_s is None else passing.wait_s
@@ -133,10 +137,11 @@ class HttpClient:
         try:
             status, headers, raw = self._send(url, content)
         except (httpx.HTTPError, OSError) as error:
-            return _Passing(self._words_of(error))
+            return _Passing(self._words_of(error), is_unreached=isinstance(error, httpx.ConnectError))
         except _CutOff as error:
             return _Passing(str(error))
         else:
+            self._is_reached = True
             text = self._mask.hide(raw.decode("utf-8", "replace"))
             if not httpx.codes.is_success(status):
                 passing = self._refused(status, headers, text)

@@ -56,7 +56,7 @@ def rated(**right: int) -> Callable[[str], dict]:
 
     def say(text: str) -> dict:
         chance = next((each for name, each in right.items() if f"x + {name[1:]}\n" in text), 50)
-        return {"reason": "", "fault": "correct" if chance > 50 else "IntSmallError", "right": chance}
+        return {"reason": "", "fault": "correct" if chance >= 50 else "IntSmallError", "right": chance}
 
     return say
 
@@ -79,7 +79,7 @@ def test_only_the_best_different_texts_are_asked_about_and_stay_ahead():
 
 
 def test_the_fault_is_what_the_model_says_and_the_line_of_whoever_agrees():
-    told = ranker(Model(rated(p0=99)), top=2).rank(TASK, PROGRAMS)
+    told = ranker(Model(rated(p0=99, p1=40)), top=2).rank(TASK, PROGRAMS)
     assert [(each.fault, each.line) for each in told[:3]] == [
         (Fault.CORRECT, -1),
         (Fault.INT_SMALL_ERROR, -1),
@@ -91,7 +91,12 @@ def test_the_fault_is_what_the_model_says_and_the_line_of_whoever_agrees():
 
 def test_votes_are_asked_apart_and_their_mean_counts():
     replies = iter([90, 10, 30, 20, 80, 50])
-    model = Model(lambda _: {"reason": "", "fault": "correct", "right": next(replies)})
+
+    def say(_: str) -> dict:
+        right = next(replies)
+        return {"reason": "", "fault": "correct" if right >= 50 else "timeout", "right": right}
+
+    model = Model(say)
     asked = ModelRanker(model, Descending(), ModelRankerOptions(votes=3, top=2))
     told = asked.rank(TASK, PROGRAMS[:2])
     assert [each.why["model"] for each in told] == pytest.approx([(0.9 + 0.3 + 0.8) / 3, (0.1 + 0.2 + 0.5) / 3])
@@ -106,6 +111,13 @@ def test_programs_without_an_answer_count_as_the_mean_of_the_others():
     assert [each.program.id for each in best_first(told)] == ["1", "0", "2"]
     assert "model" not in told[0].why
     assert order(ranker(Model(lambda _: None))) == "012345"
+
+
+def test_an_answer_that_contradicts_itself_counts_as_none():
+    told = ranker(Model(lambda _: {"reason": "", "fault": "timeout", "right": 99})).rank(TASK, PROGRAMS)
+    assert all("model" not in each.why for each in told)
+    told = ranker(Model(lambda _: {"reason": "", "fault": "correct", "right": 1})).rank(TASK, PROGRAMS)
+    assert {each.fault for each in told} == {Fault.TYPE_ERROR}
 
 
 def stronger(text: str) -> dict:

@@ -24,6 +24,8 @@ from assay.types import Prompt, Reply, Task
 _ROOM: Final = "assay.rank.asking"
 _POINTS: Final = {"first": (1.0, 0.0), "second": (0.0, 1.0), "neither": (0.5, 0.5)}
 
+_EVEN: Final = 50
+
 
 @dataclass(frozen=True, slots=True)
 class ModelOpinion:
@@ -105,7 +107,11 @@ def _prompt(name: str, texts: Mapping[str, str], vote: int, about: str) -> Promp
 
 
 def _opinion(replies: Sequence[Reply]) -> ModelOpinion:
-    """Return the mean of what was answered about one program, with the class that most answers name."""
+    """Return the mean of what was answered about one program, with the class that most answers name.
+
+    An answer that contradicts itself, such as likely right and a TypeError, counts as none.
+    """
+    replies = [reply for reply in replies if (reply.value["fault"] == Fault.CORRECT) == (reply.value["right"] >= _EVEN)]
     if not replies:
         return ModelOpinion()
     chance = sum(reply.value["right"] for reply in replies) / (100 * len(replies))
