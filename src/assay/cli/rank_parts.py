@@ -45,7 +45,7 @@ def rankers_and_modules(
     from assay.cli.workspaces import say
     from assay.errors import InputError
     from assay.programs.modules.importable import importable
-    from assay.rank.specs import executes, ranker_of
+    from assay.rank.specs import executes, rankers_of
 
     cluster, runs = may.where.cluster, may.allow_execution and any(map(executes, specs))
     if cluster and not runs:
@@ -53,10 +53,10 @@ def rankers_and_modules(
     with ExitStack() as stack:
         models = stack.enter_context(_models(specs, may.asking))
         if not runs:
-            yield _distinct([ranker_of(spec, None, models) for spec in specs]), tuple
+            yield _distinct(rankers_of(specs, None, models)), tuple
             return
         runner: ProgramRunner = stack.enter_context(open_runner(say, cluster))
-        yield _distinct([ranker_of(spec, runner, models) for spec in specs]), partial(importable, runner)
+        yield _distinct(rankers_of(specs, runner, models)), partial(importable, runner)
 
 
 def _distinct(made: list[Ranker]) -> list[Ranker]:

@@ -7,13 +7,14 @@ Those that ask a model are handed what opens it, likewise.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.errors import InputError
 from assay.protocols import Ranker
 from assay.rank.asking.model_spec import model_spec
+from assay.rank.shared_ranker import SharedRanker
 
 if TYPE_CHECKING:
     from assay.cage.cage_pool import ProgramRunner
@@ -29,8 +30,20 @@ def ranker_of(
     spec: str = "consensus", runner: ProgramRunner | None = None, models: RankingModels | None = None
 ) -> Ranker:
     """Return the ranker of a spec; those that run programs need a sandbox, those that ask a model what opens it."""
-    parts = parts_of(spec)
-    rankers = [_one(part, runner, models) for part in parts]
+    return rankers_of([spec], runner, models)[0]
+
+
+def rankers_of(
+    specs: Sequence[str], runner: ProgramRunner | None = None, models: RankingModels | None = None
+) -> list[Ranker]:
+    """Return the rankers of some specs; a part that several of them name is one ranker, asked about each pool once."""
+    names = [part for spec in specs for part in parts_of(spec)]
+    made = {part: _one(part, runner, models) for part in dict.fromkeys(names)}
+    parts = {part: SharedRanker(each) if names.count(part) > 1 else each for part, each in made.items()}
+    return [_joined([parts[part] for part in parts_of(spec)]) for spec in specs]
+
+
+def _joined(rankers: Sequence[Ranker]) -> Ranker:
     if len(rankers) == 1:
         return rankers[0]
     from assay.rank.combined_ranker import CombinedRanker

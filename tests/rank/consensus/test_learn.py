@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.faults import Fault
-from assay.rank.consensus.consensus_ranker import FEATURES, ConsensusRanker
+from assay.rank.consensus.consensus_ranker import ConsensusRanker
+from assay.rank.consensus.pool_facts import FEATURES
 from assay.rank.consensus.training_pools import lessons, ways_to_tell
 from assay.rank.dataset import dataset_formats
 from assay.rank.dataset.examples import Example

@@ -9,31 +9,25 @@ given twice is a program sampled twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
-from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.consensus import facts as static
 from assay.rank.consensus import pool_features
 from assay.rank.consensus.diversify import prices
-from assay.rank.consensus.facts import Facts, facts
-from assay.rank.consensus.paths import PathBags, bags
-from assay.rank.consensus.task_wants import TaskWants, wants_of
+from assay.rank.consensus.pool_facts import FEATURES, PoolFacts, centrality, look_at
 from assay.rank.consensus.trees import Trees, trees
 from assay.types import Program, Ranked, Task
 
 Numbers = NDArray[np.float64]
-FEATURES: Final = (*static.NAMES, *pool_features.NAMES)
-_PARSES: Final = FEATURES.index("parses")
 _TASK: Final = frozenset(
     {"arity", "kind", "kind_wrong", "words_shared", "words_covered", "numbers_shared", "numbers_covered"}
 )
@@ -47,8 +41,8 @@ def part_of(feature: str) -> str:
     return "task" if feature in _TASK else "form"
 
 
-CENTRAL: Final = {"central_all": 1.0, "central_words": 1.0, "central_results": 1.0, "covers": 1.0, "mass": 0.5}
-"""What centrality is made of: mean likenesses, how much of what is common a program has, and how many say the same."""
+PARTS: Final = ("gate", "central", "base", "form", "task", "peers", "unlike")
+"""What a score is the sum of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +64,20 @@ class ConsensusModel:
 class ConsensusRanker:
     """Ranks without running: `consensus`, or `consensus:FILE` with weights of one's own."""
 
-    def __init__(self, path: str = "") -> None:
-        self._path = path
+    def __init__(self, spec: str = "") -> None:
+        path, without = _without(spec)
+        self.name = f"consensus:{spec}" if spec else "consensus"
         self._model = _read(path)
-
-    @property
-    def name(self) -> str:
-        """The spec that makes it again."""
-        return f"consensus:{self._path}" if self._path else "consensus"
+        self._without = without
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return how likely each program is right, in their order."""
         if not programs:
             return []
-        counted: dict[str, int] = {}
-        for program in programs:
-            counted[program.source] = counted.get(program.source, 0) + max(program.n, 1)
-        sources = sorted(counted)
-        seen = look(task, sources, [counted[source] for source in sources])
+        seen = look_at(task, programs)
         parts = self._parts(seen)
         faults, lines = self._faults(seen)
-        place = {source: at for at, source in enumerate(sources)}
+        place = {source: at for at, source in enumerate(seen.sources)}
         return [
             Ranked(program, sum(parts[at].values()), faults[at], lines[at], parts[at])
             for program in programs
@@ -106,7 +93,10 @@ class ConsensusRanker:
             "central": model.central * centrality(seen.rows),
             **{name: values * seen.python for name, values in learned.items()},
         }
-        told["unlike"] = -prices(np.sum(list(told.values()), axis=0), seen.held, model.unlike)
+        told = {name: values for name, values in told.items() if name not in self._without}
+        if "unlike" not in self._without:
+            total = np.sum(list(told.values()), axis=0) if told else np.zeros(len(seen.rows))
+            told["unlike"] = -prices(total, seen.held, model.unlike)
         return [{name: float(values[at]) for name, values in told.items()} for at in range(len(seen.rows))]
 
     def _faults(self, seen: PoolFacts) -> tuple[list[Fault | None], list[int]]:
@@ -124,34 +114,6 @@ class ConsensusRanker:
         return faults, [each.line for each in seen.facts]
 
 
-@dataclass(frozen=True, slots=True)
-class PoolFacts:
-    """What can be seen in the different programs of a pool."""
-
-    facts: tuple[Facts, ...]
-    held: PathBags
-    rows: Numbers
-    """One row a program, one column for each of `FEATURES`."""
-    passing: NDArray[np.bool_]
-
-    @property
-    def python(self) -> bool:
-        """Say whether any of it can be parsed."""
-        return bool(self.rows[:, _PARSES].any())
-
-
-def look(
-    task: Task, sources: Sequence[str], n: Sequence[int], see: Callable[[str, TaskWants], Facts] = facts
-) -> PoolFacts:
-    """Return what can be seen in programs, none of them twice, each sampled so often; `see` looks at one."""
-    asked = wants_of(task)
-    with catch_warnings(action="ignore"):
-        seen = tuple(see(source, asked) for source in sources)
-    held = bags([each.canon for each in seen])
-    own = np.array([each.numbers for each in seen], np.float64)
-    return PoolFacts(seen, held, np.hstack([own, pool_features.among(seen, n, held)]), pool_features.passing(seen))
-
-
 def _likely(chances: Mapping[Fault, float]) -> Fault:
     """Return right where that is more likely than all ways to fail, else the most likely of these."""
     wrong = {fault: chance for fault, chance in chances.items() if fault is not Fault.CORRECT}
@@ -160,12 +122,17 @@ def _likely(chances: Mapping[Fault, float]) -> Fault:
     return max(wrong, key=lambda fault: wrong[fault])
 
 
-def centrality(rows: Numbers) -> Numbers:
-    """Return how central each program is, from its row."""
-    total: Numbers = sum(
-        (weight * rows[:, FEATURES.index(name)] for name, weight in CENTRAL.items()), np.zeros(len(rows))
-    )
-    return total / len(CENTRAL)
+def _without(spec: str) -> tuple[str, frozenset[str]]:
+    """Return the file that a spec names, and the parts that it leaves out: `FILE?without=central,peers`."""
+    path, mark, options = spec.partition("?")
+    key, _, names = options.partition("=")
+    if not mark:
+        return path, frozenset()
+    parts = frozenset(names.split(","))
+    unknown = next((name for name in sorted(parts) if name not in PARTS), None)
+    if key != "without" or unknown is not None:
+        raise InputError(f"'{spec}': wanted ?without=PART[,PART]; parts are {', '.join(PARTS)}")
+    return path, parts
 
 
 def _read(path: str) -> ConsensusModel:

@@ -24,25 +24,13 @@ from numpy.typing import NDArray
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.tasks import task_formats
-from assay.rank.consensus.consensus_ranker import FEATURES
+from assay.rank.consensus.feature_directions import AGAINST, FOR, STYLE
+from assay.rank.consensus.pool_facts import FEATURES
 from assay.rank.consensus.training_pools import Lesson, lessons
 from assay.rank.consensus.trees import flat
 from assay.rank.dataset import dataset_formats
 from assay.types import Task
 
-STYLE: Final = frozenset(
-    {"comments", "ends", "longest_line", "lines", "strings", "has_text", "whole", "functions", "outside"}
-)
-FOR: Final = frozenset(
-    {"parses", "entry", "returns", "arity", "kind", "copies", "mass", "same_arity", "same_kinds", "common", "covers"}
-    | {f"{part}_{view}" for part in ("central", "near", "nearest", "rank") for view in ("all", "words", "results")}
-)
-"""What may only speak for a program."""
-AGAINST: Final = frozenset(
-    {"undefined", "finding", "method_wrong", "kind_wrong", "stub", "endless", "unused_arguments", "early", "falls"}
-    | {"same_sides", "same_branches", "unreachable", "common_gap", "covers_gap", "rare", "foreign"}
-    | {f"gap_{view}" for view in ("all", "words", "results")}
-)
 COLUMNS: Final = tuple(name for name in FEATURES if name not in STYLE)
 WEIGHTS: Final = {"gate": 20.0, "central": 6.0, "unlike": 4.0}
 _FEWEST: Final = 0.005

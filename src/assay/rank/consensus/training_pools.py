@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.faults import Fault
-from assay.rank.consensus.consensus_ranker import look
+from assay.rank.consensus.pool_facts import look
 from assay.rank.dataset.examples import Example, by_task
 from assay.types import Call, Script, Task
 

@@ -13,15 +13,15 @@ from dataclasses import replace
 from typing import Final
 
 from assay.faults import Fault
-from assay.rank.consensus.consensus_ranker import centrality, look
 from assay.rank.consensus.facts import Facts, facts
 from assay.rank.consensus.parsing import parsed
+from assay.rank.consensus.pool_facts import centrality, look
 from assay.rank.consensus.scopes import names
 from assay.rank.consensus.task_wants import TaskWants
 from assay.rank.prefix.finished_part import finished_part
 from assay.types import Program, Ranked, Task
 
-_YET_TO_COME: Final = frozenset({Fault.FUNCTION_NOT_FOUND, Fault.NONE_ERROR})
+_YET_TO_COME: Final = frozenset({Fault.FUNCTION_NOT_FOUND, Fault.NONE_ERROR, Fault.OUTPUT_TYPE_ERROR})
 
 
 class PrefixRanker:

@@ -1,0 +1,1 @@
+"""Programs and the values that a task's text shows in, which programs surely have wrong types out."""

@@ -1,0 +1,84 @@
+"""Python files in, what a type checker finds in each out: pyrefly, a bounded process, no program runs.
+
+A file is a stranger's text. One that ends the checker costs its own answer only: a group that fails is halved until the
+file stands alone, and then nothing is known about it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from assay.errors import AssayError, MissingExtra
+from assay.io.processes import ProcessLimits, run_bounded
+
+_SETTINGS: Final = 'python-version = "3.11.0"\nskip-interpreter-query = true\nignore-missing-imports = ["*"]\n'
+_OUTPUT_BYTES: Final = 64_000_000
+_START_S, _FILE_S = 20.0, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class TypeFindings:
+    """What is found in one file."""
+
+    errors: tuple[tuple[str, int, str], ...] = ()
+    """Rule, line and message of each error, in the order of lines."""
+    revealed: str = ""
+    """The type that `reveal_type` shows; empty where there is none."""
+
+
+def check_types(sources: Sequence[str]) -> list[TypeFindings | None]:
+    """Return what is found in each source; None where the checker has no answer."""
+    command = checker()
+    with TemporaryDirectory(prefix="assay-types-") as folder:
+        (Path(folder) / "pyrefly.toml").write_text(_SETTINGS)
+        for place, source in enumerate(sources):
+            (Path(folder) / f"p{place}.py").write_text(source, encoding="utf-8", errors="replace")
+        found = _checked(command, Path(folder), range(len(sources)))
+    return [found.get(place) for place in range(len(sources))]
+
+
+def checker() -> str:
+    """Return the path of the type checker."""
+    beside = Path(sysconfig.get_path("scripts")) / "pyrefly"
+    command = str(beside) if beside.exists() else shutil.which("pyrefly")
+    if command is None:
+        raise MissingExtra("ranker 'types'", "pyrefly", "types")
+    return command
+
+
+def _checked(command: str, folder: Path, places: Sequence[int]) -> dict[int, TypeFindings]:
+    """Return the findings by place; those of a group that cannot be checked are missing."""
+    if not places:
+        return {}
+    limits = ProcessLimits(_START_S + _FILE_S * len(places), _OUTPUT_BYTES)
+    arguments = [command, "check", "--output-format", "json", "--min-severity", "info", "--threads", "1"]
+    try:
+        ended = run_bounded(
+            [*arguments, *(f"p{place}.py" for place in places)], limits, cwd=folder, env={"PATH": os.defpath}
+        )
+        return _findings(json.loads(ended.out)["errors"], places)
+    except (AssayError, ValueError, KeyError, TypeError):
+        if len(places) == 1:
+            return {}
+    middle = len(places) // 2
+    return _checked(command, folder, places[:middle]) | _checked(command, folder, places[middle:])
+
+
+def _findings(entries: Sequence[Mapping[str, Any]], places: Sequence[int]) -> dict[int, TypeFindings]:
+    errors: dict[int, list[tuple[str, int, str]]] = {place: [] for place in places}
+    revealed: dict[int, str] = {}
+    for entry in sorted(entries, key=lambda each: int(each["line"])):  # ours is the last one that reveals a type
+        place = int(Path(entry["path"]).stem.removeprefix("p"))
+        if entry["name"] == "reveal-type":
+            revealed[place] = entry["concise_description"].partition(": ")[2]
+        elif entry["severity"] == "error":
+            errors[place].append((entry["name"], int(entry["line"]), entry["concise_description"]))
+    return {place: TypeFindings(tuple(each), revealed.get(place, "")) for place, each in errors.items()}
