@@ -34,6 +34,7 @@ NAMES: Final = (
 )  # fmt: skip
 """The numbers of a program, by name; -1 stands for what is not known."""
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+_NUMBERS: Final = frozenset({int, float})
 _SMALL: Final = frozenset({"0", "1", "2", "-1", "10"})
 
 
@@ -116,7 +117,7 @@ class _Look:
         self._arity = len(arguments)
         given = dict(zip((argument.arg for argument in arguments), self._task.given, strict=False))
         hints = {argument.arg: kind_of(argument.annotation) for argument in arguments}
-        own = form_features.own_nodes(main)
+        own = form_features.own_nodes(nodes)
         variables = variables_of(nodes, {name: _kinds(given.get(name) or hints[name]) for name in hints})
         wrong, line = form_features.methods_wrong(own, variables)
         self._values |= {
@@ -154,7 +155,7 @@ class _Look:
     def _shared(self, nodes: Sequence[ast.AST]) -> None:
         """Compare names and constants with the words and numbers of the task."""
         task = self._task
-        words = {term for name in _identifiers(nodes) for term in terms(name)} - STOP_WORDS
+        words = {term for name in set(map(form_features.word_of, nodes)) for term in terms(name)} - STOP_WORDS
         numbers = _numbers(nodes) - _SMALL
         wanted = task.numbers - _SMALL
         self._values |= {
@@ -195,13 +196,9 @@ def _fraction(some: frozenset[str] | set[str], others: frozenset[str] | set[str]
     return len(some & others) / len(some) if some else -1.0
 
 
-def _identifiers(nodes: Sequence[ast.AST]) -> set[str]:
-    found = (getattr(node, "id", getattr(node, "attr", "")) for node in nodes)
-    return {name for name in found if name}
-
-
 def _numbers(nodes: Sequence[ast.AST]) -> set[str]:
-    return {repr(node.value) for node in nodes if isinstance(node, ast.Constant) and type(node.value) in {int, float}}
+    values = (node.value for node in nodes if node.__class__ is ast.Constant)
+    return {repr(value) for value in values if type(value) in _NUMBERS}
 
 
 def _kinds(kind: str) -> Kinds:

@@ -28,6 +28,11 @@ _KNOWN: Final = frozenset(sys.stdlib_module_names)
 _METHODS: Final = {kind.__name__: frozenset(dir(kind)) for kind in (str, int, float, bool, list, tuple, dict, set)}
 _SHARED: Final = {"dict": frozenset(dir(Counter)) | frozenset(dir(OrderedDict)) | frozenset(dir(defaultdict))}
 """What dictionaries of the library have, too."""
+_SIZES: Final = {
+    "loops": _LOOPS, "ifs": (ast.If, ast.IfExp), "calls": (ast.Call,), "tries": (ast.Try,), "slices": (ast.Slice,),
+    "compares": (ast.Compare,), "arithmetic": (ast.BinOp, ast.AugAssign), "constants": (ast.Constant,),
+    "yields": (ast.Yield, ast.YieldFrom),
+}  # fmt: skip
 _READS: Final = frozenset({"input", "stdin", "open"})
 
 
@@ -109,13 +114,13 @@ def _catches_all(case: ast.match_case) -> bool:
     return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
 
 
-def own_nodes(function: ast.AST) -> list[ast.AST]:
-    """Return the nodes of a function but those of functions and classes inside it."""
-    every = walk(function)[1:]
+def own_nodes(nodes: Sequence[ast.AST]) -> Sequence[ast.AST]:
+    """Return the nodes of a function, itself first, but those of functions and classes inside it."""
+    every = nodes[1:]
     if not any(isinstance(node, _OWN_SCOPE) for node in every):
         return every
     found: list[ast.AST] = []
-    todo = children(function)
+    todo = children(nodes[0])
     while todo:
         node = todo.pop()
         found.append(node)
@@ -183,26 +188,25 @@ def _last(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _same(left: Sequence[ast.AST], right: Sequence[ast.AST]) -> bool:
+    if [node.__class__ for node in left] != [node.__class__ for node in right]:
+        return False
+    if all(node.__class__ is ast.Name for node in (*left, *right)):
+        return list(map(word_of, left)) == list(map(word_of, right))
     return [ast.dump(node) for node in left] == [ast.dump(node) for node in right]
 
 
 def size(nodes: Sequence[ast.AST]) -> dict[str, float]:
     """Count the nodes by what they are, as logarithms."""
     kinds_ = Counter(map(type, nodes))
-    of = {
-        "loops": _LOOPS, "ifs": (ast.If, ast.IfExp), "calls": (ast.Call,), "tries": (ast.Try,), "slices": (ast.Slice,),
-        "compares": (ast.Compare,), "arithmetic": (ast.BinOp, ast.AugAssign), "constants": (ast.Constant,),
-        "yields": (ast.Yield, ast.YieldFrom),
-    }  # fmt: skip
-    return {name: log1p(sum(kinds_[kind] for kind in types)) for name, types in of.items()} | {
+    return {name: log1p(sum(kinds_[kind] for kind in types)) for name, types in _SIZES.items()} | {
         "nodes": log1p(len(nodes)),
         "strings": log1p(sum(n.__class__ is ast.Constant and isinstance(n.value, str) for n in nodes)),
-        "reads": float(not _READS.isdisjoint(map(_word, nodes))),
-        "prints": float(any(n.__class__ is ast.Call and _word(n.func) == "print" for n in nodes)),
+        "reads": float(not _READS.isdisjoint(map(word_of, nodes))),
+        "prints": float(any(n.__class__ is ast.Call and word_of(n.func) == "print" for n in nodes)),
     }
 
 
-def _word(node: ast.AST) -> str:
+def word_of(node: ast.AST) -> str:
     """Return the name or the attribute that a node is; empty for any other."""
     if node.__class__ is ast.Name:
         return node.id
