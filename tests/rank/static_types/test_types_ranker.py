@@ -61,7 +61,6 @@ def test_hostile_sources_cost_their_own_answer_only():
 
 
 def test_the_checker_that_is_missing_names_its_extra(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(type_checker.sysconfig, "get_path", lambda _: "/nonexistent")
-    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr(type_checker, "_CHECKER", "no-such-checker")
     with pytest.raises(MissingExtra, match="types"):
         TypesRanker()

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -19,6 +18,7 @@ from typing import Any, Final
 from assay.errors import AssayError, MissingExtra
 from assay.io.processes import ProcessLimits, run_bounded
 
+_CHECKER: Final = "pyrefly"
 _SETTINGS: Final = 'python-version = "3.11.0"\nskip-interpreter-query = true\nignore-missing-imports = ["*"]\n'
 _OUTPUT_BYTES: Final = 64_000_000
 _START_S, _FILE_S = 20.0, 0.5
@@ -46,12 +46,15 @@ def check_types(sources: Sequence[str]) -> list[TypeFindings | None]:
 
 
 def checker() -> str:
-    """Return the path of the type checker."""
-    beside = Path(sysconfig.get_path("scripts")) / "pyrefly"
-    command = str(beside) if beside.exists() else shutil.which("pyrefly")
-    if command is None:
-        raise MissingExtra("ranker 'types'", "pyrefly", "types")
-    return command
+    """Return the path of the type checker, as its package installed it."""
+    try:
+        files = distribution(_CHECKER).files or ()
+    except PackageNotFoundError:
+        files = ()
+    for file in files:
+        if file.stem == _CHECKER and file.parent.name in {"bin", "Scripts"}:
+            return str(Path(str(file.locate())).resolve())
+    raise MissingExtra("ranker 'types'", _CHECKER, "types")
 
 
 def _checked(command: str, folder: Path, places: Sequence[int]) -> dict[int, TypeFindings]:
