@@ -8,26 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.protocols import Ranker
+from assay.protocols import Pool, Ranker
+from assay.rank.ranked_pools import ranked_pools
 from assay.types import Program, Ranked, Task
+
+_Key = tuple[Task, tuple[Program, ...]]
 
 
 class SharedRanker:
-    """The ranker that it wraps, with a memory of the pools of one task."""
+    """The ranker that it wraps, with a memory of the pools of the tasks that it was asked about last."""
 
     def __init__(self, ranker: Ranker) -> None:
         self.name = ranker.name
         self._ranker = ranker
-        self._task: Task | None = None
-        self._known: list[tuple[tuple[Program, ...], list[Ranked]]] = []
+        self._known: list[tuple[_Key, list[Ranked]]] = []
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return what the ranker says of each program."""
-        if task != self._task:
-            self._task, self._known = task, []
-        pool = tuple(programs)
-        found = next((ranked for known, ranked in self._known if known == pool), None)
-        if found is None:
-            found = self._ranker.rank(task, programs)
-            self._known.append((pool, found))
-        return list(found)
+        return self.rank_many([(task, programs)])[0]
+
+    def rank_many(self, pools: Sequence[Pool]) -> list[list[Ranked]]:
+        """Return what the ranker says of each program of several pools."""
+        keys = [(task, tuple(programs)) for task, programs in pools]
+        self._known = [(key, ranked) for key, ranked in self._known if any(key[0] == task for task, _ in keys)]
+        missing = [key for key in keys if self._found(key) is None]
+        self._known += zip(missing, ranked_pools(self._ranker, missing), strict=True)
+        return [list(self._found(key) or ()) for key in keys]
+
+    def _found(self, key: _Key) -> list[Ranked] | None:
+        return next((ranked for known, ranked in self._known if known == key), None)

@@ -29,10 +29,10 @@ def test_every_signal_is_measured_on_tasks_and_models_that_were_not_learned_from
     pytest.importorskip("lightgbm")
     pytest.importorskip("pyrefly")
     tasks, samples, outcomes = [], [], []
-    for at in range(12):
+    for at in range(6):
         shown = [{"args": [1, 2], "expected": 3 + at}]
         tasks.append({"id": f"t{at}", "prompt": "Add.", "entry_point": f"f{at}", "tests": shown})
-        for model in ("m0", "m1", "m2", "m3"):
+        for model in ("m0", "m1", "m2"):
             for number, (source, fault) in enumerate(SOURCES.items()):
                 name = f"t{at}/{model}/{number}"
                 samples.append({"task_id": f"t{at}", "id": name, "code": source.format(at), "model": model})
@@ -41,9 +41,8 @@ def test_every_signal_is_measured_on_tasks_and_models_that_were_not_learned_from
     script = ROOT / "benchmarks/coderanker/signals.py"
     command = [sys.executable, script, "--set", "few", *files, "--out", tmp_path / "out"]
     chosen = ["--ranker", "gate", "--ranker", "consensus:WEIGHTS", "--ranker", "types+consensus:WEIGHTS"]
-    for _ in range(2):  # the second run trains nothing
-        ended = subprocess.run([*command, *chosen], capture_output=True, text=True, check=False, env=os.environ)
-        assert ended.returncode == 0, ended.stderr
+    ended = subprocess.run([*command, *chosen], capture_output=True, text=True, check=False, env=os.environ)
+    assert ended.returncode == 0, ended.stderr
     titles = [line for line in ended.stdout.splitlines() if line.startswith("few, ")]
     assert [title.partition(":")[0] for title in titles][:2] == ["few, all models", "few, one model"]
     lines = [line.split() for line in ended.stdout.splitlines() if line.startswith("  ")]

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("pyrefly")
 
-from assay.errors import MissingExtra
+from assay.errors import InputError, MissingExtra
 from assay.faults import Fault
 from assay.rank.specs import ranker_of
 from assay.rank.static_types import type_checker
@@ -22,6 +22,9 @@ OTHER_KIND = "def pick(names, at):\n    return [name for name in names if name]\
 BREAKS = "def pick(names, at):\n    return names[at] + at\n"
 HELPED = "def pick(names, at):\n    def get(i):\n        return names[i]\n    return get(at)\n"
 NO_PYTHON = "def pick(names, at:\n"
+MAY_BE_NONE = (
+    "def pick(names, at):\n    best = None\n    for name in names:\n        best = name\n    return best + 'x'\n"
+)
 ELSEWHERE = "def other():\n    return 1\n"
 REVEALS = "reveal_type(1)\ndef pick(names, at):\n    return names[at]\n"
 
@@ -38,6 +41,16 @@ def test_programs_whose_types_cannot_be_right_come_last():
     assert found[1] == (0.0, Fault.OUTPUT_TYPE_ERROR)
     assert found[2] == (0.0, Fault.TYPE_ERROR)
     assert found[4] == found[5] == (1.0, None)  # for the next ranker to say
+
+
+def test_what_may_be_none_is_not_held_against_a_program():
+    assert ranked([MAY_BE_NONE]) == [(1.0, None)]
+
+
+def test_a_checker_that_does_not_work_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(type_checker, "checker", lambda: "/bin/false")
+    with pytest.raises(InputError, match="does not work"):
+        check_types(["x = 1\n", "y = 2\n"])
 
 
 def test_without_examples_nothing_is_held_against_a_program():

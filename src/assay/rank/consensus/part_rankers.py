@@ -1,6 +1,6 @@
 """The parts of `consensus` as rankers of their own, to see what each is worth: `gate`, `centrality`, `signal:NAME`.
 
-    assay rank eval SAMPLES OUTCOMES --ranker gate --ranker gate+centrality --ranker 'consensus?without=central'
+    assay rank eval SAMPLES OUTCOMES --ranker gate --ranker gate+centrality --ranker 'consensus:?without=central'
 
 `centrality:VIEW` is one of its five views. A signal is one feature of a program, the higher the better, or the lower
 the better for those that speak against it.

@@ -19,9 +19,10 @@ _DICTIONARIES: Final = frozenset({"dict", "Dict", "defaultdict", "Counter", "Ord
 _LISTS: Final = frozenset({"list", "List"})
 _SETS: Final = frozenset({"set", "frozenset", "Set"})
 _TUPLES: Final = frozenset({"tuple", "Tuple"})
-_UNKNOWN: Final = frozenset(
-    "Any Unknown object Iterable Iterator Sequence Collection Container Mapping Never NoReturn Self _".split()
+_NEVER_EQUAL: Final = frozenset(
+    "range map filter zip enumerate reversed Generator AsyncGenerator Coroutine Match Pattern slice Callable".split()
 )
+"""Kinds that equal no value that an example can show."""
 _UNSOLVED: Final = re.compile(r"@_|\*tuple\[[^\]]*\]")
 
 
@@ -86,8 +87,6 @@ def _fits(node: ast.expr, value: object, depth: int) -> bool:
 
 
 def _named(name: str, inside: Sequence[ast.expr], value: object, depth: int) -> bool:  # noqa: PLR0911  a case a kind
-    if name in _UNKNOWN:
-        return True
     if name in _NUMBERS:
         return isinstance(value, int | float | complex)
     if name == "Literal":
@@ -101,7 +100,7 @@ def _named(name: str, inside: Sequence[ast.expr], value: object, depth: int) -> 
         return isinstance(value, tuple) and _tuple(inside, value, depth)
     if name in _DICTIONARIES:
         return isinstance(value, dict) and _dictionary(inside, value, depth)
-    return False
+    return name not in _NEVER_EQUAL
 
 
 def _all(value: Any, test: Callable[[object], bool], inside: Sequence[ast.expr]) -> bool:

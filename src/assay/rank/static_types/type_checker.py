@@ -9,19 +9,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from assay.errors import AssayError, MissingExtra
-from assay.io.processes import ProcessLimits, run_bounded
+from assay.errors import AssayError, InputError, MissingExtra
+from assay.io.processes import FinishedCommand, ProcessLimits, run_bounded
 
 _CHECKER: Final = "pyrefly"
 _SETTINGS: Final = 'python-version = "3.11.0"\nskip-interpreter-query = true\nignore-missing-imports = ["*"]\n'
 _OUTPUT_BYTES: Final = 64_000_000
 _START_S, _FILE_S = 20.0, 0.5
+_EMPTY: Final = -1
+"""The place of a file with nothing in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ def check_types(sources: Sequence[str]) -> list[TypeFindings | None]:
         for place, source in enumerate(sources):
             (Path(folder) / f"p{place}.py").write_text(source, encoding="utf-8", errors="replace")
         found = _checked(command, Path(folder), range(len(sources)))
+        if sources and not found:
+            _prove(command, Path(folder))
     return [found.get(place) for place in range(len(sources))]
 
 
@@ -61,18 +66,33 @@ def _checked(command: str, folder: Path, places: Sequence[int]) -> dict[int, Typ
     """Return the findings by place; those of a group that cannot be checked are missing."""
     if not places:
         return {}
-    limits = ProcessLimits(_START_S + _FILE_S * len(places), _OUTPUT_BYTES)
-    arguments = [command, "check", "--output-format", "json", "--min-severity", "info", "--threads", "1"]
-    try:
-        ended = run_bounded(
-            [*arguments, *(f"p{place}.py" for place in places)], limits, cwd=folder, env={"PATH": os.defpath}
-        )
-        return _findings(json.loads(ended.out)["errors"], places)
-    except (AssayError, ValueError, KeyError, TypeError):
-        if len(places) == 1:
-            return {}
+    with suppress(AssayError, ValueError, KeyError, TypeError):
+        return _findings(json.loads(_run(command, folder, places).out)["errors"], places)
+    if len(places) == 1:
+        return {}
+    if places == range(len(places)):
+        _prove(command, folder)
     middle = len(places) // 2
     return _checked(command, folder, places[:middle]) | _checked(command, folder, places[middle:])
+
+
+def _run(command: str, folder: Path, places: Sequence[int]) -> FinishedCommand:
+    limits = ProcessLimits(_START_S + _FILE_S * len(places), _OUTPUT_BYTES)
+    arguments = [command, "check", "--output-format", "json", "--min-severity", "info", "--threads", "1"]
+    files = [f"p{place}.py" for place in places]
+    return run_bounded([*arguments, *files], limits, cwd=folder, env={"PATH": os.defpath})
+
+
+def _prove(command: str, folder: Path) -> None:
+    """Refuse a checker that cannot check an empty file: then no answer says anything about a program."""
+    (folder / f"p{_EMPTY}.py").write_text("")
+    ended = _run(command, folder, [_EMPTY])
+    try:
+        json.loads(ended.out)["errors"]
+    except (ValueError, KeyError, TypeError) as error:
+        said = ended.complaint or f"status {ended.status}"
+        again = "install it again: pip install --force-reinstall 'assay[types]'"
+        raise InputError(f"the type checker '{command}' does not work ({said}); {again}") from error
 
 
 def _findings(entries: Sequence[Mapping[str, Any]], places: Sequence[int]) -> dict[int, TypeFindings]:

@@ -9,6 +9,7 @@ equal here the next ranker decides, as in `types+consensus`.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -27,6 +28,7 @@ _RULES: Final = frozenset(
     "unsupported-operation".split()
 )
 """Rules whose finding makes a program wrong far more often than right."""
+_MAY_BE_NONE: Final = re.compile(r"\bNone(Type)?\b")
 _EXAMPLES: Final = 20
 
 
@@ -104,6 +106,9 @@ def _ranked(program: Program, found: TypeFindings | None, task: Task, shown: Sho
 
 
 def _counts(error: tuple[str, int, str], entry: str) -> bool:
-    """Whether an error counts: a call of the function itself is held against types that only examples say."""
+    """Whether an error counts: not what may be None and is not on the paths that are taken, nor recursive calls.
+
+    A call of the function itself is held against types that only the examples say.
+    """
     rule, _, message = error
-    return rule in _RULES and not (rule == "bad-argument-type" and f"in function `{entry}`" in message)
+    return rule in _RULES and not _MAY_BE_NONE.search(message) and f"in function `{entry}`" not in message
