@@ -51,6 +51,31 @@ def test_a_filter_of_the_repository_never_runs(repository: Path, tmp_path: Path)
     assert not (tmp_path / "ran").exists()
 
 
+def test_links_are_written_on_demand_if_they_stay_in_the_folder_and_programs_stay_programs(
+    repository: Path, tmp_path: Path
+):
+    for name, target in {
+        "in/beside": "../notes.md",
+        "in/top": "..",
+        "around": "in/top/../secret",
+        "up": "../outside",
+        "loop": "loop",
+        "gone": "nothing",
+    }.items():
+        (repository / name).parent.mkdir(exist_ok=True)
+        (repository / name).symlink_to(target)
+    (repository / "run").write_text("#!/bin/sh\n")
+    (repository / "run").chmod(0o755)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "links")
+    out = tmp_path / "out"
+    export(repository, "HEAD", out, links=True)
+    assert {p.name for p in out.rglob("*") if p.is_symlink()} == {"beside", "top", "loop", "gone"}
+    assert (out / "in" / "beside").read_text() == "# Notes\n"
+    assert os.access(out / "run", os.X_OK)
+    assert not os.access(out / "notes.md", os.X_OK)
+
+
 def test_a_folder_inside_its_repository_gives_its_own_files(repository: Path, tmp_path: Path):
     assert export(repository / "src", "HEAD", tmp_path / "out") == 1
     assert (tmp_path / "out" / "a.py").exists()

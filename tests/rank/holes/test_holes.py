@@ -12,7 +12,7 @@ import pytest
 from assay.cage.limits import Ended
 from assay.faults import Fault
 from assay.rank.cosine_ranker import CosineRanker
-from assay.rank.holes.hole_runs import fault_of_run
+from assay.rank.holes.hole_runs import check_out, fault_of_run
 from assay.types import Program, Task
 
 FIRST = '''"""Numbers."""
@@ -102,6 +102,39 @@ def test_a_repository_becomes_a_labelled_dataset(assay, repository: Path, tmp_pa
     assert "2 tasks" in measured.out
 
 
+def test_no_setting_of_the_repository_runs_and_no_link_leads_out(repository: Path, tmp_path: Path):
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", "-C", repository, *who, *arguments], check=True, capture_output=True)
+
+    (repository / ".gitattributes").write_text("*.py filter=evil\ntests export-ignore\n")
+    (repository / "absolute").symlink_to("/etc/passwd")
+    (repository / "beside").symlink_to("src/box")
+    git("add", ".gitattributes", "absolute", "beside")
+    git("commit", "-qm", "odd")
+    git("config", "filter.evil.smudge", f"sh -c 'touch {tmp_path / 'ran'}; cat'")
+    place = check_out(repository, tmp_path / "out")
+    assert not (tmp_path / "ran").exists()
+    assert (place / "tests/test_box.py").read_text() == TESTS
+    assert (place / "beside").is_symlink()
+    assert not (place / "absolute").is_symlink()
+
+
+def test_labels_are_made_again_when_the_rest_of_the_repository_changed(assay, repository: Path, tmp_path: Path):
+    said = ("rank", "holes", repository, "--out", tmp_path / "h", "--mutants", "2", "--alike", "0", "--older", "1")
+    assert assay(*said).status == 0
+    before = {row["program_id"]: row["fault"] for row in rows(tmp_path / "h/outcomes.jsonl")}
+    (repository / "tests/test_box.py").write_text(TESTS.replace("assert double(4) == 8", "double(4)"))
+    subprocess.run(["git", "-C", repository, "add", "tests"], check=True)
+    subprocess.run(
+        ["git", "-C", repository, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "weaker"], check=True
+    )
+    assert assay(*said).status == 0
+    after = {row["program_id"]: row["fault"] for row in rows(tmp_path / "h/outcomes.jsonl")}
+    assert "other intent error" in {fault for name, fault in before.items() if "double" in name}
+    assert "other intent error" not in {fault for name, fault in after.items() if "double" in name}
+
+
 def test_what_cannot_become_holes_is_said_in_a_line(assay, repository: Path, tmp_path: Path):
     ran = assay("rank", "holes", tmp_path, "--out", tmp_path / "h")
     assert ran.status == 2
@@ -121,7 +154,9 @@ def test_what_cannot_become_holes_is_said_in_a_line(assay, repository: Path, tmp
         (Ended("", ended="broken"), None),
         (Ended("", ended="cpu"), Fault.TIMEOUT),
         (Ended("", ended="wall"), Fault.TIMEOUT),
-        (Ended("", stdout=b'{"status": 0}'), Fault.CORRECT),
+        (Ended("", stdout=b'{"status": 0, "passed": ["a::b", "a::c"]}'), Fault.CORRECT),
+        (Ended("", stdout=b'{"status": 0, "passed": ["a::b"]}'), Fault.INTENT_OTHER),
+        (Ended("", stdout=b'{"status": 0}'), Fault.INTENT_OTHER),
         (Ended("", stdout=b'noise\n{"status": 1, "error": "AssertionError"}'), Fault.INTENT_OTHER),
         (Ended("", stdout=b'{"status": 1, "error": "KeyError"}'), Fault.KEY_ERROR),
         (Ended("", stdout=b'{"status": 1, "error": "LengthError"}'), Fault.EXECUTION_OTHER),
@@ -131,7 +166,7 @@ def test_what_cannot_become_holes_is_said_in_a_line(assay, repository: Path, tmp
     ],
 )
 def test_a_run_says_how_a_candidate_fares(ended: Ended, fault: Fault | None):
-    assert fault_of_run(ended) is fault
+    assert fault_of_run(ended, ("a::b", "a::c")) is fault
 
 
 def test_cosine_prefers_what_is_near_the_text():

@@ -57,6 +57,25 @@ def test_a_hole_is_filled_where_the_function_stood():
     assert len(changed) == 3
 
 
+def test_lines_are_those_that_python_counts_and_indentation_is_that_of_the_file():
+    for odd in ("\x0c", "\x1c", "\x85", "\u2028"):
+        text = f"SIGN = '{odd}'\r\n{TEXT}"
+        for each in functions_in("m.py", text):
+            assert [other.code for other in functions_in("m.py", filled(text, each, each.code))] == [
+                other.code for other in functions_in("m.py", text)
+            ]
+    tabs = "class A:\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn 2\n"
+    for each in functions_in("m.py", tabs):
+        assert functions_in("m.py", filled(tabs, each, each.code))[0].code == "def f(self):\n    return 1\n"
+
+
+def test_a_name_that_a_file_has_twice_is_left_out():
+    text = TEXT.replace(
+        "    async def", "    @area.setter\n    def area(self, to):\n        self.size = to\n\n    async def"
+    )
+    assert [each.name for each in functions_in("m.py", text)] == ["Box.wait", "half"]
+
+
 def test_another_function_takes_the_name_and_the_context_names_what_is_used():
     _, _, half = functions_in("m.py", TEXT)
     assert called(half, "f").startswith("def f(number):\n")

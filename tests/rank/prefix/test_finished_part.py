@@ -44,6 +44,12 @@ class A:
 '''
 
 
+@pytest.mark.parametrize("odd", ["\x0c", "\x1c", "\x85", "\u2028"])
+def test_lines_are_those_that_python_counts(odd: str):
+    finished = f"sign = '{odd}'\nother = 2\n"
+    assert finished_part(finished + "third = (") == finished
+
+
 @given(st.integers(0, len(WHOLE)))
 def test_a_program_that_is_cut_anywhere_is_python(place: int):
     part = finished_part(WHOLE[:place])

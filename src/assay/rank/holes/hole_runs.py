@@ -6,9 +6,7 @@ with the original and run the hole, as many of them as are taken; the first fail
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.cage.limits import Ended, Job, Limits
 from assay.corpus.git import git
+from assay.corpus.pinned import export
 from assay.errors import InputError, printable
 from assay.faults import Fault
 
@@ -51,10 +50,15 @@ class FilledHole:
 
 
 def check_out(repository: Path, place: Path) -> Path:
-    """Write the newest commit of a repository to a folder that does not exist yet."""
-    with tarfile.open(fileobj=io.BytesIO(git(repository, "archive", "--format=tar", "HEAD"))) as archive:
-        archive.extractall(place, filter="data")
+    """Write the newest commit of a repository to a folder that does not exist yet; nothing leads out of it."""
+    export(repository, "HEAD", place, links=True)
     return place
+
+
+def setting_of(repository: Path, runner: CagePool) -> str:
+    """Return what decides about every candidate of a repository: its newest commit, the sandbox, and the limits."""
+    committed = git(repository, "rev-parse", "HEAD^{tree}", "--show-prefix").decode(errors="replace")
+    return repr((committed, runner.name, RUN))
 
 
 def pytest_folder() -> Path:
@@ -87,21 +91,22 @@ def probe(root: Path, runner: CagePool) -> RepositoryTests:
     return RepositoryTests(passed, {place: tuple(tests) for place, tests in ran.items()})
 
 
-def outcomes(root: Path, holes: Iterable[FilledHole], runner: CagePool) -> Iterator[Fault | None]:
+def outcomes(root: Path, holes: Sequence[FilledHole], runner: CagePool) -> Iterator[Fault | None]:
     """Yield how each candidate fares, None where the sandbox broke."""
-    for ended in runner.run(_job(str(number), root, hole) for number, hole in enumerate(holes)):
-        yield fault_of_run(ended)
+    ran = runner.run(_job(str(number), root, hole) for number, hole in enumerate(holes))
+    for hole, ended in zip(holes, ran, strict=True):
+        yield fault_of_run(ended, hole.tests)
 
 
-def fault_of_run(ended: Ended) -> Fault | None:
-    """Say what a run of the tests of a hole means."""
+def fault_of_run(ended: Ended, tests: Iterable[str]) -> Fault | None:
+    """Say what a run of the tests of a hole means; one that did not pass, such as a skipped one, is a failure."""
     if ended.ended == "broken":
         return None
     if ended.ended in {"cpu", "wall"}:
         return Fault.TIMEOUT
     told = _read(ended)
     if told.get("status") == 0:
-        return Fault.CORRECT
+        return Fault.CORRECT if set(tests) <= set(told.get("passed") or ()) else Fault.INTENT_OTHER
     error = told.get("error") or ""
     if error in _FAILED:
         return Fault.INTENT_OTHER

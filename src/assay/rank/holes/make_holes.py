@@ -19,7 +19,7 @@ from assay.io.files import write_rows
 from assay.programs.outcome_file import OutcomeRow
 from assay.protocols import Encoder
 from assay.rank.holes.hole_candidates import HoleCandidate, HoleCandidateCounts, candidates_of
-from assay.rank.holes.hole_runs import FilledHole, RepositoryTests, outcomes, probe
+from assay.rank.holes.hole_runs import FilledHole, RepositoryTests, outcomes, probe, setting_of
 from assay.rank.holes.repository_functions import RepositoryFunction, context_of, filled, functions_in
 from assay.runs.record import Batches, hash_of, read_lines, sole_writer
 from assay.types import Outcome, Problem
@@ -87,10 +87,11 @@ def make_holes(  # noqa: PLR0913  each is one thing
     """Write the samples and outcomes of the holes of a repository; `checkout` is a folder that programs may read."""
     holes = find_holes(repository, checkout, runner, encoder, options)
     with sole_writer(out / RUNS):
-        faults = _labels(checkout, holes, out / RUNS, runner, report)
+        setting = setting_of(repository, runner)
+        faults = _labels(checkout, holes, out / RUNS, runner, setting, report)
     samples, rows, problems, kept = list[dict[str, Any]](), list[dict[str, Any]](), list[Problem](), 0
     for hole in holes:
-        told = [faults[key_of(each)] for each in hole.filled()]
+        told = [faults[key_of(each, setting)] for each in hole.filled()]
         if told[0] is not Fault.CORRECT:
             problems.append(Problem(hole.function.id, f"left out: with its own code its tests say '{told[0]}'"))
             continue
@@ -128,9 +129,9 @@ def find_holes(
     ]
 
 
-def key_of(hole: FilledHole) -> str:
-    """Return the hash of all that decides about a candidate, but for the rest of the repository."""
-    return hash_of(json.dumps([hole.file, hole.text, hole.tests]))
+def key_of(hole: FilledHole, setting: str) -> str:
+    """Return the hash of all that decides about a candidate; `setting` is what decides about all of them."""
+    return hash_of(json.dumps([setting, hole.file, hole.text, hole.tests]))
 
 
 def _files(checkout: Path, tests: RepositoryTests) -> list[str]:
@@ -155,19 +156,19 @@ def _some(tests: Sequence[str], options: HoleOptions) -> tuple[str, ...]:
     return tuple(sorted(lots.sample(tests, min(options.tests, len(tests)))))
 
 
-def _labels(
-    checkout: Path, holes: Sequence[Hole], file: Path, runner: CagePool, report: Progress | None
+def _labels(  # noqa: PLR0913, PLR0917  each is one thing
+    checkout: Path, holes: Sequence[Hole], file: Path, runner: CagePool, setting: str, report: Progress | None
 ) -> dict[str, Fault | None]:
     """Return how each candidate fares, running those whose label is not on disk."""
     known = {record["key"]: Fault(record["fault"]) for record in read_lines(file)}
     faults: dict[str, Fault | None] = dict(known)
-    wanted = {key_of(each): each for hole in holes for each in hole.filled()}
+    wanted = {key_of(each, setting): each for hole in holes for each in hole.filled()}
     rest = [each for key, each in wanted.items() if key not in known]
     with Batches(file) as lines:
         for done, (each, fault) in enumerate(zip(rest, outcomes(checkout, rest, runner), strict=True), 1):
-            faults[key_of(each)] = fault
+            faults[key_of(each, setting)] = fault
             if fault is not None:
-                lines.add({"key": key_of(each), "fault": str(fault)})
+                lines.add({"key": key_of(each, setting), "fault": str(fault)})
             if report:
                 report("candidates", done, len(rest))
     return faults

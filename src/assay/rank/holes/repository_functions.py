@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
+from io import StringIO
 from textwrap import dedent, indent
 from warnings import catch_warnings
 
@@ -41,9 +43,14 @@ class RepositoryFunction:
 
 
 def functions_in(file: str, text: str) -> list[RepositoryFunction]:
-    """Return the functions of a file that are defined in it or in its classes; none where it cannot be parsed."""
+    """Return the functions of a file that are defined in it or in its classes; none where it cannot be parsed.
+
+    A name that the file has twice, as a property and its setter, names no function and is left out.
+    """
     tree = _parsed(text)
-    return [_function(file, name, node) for name, node in _nodes(tree, "")] if tree else []
+    found = list(_nodes(tree, "")) if tree else []
+    times = Counter(name for name, _ in found)
+    return [_function(file, name, node) for name, node in found if times[name] == 1]
 
 
 def called(function: RepositoryFunction, name: str) -> str:
@@ -56,8 +63,8 @@ def called(function: RepositoryFunction, name: str) -> str:
 
 def filled(text: str, hole: RepositoryFunction, code: str) -> str:
     """Return the text of a file with other code in the place of a function."""
-    lines = text.splitlines(keepends=True)
-    new = indent(dedent(code).rstrip("\n") + "\n", " " * hole.column)
+    lines = StringIO(text, newline="").readlines()  # as Python counts them: a form feed ends none
+    new = indent(dedent(code).rstrip("\n") + "\n", lines[hole.first - 1][: hole.column])
     return "".join([*lines[: hole.first - 1], new, *lines[hole.last :]])
 
 

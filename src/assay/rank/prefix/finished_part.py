@@ -38,23 +38,23 @@ def finished_part(source: str) -> str:
     """Return what is finished of a program that may go on, as a program that can be parsed; empty if nothing is."""
     if len(source) > LONGEST:
         return ""
-    scan = _Scan()
+    scan, lines = _Scan(), StringIO(source, newline="").readlines()  # as Python counts them: a form feed ends none
     try:
-        for token in tokenize.generate_tokens(StringIO(source).readline):
+        for token in tokenize.generate_tokens(iter(lines).__next__):
             scan.see(token, is_cut=not source.endswith("\n"))
     except (tokenize.TokenError, SyntaxError, ValueError) as error:
-        if not _is_cut_off(error, source):
+        if not _is_cut_off(error, len(lines)):
             return source
-    lines = source.splitlines(keepends=True)[: scan.finished]
-    return "".join(lines) + "".join(scan.closing()) if lines else ""
+    finished = "".join(lines[: scan.finished])
+    return finished + "".join(scan.closing()) if finished else ""
 
 
-def _is_cut_off(error: Exception, source: str) -> bool:
+def _is_cut_off(error: Exception, lines: int) -> bool:
     """Say whether what cannot be read is merely what the program has not come to yet."""
     told, line = str(error.args[0]) if error.args else "", 0
     if isinstance(error, tokenize.TokenError) and len(error.args) > 1:
         line = error.args[1][0]
-    return any(end in told for end in _ENDS_EARLY) or line >= len(source.splitlines())
+    return any(end in told for end in _ENDS_EARLY) or line >= lines
 
 
 class _Scan:
