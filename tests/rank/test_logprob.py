@@ -28,6 +28,14 @@ def test_the_mean_or_the_sum_orders_programs():
     assert [open_logprob(text).name for text in ("", "mean", "sum")] == ["logprob", "logprob", "logprob:sum"]
 
 
+@pytest.mark.parametrize("spec", ["", "sum"])
+def test_an_answer_without_tokens_comes_last(spec: str):
+    none = Program("t", "", "t#2", logprob=LogProbability(0.0, 0))
+    *others, last = open_logprob(spec).rank(TASK, [*PROGRAMS, none])
+    assert last.score < min(each.score for each in others)
+    assert [each.score for each in open_logprob(spec).rank(TASK, [none])] == [-1.0]
+
+
 def test_programs_without_any_are_refused_with_what_to_do():
     with pytest.raises(InputError, match=r"1 of 3 samples of t have no log-probability, t#2 .* logprob:hf:FOLDER"):
         open_logprob("").rank(TASK, [*PROGRAMS, Program("t", "other", "t#2")])

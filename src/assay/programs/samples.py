@@ -100,6 +100,15 @@ def logprob_of(record: Fields) -> LogProbability | None:
     return LogProbability(total, tokens, record.choice("logprob_covers", ("program", "answer"), "program"))
 
 
+def logprob_sum(logprobs: Sequence[float], covers: str = "program") -> LogProbability | None:
+    """Return the log-probability of tokens together; None where it is none that records may have.
+
+    Rounding may put a certain token a little above 0, which counts as 0.
+    """
+    total = sum(logprobs, 0.0)
+    return LogProbability(min(total, 0.0), len(logprobs), covers) if abs(total) <= _MOST_NATS else None
+
+
 def logprob_fields(logprob: LogProbability | None) -> dict[str, Any]:
     """Return a log-probability as records have it."""
     if logprob is None:

@@ -2,7 +2,7 @@
 
 Without more, the log-probabilities count that samples came with, those of the model that wrote them;
 `logprob:hf:FOLDER` asks a causal language model on this machine about any text instead. The score is the mean of a
-token, with `sum` the sum, which prefers short programs.
+token, with `sum` the sum, which prefers short programs. An answer without any token comes last.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ class LogprobRanker:
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return each program with the mean or the sum of its log-probabilities."""
         found = self._scored(task, programs) if self._scorer else _stored(task, programs)
+        lowest = min((self._of(each) for each in found if each.tokens), default=0.0) - 1
+        scores = [self._of(each) if each.tokens else lowest for each in found]
         return [
-            Ranked(program, self._of(each), why={"mean": each.mean, "sum": each.total, "tokens": float(each.tokens)})
-            for program, each in zip(programs, found, strict=True)
+            Ranked(program, score, why={"mean": each.mean, "sum": each.total, "tokens": float(each.tokens)})
+            for program, score, each in zip(programs, scores, found, strict=True)
         ]
 
     def _scored(self, task: Task, programs: Sequence[Program]) -> list[LogProbability]:

@@ -122,6 +122,22 @@ def test_rows_of_a_data_set_count_where_they_are_correct(tmp_path: Path):
         read_solved([tmp_path / "set.jsonl"], None, load_template("plain"), valid=0.5, most=4, seed=0)
 
 
+def test_rows_to_test_on_are_never_learned(tmp_path: Path):
+    examples = [
+        Example(f"t{n}", f"t{n}#0", f"Task {n}.", f"def f():\n    return {n}\n", Fault.CORRECT, split=split)
+        for n, split in enumerate(["train"] * 12 + [""] * 12 + ["test"] * 12)
+    ]
+    dataset_formats.write(tmp_path / "set.jsonl", examples)
+    solved = read_solved([tmp_path / "set.jsonl"], None, load_template("apps"), valid=0.5, most=4, seed=0)
+    assert {each.task_id for each in (*solved.learned, *solved.valid)} == {f"t{n}" for n in range(24)}
+    references = tmp_path / "tasks.jsonl"
+    row = {"id": "t30", "prompt": "Task 30.", "entry_point": "f", "reference": "def f():\n    pass\n", "tests": []}
+    references.write_text(json.dumps(row) + "\n")
+    files = [tmp_path / "set.jsonl", references]
+    more = read_solved(files, None, load_template("apps"), valid=0.5, most=4, seed=0)
+    assert (more.learned, more.valid) == (solved.learned, solved.valid)
+
+
 def test_settings_and_bases_that_cannot_be_used_are_told(causal: Path, tasks: Path, tmp_path: Path):
     for wrong in ({"batch": 0}, {"rate": 0.0}, {"valid": 1.0}, {"bf16": "maybe"}):
         with pytest.raises(InputError, match=next(iter(wrong))):

@@ -19,6 +19,7 @@ from assay.errors import InputError
 from assay.programs.samples import read
 from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler, code_of
 from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
+from assay.rank.sampling.prompt_templates import load_template
 from assay.rank.sampling.sample import sample, spent
 from assay.rank.sampling.sampling_plan import SamplingPlan
 from assay.rank.sampling.token_logprobs import ScoredToken, logprob_in, tokens_of
@@ -157,9 +158,49 @@ def test_a_prompt_that_is_refused_is_told_and_the_others_are_sampled(endpoint: E
     tasks = [Task(f"t/{number}", "def f():\n", "f") for number in range(60)]
     endpoint.say = lambda _: long
     endpoint.questions.clear()
-    with pytest.raises(InputError, match=r"25 questions in a row were refused: .*maximum context"):
+    with pytest.raises(InputError, match=r"25 tasks in a row were refused: .*maximum context"):
         sample(tasks, CompletionSampler("m"), FEW, tmp_path / "all.jsonl", SamplingPlan(in_flight=1))
     assert len(endpoint.questions) == 25
+
+
+def test_a_refused_task_is_told_once_and_the_rest_is_sampled_again_and_again(endpoint: EndpointServer, tmp_path: Path):
+    long = Play(status=400, body=b"maximum context length is 2048 tokens")
+    endpoint.say = lambda question: long if question["prompt"] == TASKS[0].prompt else Play()
+    out, many = tmp_path / "s.jsonl", SamplingOptions(n=100)
+    tally = sample(TASKS, CompletionSampler("m"), many, out, SamplingPlan(batch=2, in_flight=4))
+    assert [problem.where for problem in tally.problems] == ["t/0"]
+    assert len(lines(out)) == 100
+    assert sum(question["prompt"] == TASKS[0].prompt for question in endpoint.questions) <= 8
+    tasks = [*TASKS, *(Task(f"t/{number}", TASKS[0].prompt, "f") for number in range(2, 40))]
+    endpoint.questions.clear()
+    again = sample(tasks, CompletionSampler("m"), many, out, SamplingPlan(batch=100, in_flight=1))
+    assert (len(again.problems), len(endpoint.questions), len(lines(out))) == (39, 39, 100)
+
+
+@pytest.mark.parametrize("values", [[], [0.25, -0.125], [float("nan")], [float("-inf")], [-1e30]])
+def test_every_line_that_is_written_can_be_read(endpoint: EndpointServer, tmp_path: Path, values: list[float]):
+    said = {"tokens": ["x"] * len(values), "token_logprobs": values}
+    answer = json.dumps({"choices": [{"text": "x" * len(values), "logprobs": said}]}).encode()
+    endpoint.say = lambda _: Play(body=answer)
+    sample(TASKS[:1], CompletionSampler("m"), SamplingOptions(n=1, logprobs=True), tmp_path / "s.jsonl")
+    read_again = read(tmp_path / "s.jsonl", TASKS)
+    assert read_again.problems == ()
+    known = LogProbability(0.0, len(values)) if len(values) != 1 else None
+    assert [program.logprob for program in read_again.programs] == [known]
+
+
+def test_without_examples_the_prompt_that_is_stored_is_that_of_the_task_alone(endpoint: EndpointServer, tmp_path: Path):
+    template = tmp_path / "mine.md"
+    template.write_text("<!-- prompt -->\nGo on, please:\n{prompt}\n<!-- stop -->\nEND\n")
+    endpoint.say = lambda _: Play(body=json.dumps({"choices": [{"text": "    return 1\nEND more"}]}).encode())
+    task = Task("t", 'def f():\n    """One.\n\n    >>> f()\n    1\n    """\n', "f")
+    plan = SamplingPlan(load_template(str(template)), strip_examples=True)
+    sample([task], CompletionSampler("m"), SamplingOptions(n=1), tmp_path / "s.jsonl", plan)
+    assert endpoint.questions[0]["prompt"].startswith("Go on, please:\ndef f")
+    (program,) = read(tmp_path / "s.jsonl", [task]).programs
+    assert program.source.startswith("def f():")
+    assert ">>>" not in program.source
+    assert program.source.endswith('"""\n    return 1\n')
 
 
 def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServer):
@@ -207,7 +248,7 @@ def test_tokens_that_do_not_add_up_to_the_answer_count_all():
     tokens = [ScoredToken(b"?", -1.0), ScoredToken(b"b", -2.0)]
     assert logprob_in("ab", "b", tokens) == LogProbability(-3.0, 2, "answer")
     assert logprob_in("ab", "b", []) is None
-    assert tokens_of({"logprobs": {"content": [{"token": 3}]}}) == tokens_of({"logprobs": None}) == []
+    assert tokens_of({"logprobs": {"content": [{"token": 3}]}}) == tokens_of({"logprobs": None}) is None
     assert tokens_of({"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1]}}) == [ScoredToken(b"b", -1.0)]
 
 

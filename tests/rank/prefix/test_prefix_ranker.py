@@ -9,10 +9,11 @@ import pytest
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.dataset.examples import Example
+from assay.rank.logprob_ranker import LogprobRanker
 from assay.rank.prefix.early_drop import early_drop, fractions_of, seen_for_half
 from assay.rank.prefix.prefix_ranker import PrefixRanker
 from assay.rank.prefix.seen_ranker import SeenRanker, beginning_of
-from assay.types import Program, Ranked, Task
+from assay.types import LogProbability, Program, Ranked, Task
 
 TASK = Task("t", "Write f(x), which returns the sum of the squares below x.", "f")
 
@@ -142,3 +143,10 @@ def test_order_says_which_ranker_is_for_beginnings(assay, tmp_path):
     ran = assay("rank", tmp_path / "s.jsonl")
     assert "still being written take --ranker prefix" in ran.err
     assert assay("rank", tmp_path / "s.jsonl", "--ranker", "prefix").err == ""
+
+
+def test_the_log_probability_of_a_whole_program_is_not_seen_with_its_beginning():
+    program = Program("t", "def f(x):\n    return x\n", logprob=LogProbability(-4.0, 8))
+    assert SeenRanker(LogprobRanker(), 1).rank(TASK, [program])[0].score == -0.5
+    with pytest.raises(InputError, match="no log-probability"):
+        SeenRanker(LogprobRanker(), 0.5).rank(TASK, [program])

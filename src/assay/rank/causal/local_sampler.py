@@ -16,7 +16,7 @@ import torch
 
 from assay.encode.model_options import ModelOptions
 from assay.errors import InputError
-from assay.programs.samples import cut
+from assay.programs.samples import cut, logprob_sum
 from assay.rank.causal.causal_model import CausalModel
 from assay.rank.causal.generate import NoteLogprobs, StopAtTexts
 from assay.rank.sampling.model_answers import Completions, SamplingOptions, SamplingQuestion
@@ -95,7 +95,7 @@ class LocalSampler:
             kept = self._tokens_until(row[:end], len(text))
             ended = min(len(text) + len(each) for each in stop if whole.startswith(each, len(text)))
             taken = self._tokens_until(row[:end], ended)
-        logprob = LogProbability(sum(scores[:kept]), kept) if scores else None
+        logprob = logprob_sum(scores[:kept]) if scores else None
         return WrittenText(text, taken + (taken == end < len(row)), logprob)
 
     def _tokens_until(self, row: list[int], length: int) -> int:

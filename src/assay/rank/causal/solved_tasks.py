@@ -1,6 +1,6 @@
 """Tasks with references, or rows of a data set that are correct, to the programs that a generator learns to write.
 
-Whole tasks are held out, as for rankers: the rows say which, else a hash of their names.
+Whole tasks are held out, as for rankers: the rows say which, else a hash of their names. Tasks to test on are left out.
 """
 
 from __future__ import annotations
@@ -53,11 +53,7 @@ def read_solved(  # noqa: PLR0913  each is one thing
         some, wrong = _rows(file) if _is_dataset(file) else _references(file, known)
         examples += some
         problems += wrong
-    right = [each for each in examples if each.fault is Fault.CORRECT and each.source.strip()]
-    if not any(each.split == "valid" for each in right):
-        right = split(right, valid=valid, seed=seed)
-    if shared := leaks(right):
-        raise InputError(f"{len(shared):,} tasks are in more than one split, {shared[0]!r} first; split by task")
+    right = _right(examples, valid, seed)
     solved = [_solved(each, known, template) for each in _few(right, most)]
     made = SolvedTasks(
         tuple(each for each in solved if each and each.split == "train"),
@@ -70,6 +66,16 @@ def read_solved(  # noqa: PLR0913  each is one thing
         hint = "; the template goes on behind a task's text, which no program begins with: --set template=apps"
         raise InputError(f"{lacking}, wanted some of both{first}{hint if right and not any(solved) else ''}")
     return made
+
+
+def _right(examples: Sequence[Example], valid: float, seed: int) -> list[Example]:
+    """Return the rows that are correct with their split, none to test on; those without a split go with their task."""
+    if shared := leaks(each for each in examples if each.split):
+        raise InputError(f"{len(shared):,} tasks are in more than one split, {shared[0]!r} first; split by task")
+    sides = {each.task_id: each.split for each in examples if each.split}
+    told = [replace(each, split=sides.get(each.task_id, "train")) for each in examples]
+    right = [each for each in told if each.fault is Fault.CORRECT and each.source.strip() and each.split != "test"]
+    return right if any(each.split == "valid" for each in right) else split(right, valid=valid, seed=seed)
 
 
 def _is_dataset(file: Path) -> bool:

@@ -37,11 +37,15 @@ class SeenRanker:
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return what the ranker thinks of the beginnings, said of the whole programs."""
-        cut = [replace(each, source=beginning_of(each.source, self.fraction, task.prompt)) for each in programs]
-        told = self._ranker.rank(task, cut)
+        told = self._ranker.rank(task, [self._seen(each, task.prompt) for each in programs])
         whole = [replace(each, program=program) for each, program in zip(told, programs, strict=True)]
         self.told[task.id] = whole
         return whole
+
+    def _seen(self, program: Program, prompt: str) -> Program:
+        """Return the beginning of a program, without a log-probability, which is known of the whole alone."""
+        source = beginning_of(program.source, self.fraction, prompt)
+        return replace(program, source=source, logprob=program.logprob if self.fraction >= 1 else None)
 
 
 def beginning_of(source: str, fraction: float, prompt: str = "") -> str:

@@ -47,7 +47,7 @@ class _EndpointSampler:
     def _answered(self, prompt: str, asked: SamplingOptions) -> Completions:
         reply = self._asked(prompt, asked)
         try:
-            said = [(self._text(choice), tokens_of(choice) if asked.logprobs else []) for choice in reply["choices"]]
+            said = [(self._text(choice), tokens_of(choice) if asked.logprobs else None) for choice in reply["choices"]]
         except (KeyError, TypeError, AttributeError) as error:
             what = printable(repr(error))[:_SHOWN]
             raise InputError(

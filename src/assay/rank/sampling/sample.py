@@ -3,7 +3,8 @@
 Each sample is one line with all that it was asked with, on disk as soon as its answer is there. Several questions are
 under way where the model can take them. A run that was cut off asks for the numbers that are missing, and nothing else;
 lines of another model or another temperature are an error and are never mixed in. What a model goes on with is kept
-whole: where it ends is for the reader to say, by a rule that can be changed.
+whole, up to a stop sequence that its template names: where it ends is otherwise for the reader to say, by a rule that
+can be changed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from assay import plugins
 from assay.errors import InputError, ModelUnavailable
 from assay.programs.samples import cut, logprob_fields
+from assay.rank.dataset.strip_examples import without_examples
 from assay.rank.sampling.missing_samples import MissingSamples, missing, numbers_there
 from assay.rank.sampling.model_answers import Completions, Sampler, SamplingOptions, SamplingQuestion
 from assay.rank.sampling.sampling_plan import SamplingPlan, SamplingSettings
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 _ONE_QUESTION = frozenset({400, 413, 422})
 """HTTP statuses that refuse one question, such as a prompt that is too long, rather than all of them."""
 _ENOUGH = 25
-"""Questions in a row that are refused: then the next will be, too."""
+"""Tasks that are refused before any was answered: then the next will be, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,7 @@ class SamplingTally:
     """That it added."""
     seconds: float = 0.0
     problems: list[Problem] = field(default_factory=list)
-    """Questions that were refused."""
-    refused_in_a_row: int = 0
+    """Tasks that were refused."""
 
     @property
     def rate(self) -> float:
@@ -95,7 +96,7 @@ def sample(  # noqa: PLR0913  each is one thing
     *,
     report: Progress | None = None,
 ) -> SamplingTally:
-    """Ask for what is missing in `out` until each task has `asked.n` samples; a question that is refused is told."""
+    """Ask for what is missing in `out` until each task has `asked.n` samples; a task that is refused is told."""
     plan = plan or SamplingPlan()
     sent = replace(asked, stop=plan.sent_stop(model))
     with sole_writer(out):
@@ -137,6 +138,7 @@ class _Run:
         self._tally = SamplingTally()
         self._error: Exception | None = None
         self._already = self._total = 0
+        self._refused = set[str]()
 
     def fill(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> SamplingTally:
         """Ask until nothing is missing; an endpoint may give fewer than asked for, and is asked again."""
@@ -145,17 +147,17 @@ class _Run:
         self._already = sum(sum(number < self._sent.n for number in there.get(task.id, ())) for task in tasks)
         while before < self._tally.samples < self._total - self._already and not self._error:
             before = self._tally.samples
-            refused = {problem.where for problem in self._tally.problems}
-            self._pass_over([task for task in tasks if task.id not in refused], there)
+            self._pass_over(tasks, there)
         self._tally.seconds = time.monotonic() - began
         if self._error:
             raise self._error
         return self._tally
 
     def _pass_over(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> None:
-        """Ask once for all that is missing; what was begun is written, whatever happens to another question."""
+        """Ask once for what is missing, no more of a task that is refused; what was begun is always written."""
         threads = self._plan.threads(self._model)
-        questions = missing(tasks, there, self._sent.n, self._plan.batch)
+        lacking = missing(tasks, there, self._sent.n, self._plan.batch)
+        questions = (each for each in lacking if each.task.id not in self._refused)
         size = max(self._model.at_once // min(self._plan.batch, self._sent.n), 1)
         groups = iter(lambda: list(islice(questions, size)), [])
         with closing(in_flight(self._ask, groups, threads, is_stopped=lambda: self._error is not None)) as ends:
@@ -188,17 +190,22 @@ class _Run:
         lines: list[dict[str, Any]] = []
         for wanted, answer in answers:
             if isinstance(answer, Problem):
-                self._tally.problems.append(answer)
-                self._tally.refused_in_a_row += 1
+                self._refuse(answer)
                 continue
-            self._tally.refused_in_a_row = 0
             lines += self._lines(wanted, answer)
             there[wanted.task.id].update(wanted.numbers[: len(answer.texts)])
         if lines:
             append_lines(self._out, lines)
         self._tally.samples += len(lines)
-        if self._tally.refused_in_a_row >= _ENOUGH:
-            self._error = InputError(f"{_ENOUGH} questions in a row were refused: {self._tally.problems[-1].what}")
+
+    def _refuse(self, problem: Problem) -> None:
+        """Tell of a task once, however many of its questions were under way; end a run without any answer."""
+        if problem.where in self._refused:
+            return
+        self._refused.add(problem.where)
+        self._tally.problems.append(problem)
+        if len(self._refused) >= _ENOUGH and not self._already + self._tally.samples:
+            self._error = InputError(f"{_ENOUGH} tasks in a row were refused: {problem.what}")
 
     def _lines(self, wanted: MissingSamples, answer: Completions) -> Iterator[dict[str, Any]]:
         """Yield a line a sample; the first of an answer has what the answer took."""
@@ -213,13 +220,13 @@ class _Run:
 
     def _program(self, task: Task, text: str) -> dict[str, str]:
         """Return an answer as a program or as what goes behind the prompt: a body alone is no program."""
-        defines = f"def {task.entry_point}"
+        text, defines = cut(text, self._plan.template.stop), f"def {task.entry_point}"
         if not self._plan.template.continues:
-            return {"code": cut(text, self._sent.stop)}
+            return {"code": text}
         if self._model.whole and (not task.entry_point or defines in text or defines not in task.prompt):
             return {"code": text}
         if self._plan.strip_examples and not self._model.whole:
-            return {"prompt": self._plan.prompt_of(task, self._model), "completion": text}
+            return {"prompt": without_examples(task.prompt), "completion": text}
         return {"completion": text}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from assay.programs.samples import logprob_sum
 from assay.types import LogProbability
 
 
@@ -20,31 +21,31 @@ class ScoredToken(NamedTuple):
     logprob: float
 
 
-def tokens_of(choice: dict[str, Any]) -> list[ScoredToken]:
-    """Return the tokens of a choice as OpenAI's two endpoints have them; none where it has none that can be read."""
+def tokens_of(choice: dict[str, Any]) -> list[ScoredToken] | None:
+    """Return the tokens of a choice as OpenAI's two endpoints have them; None where it has no list that can be read."""
     said = choice.get("logprobs")
     if not isinstance(said, dict):
-        return []
+        return None
     try:
-        return list(_of_chat(said["content"]) if said.get("content") else _of_completion(said))
+        return list(_of_completion(said) if said.get("content") is None else _of_chat(said["content"]))
     except (KeyError, TypeError, ValueError, AttributeError):
-        return []
+        return None
 
 
-def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken]) -> LogProbability | None:
-    """Return the log-probability of a program within an answer; None without tokens."""
-    if not tokens:
+def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) -> LogProbability | None:
+    """Return the log-probability of a program within an answer; None of an answer whose tokens are not there."""
+    if tokens is None or (answer and not tokens):
         return None
     text, part = answer.encode("utf-8", "replace"), program.encode("utf-8", "replace")
     start, joined = text.find(part), b"".join(token.raw for token in tokens)
     if start < 0 or not joined.startswith(text):
-        return LogProbability(sum(token.logprob for token in tokens), len(tokens), "answer")
+        return logprob_sum([token.logprob for token in tokens], "answer")
     counted, at = list[float](), 0
     for token in tokens:
         if start <= at + len(token.raw) - 1 and at < start + len(part):
             counted.append(token.logprob)
         at += len(token.raw)
-    return LogProbability(sum(counted), len(counted))
+    return logprob_sum(counted)
 
 
 def _of_chat(content: Sequence[dict[str, Any]]) -> Iterator[ScoredToken]:

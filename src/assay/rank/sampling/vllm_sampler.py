@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.errors import InputError, MissingExtra, nearest
-from assay.programs.samples import cut
+from assay.programs.samples import cut, logprob_sum
 from assay.rank.sampling.model_answers import Completions, SamplingOptions, SamplingQuestion
 from assay.types import LogProbability
 
@@ -60,7 +60,7 @@ def _completions(found: Any, asked: SamplingOptions) -> Completions:
     return Completions(texts, len(found.prompt_token_ids), spent, logprobs)
 
 
-def _logprob(written: Any) -> LogProbability:
+def _logprob(written: Any) -> LogProbability | None:
     """Return the log-probability of a text: vLLM ends it before the stop sequence, whose tokens do not count."""
     counted, letters = list[float](), 0
     for token, at in zip(written.token_ids, written.logprobs, strict=True):
@@ -68,7 +68,7 @@ def _logprob(written: Any) -> LogProbability:
             break
         counted.append(float(at[token].logprob))
         letters += len(at[token].decoded_token or "")
-    return LogProbability(sum(counted), len(counted))
+    return logprob_sum(counted)
 
 
 def _option(one: str, spec: str) -> tuple[str, Any]:
