@@ -11,9 +11,9 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
-from hashlib import blake2b
+from hashlib import file_digest
 from io import StringIO
 from pathlib import Path
 
@@ -27,7 +27,8 @@ from assay.rank.neural.model_folder import ABOUT
 from assay.rank.ranking_matrix import RankingColumn, RankingSetSpec, columns, load
 from assay.rank.specs import ranker_of
 from assay.report.table import Mean
-from assay.runs.record import append_lines, begin, read_lines
+from assay.runs.record import append_lines, begin, differing, manifest_of, read_lines, stored_settings
+from assay.runs.run_manifest import write_manifest
 
 LOG, DONE = "log.jsonl", "trained.jsonl"
 KS = (1, 5, 100)
@@ -101,6 +102,15 @@ class TrainingOrder:
     """A hash of the file."""
 
 
+@dataclass(frozen=True, slots=True)
+class MixOrder:
+    """What decides about a file that is mixed of others; one of another order is made again."""
+
+    words: tuple[str, ...]
+    parts: tuple[str, ...]
+    """A hash of each of the others."""
+
+
 Figures = Mapping[tuple[str, str], Mapping[str, Mean]]
 """By column and ranker, each measure."""
 
@@ -132,12 +142,22 @@ def part(given: Study, source: str, *words: str, called: str = "") -> Path:
 
 
 def mixed(given: Study, file: Path, parts: Sequence[Path], *words: str) -> Path:
-    """Return a file that `assay rank mix` makes of others, where one of these is newer."""
-    stale = not file.exists() or any(each.stat().st_mtime_ns > file.stat().st_mtime_ns for each in parts)
-    if given.dry_run or stale:
+    """Return a file that `assay rank mix` makes of others, made again where these or the words are not as before."""
+    order = MixOrder(words, tuple(map(hash_of_file, parts)))
+    if given.dry_run or not file.exists() or differing(stored_settings(file) or {}, asdict(order)):
         file.parent.mkdir(parents=True, exist_ok=True)
         assay(given, "rank", "mix", *map(str, parts), *words, "--out", str(file))
+        if not given.dry_run:
+            write_manifest(manifest_of(file), order, seed=0)
     return file
+
+
+def hash_of_file(file: Path) -> str:
+    """Return a hash of what a file holds; one that a dry run did not make has none."""
+    if not file.is_file():
+        return ""
+    with file.open("rb") as stream:
+        return file_digest(stream, "blake2b").hexdigest()
 
 
 def trained(given: Study, source: str, task: str, base: str = "", data: Path | None = None) -> TrainedRanker:
@@ -151,7 +171,7 @@ def trained(given: Study, source: str, task: str, base: str = "", data: Path | N
     if given.dry_run:
         assay(given, *words, *given.more)
         return made
-    order = TrainingOrder(given.bases[base], task, given.more, blake2b(data.read_bytes()).hexdigest())
+    order = TrainingOrder(given.bases[base], task, given.more, hash_of_file(data))
     begin(made.folder / DONE, order, "the training")
     if not any(True for _ in read_lines(made.folder / DONE)):
         (made.folder / LOG).touch()

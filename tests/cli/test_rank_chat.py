@@ -198,6 +198,8 @@ def test_python_asks_too():
     [
         (("--budget", "5usd"), "--budget is for rankers that ask a model: --ranker chat:PROVIDER:MODEL"),
         (("--replay",), "--replay is for rankers that ask a model"),
+        (("--records", "mine.jsonl"), "--records is for rankers that ask a model"),
+        (("--in-flight", "8"), "--in-flight is for rankers that ask a model"),
         (("--ranker", SPEC, "--replay"), "no such file: 'rank-records.jsonl'; the same command without --replay"),
         (("--ranker", SPEC, "--replay", "--budget", "1usd"), "--replay asks no model: leave --budget"),
         (("--ranker", "chat:batch:openai:m"), "answers in batches"),

@@ -20,6 +20,7 @@ from assay.programs.run_samples import ready_tasks, run_samples
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.runs.record import append_lines, begin, manifest_of
+from assay.runs.run_manifest import stamp_of
 from assay.types import Call, Program, Ranked, Task
 
 TASK = Task("t", "", "f", tests=(Call((), 42),))
@@ -103,3 +104,39 @@ def test_an_order_found_by_running_is_made_again_where_modules_changed(tmp_path:
         with RecordedRanker(ranker, tmp_path / "orders.jsonl", modules) as recorded:
             recorded.rank(TASK, SAMPLES.programs)
     assert ranker.asked == 2
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "{}",
+        "{}?dtype=bf16",
+        "{}+consensus",
+        "consensus+{}?device=cpu",
+        "chat:openai:m?first={}",
+        "consensus:{}/weights?without=central",
+        "logprob:hf:{}",
+    ],
+)
+def test_an_order_is_made_again_where_a_file_changed_that_any_part_of_a_spec_names(tmp_path: Path, spec: str):
+    ranker, folder = Counting(), tmp_path / "model"
+    folder.mkdir()
+    named = str(folder) if ":{}" in spec else f"neural:{folder}"
+    ranker.name = spec.format(named)
+    for weights in ("1", "1", "12"):
+        if not (folder / "weights").is_file() or (folder / "weights").read_text() != weights:
+            (folder / "weights").write_text(weights)
+        with RecordedRanker(ranker, tmp_path / "orders.jsonl") as recorded:
+            recorded.rank(TASK, SAMPLES.programs)
+    assert ranker.asked == 2
+
+
+def test_weights_and_prompts_of_the_package_are_part_of_its_stamp(tmp_path: Path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "weights.json").write_text("1")
+    before = stamp_of(tmp_path)
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "a.pyc").write_text("2")
+    assert stamp_of(tmp_path) == before
+    (tmp_path / "data" / "prompt.md").write_text("3")
+    assert stamp_of(tmp_path) != before

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from assay.assemble.open_chat import budget_of, chat_name, open_chat, remembered
 from assay.errors import InputError, counted
@@ -23,6 +23,8 @@ from assay.runs.record import sole_writer
 if TYPE_CHECKING:
     from assay.protocols import Chat
 
+IN_FLIGHT: Final = 8
+"""Questions that are under way at once where nothing else is said."""
 _OPTION = "--records"
 
 
@@ -34,7 +36,7 @@ class RankerChatOptions:
     """As `5usd` or `2Mtok`; empty is none."""
     rate: str = ""
     """A minute and a model, as `500req` or `200ktok`; empty is none."""
-    in_flight: int = 8
+    in_flight: int = IN_FLIGHT
     """Questions that are under way at once."""
     records: Path | None = None
     """Where replies are kept; nowhere if none."""

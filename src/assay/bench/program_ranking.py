@@ -34,7 +34,7 @@ from assay.measure.ranked import measures as measures_of
 from assay.protocols import Ranker
 from assay.rank.evaluate_rankers import UNRANKED, Cell
 from assay.rank.ranking_matrix import Matrix
-from assay.rank.specs import executes
+from assay.rank.specs import executes, specs_within
 from assay.report.table import Mean
 from assay.runs.record import Batches, hash_of, read_lines, sole_writer
 from assay.runs.run_manifest import code_stamp, manifest
@@ -95,10 +95,16 @@ class RecordedRanker:
 
 
 def _stamp(spec: str) -> list[tuple[str, int, int]]:
-    """Return what tells a model folder that a spec names from another that lay there before."""
-    place = Path(spec.partition(":")[2])
-    files = sorted(place.rglob("*")) if spec.count(":") and place.is_dir() else [place] if place.is_file() else []
+    """Return what tells the files and folders that a spec names from others that lay there before."""
+    places = [place for part in specs_within(spec) for place in _places(part)]
+    files = [file for place in places for file in (sorted(place.rglob("*")) if place.is_dir() else [place])]
     return [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()]
+
+
+def _places(part: str) -> Iterator[Path]:
+    """Yield what may be a path in the spec of one ranker: what follows each of its colons, without options."""
+    words = part.partition("?")[0].split(":")
+    yield from (Path(path) for at in range(1, len(words)) if (path := ":".join(words[at:])))
 
 
 @contextmanager

@@ -77,12 +77,14 @@ def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
     from assay.measure.passk import ks_of
     from assay.rank.dataset.examples import by_task
     from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
-    from assay.rank.prefix.early_drop import early_drop, fractions_of
+    from assay.rank.prefix.early_drop import early_drop, fractions_of, refuse_places
     from assay.rank.prefix.seen_ranker import SeenRanker
 
     plan = EvaluationOptions(ks_of(given.ks), ks_of(given.sizes) if given.sizes else (0,), given.draws, given.seed)
     if len(set(given.specs)) != len(given.specs):
         raise InputError("a ranker is named twice; name each once")
+    if given.seen:
+        refuse_places(given.specs)
     data, known = labelled(given.samples, given.outcomes, tasks_of(given.tasks), given.stop)
     examples = data.examples
     if given.limit_tasks is not None:

@@ -20,24 +20,28 @@ class AskingOptions:
 
     budget: str = options.budget("rankers of the kind chat:MODEL may")
     rate: str = options.rate("they ask of a model")
-    in_flight: int = option("--in-flight", type=COUNT, default=8, metavar="N", help="Questions to models at a time.")
-    records: Path = option(
+    in_flight: int | None = option(
+        "--in-flight", type=COUNT, metavar="N", help="Questions to models at a time.  [default: 8]"
+    )
+    records: Path | None = option(
         "--records",
         type=FILE,
-        default=Path("rank-records.jsonl"),
         metavar="FILE",
-        help="Where the replies of models go; what stands there is not asked again.",
+        help="Where the replies of models go; what stands there is not asked again.  [default: rank-records.jsonl]",
     )
     replay: bool = flag("--replay", help="Ask no model: take all replies from the records.")
-    no_cache: bool = flag("--no-cache", help="Do not use replies to other commands: ask, and pay, again.")
+    no_cache: bool = flag(
+        "--no-cache",
+        help="Do not use replies to other commands: ask, and pay, again; what stands in --records is never asked "
+        "again.",
+    )
 
     def chat_options(self) -> RankerChatOptions:
         """Return them as models are opened with."""
-        from assay.assemble.open_rankers import RankerChatOptions
+        from assay.assemble.open_rankers import IN_FLIGHT, RankerChatOptions
 
-        return RankerChatOptions(
-            self.budget, self.rate, self.in_flight, self.records, replay=self.replay, no_cache=self.no_cache
-        )
+        in_flight, records = self.in_flight or IN_FLIGHT, self.records or Path("rank-records.jsonl")
+        return RankerChatOptions(self.budget, self.rate, in_flight, records, replay=self.replay, no_cache=self.no_cache)
 
     @property
     def first_given(self) -> str:
@@ -45,6 +49,8 @@ class AskingOptions:
         said = {
             "--budget": self.budget,
             "--rate": self.rate,
+            "--in-flight": self.in_flight,
+            "--records": self.records,
             "--replay": self.replay,
             "--no-cache": self.no_cache,
         }

@@ -72,13 +72,17 @@ def asks(spec: str) -> bool:
     return not ASKING.isdisjoint(_names(spec))
 
 
-def _names(spec: str) -> Iterator[str]:
-    """Yield the names of all rankers that have a part in one, those whose order a model starts from, too."""
+def specs_within(spec: str) -> Iterator[str]:
+    """Yield the specs of all rankers that have a part in one, those whose order a model starts from, too."""
     for part in parts_of(spec):
         name, _, argument = part.partition(":")
-        yield name
+        yield part
         if name in ASKING:
-            yield from _names(model_spec(argument)[1].first)
+            yield from specs_within(model_spec(argument)[1].first)
+
+
+def _names(spec: str) -> Iterator[str]:
+    return (each.partition(":")[0] for each in specs_within(spec))
 
 
 def _one(spec: str, runner: ProgramRunner | None, models: RankingModels | None) -> Ranker:

@@ -49,10 +49,15 @@ def digest(corpus: Iterable[object]) -> str:
 
 @cache
 def code_stamp() -> str:
-    """Return what tells the code that runs from other code: its version, and when its files were written."""
-    top = Path(__file__).parents[1]
-    files = sorted((str(file.relative_to(top)), file.stat().st_mtime_ns) for file in top.rglob("*.py"))
-    return f"{__version__} {blake2b(repr(files).encode(), digest_size=8).hexdigest()}"
+    """Return what tells the code that runs, and the weights and prompts shipped with it, from another version."""
+    return f"{__version__} {stamp_of(Path(__file__).parents[1])}"
+
+
+def stamp_of(folder: Path) -> str:
+    """Return a hash of which files a folder has and when they were written, without what Python keeps of them."""
+    held = (file for file in folder.rglob("*") if file.is_file() and file.parent.name != "__pycache__")
+    files = sorted((str(file.relative_to(folder)), file.stat().st_mtime_ns) for file in held)
+    return blake2b(repr(files).encode(), digest_size=8).hexdigest()
 
 
 def _versions() -> dict[str, str]:

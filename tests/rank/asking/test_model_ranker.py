@@ -13,6 +13,7 @@ from assay.llm.schema import check, is_strict
 from assay.protocols import Ranker
 from assay.rank.asking.model_ranker import LONGEST, ModelRanker
 from assay.rank.asking.model_spec import WAYS, ModelRankerOptions
+from assay.rank.asking.opinions import task_text
 from assay.rank.order import best_first
 from assay.types import Program, Prompt, Ranked, Reply, Task
 
@@ -182,6 +183,21 @@ def test_the_classes_are_the_taxonomy():
 def test_a_task_without_a_text_cannot_be_judged():
     with pytest.raises(InputError, match="t: a model cannot judge programs for a task without its text; give --tasks"):
         ranker(Model(rated())).rank(Task("t", " "), PROGRAMS)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("Write a function to add two numbers.", False),
+        ("Readd(1) is not it.", False),
+        ("def  add(a, b):", True),
+        ("assert add(1, 2) == 3", True),
+        ("Call math.add(1).", True),
+    ],
+)
+def test_the_function_is_named_unless_the_text_calls_or_defines_it(text: str, *, is_named: bool):
+    told = task_text(Task("t", text, "add"))
+    assert told == (text if is_named else f"{text}\n\nThe function that is called: add")
 
 
 def test_odd_pools():

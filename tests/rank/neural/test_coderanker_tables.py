@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,26 @@ def test_what_cannot_be_made_is_told_in_a_line(home: Path, bases: dict[str, Path
     assert "no such file: 'nothing.jsonl'" in err
     _, err = ran(home, "table6", "--learn", "learn.jsonl", "--model", "huge", status=2)
     assert "no programs of 'huge'; known: large, small" in err
+
+
+def test_data_are_mixed_again_where_what_they_are_of_is_not_as_before(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    study = import_module("study")
+    given = study.Study(home / "learn.jsonl", {}, {}, (), (), False, (), "", home / "out")
+    file = study.part(given, "large")
+    first, written = len(file.read_text().splitlines()), file.stat().st_mtime_ns
+    assert study.part(given, "large") == file
+    assert file.stat().st_mtime_ns == written
+    fewer = home / "fewer.jsonl"
+    fewer.write_text("".join(line for line in given.learn.read_text().splitlines(keepends=True) if "T 0.8" in line))
+    os.utime(fewer, (1, 1))  # older than what was made of another
+    study.part(replace(given, learn=fewer), "large")
+    assert len(file.read_text().splitlines()) == first / 2
+    study.part(given, "large", "--train", "0.5", called="half")
+    study.part(given, "large", "--train", "0.2", called="half")
+    rows = (given.out / "data" / "large-half.jsonl").read_text().splitlines()
+    study.part(given, "large", "--train", "0.5", called="half")
+    assert len((given.out / "data" / "large-half.jsonl").read_text().splitlines()) > len(rows)
 
 
 def test_needs_and_a_dry_run_run_nothing(home: Path):

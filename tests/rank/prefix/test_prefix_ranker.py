@@ -134,6 +134,11 @@ def test_eval_says_how_early_wrong_programs_are_known(assay, tmp_path):
     assert [each["dropped"]["value"] for each in told["early"]["dropped"]] == [0.0, 1.0]
     assert told["early"]["seen for 0.5"] == {"prefix": 0.75}
     assert "leave --pool out" in assay(*said, "--pool", "2").err
+    for spec in ("prefix+consensus", "chat:openai:m"):
+        refused = assay(*said, "--ranker", "prefix", "--ranker", spec)
+        assert refused.status == 2
+        assert f"the scores of '{spec}' are places in the order of each: name a ranker" in refused.err
+        assert len(refused.err.splitlines()) == 1
 
 
 def test_order_says_which_ranker_is_for_beginnings(assay, tmp_path):

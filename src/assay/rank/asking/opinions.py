@@ -7,6 +7,7 @@ nothing by it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -97,7 +98,8 @@ def task_text(task: Task) -> str:
             f"{task.id}: a model cannot judge programs for a task without its text; give --tasks FILE, or a prompt in "
             "each sample"
         )
-    if not task.entry_point or task.entry_point in task.prompt:
+    name = re.escape(task.entry_point)
+    if not name or re.search(rf"\bdef\s+{name}\b|(?<!\w){name}\(", task.prompt):
         return task.prompt
     return f"{task.prompt}\n\nThe function that is called: {task.entry_point}"
 

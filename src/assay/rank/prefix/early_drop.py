@@ -20,6 +20,7 @@ from assay.faults import Fault
 from assay.measure.ranked import Value
 from assay.rank.dataset.examples import Example
 from assay.rank.prefix.seen_ranker import SeenRanker
+from assay.rank.specs import asks, parts_of
 from assay.types import Ranked
 
 LOSS: Final = 0.05
@@ -49,6 +50,16 @@ def fractions_of(text: str) -> tuple[float, ...]:
     if not all(0 < each <= 1 for each in found):
         raise InputError(f"'{text}' has a fraction of a program that is not above 0 and at most 1")
     return found
+
+
+def refuse_places(specs: Sequence[str]) -> None:
+    """Raise InputError for a ranker whose scores are places in the order of a task: one threshold says nothing."""
+    for spec in specs:
+        if len(parts_of(spec)) > 1 or asks(spec):
+            raise InputError(
+                f"--seen has one threshold for all tasks, and the scores of '{spec}' are places in the order of each: "
+                "name a ranker that is neither joined by + nor asks a model"
+            )
 
 
 def early_drop(ranker: SeenRanker, groups: Mapping[str, Sequence[Example]], *, seed: int = 0) -> EarlyDrop:
