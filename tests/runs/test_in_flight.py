@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
+from typing import Any
 
 import pytest
 
+from assay.runs import in_flight as in_flight_module
 from assay.runs.in_flight import in_flight
 
 
@@ -53,3 +55,29 @@ def test_an_exception_is_the_end_of_its_item_alone():
     assert [type(end) for end in ends] == [ZeroDivisionError, type(None), type(None)]
     with pytest.raises(ZeroDivisionError), closing(in_flight(lambda n: 1 // n, [0], 1)) as broken:
         next(broken).result()
+
+
+def test_what_was_begun_is_heard_after_ctrl_c(monkeypatch: pytest.MonkeyPatch):
+    begun, waits, wait = threading.Barrier(3, timeout=30), iter([True]), in_flight_module.wait
+
+    def interrupted(*given: Any, **named: Any) -> Any:
+        if next(waits, False):
+            begun.wait()
+            raise KeyboardInterrupt
+        return wait(*given, **named)
+
+    def work(number: int) -> int:
+        begun.wait()
+        return number
+
+    monkeypatch.setattr(in_flight_module, "wait", interrupted)
+    heard: list[int] = []
+
+    def hear_all() -> None:
+        with closing(in_flight(work, range(10), 2)) as ends:
+            for future in ends:
+                heard.append(future.result())  # noqa: PERF401  a list that is cut off is none
+
+    with pytest.raises(KeyboardInterrupt):
+        hear_all()
+    assert sorted(heard) == [0, 1]

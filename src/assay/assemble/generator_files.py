@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.io import files
 from assay.protocols import Say
 from assay.rank.causal.generator_settings import GeneratorSettings
-from assay.rank.causal.open_causal import checked_model
+from assay.rank.causal.open_causal import BASE_OPTIONS, checked_model
 from assay.rank.causal.solved_tasks import SolvedTasks, read_solved
 from assay.rank.sampling.prompt_templates import load_template
 from assay.runs.run_manifest import manifest
@@ -61,7 +61,7 @@ def train_generator(plan: GeneratorPlan, settings: GeneratorSettings, say: Say) 
     solved = _solved(plan, settings, say)
     folder, base = plan.folder, plan.base.removeprefix("hf:")
     with extra_of("train generator"):
-        checked_model(base, "--base")
+        checked_model(base, "--base", BASE_OPTIONS)
         from assay.encode import training_folder as run
         from assay.encode.process_group import is_main_process
         from assay.rank.causal.tune_generator import begin_run, tune_generator

@@ -58,15 +58,16 @@ class RankSampleOptions:
     shots: Path | None = option(
         "--shots", type=PATH, metavar="FILE", help="Tasks with references; some are shown, solved, before each task."
     )
-    shot_count: int = option("--shot-count", type=COUNT, default=1, metavar="N", help="With --shots: how many.")
+    shot_count: int | None = option(
+        "--shot-count", type=COUNT, metavar="N", help="With --shots: how many.  [default: 1]"
+    )
     strip_examples: bool = flag("--strip-examples", help="Leave the examples out of the texts of tasks.")
     no_logprobs: bool = flag("--no-logprobs", help="Do not ask for log-probabilities, which some endpoints refuse.")
     seed: int = option("--seed", default=0, metavar="N", help="The random seed; not every endpoint uses it.")
-    stop: str = option(
+    stop: str | None = option(
         "--stop",
-        default="human-eval",
         metavar="RULE",
-        help="Where completions end: human-eval, codeparrot, evalplus or none.",
+        help="Where completions end: human-eval, codeparrot, evalplus or none.  [default: human-eval]",
     )
     limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
     price: tuple[float, float] | None = option(
@@ -104,6 +105,7 @@ def sample(given: RankSampleOptions) -> int:
     chosen = read(given.tasks).tasks[: given.limit_tasks]
     plan, model = _plan(given, chosen), sampler(given.spec)
     plan.threads(model)
+    plan.sent_stop(model)
     if given.fresh:
         start_fresh(given.out)
     asked = SamplingOptions(given.n, given.temperature, given.top_p, given.max_tokens, given.seed)
@@ -119,16 +121,19 @@ def sample(given: RankSampleOptions) -> int:
 
 def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
     """Return how questions are put and sent."""
+    from assay.errors import InputError
     from assay.programs.tasks.task_formats import read
     from assay.rank.sampling.few_shots import FewShots
     from assay.rank.sampling.prompt_templates import load_template
     from assay.rank.sampling.sampling_plan import SamplingPlan
 
     shots = None
+    if given.shot_count and not given.shots:
+        raise InputError("--shot-count says how many of --shots are shown: give --shots FILE, or leave it out")
     if given.shots:
-        shots = FewShots(read(given.shots).tasks, given.shot_count, sampled=tasks, seed=given.seed)
+        shots = FewShots(read(given.shots).tasks, given.shot_count or 1, sampled=tasks, seed=given.seed)
     template = load_template(given.template)
-    return SamplingPlan(template, shots, given.strip_examples, given.stop, given.batch, given.in_flight or 0)
+    return SamplingPlan(template, shots, given.strip_examples, given.stop or "", given.batch, given.in_flight or 0)
 
 
 def _summary(took: SamplingCost, tally: SamplingTally, given: RankSampleOptions) -> Iterator[str]:

@@ -1,12 +1,13 @@
 """Items in, what came of each out as soon as it is there: some threads that wait for something else, one consumer.
 
 For work that waits, such as for an endpoint; the consumer alone writes files. No more items are taken than may be under
-way or waiting, and what was begun is finished and heard, also where the consumer wants no more: it may be paid for.
+way or waiting, and what was begun is finished and heard, also where the consumer wants no more or Ctrl-C ends the
+wait: it may be paid for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
@@ -32,15 +33,29 @@ def in_flight(
         for item in items:
             running.add(pool.submit(do, item))
             if len(running) >= threads * ahead:
-                ended, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from ended
+                yield from _ended(running)
             if is_stopped():
                 break
         while running:
             if is_stopped():
-                running = {future for future in running if not future.cancel()}
-            if running:
-                ended, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from ended
+                _cancel_waiting(running)
+            yield from _ended(running)
+    except KeyboardInterrupt:
+        _cancel_waiting(running)
+        while running:
+            yield from _ended(running)
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _ended(running: set[Future[End]]) -> Iterator[Future[End]]:
+    """Wait for one that ends, if there is any, and take out all that did."""
+    for future in wait(running, return_when=FIRST_COMPLETED).done:
+        running.remove(future)
+        yield future
+
+
+def _cancel_waiting(running: set[Future[End]]) -> None:
+    """Take out what was not begun."""
+    running -= {future for future in running if future.cancel()}

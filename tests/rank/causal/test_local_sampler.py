@@ -130,3 +130,12 @@ def test_a_prompt_that_many_rows_have_is_read_once(causal: Path, monkeypatch: py
         assert one.total == pytest.approx(other.total, abs=1e-3)
         assert one.tokens == other.tokens
     assert [each.text for each in shared[1]] == [each.text for each in alone[1]]
+
+
+def test_one_row_at_a_time_is_one(causal: Path, monkeypatch: pytest.MonkeyPatch):
+    model, sizes = open_local_sampler(f"{causal}?batch=1&device=cpu"), []
+    write = model._write
+    monkeypatch.setattr(model, "_write", lambda prompts, asked: sizes.append(len(prompts)) or write(prompts, asked))
+    ask(model, ASKED, "def f():\n", "x")
+    assert sizes == [1] * 6
+    assert model.at_once > 1  # or several threads would share it

@@ -144,5 +144,23 @@ def test_settings_and_bases_that_cannot_be_used_are_told(causal: Path, tasks: Pa
             GeneratorSettings(**wrong)
     with pytest.raises(InputError, match="wanted hf:"):
         train_generator(GeneratorPlan((tasks,), str(causal), tmp_path / "g"), SMALL, lambda _: None)
+    with pytest.raises(InputError, match="unknown option 'dtype=bf16'"):
+        train_generator(GeneratorPlan((tasks,), f"hf:{causal}?dtype=bf16", tmp_path / "g"), SMALL, lambda _: None)
     with pytest.raises(InputError, match="no such folder"):
         train_generator(GeneratorPlan((tasks,), f"hf:{tmp_path}/no", tmp_path / "g"), SMALL, lambda _: None)
+
+
+def test_a_step_has_as_many_programs_as_the_settings_say():
+    from assay.rank.causal.generator_trainer import fitting
+
+    assert fitting(GeneratorSettings(batch=4)).at_once == 4
+    assert fitting(SMALL) == SMALL
+    with pytest.raises(InputError, match="'batch' is 12, which 8 at once do not make up: set at_once=6"):
+        fitting(GeneratorSettings(batch=12))
+
+
+def test_gradients_are_computed_again_without_reentering(tmp_path: Path):
+    from assay.rank.causal.generator_trainer import _arguments
+
+    given = _arguments(tmp_path, replace(SMALL, checkpointing=True), 4)
+    assert (given.gradient_checkpointing, given.gradient_checkpointing_kwargs) == (True, {"use_reentrant": False})

@@ -139,3 +139,22 @@ def test_shots_and_templates_have_to_fit():
         SamplingPlan(load_template("few-shot"))
     with pytest.raises(InputError, match=r"has no \{shots\}"):
         SamplingPlan(load_template(), FewShots(SOLVED, 1))
+
+
+def test_a_file_that_is_called_as_a_built_in_template_has_its_hash(tmp_path: Path):
+    (tmp_path / "plain").write_text("{prompt}")
+    assert str(load_template("plain")) == "plain"
+    assert str(load_template(str(tmp_path / "plain"))).startswith("plain ")
+
+
+def test_options_that_would_change_nothing_are_refused(assay, tmp_path: Path):
+    tasks = tmp_path / "tasks.jsonl"
+    tasks.write_text(json.dumps({"id": "t", "prompt": "def f():\n", "entry_point": "f", "tests": []}) + "\n")
+    asked = ["rank", "sample", tasks, "--out", tmp_path / "s.jsonl", "--model"]
+    for given, said in (
+        (["completions:m", "--template", "apps", "--stop", "none"], "--stop none: no rule ends the answers of"),
+        (["chat:m", "--stop", "evalplus"], "--stop evalplus: no rule ends the answers of"),
+        (["chat:m", "--shot-count", "2"], "give --shots FILE, or leave it out"),
+    ):
+        ran = assay(*asked, *given)
+        assert (ran.status, said in ran.err) == (2, True), ran.err

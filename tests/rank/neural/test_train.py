@@ -19,13 +19,13 @@ from assay.rank.dataset.dataset_formats import write
 from assay.rank.dataset.examples import Example
 from assay.rank.neural import train_neural
 from assay.rank.neural.batches import Reader, padded
-from assay.rank.neural.model import RankerModel, TorchRunner, open_base
+from assay.rank.neural.model import RankerModel, TorchRunner, open_base, tensors
 from assay.rank.neural.neural_ranker import NeuralRanker
 from assay.rank.neural.neural_settings import NeuralSettings
 from assay.rank.neural.train_neural import train
 from assay.rank.neural.training_steps import batches, rate_at
 from assay.rank.order import best_first
-from assay.runs.record import read_lines
+from assay.runs.record import read_lines, sole_writer
 from assay.types import Task
 
 QUICK = {"window": 80, "code_least": 20, "batch": 18, "micro": 9, "rate": 5e-3, "balance": 0.0}
@@ -295,3 +295,36 @@ def test_batches_go_on_where_they_were() -> None:
     assert [list(each) for each in batches(tasks, settings, 4, 7)] == whole[4:]
     assert whole[:3] != whole[3:6]
     assert sorted(place for each in whole[:3] for place in each) == list(range(10))
+
+
+def test_a_log_is_never_lost(bases: dict[str, Path], examples: list[Example], tmp_path: Path) -> None:
+    settings, log = quick(bases["encoder"], steps=4, evaluate_every=2), tmp_path / "r" / "log.jsonl"
+
+    def cut(line: str) -> None:
+        if "step 4/4" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(examples, log.parent, settings, cut)
+    before = log.read_bytes()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("assay.runs.record._line", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            train(examples, log.parent, settings, silent, resume=True)
+    assert log.read_bytes() == before
+    (log.parent / "checkpoint.pt").unlink()
+    with pytest.raises(InputError, match="holds a ranker that is finished, there is nothing to resume"):
+        train(examples, log.parent, settings, silent, resume=True)
+    (log.parent / "ranker.json").unlink()
+    with sole_writer(log), pytest.raises(InputError, match="another run writes"):
+        train(examples, log.parent, settings, silent)
+    assert log.read_bytes() == before
+
+
+def test_heads_compute_in_float32_whatever_the_base_does(bases: dict[str, Path], examples: list[Example]) -> None:
+    base = open_base(quick(bases["encoder"]))
+    model = RankerModel(base.body, 3, base.reads, "mapped").eval()
+    rows = Reader(base.tokenizer, base.layout).rows("add", [examples[0].source])
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        told = model(*tensors(padded(rows, base.layout.padding), "cpu"))
+    assert {each.dtype for each in told} == {torch.float32}

@@ -19,7 +19,7 @@ class GeneratorSettings:
     batch: int = 256
     """Programs of a step, on all devices together."""
     at_once: int = 8
-    """Programs in memory at once, on each device."""
+    """Programs in memory at once, on each device; `batch` is a multiple of it, or less."""
     rate: float = 1e-5
     warm: float = 0.0
     """The fraction of the steps in which the rate rises; then it falls to nothing in a straight line."""

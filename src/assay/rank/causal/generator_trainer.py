@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,14 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 
 from assay.encode.process_group import is_main_process, process_count, training_device
 from assay.encode.training_folder import RUN, last_whole, looks_of
+from assay.errors import InputError
 from assay.protocols import Say
 from assay.rank.causal.causal_model import CausalModel
 from assay.rank.causal.generator_settings import GeneratorSettings
 from assay.runs import record
 
+_CHECKPOINTING = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
+"""Without reentering, which matrices of a low rank on a frozen base have no gradients with."""
 IGNORED = -100
 """The label of a token that is not learned."""
 Row = dict[str, list[int]]
@@ -139,7 +142,7 @@ def _arguments(folder: Path, settings: GeneratorSettings, steps: int) -> Trainin
         max_grad_norm=settings.clip,
         use_cpu=training_device().type == "cpu",
         bf16=settings.bf16 == "yes" or (settings.bf16 == "auto" and on_gpu),
-        **({"gradient_checkpointing": True} if settings.checkpointing else {}),
+        **(_CHECKPOINTING if settings.checkpointing else {}),
         remove_unused_columns=False,
         eval_strategy="steps",
         eval_steps=between,
@@ -158,9 +161,24 @@ def _arguments(folder: Path, settings: GeneratorSettings, steps: int) -> Trainin
     )
 
 
+def fitting(settings: GeneratorSettings) -> GeneratorSettings:
+    """Return settings whose `at_once` is no more than a device has of a step; refuse a step that is no whole parts."""
+    processes = process_count()
+    of_device = settings.batch // processes
+    at_once = min(settings.at_once, of_device)
+    if not at_once or settings.batch % (at_once * processes):
+        devices = f" on each of {processes} devices" if processes > 1 else ""
+        asked = f"setting 'batch' is {settings.batch}, which {settings.at_once} at once{devices} do not make up"
+        if settings.batch % processes:
+            raise InputError(f"{asked}: set a multiple of {processes}")
+        divisor = max(count for count in range(1, at_once + 1) if of_device % count == 0)
+        raise InputError(f"{asked}: set at_once={divisor}, or another batch")
+    return replace(settings, at_once=at_once)
+
+
 def _accumulated(settings: GeneratorSettings) -> int:
     """Return how many parts a step has on each device."""
-    return max(math.ceil(settings.batch / (settings.at_once * process_count())), 1)
+    return settings.batch // (settings.at_once * process_count())
 
 
 def _steps_per_epoch(programs: int, settings: GeneratorSettings) -> int:

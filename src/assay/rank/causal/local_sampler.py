@@ -43,14 +43,15 @@ class LocalSampler:
         options = options or ModelOptions()
         self._causal = CausalModel(model, options)
         self.name = self._causal.name
-        self.at_once = max(options.batch or (_ROWS if self._causal.device == "cpu" else _ROWS_ON_GPU), 2)
+        self._rows = options.batch or (_ROWS if self._causal.device == "cpu" else _ROWS_ON_GPU)
+        self.at_once = max(self._rows, 2)  # 1 is what answers in several threads
 
     def sample(self, questions: Sequence[SamplingQuestion]) -> list[Completions]:
         """Return what the model goes on with, as often as asked for; of a long prompt it reads the end."""
         rows = [(at, self._prompt(each)) for at, each in enumerate(questions) for _ in range(_drawn(each.options))]
         written: list[list[WrittenText]] = [[] for _ in questions]
-        for start in range(0, len(rows), self.at_once):
-            some = rows[start : start + self.at_once]
+        for start in range(0, len(rows), self._rows):
+            some = rows[start : start + self._rows]
             options = questions[some[0][0]].options
             torch.manual_seed(options.seed + start)
             for (at, _), text in zip(some, self._write([ids for _, ids in some], options), strict=True):

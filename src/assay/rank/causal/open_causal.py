@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from assay.rank.causal.text_scorer import CausalScorer
 
 OPTIONS = ("device", "dtype", "batch", "length")
+BASE_OPTIONS = ("length",)
+"""Those of a base that is trained; what else there is to say are settings of the training."""
 
 
 def open_local_sampler(spec: str = "") -> LocalSampler:
@@ -32,11 +34,11 @@ def open_scorer(spec: str) -> CausalScorer:
     return CausalScorer(model, options)
 
 
-def checked_model(spec: str, what: str) -> tuple[str, ModelOptions]:
+def checked_model(spec: str, what: str, known: Sequence[str] = OPTIONS) -> tuple[str, ModelOptions]:
     """Return the model and the options of a spec; what is not there is told before a library of seconds is loaded."""
     if not spec:
         raise InputError(f"{what} needs its model, as in hf:FOLDER")
-    model, options = split_model(spec, OPTIONS)
+    model, options = split_model(spec, known)
     from assay.encode.model_hub import check_is_there
 
     check_is_there(model)

@@ -22,8 +22,8 @@ from assay.errors import InputError
 from assay.protocols import Say
 from assay.rank.causal.causal_model import CausalModel
 from assay.rank.causal.generator_settings import GeneratorSettings
-from assay.rank.causal.generator_trainer import IGNORED, GeneratorLook, GeneratorTexts, Row, collated, train
-from assay.rank.causal.open_causal import OPTIONS
+from assay.rank.causal.generator_trainer import IGNORED, GeneratorLook, GeneratorTexts, Row, collated, fitting, train
+from assay.rank.causal.open_causal import BASE_OPTIONS
 from assay.rank.causal.solved_tasks import SolvedTask, SolvedTasks
 from assay.runs import record
 
@@ -64,12 +64,12 @@ def tune_generator(
     solved: SolvedTasks, base: str, folder: Path, settings: GeneratorSettings, say: Say
 ) -> TunedGenerator:
     """Fine-tune a base on programs into a folder; `base` is a spec without `hf:`."""
-    say = say_of_main(say)
+    say, settings = say_of_main(say), fitting(settings)
     torch.manual_seed(settings.seed)
     logging.getLogger("transformers").setLevel(logging.ERROR)
 
     # --- base
-    model, options = split_model(base, OPTIONS)
+    model, options = split_model(base, BASE_OPTIONS)
     causal = CausalModel(model, options, device=str(training_device()), dtype="fp32")
     causal.network.config.use_cache = False
 

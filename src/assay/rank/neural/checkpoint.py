@@ -15,7 +15,7 @@ import torch
 from assay.encode.process_group import gathered, is_main_process, process_number
 from assay.errors import InputError
 from assay.io import files
-from assay.runs.record import append_lines, differing, read_lines
+from assay.runs.record import differing, read_lines, rewrite
 
 FILE, LOG = "checkpoint.pt", "log.jsonl"
 
@@ -50,6 +50,5 @@ def read(folder: Path, run: Mapping[str, Any]) -> dict[str, Any]:
         torch.cuda.set_rng_state(random["gpu"])
     if is_main_process():
         kept = [record for record in read_lines(folder / LOG) if record["step"] <= state["step"]]
-        (folder / LOG).unlink(missing_ok=True)
-        append_lines(folder / LOG, kept)
+        rewrite(folder / LOG, kept)
     return state

@@ -11,6 +11,7 @@ newlines. The heads compute in float32, whatever the base does: near certainties
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,13 @@ class RankerModel(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> tuple[Tensor, ...]:
         """Return a logit a class, and with lines one a token, of which those of newlines mean something."""
         kinds = {"token_type_ids": segments} if self._segmented else {}
-        states = self.body(input_ids=ids, attention_mask=mask, **kinds).last_hidden_state.float()
+        states = self.body(input_ids=ids, attention_mask=mask, **kinds).last_hidden_state
+        device = states.device.type
+        with torch.autocast(device, enabled=False) if torch.is_autocast_enabled(device) else nullcontext():
+            return self._told(states.float(), mask)
+
+    def _told(self, states: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        """Return what the heads make of the states."""
         telling = states[:, 0] if self.reads == "first" else _last(states, mask)
         classes = self.classify(telling)
         if self.blame is None:

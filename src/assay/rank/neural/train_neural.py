@@ -12,7 +12,7 @@ import resource
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter, process_time
@@ -212,17 +212,30 @@ def _save(run: TrainingRun, model: RankerModel, found: dict[str, float]) -> None
 # --- going on -------------------------------------------------------------------------------------------------------
 
 
-def _claim(folder: Path, *, resume: bool) -> AbstractContextManager[None]:
+@contextmanager
+def _claim(folder: Path, *, resume: bool) -> Iterator[None]:
     """Make the folder of a run, and be its one writer; one that holds another run is left as it is."""
     if not is_main_process():
-        return nullcontext()
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with sole_writer(folder / checkpoint.LOG):
+        _refuse_held(folder, resume=resume)
+        if not resume:
+            (folder / checkpoint.LOG).unlink(missing_ok=True)
+        yield
+
+
+def _refuse_held(folder: Path, *, resume: bool) -> None:
+    """Refuse a folder of another run, and one whose run is at its end."""
     held = [name for name in (ABOUT, checkpoint.FILE) if (folder / name).exists()]
     if held and not resume:
         raise InputError(f"{folder} holds {held[-1]} of another run; give --resume, or another folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    if not resume:
-        (folder / checkpoint.LOG).unlink(missing_ok=True)
-    return sole_writer(folder / checkpoint.LOG)
+    if resume and held == [ABOUT]:
+        raise InputError(
+            f"{folder} holds a ranker that is finished, there is nothing to resume: "
+            f"rank with neural:{folder}, or give another folder"
+        )
 
 
 def _finish(folder: Path) -> None:

@@ -42,7 +42,7 @@ class PromptTemplate:
     """How a solved task is shown."""
     stop: tuple[str, ...] = ()
     version: str = ""
-    """A hash of the file."""
+    """A hash of the file; none of `plain`, which is what there is without a file."""
 
     @property
     def continues(self) -> bool:
@@ -56,7 +56,7 @@ class PromptTemplate:
 
     def __str__(self) -> str:
         """Return how a manifest says it."""
-        return f"{self.name} {self.version}" if self.name not in {"", "plain"} else self.name
+        return f"{self.name} {self.version}".rstrip()
 
 
 @cache
@@ -72,7 +72,7 @@ def load_template(name: str = "plain") -> PromptTemplate:
         whole = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the template {file}: {error}") from error
-    version = blake2b(whole.encode(), digest_size=6).hexdigest()
+    version = "" if name == "plain" else blake2b(whole.encode(), digest_size=6).hexdigest()
     parts = _parts(whole, file)
     stop = tuple(line.replace("\\n", "\n") for line in parts.get("stop", "").splitlines() if line.strip())
     template = PromptTemplate(

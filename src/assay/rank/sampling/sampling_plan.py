@@ -44,8 +44,8 @@ class SamplingPlan:
     template: PromptTemplate = field(default_factory=load_template)
     shots: FewShots | None = None
     strip_examples: bool = False
-    stop: str = DEFAULT_STOP
-    """The rule that ends completions, where the template has no stop sequence of its own."""
+    stop: str = ""
+    """The rule that ends completions, `DEFAULT_STOP` where none is said; only for what goes on behind a prompt."""
     batch: int = 10
     """Samples of a question."""
     in_flight: int = 0
@@ -53,7 +53,7 @@ class SamplingPlan:
 
     def __post_init__(self) -> None:
         """Refuse what does not fit together."""
-        if self.stop not in STOPS:
+        if self.stop and self.stop not in STOPS:
             raise InputError(f"unknown stop rule '{self.stop}'; {nearest(self.stop, list(STOPS))}")
         if self.template.wants_shots and self.template.name == "few-shot" and self.shots is None:
             raise InputError("--template few-shot shows solved tasks: give --shots FILE, tasks with references")
@@ -62,7 +62,11 @@ class SamplingPlan:
 
     def sent_stop(self, model: Sampler) -> tuple[str, ...]:
         """Return the sequences that end an answer of a model."""
-        return self.template.stop or (() if model.whole or not self.template.continues else STOPS[self.stop])
+        ends_itself = bool(self.template.stop) or model.whole or not self.template.continues
+        if self.stop and ends_itself:
+            who = f"{model.name} with the template '{self.template.name}'"
+            raise InputError(f"--stop {self.stop}: no rule ends the answers of {who}; leave it out")
+        return self.template.stop if ends_itself else STOPS[self.stop or DEFAULT_STOP]
 
     def threads(self, model: Sampler) -> int:
         """Return how many questions are under way; a model on this machine works through batches instead."""
