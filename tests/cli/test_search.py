@@ -121,7 +121,7 @@ def test_without_its_reranker_an_answer_comes_as_it_is_ranked_and_says_so(assay,
     question = ("search", "where is mail sent", project)
     plain, ran = assay(*question), assay(*question, "--set", away())
     assert (ran.status, ran.out) == (0, plain.out)
-    note = "not reranked by 'rerank:m@http://127.0.0.1:1/v1': http://127.0.0.1:1/v1/rerank failed 3 times"
+    note = "not reranked by 'rerank:m@http://127.0.0.1:1/v1': http://127.0.0.1:1/v1/rerank failed 2 times"
     assert ran.err.startswith(f"assay: {note}")
     (said,) = json.loads(assay(*question, "--set", away(), "--format", "json").out)["notes"]
     assert said.startswith(note)

@@ -237,5 +237,5 @@ def test_an_answer_without_its_reranker_says_so(project: Path):
     assert answer.hits == plain.hits
     assert not plain.notes
     (note,) = answer.notes
-    assert note.startswith(f"not reranked by '{AWAY}': http://127.0.0.1:1/v1/rerank failed 3 times")
+    assert note.startswith(f"not reranked by '{AWAY}': http://127.0.0.1:1/v1/rerank failed 2 times")
     assert note in as_text(answer)
