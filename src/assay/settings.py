@@ -49,8 +49,8 @@ class IndexSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
-        _at_least("index", self, {"chunk_lines": 1, "section_lines": 1, "overlap_lines": 0, "cache_gb": 0})
-        _one_of("index.quantisation", self.quantisation, QUANTISATIONS)
+        at_least(self, {"chunk_lines": 1, "section_lines": 1, "overlap_lines": 0, "cache_gb": 0}, "index.")
+        one_of("index.quantisation", self.quantisation, QUANTISATIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class EncoderSettings:
 
     def __post_init__(self) -> None:
         """Refuse what no encoder can read."""
-        _one_of("encoder.reads", self.reads, READINGS)
+        one_of("encoder.reads", self.reads, READINGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         """Refuse what asks for nothing."""
-        _at_least("search", self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1, "rerank_ms": 0, "expand": 0})
-        _at_least("search", self, {"vector_weight": 0, "keyword_weight": 0, "expand_weight": 0})
-        _one_of("search.ranking", self.ranking, RANKINGS)
-        _one_of("search.fusion", self.fusion, FUSIONS)
+        at_least(self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1, "rerank_ms": 0, "expand": 0}, "search.")
+        at_least(self, {"vector_weight": 0, "keyword_weight": 0, "expand_weight": 0}, "search.")
+        one_of("search.ranking", self.ranking, RANKINGS)
+        one_of("search.fusion", self.fusion, FUSIONS)
         if self.expand_weight > 1:
             raise InputError(f"setting 'search.expand_weight' is {self.expand_weight}; wanted 0 to 1")
 
@@ -140,14 +140,23 @@ def file_of(root: Path, config: Path | None = None) -> Path | None:
     return root / FILE if (root / FILE).is_file() else None
 
 
-def _at_least(section: str, settings: object, least: Mapping[str, int]) -> None:
+def at_least(settings: object, least: Mapping[str, int], section: str = "") -> None:
+    """Refuse settings with a value below the least of its key."""
     for key, wanted in least.items():
         value = getattr(settings, key)
         if not value >= wanted:  # not even a number may be
-            raise InputError(f"setting '{section}.{key}' is {value}; wanted {wanted} or more")
+            raise InputError(f"setting '{section}{key}' is {value}; wanted {wanted} or more")
 
 
-def _one_of(key: str, value: str, known: Sequence[str]) -> None:
+def above_zero(settings: object, *keys: str) -> None:
+    """Refuse settings with a value of these that is not above 0."""
+    for key in keys:
+        if not getattr(settings, key) > 0:
+            raise InputError(f"setting '{key}' is {getattr(settings, key)}; wanted more than 0")
+
+
+def one_of(key: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a value that is none of those known."""
     if value not in known:
         raise InputError(f"setting '{key}' is '{value}'; wanted one of {', '.join(known)}")
 

@@ -7,6 +7,8 @@ import threading
 
 import pytest
 
+pytest.importorskip("httpx", reason="the api extra is not installed")
+
 from assay.errors import HttpError
 from assay.io.http import HttpClient, HttpOptions
 

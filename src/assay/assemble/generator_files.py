@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.assemble.training import extra_of
-from assay.assemble.tune_files import CARD, RECORD, license_of, name_of
-from assay.errors import InputError
+from assay.assemble.tune_files import CARD, RECORD, base_of, license_of, name_of
 from assay.io import files
 from assay.protocols import Say
 from assay.rank.causal.generator_settings import GeneratorSettings
@@ -56,24 +55,19 @@ class GeneratorPlan:
 
 def train_generator(plan: GeneratorPlan, settings: GeneratorSettings, say: Say) -> Mapping[str, Any] | None:
     """Fine-tune a base into a folder; return the record of it, None in a process that only helps."""
-    if not plan.base.startswith("hf:"):
-        raise InputError(f"--base is '{plan.base}'; wanted hf: and a folder or a name on the hub")
+    base = base_of(plan.base)
     solved = _solved(plan, settings, say)
-    folder, base = plan.folder, plan.base.removeprefix("hf:")
+    folder = plan.folder
     with extra_of("train generator"):
         checked_model(base, "--base", BASE_OPTIONS)
         from assay.encode import training_folder as run
         from assay.encode.process_group import is_main_process
         from assay.rank.causal.tune_generator import begin_run, tune_generator
     first = is_main_process()
-    if plan.fresh and first:
-        run.set_aside(folder)
-    run.refuse_other_folders(folder)
-    with run.only_writer(folder):
-        if first:
-            begin_run(solved, base, folder, settings)
-        if (folder / RECORD).exists():
-            say(f"{folder} was trained so before; --fresh trains it again")
+    with run.training(
+        folder, RECORD, lambda: begin_run(solved, base, folder, settings), say, fresh=plan.fresh
+    ) as is_to_do:
+        if not is_to_do:
             return dict(json.loads((folder / RECORD).read_text("utf-8"))) if first else None
         tuned = tune_generator(solved, base, folder, settings, say)
         if not first:

@@ -42,22 +42,17 @@ def tune_encoder(
     pairs: Sequence[TrainingPair], plan: TunePlan, settings: TuneSettings, say: Say
 ) -> dict[str, Any] | None:
     """Fine-tune a base into a folder; return the record of it, None in a process that only helps."""
-    if not plan.base.startswith("hf:"):
-        raise InputError(f"--base is '{plan.base}'; wanted hf: and a folder or a name on the hub")
+    base = base_of(plan.base)
     with extra_of("train encoder --base"):
         from assay.encode import training_folder as run
         from assay.encode.process_group import is_main_process
         from assay.encode.tune_encoder import begin_run, tune
-    folder, base = plan.folder, plan.base.removeprefix("hf:")
+    folder = plan.folder
     first = is_main_process()
-    if plan.fresh and first:
-        run.set_aside(folder)
-    run.refuse_other_folders(folder)
-    with run.only_writer(folder):
-        if first:
-            begin_run(pairs, base, folder, settings)
-        if (folder / RECORD).exists():
-            say(f"{folder} was trained so before; --fresh trains it again")
+    with run.training(
+        folder, RECORD, lambda: begin_run(pairs, base, folder, settings), say, fresh=plan.fresh
+    ) as is_to_do:
+        if not is_to_do:
             return _finished(plan, say) if first else None
         tuned = tune(pairs, base, folder, settings, say)
         if not first:
@@ -119,6 +114,13 @@ def _record_of(
         "onnx": plan.onnx,
         **manifest(settings, seed=settings.seed, corpus=map(repr, pairs)),
     }
+
+
+def base_of(spec: str) -> str:
+    """Return the folder or the name on the hub that the spec of a base names."""
+    if not spec.startswith("hf:"):
+        raise InputError(f"--base is '{spec}'; wanted hf: and a folder or a name on the hub")
+    return spec.removeprefix("hf:")
 
 
 def license_of(base: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.encode.train_settings import SplitSettings
-from assay.errors import InputError
+from assay.settings import at_least
 
 _COUNTS = ("layers", "together", "tokens", "candidates", "negatives", "depth", "epochs", "batch", "looks")
 
@@ -48,6 +48,4 @@ class RerankerSettings(SplitSettings):
 
     def __post_init__(self) -> None:
         """Refuse what nothing can be learned with."""
-        for name in (*_COUNTS, "evaluated"):
-            if getattr(self, name) < 1:
-                raise InputError(f"setting '{name}' is {getattr(self, name)}; wanted 1 or more")
+        at_least(self, dict.fromkeys((*_COUNTS, "evaluated"), 1))

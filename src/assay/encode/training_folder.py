@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from assay.encode.process_group import is_main_process
@@ -27,9 +28,30 @@ def looks_of(folder: Path) -> Path:
     return folder / RUN / _LOOKS
 
 
-def only_writer(folder: Path) -> AbstractContextManager[None]:
+def _only_writer(folder: Path) -> AbstractContextManager[None]:
     """Be the one process that trains into a folder; of several that train together, the first."""
     return record.sole_writer(looks_of(folder)) if is_main_process() else nullcontext()
+
+
+@contextmanager
+def training(
+    folder: Path, record_file: str, begin: Callable[[], object], say: Say, *, fresh: bool = False
+) -> Iterator[bool]:
+    """Be the one run that trains into a folder, and tell whether it is still to be trained: its record ends it.
+
+    `begin` writes what decides about the run, or refuses; of several processes that train together the first calls it.
+    """
+    first = is_main_process()
+    if fresh and first:
+        _set_aside(folder)
+    _refuse_other_folders(folder)
+    with _only_writer(folder):
+        if first:
+            begin()
+        is_done = (folder / record_file).exists()
+        if is_done:
+            say(f"{folder} was trained so before; --fresh trains it again")
+        yield not is_done
 
 
 def say_of_main(say: Say) -> Say:
@@ -57,7 +79,7 @@ def remove_checkpoints(folder: Path) -> None:
         shutil.rmtree(checkpoint)
 
 
-def set_aside(folder: Path) -> None:
+def _set_aside(folder: Path) -> None:
     """Move what an earlier run left to `FOLDER.old`."""
     if (folder / RUN).exists():
         old = folder.with_name(f"{folder.name}.old")
@@ -65,7 +87,7 @@ def set_aside(folder: Path) -> None:
         folder.replace(old)
 
 
-def refuse_other_folders(folder: Path) -> None:
+def _refuse_other_folders(folder: Path) -> None:
     """Refuse a folder that holds what no training put there."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).is_dir()):
         raise InputError(f"'{folder}' holds something that no training put there; give another --out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.errors import InputError
+from assay.settings import above_zero, at_least
 
 _COUNTS = ("batch", "at_once", "accumulate", "epochs", "looks")
 BF16 = ("auto", "yes", "no")
@@ -44,19 +45,15 @@ class TuneSettings:
 
     def __post_init__(self) -> None:
         """Refuse what nothing can be learned with."""
-        for name in _COUNTS:
-            _at_least(name, getattr(self, name), 1)
-        for name in ("negatives", "lora", "patience", "warm", "decay"):
-            _at_least(name, getattr(self, name), 0)
-        for name in ("rate", "temperature", "valid", "test"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"setting '{name}' is {getattr(self, name)}; wanted more than 0")
+        at_least(self, dict.fromkeys(_COUNTS, 1))
+        at_least(self, dict.fromkeys(("negatives", "lora", "patience", "warm", "decay"), 0))
+        above_zero(self, "rate", "temperature", "valid", "test")
         if self.valid + self.test >= 1:
             raise InputError(f"settings 'valid' and 'test' are {self.valid} and {self.test}: nothing is left to learn")
-        if self.bf16 not in BF16:
-            raise InputError(f"setting 'bf16' is '{self.bf16}'; wanted {', '.join(BF16[:-1])} or {BF16[-1]}")
+        check_bf16(self.bf16)
 
 
-def _at_least(name: str, value: float, least: int) -> None:
-    if value < least:
-        raise InputError(f"setting '{name}' is {value}; wanted {least} or more")
+def check_bf16(value: str) -> None:
+    """Refuse a value that says nothing about the precision."""
+    if value not in BF16:
+        raise InputError(f"setting 'bf16' is '{value}'; wanted {', '.join(BF16[:-1])} or {BF16[-1]}")

@@ -14,20 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from datasets import Dataset, DatasetDict
 from datasets.utils.logging import disable_progress_bar
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from torch.utils.data import BatchSampler
-from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
+from transformers import EarlyStoppingCallback, PrinterCallback
 
 from assay.encode.low_rank import read_weights, write_weights
-from assay.encode.process_group import process_count, training_device
+from assay.encode.process_group import process_count
+from assay.encode.trainer_looks import Look, LookCallback, look_arguments, looks_in
 from assay.encode.training_folder import last_whole
 from assay.encode.tune_examples import TuneExamples
 from assay.encode.tune_losses import losses_of
 from assay.encode.tune_settings import TuneSettings
 from assay.protocols import Say
+
+_MEASURE = "eval_mrr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,13 @@ def train(
     disable_progress_bar()
     rows = examples.named()
     steps = _steps(rows, settings)
+
+    def hear(look: Look, best: float | None) -> None:
+        found = _look(*look)
+        beside = "best so far" if found.mrr > (best or 0.0) else f"best {best:.3f}"
+        out.say(f"step {found.step:,} of {steps:,}: loss {found.loss:.4f}, MRR {found.mrr:.3f} ({beside})")
+        out.keep(found)
+
     start = TuneLook(0, math.nan, out.mrr())
     out.say(f"step 0 of {steps:,}: MRR {start.mrr:.3f} on the validation part")
     checkpoint = last_whole(folder, out.say)
@@ -69,12 +78,12 @@ def train(
         train_dataset=DatasetDict({name: Dataset.from_list(each) for name, each in rows.items()}),
         loss=losses_of(model, rows, settings),
         evaluator=[lambda *_, **__: {}],
-        callbacks=[_Progress(out, steps), *_early_stop(settings)],
+        callbacks=[LookCallback(_MEASURE, hear), *_early_stop(settings)],
     )
     trainer.look = out.mrr
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=checkpoint)
-    return [start, *_looks(trainer.state.log_history)]
+    return [start, *(_look(*each) for each in looks_in(trainer.state.log_history, _MEASURE))]
 
 
 class _Trainer(SentenceTransformerTrainer):
@@ -86,7 +95,7 @@ class _Trainer(SentenceTransformerTrainer):
 
     def evaluate(self, *_: object, **__: object) -> dict[str, float]:
         """Return the mean reciprocal rank on the validation part."""
-        metrics = {"eval_mrr": self.look()}
+        metrics = {_MEASURE: self.look()}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
@@ -113,53 +122,15 @@ class _Trainer(SentenceTransformerTrainer):
         read_weights(self.model, Path(checkpoint_path))
 
 
-class _Progress(TrainerCallback):
-    """A line a look."""
-
-    def __init__(self, out: LookOut, steps: int) -> None:
-        self._out, self._steps, self._loss = out, steps, math.nan
-
-    def on_log(self, _args: Any, _state: Any, _control: Any, logs: Mapping[str, float], **_: Any) -> None:
-        self._loss = logs.get("loss", self._loss)
-
-    def on_evaluate(self, _args: Any, state: Any, _control: Any, metrics: Mapping[str, float], **_: Any) -> None:
-        mrr, best = metrics["eval_mrr"], state.best_metric or 0.0
-        beside = "best so far" if mrr > best else f"best {best:.3f}"
-        self._out.say(f"step {state.global_step:,} of {self._steps:,}: loss {self._loss:.4f}, MRR {mrr:.3f} ({beside})")
-        self._out.keep(TuneLook(state.global_step, self._loss, mrr))
-
-
 def _arguments(folder: Path, settings: TuneSettings, steps: int) -> SentenceTransformerTrainingArguments:
-    on_gpu = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
-    between = max(steps // settings.looks, 1)
     return SentenceTransformerTrainingArguments(
-        output_dir=str(folder),
-        num_train_epochs=settings.epochs,
+        **look_arguments(folder, settings, steps, _MEASURE, higher_is_better=True),
         per_device_train_batch_size=settings.batch,
         gradient_accumulation_steps=settings.accumulate,
         dataloader_drop_last=process_count() > 1,  # devices exchange batches of one size
-        learning_rate=settings.rate,
-        warmup_steps=math.ceil(settings.warm * steps),
-        weight_decay=settings.decay,
-        use_cpu=training_device().type == "cpu",
-        bf16=settings.bf16 == "yes" or (settings.bf16 == "auto" and on_gpu),
-        eval_strategy="steps",
-        eval_steps=between,
-        save_strategy="steps",
-        save_steps=between,
-        save_total_limit=2,
-        logging_strategy="steps",
-        logging_steps=between,
-        load_best_model_at_end=True,
-        metric_for_best_model="eval_mrr",
-        greater_is_better=True,
         restore_callback_states_from_checkpoint=True,
         batch_sampler="no_duplicates",
         multi_dataset_batch_sampler="proportional",
-        seed=settings.seed,
-        data_seed=settings.seed,
-        disable_tqdm=True,
-        report_to=[],
     )
 
 
@@ -175,11 +146,5 @@ def _early_stop(settings: TuneSettings) -> list[EarlyStoppingCallback]:
     return [EarlyStoppingCallback(settings.patience)] if settings.patience else []
 
 
-def _looks(history: list[dict[str, float]]) -> list[TuneLook]:
-    """Return the looks that the trainer's log holds."""
-    losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
-    return [
-        TuneLook(int(entry["step"]), losses.get(int(entry["step"]), math.nan), entry["eval_mrr"])
-        for entry in history
-        if "eval_mrr" in entry
-    ]
+def _look(step: int, loss: float | None, mrr: float) -> TuneLook:
+    return TuneLook(step, math.nan if loss is None else loss, mrr)

@@ -70,7 +70,7 @@ class RecordedChat:
         check(prompt.schema)
         key = fingerprint(prompt, self.name)
         found = self._made.get(key) or self._steps.get(key)
-        record = found or self._asked(prompt, key)
+        record = found or self._new_record(prompt, key)
         self._count(record, is_new=found is None)
         if record["kind"] == FAILED:
             raise NoAnswer(record["why"])
@@ -79,7 +79,7 @@ class RecordedChat:
             raise NoAnswer(f"the recorded reply of {record['model']} to '{prompt.name}' cannot be used: {wrong}")
         return reply_of(record)
 
-    def _asked(self, prompt: Prompt, key: str) -> Record:
+    def _new_record(self, prompt: Prompt, key: str) -> Record:
         try:
             got = self._chat.reply(prompt)
         except (BudgetSpent, Deferred):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.errors import InputError
+from assay.settings import at_least
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,7 @@ class RankingTrainSettings:
 
     def __post_init__(self) -> None:
         """Refuse what nothing can be learned with."""
-        for name, least in (("folds", 2), ("seeds", 1), ("steps", 1), ("batch", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"setting '{name}' is {getattr(self, name)}; wanted {least} or more")
+        at_least(self, {"folds": 2, "seeds": 1, "steps": 1, "batch": 1})
 
     def hidden(self, mode: str) -> int:
         """Return how many hidden units the ranking of a mode has."""

@@ -82,6 +82,7 @@ def test_options_are_checked_and_those_that_change_answers_are_named(causal: Pat
 
 
 def test_a_model_that_is_not_there_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("transformers", reason="the hf extra is not installed")
     with pytest.raises(InputError, match="there is no such folder"):
         open_local_sampler(str(tmp_path / "nowhere"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

@@ -148,6 +148,7 @@ def test_a_file_that_is_called_as_a_built_in_template_has_its_hash(tmp_path: Pat
 
 
 def test_options_that_would_change_nothing_are_refused(assay, tmp_path: Path):
+    pytest.importorskip("httpx", reason="the api extra is not installed")
     tasks = tmp_path / "tasks.jsonl"
     tasks.write_text(json.dumps({"id": "t", "prompt": "def f():\n", "entry_point": "f", "tests": []}) + "\n")
     asked = ["rank", "sample", tasks, "--out", tmp_path / "s.jsonl", "--model"]

@@ -10,7 +10,7 @@ import pytest
 from assay.errors import InputError, MissingExtra
 from assay.rank.sampling.model_answers import SamplingOptions
 from assay.rank.sampling.sample import sampler
-from assay.rank.sampling.vllm_sampler import _asked, _completions, _option
+from assay.rank.sampling.vllm_sampler import _completions, _option, _parameters_of
 from assay.types import LogProbability
 
 
@@ -35,8 +35,8 @@ def test_its_options_are_checked():
 
 def test_tokens_up_to_the_stop_sequence_count():
     asked = SamplingOptions(n=1, stop=("\nprint",), logprobs=True, seed=7)
-    assert _asked(asked)["logprobs"] == 0
-    assert (_asked(asked)["seed"], _asked(asked)["stop"]) == (7, ["\nprint"])
+    assert _parameters_of(asked)["logprobs"] == 0
+    assert (_parameters_of(asked)["seed"], _parameters_of(asked)["stop"]) == (7, ["\nprint"])
     tokens = {1: " return", 2: " 1", 3: "\n", 4: "print"}
     scores = [{at: SimpleNamespace(logprob=-float(at), decoded_token=text)} for at, text in tokens.items()]
     written = SimpleNamespace(text=" return 1", token_ids=[*tokens], logprobs=scores)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.encode.tune_settings import check_bf16
 from assay.errors import InputError
-
-PRECISIONS = ("auto", "yes", "no")
+from assay.settings import above_zero, at_least
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,9 @@ class GeneratorSettings:
 
     def __post_init__(self) -> None:
         """Refuse what nothing can be learned with."""
-        least = {"epochs": 1, "batch": 1, "at_once": 1, "length": 16, "most": 1, "looks": 1, "lora": 0, "warm": 0}
-        for name, wanted in {**least, "decay": 0}.items():
-            if getattr(self, name) < wanted:
-                raise InputError(f"setting '{name}' is {getattr(self, name)}; wanted {wanted} or more")
-        for name in ("rate", "clip"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"setting '{name}' is {getattr(self, name)}; wanted more than 0")
+        at_least(self, {"epochs": 1, "batch": 1, "at_once": 1, "length": 16, "most": 1, "looks": 1})
+        at_least(self, {"lora": 0, "warm": 0, "decay": 0})
+        above_zero(self, "rate", "clip")
         if not 0 < self.valid < 1:
             raise InputError(f"setting 'valid' is {self.valid}; wanted more than 0 and less than 1")
-        if self.bf16 not in PRECISIONS:
-            raise InputError(f"setting 'bf16' is '{self.bf16}'; wanted auto, yes or no")
+        check_bf16(self.bf16)

@@ -7,15 +7,16 @@ had not been.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from assay.encode.process_group import is_main_process, process_count, training_device
+from assay.encode.process_group import is_main_process, process_count
+from assay.encode.trainer_looks import Look, LookCallback, look_arguments, looks_in
 from assay.encode.training_folder import RUN, last_whole, looks_of
 from assay.errors import InputError
 from assay.protocols import Say
@@ -25,6 +26,7 @@ from assay.runs import record
 
 _CHECKPOINTING = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
 """Without reentering, which matrices of a low rank on a frozen base have no gradients with."""
+_MEASURE = "eval_loss"
 IGNORED = -100
 """The label of a token that is not learned."""
 Row = dict[str, list[int]]
@@ -52,19 +54,26 @@ def train(
     network: Any, texts: GeneratorTexts, folder: Path, settings: GeneratorSettings, say: Say
 ) -> list[GeneratorLook]:
     """Train a network to its best look and return all looks; what a run before left in the folder goes on."""
+    steps = settings.epochs * _steps_per_epoch(len(texts.learned), settings)
 
     def keep(look: GeneratorLook) -> None:
         if is_main_process():
             record.append_lines(looks_of(folder), [asdict(look)])
 
-    steps = settings.epochs * _steps_per_epoch(len(texts.learned), settings)
+    def hear(look: Look, best: float | None) -> None:
+        step, loss, found = look
+        beside = "lowest so far" if best is None or found < best else f"lowest {best:.4f}"
+        learned = "" if loss is None else f"loss {loss:.4f}, "
+        say(f"step {step:,} of {steps:,}: {learned}validation {found:.4f} ({beside})")
+        keep(GeneratorLook(*look))
+
     trainer = _GeneratorTrainer(
         model=network,
         args=_arguments(folder / RUN, settings, steps),
         train_dataset=texts.learned,
         eval_dataset=texts.valid,
         data_collator=texts.collate,
-        callbacks=[_LookCallback(say, keep, steps)],
+        callbacks=[LookCallback(_MEASURE, hear)],
     )
     start = GeneratorLook(0, None, trainer.loss_of_token())
     say(f"step 0 of {steps:,}: loss {start.valid_loss:.4f} on the validation part")
@@ -73,7 +82,7 @@ def train(
         keep(start)
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=checkpoint)
-    return [start, *_looks(trainer.state.log_history)]
+    return [start, *(GeneratorLook(*look) for look in looks_in(trainer.state.log_history, _MEASURE))]
 
 
 class _GeneratorTrainer(Trainer):
@@ -84,7 +93,7 @@ class _GeneratorTrainer(Trainer):
 
     def evaluate(self, *_: object, **__: object) -> dict[str, float]:
         """Return the loss of a token on the validation part."""
-        metrics = {"eval_loss": self.loss_of_token()}
+        metrics = {_MEASURE: self.loss_of_token()}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
@@ -108,56 +117,14 @@ class _GeneratorTrainer(Trainer):
         return total / count
 
 
-class _LookCallback(TrainerCallback):
-    """A line a look."""
-
-    def __init__(self, say: Say, keep: Callable[[GeneratorLook], None], steps: int) -> None:
-        self._say, self._keep, self._steps = say, keep, steps
-        self._loss: float | None = None
-
-    def on_log(self, _args: Any, _state: Any, _control: Any, logs: Mapping[str, float], **_: Any) -> None:
-        """Hear the loss since the look before."""
-        self._loss = logs.get("loss", self._loss)
-
-    def on_evaluate(self, _args: Any, state: Any, _control: Any, metrics: Mapping[str, float], **_: Any) -> None:
-        """Say and keep a look."""
-        found, best = metrics["eval_loss"], state.best_metric
-        beside = "lowest so far" if best is None or found < best else f"lowest {best:.4f}"
-        learned = "" if self._loss is None else f"loss {self._loss:.4f}, "
-        self._say(f"step {state.global_step:,} of {self._steps:,}: {learned}validation {found:.4f} ({beside})")
-        self._keep(GeneratorLook(state.global_step, self._loss, found))
-
-
 def _arguments(folder: Path, settings: GeneratorSettings, steps: int) -> TrainingArguments:
-    on_gpu = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
-    between = max(steps // settings.looks, 1)
     return TrainingArguments(
-        output_dir=str(folder),
-        num_train_epochs=settings.epochs,
+        **look_arguments(folder, settings, steps, _MEASURE, higher_is_better=False),
         per_device_train_batch_size=settings.at_once,
         gradient_accumulation_steps=_accumulated(settings),
-        learning_rate=settings.rate,
-        warmup_steps=math.ceil(settings.warm * steps),
-        weight_decay=settings.decay,
         max_grad_norm=settings.clip,
-        use_cpu=training_device().type == "cpu",
-        bf16=settings.bf16 == "yes" or (settings.bf16 == "auto" and on_gpu),
         **(_CHECKPOINTING if settings.checkpointing else {}),
         remove_unused_columns=False,
-        eval_strategy="steps",
-        eval_steps=between,
-        save_strategy="steps",
-        save_steps=between,
-        save_total_limit=2,
-        logging_strategy="steps",
-        logging_steps=between,
-        load_best_model_at_end=True,
-        metric_for_best_model="eval_loss",
-        greater_is_better=False,
-        seed=settings.seed,
-        data_seed=settings.seed,
-        disable_tqdm=True,
-        report_to=[],
     )
 
 
@@ -193,13 +160,3 @@ def collated(causal: CausalModel, rows: Sequence[Row]) -> dict[str, torch.Tensor
     for at, row in enumerate(rows):
         labels[at, : len(row["labels"])] = torch.tensor(row["labels"])
     return {"input_ids": ids, "attention_mask": mask, "labels": labels}
-
-
-def _looks(history: list[dict[str, float]]) -> list[GeneratorLook]:
-    """Return the looks that the trainer's log holds."""
-    losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
-    return [
-        GeneratorLook(int(entry["step"]), losses.get(int(entry["step"])), entry["eval_loss"])
-        for entry in history
-        if "eval_loss" in entry
-    ]

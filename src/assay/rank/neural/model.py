@@ -58,9 +58,9 @@ class RankerModel(nn.Module):
         states = self.body(input_ids=ids, attention_mask=mask, **kinds).last_hidden_state
         device = states.device.type
         with torch.autocast(device, enabled=False) if torch.is_autocast_enabled(device) else nullcontext():
-            return self._told(states.float(), mask)
+            return self._logits(states.float(), mask)
 
-    def _told(self, states: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+    def _logits(self, states: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
         """Return what the heads make of the states."""
         telling = states[:, 0] if self.reads == "first" else _last(states, mask)
         classes = self.classify(telling)

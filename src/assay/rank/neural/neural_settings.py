@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.errors import InputError
 from assay.rank.neural.fault_classes import CLASSES
+from assay.settings import above_zero, at_least, one_of
 
 RANKINGS = ("none", "pairwise", "listwise")
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -77,21 +77,12 @@ class NeuralSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
-        known = {
-            "task": (self.task, tuple(CLASSES)),
-            "ranking": (self.ranking, RANKINGS),
-            "precision": (self.precision, PRECISIONS),
-            "line_head": (self.line_head, LINE_HEADS),
-        }
-        for key, (value, wanted) in known.items():
-            if value not in wanted:
-                raise InputError(f"setting '{key}' is '{value}'; wanted one of {', '.join(wanted)}")
-        for least, keys in ((1, _COUNTS), (0, _AMOUNTS)):
-            for key in keys:
-                if not getattr(self, key) >= least:
-                    raise InputError(f"setting '{key}' is {getattr(self, key)}; wanted {least} or more")
-        if not self.rate > 0:
-            raise InputError(f"setting 'rate' is {self.rate}; wanted more than 0")
+        one_of("task", self.task, tuple(CLASSES))
+        one_of("ranking", self.ranking, RANKINGS)
+        one_of("precision", self.precision, PRECISIONS)
+        one_of("line_head", self.line_head, LINE_HEADS)
+        at_least(self, {**dict.fromkeys(_COUNTS, 1), **dict.fromkeys(_AMOUNTS, 0)})
+        above_zero(self, "rate")
 
 
 RECIPES: Mapping[str, Mapping[str, Any]] = {

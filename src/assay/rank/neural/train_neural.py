@@ -80,7 +80,7 @@ def train(  # noqa: PLR0913  each is one thing
         # --- base model and data: whole tasks are held out, as the rows say
         base = open_base(settings)
         held = _shared_data(examples, base, folder, data)
-        say(_told(held, base))
+        say(_size_of(held, base))
 
         # --- classes and heads
         classes = _classes(held, settings)
@@ -149,7 +149,7 @@ def _classes(held: LearningData, settings: NeuralSettings) -> tuple[str, ...]:
     return classes_of(settings.task, held.shapes, least=settings.message_least, most=settings.message_classes)
 
 
-def _told(held: LearningData, base: BaseModel) -> str:
+def _size_of(held: LearningData, base: BaseModel) -> str:
     said = f"{len(held.train):,} programs to learn, {len(held.valid):,} held out, at most {base.layout.window} tokens"
     return said + (f"; {held.unasked:,} have no prompt and are read alone" if held.unasked else "")
 

@@ -42,10 +42,10 @@ class _EndpointSampler:
 
     def sample(self, questions: Sequence[SamplingQuestion]) -> list[Completions]:
         """Return what the model says to each prompt, as often as asked for."""
-        return [self._answered(each.prompt, each.options) for each in questions]
+        return [self._completions_of(each.prompt, each.options) for each in questions]
 
-    def _answered(self, prompt: str, asked: SamplingOptions) -> Completions:
-        reply = self._asked(prompt, asked)
+    def _completions_of(self, prompt: str, asked: SamplingOptions) -> Completions:
+        reply = self._ask(prompt, asked)
         try:
             said = [(self._text(choice), tokens_of(choice) if asked.logprobs else None) for choice in reply["choices"]]
         except (KeyError, TypeError, AttributeError) as error:
@@ -65,7 +65,7 @@ class _EndpointSampler:
         spent = [each if isinstance(each, int) else 0 for each in (tokens_in, tokens_out)]
         return Completions(tuple(texts), spent[0], spent[1], tuple(logprobs) if asked.logprobs else ())
 
-    def _asked(self, prompt: str, asked: SamplingOptions) -> dict[str, Any]:
+    def _ask(self, prompt: str, asked: SamplingOptions) -> dict[str, Any]:
         question: dict[str, Any] = {"n": asked.n, "temperature": asked.temperature, "top_p": asked.top_p}
         question |= {"max_tokens": asked.max_tokens, "seed": asked.seed, **self._question_about(prompt)}
         if asked.stop:

@@ -41,12 +41,12 @@ class VllmSampler:
 
     def sample(self, questions: Sequence[SamplingQuestion]) -> list[Completions]:
         """Return what the model goes on with, as often as asked for."""
-        parameters = [self._parameters(**_asked(each.options)) for each in questions]
+        parameters = [self._parameters(**_parameters_of(each.options)) for each in questions]
         found = self._model.generate([each.prompt for each in questions], parameters, use_tqdm=False)
         return [_completions(each, question.options) for each, question in zip(found, questions, strict=True)]
 
 
-def _asked(asked: SamplingOptions) -> dict[str, Any]:
+def _parameters_of(asked: SamplingOptions) -> dict[str, Any]:
     """Return how vLLM is asked: `logprobs=0` is those of the chosen tokens alone."""
     told = {"n": asked.n, "temperature": asked.temperature, "top_p": asked.top_p, "max_tokens": asked.max_tokens}
     scored = {"logprobs": 0} if asked.logprobs else {}
