@@ -33,7 +33,7 @@ class RankingModels:
     chat: Callable[[str], Chat]
     """Called with the spec of a model."""
     in_flight: int = 1
-    """ModelQuestions that are under way at once."""
+    """Questions that are under way at once."""
 
 
 class ModelRanker:

@@ -45,7 +45,7 @@ class ModelQuestions:
     chat: Chat
     votes: int = 1
     in_flight: int = 1
-    """ModelQuestions that are under way at once."""
+    """Questions that are under way at once."""
 
     def ask(self, prompts_of: Callable[[int], Sequence[Prompt]]) -> list[list[Reply | None]]:
         """Return the replies of each vote to its prompts."""

@@ -209,10 +209,8 @@ class _Run:
 
     def _lines(self, wanted: MissingSamples, answer: Completions) -> Iterator[dict[str, Any]]:
         """Yield a line a sample; the first of an answer has what the answer took."""
-        task, usage = (
-            wanted.task,
-            {"prompt_tokens": answer.prompt_tokens, "completion_tokens": answer.completion_tokens},
-        )
+        task = wanted.task
+        usage = {"prompt_tokens": answer.prompt_tokens, "completion_tokens": answer.completion_tokens}
         logprobs: Sequence[LogProbability | None] = answer.logprobs or (None,) * len(answer.texts)
         for place, (number, text, logprob) in enumerate(zip(wanted.numbers, answer.texts, logprobs, strict=False)):
             line = {"task_id": task.id, "id": f"{task.id}#{number}", **self._program(task, text)}
