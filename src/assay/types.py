@@ -27,10 +27,21 @@ class Query:
     mode: Mode = "all"
     languages: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
-    """Globs on the relative path; one that starts with `!` leaves paths out."""
+    """Globs on the relative path; one that starts with `!` leaves paths out, as with languages and kinds."""
     kinds: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    """Globs on the name or the qualified name, `Task.retry`, in any letter case; `!` leaves out."""
+    exact: tuple[str, ...] = ()
+    """Texts that a chunk has to hold letter by letter."""
+    patterns: tuple[str, ...] = ()
+    """Regular expressions (RE2), each of which a line of a chunk has to match."""
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What a ground truth says about it: its kind (standard, hard, …), language, split, date."""
+
+    @property
+    def reads_text(self) -> bool:
+        """Say whether it keeps chunks by what their text holds."""
+        return bool(self.exact or self.patterns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,7 @@ def test_places_can_be_opened_from_where_one_stands(assay, project: Path):
     for row in rest:
         path, line, column, what = row.split(":", 3)
         held = Path(path).read_text().splitlines()[int(line) - 1]
-        assert (held[int(column) - 1 :].startswith("send_mail"), what) == (True, "literal match")
+        assert (held[int(column) - 1 :].startswith("send_mail"), what) == (True, "match")
     assert rest
 
 
@@ -296,7 +296,7 @@ def test_explain_says_what_a_score_is_made_of(assay, project: Path):
 
 def test_all_matches_counts_every_literal_place(assay, project: Path):
     ran = assay("search", "mailbox", project, "--all-matches", "-k", "1")
-    assert ran.out.endswith(f"5 literal matches in 1 file\n  {project}/mail/address.py: 7, 9, 12, 13\n")
+    assert ran.out.endswith(f"5 matches in 1 file\n  {project}/mail/address.py: 7, 9, 12, 13\n")
     answer = json.loads(assay("search", "mailbox", project, "--all-matches", "--format", "json").out)
     text = (project / "mail/address.py").read_text()
     assert answer["matches"]["count"] == text.count("mailbox")
@@ -356,3 +356,32 @@ def test_a_name_of_any_bytes_can_be_printed(project: Path):
         )
         assert done.returncode == 0, done.stderr
         assert "il.py" in done.stdout.decode("utf-8")
+
+
+def test_query_words_keep_what_they_say(assay, project: Path):
+    ran = assay("search", "sym:send_mail", str(project), "--format", "jsonl")
+    assert json.loads(ran.out.splitlines()[0])["symbol"] == "send_mail"
+    ran = assay("search", "/def \\w+/ lang:py -file:tests", str(project), "--format", "json")
+    found = json.loads(ran.out)
+    assert {hit["language"] for hit in found["hits"]} == {"python"}
+    assert found["matches"]["count"] >= found["matches"]["files"] > 0
+
+
+def test_a_quoted_text_that_is_nowhere_is_said(assay, project: Path):
+    ran = assay("search", 'where is "zebra crossing" sent', str(project))
+    assert 'no text that is searched holds "zebra crossing" letter by letter' in ran.err
+    assert assay("search", '"zebra crossing"', str(project)).status == 1
+
+
+def test_matches_are_counted_where_they_are_not_listed(assay, project: Path):
+    ran = assay("search", '"send_mail"', str(project))
+    assert "--all-matches lists the places" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [("lang:pyt x", "unknown language 'pyt'"), ("kind:klass x", "unknown kind"), ("/(/ x", "not a regular expression")],
+)
+def test_a_query_word_that_says_nothing_is_refused(assay, project: Path, query: str, words: str):
+    ran = assay("search", query, str(project))
+    assert (ran.status, words in ran.err) == (2, True)

@@ -43,6 +43,17 @@ TABLE = [
     ({"paths": ("!*.py", "!docs")}, ["route", "notes", "bare"]),
     ({"mode": "code", "kinds": ("function",), "languages": ("python",), "paths": ("app",)}, ["run"]),
     ({"mode": "docs", "languages": ("python",)}, []),
+    ({"languages": ("!python", "!javascript")}, ["guide", "notes", "bare"]),
+    ({"kinds": ("!section", "!")}, ["run", "App", "route", "top"]),
+    ({"symbols": ("RUN",)}, ["run"]),
+    ({"symbols": ("*o*",)}, ["route", "notes"]),
+    ({"symbols": ("!*u*", "*")}, ["App", "top", "notes", "bare"]),
+    ({"exact": ("def run",)}, ["run"]),
+    ({"exact": ("class app",)}, ["App"]),
+    ({"exact": ("Class App",)}, []),
+    ({"patterns": ("^(def|function) r",)}, ["run", "route"]),
+    ({"patterns": ("(?i)n.t", r"\w{5}$")}, ["route", "notes"]),
+    ({"exact": ("o",), "kinds": ("section",)}, ["guide", "notes"]),
 ]
 
 
@@ -138,3 +149,16 @@ def test_no_glob_takes_long(glob: str, growth):
         assert not keeping([glob])("a/" * depth + "file.py")
 
     assert growth(keep, 20) < 80  # a glob of n pieces may look at each folder n times, never at each choice of folders
+
+
+def test_names_are_matched_from_any_of_the_enclosing_names(snapshot_of):
+    chunks = [
+        Chunk("a", "x", "python", "a.py", 1, 1, "retry", "method", "app.Task"),
+        Chunk("b", "x", "python", "b.py", 1, 1, "retry, stop", "method", "Worker"),
+        Chunk("c", "x", "python", "c.py", 1, 1, "retry_all", "function"),
+    ]
+    assert found(snapshot_of(chunks), symbols=("retry",)) == ["a", "b"]
+    assert found(snapshot_of(chunks), symbols=("Task.retry",)) == ["a"]
+    assert found(snapshot_of(chunks), symbols=("app.task.*",)) == ["a"]
+    assert found(snapshot_of(chunks), symbols=("stop",)) == ["b"]
+    assert found(snapshot_of(chunks), symbols=("sk.retry",)) == []

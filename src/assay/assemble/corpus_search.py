@@ -15,6 +15,7 @@ from assay.assemble.pipeline import dictionary, searcher_of, weights_folder
 from assay.protocols import Encoder, Searcher
 from assay.search.checked_searcher import CheckedSearcher, IndexGuard
 from assay.search.hybrid import is_relevant
+from assay.search.listing import listing
 from assay.search.rerank import RANKING, before_reranking
 from assay.search.spelling import Speller
 from assay.search.union import union
@@ -52,7 +53,11 @@ class CorpusSearch:
 
     def search(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> list[Hit]:
         """Return the best hits of some queries, united."""
-        return union((self.searcher if reranked else self.unreranked).search(queries, k), k)
+        asked = [query for query in queries if query.text]
+        found = (self.searcher if reranked else self.unreranked).search(asked, k) if asked else []
+        with self.guard.reading():
+            found += [listing(self.snapshot, query, k) for query in queries if not query.text]
+        return union(found, k)
 
     def is_relevant(self, hits: Sequence[Hit], *, reranked: bool = True) -> bool:
         """Say whether a hit is likely right, by the ranking alone; where scores are no probabilities, any hit is.

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import InputError, nearest
+from assay.search.query_words import query_words
 from assay.types import KINDS, Mode, Query
 
 LONGEST_QUERY = 20_000
@@ -24,38 +25,65 @@ def queries_of(
 ) -> list[Query]:
     """Return queries with their filters, all of them checked; with no filter they ask for code.
 
-    A `Query` keeps its id, its tags and the filters it has; those given here are added to them.
+    A text may have query words, `lang:py "exact" /regex/`, which are taken out of it, but for `repo:`, which is for who
+    chooses what is searched (`repositories_in`). A `Query` keeps its id, its text, its tags and the filters it has;
+    those given here are added to them.
     """
-    if mode is None:
-        mode = "all" if languages or paths or kinds else "code"
-    filters = (tuple(map(language_named, languages)), tuple(paths), tuple(map(_kind, kinds)))
-    return [_query(str(number), text, mode, *filters) for number, text in enumerate(texts, 1)]
+    added = Query("", "", mode or "all", tuple(map(language_named, languages)), tuple(paths), tuple(map(_kind, kinds)))
+    named = mode or ("all" if added.languages or added.paths or added.kinds else None)
+    return [_query(str(number), text, named, added) for number, text in enumerate(texts, 1)]
 
 
-def _query(  # noqa: PLR0913, PLR0917  the fields of a query
-    number: str,
-    text: str | Query,
-    mode: Mode,
-    languages: tuple[str, ...],
-    paths: tuple[str, ...],
-    kinds: tuple[str, ...],
-) -> Query:
+def repositories_in(texts: Sequence[str | Query]) -> tuple[str, ...]:
+    """Return the globs of the repositories that texts keep to by the query word `repo:`."""
+    typed = (query_words(text).repositories for text in texts if isinstance(text, str))
+    return tuple(dict.fromkeys(one for found in typed for one in found))
+
+
+def _query(number: str, text: str | Query, mode: Mode | None, added: Query) -> Query:
     if isinstance(text, str):
-        return Query(number, _checked(text), mode, languages, paths, kinds)
-    _checked(text.text)
-    return replace(text, languages=text.languages + languages, paths=text.paths + paths, kinds=text.kinds + kinds)
+        return _typed(number, text, mode, added)
+    _check(text.text)
+    return replace(
+        text,
+        languages=text.languages + added.languages,
+        paths=text.paths + added.paths,
+        kinds=text.kinds + added.kinds,
+    )
 
 
-def _checked(text: str) -> str:
-    if not re.search(r"\w", text):
+def _typed(number: str, text: str, mode: Mode | None, added: Query) -> Query:
+    """Return what somebody typed as a query; one with words that keep languages, files or kinds looks in everything.
+
+    So does one that nothing is asked by meaning.
+    """
+    words = query_words(text)
+    _check(text)
+    everything = words.languages or words.paths or words.kinds or not words.by_meaning
+    return Query(
+        number,
+        words.text,
+        mode or ("all" if everything else "code"),
+        tuple(map(language_named, words.languages)) + added.languages,
+        words.paths + added.paths,
+        tuple(map(_kind, words.kinds)) + added.kinds,
+        words.symbols,
+        words.exact,
+        words.patterns,
+    )
+
+
+def _check(text: str) -> None:
+    if not re.search(r"\w", text) and query_words(text).is_plain:
         raise InputError("the query holds no word to search for; ask something, such as 'where are retries handled'")
     if len(text) > LONGEST_QUERY:
         raise InputError(f"the query has {len(text):,} characters, at most {LONGEST_QUERY:,} are searched; cut it")
-    return text
 
 
 def language_named(name: str) -> str:
-    """Return the language that a name or a file extension says: `python` and `py` are one."""
+    """Return the language that a name or a file extension says: `python` and `py` are one; `!` before it stays."""
+    if name.startswith("!"):
+        return f"!{language_named(name[1:])}"
     known = {*BY_EXTENSION.values(), *BY_NAME.values()}
     wanted = name.lower().lstrip(".")
     if wanted in known:
@@ -66,6 +94,8 @@ def language_named(name: str) -> str:
 
 
 def _kind(name: str) -> str:
+    if name.startswith("!"):
+        return f"!{_kind(name[1:])}"
     known = [kind for kind in KINDS if kind]
     if name.lower() in known:
         return name.lower()

@@ -13,10 +13,11 @@ from typing import overload
 from assay.assemble.corpus_search import CorpusSearch
 from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.pipeline import translator
+from assay.assemble.quoted_texts import asks_something, counted_matches, matches_of, without_missing
 from assay.assemble.workspace import Workspace
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
-from assay.search.literal import LiteralMatch, literal_matches, reading_order
 from assay.search.rerank import UNREAD
+from assay.search.text_matches import TextMatch
 from assay.search.translation import unread_note
 from assay.types import Hit, Problem, Query
 
@@ -49,8 +50,8 @@ class Answer(Sequence[Hit]):
     """Whether files changed that are not in the index: another process is indexing them, or it cannot be written."""
     notes: tuple[str, ...] = ()
     """What the answer does without, and why: a reranker in time, or the words of a language that is not read."""
-    matches: tuple[LiteralMatch, ...] | None = None
-    """Every place that holds a query letter by letter, if that was asked for."""
+    matches: tuple[TextMatch, ...] | None = None
+    """Every place that holds what a query quotes or one of its expressions, or, if asked for, a query itself."""
     problems: tuple[Problem, ...] = ()
     """Roots that could not be asked, each with the reason; the hits are those of the others."""
     truncated: bool = False
@@ -86,13 +87,14 @@ def answer(
     each path has the name of its root before it, so that it can be opened from where that name was given.
     """
     named = named or len(workspaces) > 1
-    found = joint_answer(joint_searches(workspaces), queries, k, rooted=named)
+    searches = joint_searches(workspaces)
+    found = joint_answer(searches, queries, k, rooted=named)
     if named:
         found = replace(found, hits=tuple(map(_with_root_before_path, found.hits)))
-    if not literal:
+    if not literal or found.matches is not None:
         return found
-    every = {place for one in workspaces for query in queries for place in _literal(one, query, named=named)}
-    return replace(found, relevant=found.relevant or bool(every), matches=tuple(sorted(every, key=reading_order)))
+    every = matches_of(searches, queries, rooted=named)
+    return replace(found, relevant=found.relevant or bool(every), matches=every)
 
 
 def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: int, *, rooted: bool = False) -> Answer:
@@ -101,9 +103,10 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
     With `rooted`, each chunk knows which root it is from. Paths are relative to it.
     """
     hits: list[Hit] = []
-    notes: list[str] = []
     asked: list[JointSearch] = []
     sure = False
+    queries, notes = without_missing(searches, queries)
+    asks_more = not notes or any(map(asks_something, queries))
     for each in searches:
         found, note, search = _found(each, queries, k)
         asked.append(search)
@@ -116,11 +119,12 @@ def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: i
     notes += [unread_note(one.language) for one in readings if not one.is_read]
     return Answer(
         hits=tuple(hits[:k]),
-        relevant=sure and any(one.is_read for one in readings),
+        relevant=sure and any(one.is_read for one in readings) and asks_more,
         corrected=_corrected(asked, queries, tuple(one.text for one in readings)),
         language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
         stale=any(member.report.stale for each in asked for member in each.members),
         notes=tuple(dict.fromkeys(notes)),
+        matches=counted_matches(asked, queries, rooted=rooted),
         problems=tuple(problem for each in asked for problem in each.problems),
     )
 
@@ -149,12 +153,6 @@ def _reranked(search: CorpusSearch, queries: Sequence[Query], k: int) -> tuple[l
         return search.search(queries, k, reranked=False), without
     unread = UNREAD.get() if settings.reranker else 0
     return hits, _TOO_LATE.format(unread=unread, ms=settings.rerank_ms) if unread else ""
-
-
-def _literal(workspace: Workspace, query: Query, *, named: bool) -> list[LiteralMatch]:
-    with workspace.guard.reading():
-        every = literal_matches(workspace.snapshot, query)
-    return [replace(each, path=_path(workspace.name, each.path)) for each in every] if named else list(every)
 
 
 def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named: bool = False) -> Answer:

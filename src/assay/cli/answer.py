@@ -17,6 +17,7 @@ from assay.cli import text
 from assay.cli.workspaces import about, say
 from assay.errors import InputError, counted
 from assay.search.excerpt import Line, excerpt, fit, lines, terms_to_mark
+from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
 from assay.types import Hit
 
@@ -34,6 +35,8 @@ class Look:
     explain: bool = False
     nearest: bool = False
     """Whether JSON lines have hits that are only the nearest, too."""
+    places: bool = False
+    """Whether the places of matches are listed, not only counted."""
 
     @property
     def names_root(self) -> bool:
@@ -84,7 +87,7 @@ class AnswerOutput:
 
     def _places(self) -> str:
         places = (self._matches().get("matches") or {}).get("places", ())
-        rest = "".join(f"{place['path']}:{place['line']}:{place['column']}:literal match\n" for place in places)
+        rest = "".join(f"{place['path']}:{place['line']}:{place['column']}:match\n" for place in places)
         return "".join(map(self._place, self._fitting(rest, self._place))) + rest
 
     def _place(self, hit: Hit) -> str:
@@ -92,7 +95,7 @@ class AnswerOutput:
 
     def _text(self) -> str:
         matches = self._matches()
-        rest = _matches_text(matches["matches"]) if matches else ""
+        rest = _matches_text(matches["matches"]) if matches and self.look.places else ""
         show = text.colored if text.wants_color() else text.plain
         return "".join(self._hit_text(hit, show) for hit in self._fitting(rest, self._hit_text)) + rest
 
@@ -125,24 +128,35 @@ class AnswerOutput:
         return fitting
 
     def _matches(self) -> dict[str, Any]:
-        """Return the literal matches as JSON has them; places that would take over half of the budget are left out."""
+        """Return the matches as JSON has them; places that would take over half of the budget are left out."""
         if self.answer.matches is None:
             return {}
         places, budget = self.answer.matches, self.look.budget
         counts = {"count": len(places), "files": len({place.path for place in places})}
+        if not self.look.places:
+            return {"matches": counts}
         matches = {**counts, "places": list(map(asdict, places))}
         if budget is not None and tokens(dumps(matches)) > budget // 2:
             return {"matches": counts}
         return {"matches": matches}
 
 
-def explain(answer: Answer, opened: Sequence[Workspace], *, hidden: bool = False) -> None:
-    """Say on standard error what is to be known about an answer; `hidden` is of hits that are not printed."""
+def explain(answer: Answer, opened: Sequence[Workspace], *, hidden: bool = False, counts: bool = False) -> None:
+    """Say on standard error what is to be known about an answer; `hidden` is of hits that are not printed.
+
+    With `counts`, say how many matches there are, which the output does not list.
+    """
     if answer.corrected:
         how = f"read as {answer.language}" if answer.language else "spelling corrected"
         say(f"{how}: {', '.join(map(repr, answer.corrected))}")
     for note in answer.notes:
         say(note)
+    if counts and answer.matches is not None:
+        files = len({place.path for place in answer.matches})
+        more = "or more " if len(answer.matches) == MOST_MATCHES else ""
+        say(
+            f"{counted(len(answer.matches), 'match')} {more}in {counted(files, 'file')}; --all-matches lists the places"
+        )
     for problem in answer.problems[:_MOST_PROBLEMS]:
         say(f"not all roots were searched: {problem}")
     if len(answer.problems) > _MOST_PROBLEMS:
@@ -178,9 +192,9 @@ def dumps(value: Any) -> str:
 
 
 def _matches_text(matches: Mapping[str, Any]) -> str:
-    """Return literal matches for people: how many, then the lines of each file."""
+    """Return matches for people: how many, then the lines of each file."""
     rows: dict[str, list[str]] = {}
     for place in matches.get("places", ()):
         rows.setdefault(place["path"], []).append(str(place["line"]))
-    head = f"{counted(matches['count'], 'literal match')} in {counted(matches['files'], 'file')}\n"
+    head = f"{counted(matches['count'], 'match')} in {counted(matches['files'], 'file')}\n"
     return head + "".join(f"  {path}: {', '.join(dict.fromkeys(numbers))}\n" for path, numbers in rows.items())

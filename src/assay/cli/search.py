@@ -28,7 +28,7 @@ class SearchOptions:
     budget: int | None = option("--budget", type=COUNT, metavar="N", help="Print at most N tokens, in whole lines.")
     full: bool = flag("--full", help="Print whole hits, not only their most relevant lines.")
     explained: bool = flag("--explain", help="Print how each score is computed.")
-    all_matches: bool = flag("--all-matches", help="Also print the number and places of all literal matches.")
+    all_matches: bool = flag("--all-matches", help="Also print the number and places of all matches of QUERY itself.")
     nearest: bool = flag("--nearest", help="With --format jsonl, print the nearest hits even if none is relevant.")
     no_refresh: bool = options.no_refresh()
     chosen: SettingsOptions = shared(SettingsOptions)
@@ -38,26 +38,39 @@ class SearchOptions:
 def search(given: SearchOptions) -> int:
     """Find code by meaning.
 
-    QUERY is a question, a name, an error message, or - to read it from standard input. Each PATH is a folder
+    QUERY is a question, a name, an error message, or - to read it from standard input. It may have query words: file:,
+    lang:, kind:, sym: and repo: keep what their value says (-file: leaves it out), "exact" keeps what holds a text
+    letter by letter, and /regex/ what has a line that matches (RE2); these are counted. Each PATH is a folder
     or the URL of a git repository, by default the current folder. The first search builds the index, later ones
     update it. s3://BUCKET/PREFIX means the repositories indexed there, as they are. Several roots are ranked together;
     one that cannot be searched is named, and the others answer.
 
     Exits 0 if something relevant was found, 1 if not, 2 on an error.
     """
+    from assay.assemble.queries import repositories_in
     from assay.assemble.search_answer import answer as answer_of
     from assay.cli.answer import AnswerOutput, Look, explain
     from assay.cli.workspaces import open_many_roots
 
-    queries = given.filters.queries([sys.stdin.read() if text == "-" else text for text in (given.query, *given.more)])
-    found = open_many_roots(given.roots, given.chosen, given.many, limit=given.limit, refresh=not given.no_refresh)
+    texts = [sys.stdin.read() if text == "-" else text for text in (given.query, *given.more)]
+    queries = given.filters.queries(texts)
+    many = replace(given.many, repositories=given.many.repositories + repositories_in(texts))
+    found = open_many_roots(given.roots, given.chosen, many, limit=given.limit, refresh=not given.no_refresh)
     opened = found.workspaces
-    look = Look(given.form, given.budget, full=given.full, explain=given.explained, nearest=given.nearest)
+    look = Look(
+        given.form,
+        given.budget,
+        full=given.full,
+        explain=given.explained,
+        nearest=given.nearest,
+        places=given.all_matches,
+    )
     limit = opened[0].settings.search.limit
-    named = look.names_root or given.many.are_several(given.roots)
+    named = look.names_root or many.are_several(given.roots)
     answer = answer_of(opened, queries, limit, literal=given.all_matches, named=named)
     answer = replace(answer, problems=found.problems + answer.problems, truncated=found.truncated)
     output = AnswerOutput(answer, tuple(query.text for query in queries), opened, look)
     click.echo(output.written(), nl=False, color=True)
-    explain(answer, opened, hidden=given.form == "jsonl" and not given.nearest)
+    hidden = given.form == "jsonl" and not given.nearest
+    explain(answer, opened, hidden=hidden, counts=not given.all_matches and given.form in {"text", "vimgrep"})
     return 0 if answer.relevant else 1

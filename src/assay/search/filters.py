@@ -1,4 +1,7 @@
-"""What a query keeps of a corpus: mode, languages, kinds and path globs as one mask over chunks."""
+"""What a query keeps of a corpus: mode, languages, kinds, globs of paths and names, and texts, as one mask over chunks.
+
+Texts are read last, of the chunks that everything else keeps.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +37,10 @@ def side_of(chunk: Chunk) -> Side:
 
 def filter_mask(snapshot: Snapshot, query: Query) -> Mask | None:
     """Return which chunks a query may find, shape `(size,)`, or nothing when it may find all."""
-    if query.mode == "all" and not (query.languages or query.paths or query.kinds) and not len(snapshot.dead):
+    filters = (query.languages, query.paths, query.kinds, query.symbols, query.exact, query.patterns)
+    if query.mode == "all" and not any(filters) and not len(snapshot.dead):
         return None
-    asked = (query.mode, query.languages, query.paths, query.kinds)
+    asked = (query.mode, *filters)
     known = snapshot.masks.get(asked)
     if known is None:
         if len(snapshot.masks) >= _MOST_KNOWN:
@@ -46,13 +50,21 @@ def filter_mask(snapshot: Snapshot, query: Query) -> Mask | None:
 
 
 def _chunks_mask(snapshot: Snapshot, query: Query) -> Mask:
-    masks = [np.zeros(0, dtype=bool)]
+    masks = []
     for segment, live in snapshot.parts:
         mask = _files_mask(segment, query)[segment.file]
         if query.kinds:
-            mask &= np.isin(segment.kind, [KINDS.index(kind) for kind in query.kinds])
+            passes = _naming(query.kinds)
+            mask &= np.array([passes(kind) for kind in KINDS])[segment.kind]
+        if query.symbols:
+            mask &= _symbols_mask(segment, query.symbols)
         masks.append(mask if live is None else mask & live)
-    return np.concatenate(masks)
+    if query.reads_text:
+        from assay.search.text_matches import exact, holding, pattern
+
+        wanted = [*map(exact, query.exact), *map(pattern, query.patterns)]
+        masks = holding([segment for segment, _ in snapshot.parts], masks, wanted)
+    return np.concatenate([np.zeros(0, dtype=bool), *masks])
 
 
 def _files_mask(segment: Segment, query: Query) -> NDArray[np.bool_]:
@@ -62,11 +74,38 @@ def _files_mask(segment: Segment, query: Query) -> NDArray[np.bool_]:
         prose = np.array([language in PROSE for language in segment.languages], dtype=bool)
         keep &= prose if query.mode == "docs" else ~prose
     if query.languages:
-        keep &= np.array([language in query.languages for language in segment.languages], dtype=bool)
+        speaks = _naming(query.languages)
+        keep &= np.array([speaks(language) for language in segment.languages], dtype=bool)
     if query.paths:
         passes = keeping(query.paths)
         keep &= np.array([passes(path) for path in segment.paths], dtype=bool)
     return keep
+
+
+def _naming(names: Sequence[str]) -> Callable[[str], bool]:
+    """Return what says whether some names, of which those that start with `!` leave out, keep one."""
+    wanted = {name for name in names if not name.startswith("!")}
+    unwanted = {name[1:] for name in names if name.startswith("!")}
+    return lambda name: (not wanted or name in wanted) and name not in unwanted
+
+
+def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]:
+    """Decide by the names of each chunk, of which a run of small declarations has several, and by what is around it."""
+    wanted = _qualified([glob for glob in symbols if not glob.startswith("!")])
+    unwanted = _qualified([glob[1:] for glob in symbols if glob.startswith("!")])
+    keep = np.zeros(len(segment), dtype=bool)
+    for number, (parent, names) in enumerate(zip(segment.parents.all(), segment.symbols.all(), strict=True)):
+        full = [f"{parent}.{name}" for name in names.split(", ")]
+        keep[number] = (wanted is None or any(map(wanted.match, full))) and not (
+            unwanted and any(map(unwanted.match, full))
+        )
+    return keep
+
+
+def _qualified(globs: Sequence[str]) -> re.Pattern[str] | None:
+    """Join globs of names; each matches from the start of any of the enclosing names."""
+    found = [rf"(?:.*?[.:> ])?(?:{translate(glob)})" for glob in globs]
+    return re.compile("|".join(found), re.IGNORECASE | re.DOTALL) if found else None
 
 
 def keeping(paths: Sequence[str]) -> Callable[[str], bool]:

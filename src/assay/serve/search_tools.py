@@ -14,7 +14,7 @@ from typing import ClassVar, get_args
 
 from assay.assemble.indexes import index_of
 from assay.assemble.joint_search import JointSearch, joint_searches
-from assay.assemble.queries import queries_of
+from assay.assemble.queries import queries_of, repositories_in
 from assay.assemble.search_answer import Answer, joint_answer, related_answer
 from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.order import best_first
@@ -193,6 +193,7 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFil
     """Return the best hits of some questions, united, in one place; of several served folders, in all or some."""
     if len(texts) > MOST_QUERIES:
         raise InputError(f"{len(texts)} queries were given; at most {MOST_QUERIES} are asked at once")
+    keep = replace(keep, repositories=keep.repositories + repositories_in(texts))
     if path and keep.repositories:
         raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
     question = ("search", *texts, path, keep.mode, keep.languages, keep.globs, keep.kinds, keep.repositories)

@@ -1,0 +1,130 @@
+"""Quoted texts and regular expressions in, the chunks that hold them and every place where they stand out.
+
+Expressions are those of RE2, whose time is linear in the text whatever they are: no stranger's expression holds a
+server up. Letter case counts where a quoted text has a capital, as people expect from search tools; an expression is
+taken as it is written, line by line. Places are those of indexed chunks, so filters mean what they mean for the ranked
+list.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import re2
+
+from assay.corpus.languages import BY_EXTENSION
+from assay.errors import InputError
+from assay.search.filters import PROSE, filter_mask
+from assay.search.path_traits import traits_of
+from assay.store.segment import Mask, Segment
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk, Query
+
+LONGEST_PATTERN = 1000
+"""Characters of an expression."""
+DEADLINE_S = 10.0
+"""How long texts are read for one query."""
+MOST_MATCHES = 100_000
+"""Places that are counted."""
+_CLOCK = 4096  # chunks between two looks at the clock
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TextMatch:
+    """A match: its path, its 1-based line and column."""
+
+    path: str
+    line: int
+    column: int
+
+
+def exact(text: str) -> Any:
+    """Return what finds a text letter by letter."""
+    return _compiled(f"(?i){re2.escape(text)}" if text == text.lower() else re2.escape(text), lines=False)
+
+
+def pattern(expression: str) -> Any:
+    """Return what finds an expression in lines; raise InputError if it is too long or none of RE2's."""
+    if len(expression) > LONGEST_PATTERN:
+        raise InputError(f"the expression has {len(expression):,} characters, at most {LONGEST_PATTERN:,} are matched")
+    return _compiled(f"(?m){expression}", lines=True)
+
+
+@lru_cache(maxsize=256)
+def _compiled(expression: str, *, lines: bool) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.never_nl = lines
+    try:
+        return re2.compile(expression, options)
+    except re2.error as error:
+        what, typed = str(error.args[0], "utf-8", "replace"), expression.removeprefix("(?m)")
+        raise InputError(
+            f"/{typed}/ is not a regular expression that can be searched: {what}; look-around "
+            "and back-references are not supported, and / is written \\/"
+        ) from error
+
+
+def holding(
+    segments: Sequence[Segment], kept: Sequence[Mask], wanted: Sequence[Any], deadline_s: float = DEADLINE_S
+) -> list[Mask]:
+    """Return which of the chunks of some segments that are kept match all that is wanted; refuse what takes longer."""
+    until, masks = time.monotonic() + deadline_s, []
+    for segment, keep in zip(segments, kept, strict=True):
+        mask = np.zeros(len(keep), dtype=bool)
+        for done, number in enumerate(np.flatnonzero(keep).tolist()):
+            if not done % _CLOCK and time.monotonic() > until:
+                raise InputError(
+                    f"not all texts could be read in {deadline_s:g} s: keep fewer files, as with file:src or lang:py"
+                )
+            text = segment.texts.bytes_at(number)
+            mask[number] = all(one.search(text) for one in wanted)
+        masks.append(mask)
+    return masks
+
+
+def text_matches(snapshot: Snapshot, query: Query, most: int = MOST_MATCHES) -> list[TextMatch]:
+    """Return every place of what a query quotes, of its expressions, or without any of its whole text, in order.
+
+    Of more than `most`, those of the first chunks are returned. Paths begin with the root if there are several.
+    """
+    wanted = [*map(exact, query.exact), *map(pattern, query.patterns)] or [exact(_unquoted(query.text.strip()))]
+    allowed = filter_mask(snapshot, query)
+    numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
+    places = (place for number in numbers.tolist() for place in _places(snapshot.chunk(number), wanted))
+    return sorted(set(islice(places, most)))
+
+
+def _unquoted(text: str) -> str:
+    """Return a text without the quotes around all of it."""
+    return text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
+
+
+def lines_matching(chunk: Chunk, query: Query) -> list[int]:
+    """Return the lines of a chunk that hold what a query quotes or one of its expressions, ascending."""
+    wanted = [*map(exact, query.exact), *map(pattern, query.patterns)]
+    return sorted({place.line for place in _places(chunk, wanted)})
+
+
+def reading_order(place: TextMatch) -> tuple[bool, bool, TextMatch]:
+    """Return what orders places for a reader: code of the program first, then its documentation, then the rest."""
+    language = BY_EXTENSION.get(place.path.rpartition(".")[2].lower(), "")
+    return any(traits_of(place.path)), language in PROSE, place
+
+
+def _places(chunk: Chunk, wanted: Sequence[Any]) -> Iterator[TextMatch]:
+    """Yield where a chunk's text holds any of what is wanted; an empty match is none."""
+    text = chunk.text.encode("utf-8", "surrogatepass")
+    for one in wanted:
+        for found in one.finditer(text):
+            start, end = found.span()
+            if start < end:
+                before = text[text.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "surrogatepass")
+                path = f"{chunk.root}/{chunk.path}" if chunk.root else chunk.path
+                yield TextMatch(path, chunk.start_line + text.count(b"\n", 0, start), len(before) + 1)
