@@ -15,6 +15,7 @@ import http.client
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -229,7 +230,7 @@ def mcp_client(port: int, requests: int, seed: int) -> tuple[list[float], int]:
             for text in questions(requests, seed):
                 started = time.perf_counter()
                 answer = await client.call_tool("search", {"query": text})
-                if answer.is_error or not answer.structured_content["hits"]:
+                if answer.is_error or not re.search(r":\d+-\d+ ", answer.content[0].text):
                     errors += 1
                 else:
                     times.append(time.perf_counter() - started)

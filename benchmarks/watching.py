@@ -225,7 +225,7 @@ def killed(
             request(process, "search", {"query": QUESTIONS[number % 5]}, answer=False)
             answer = json.loads(process.stdout.readline())
             first_ms.append(1000 * (time.perf_counter() - started))
-            bad["no_answer"] += not answer["result"]["structuredContent"]["hits"]
+            bad["no_answer"] += not re.search(r":\d+-\d+ ", answer["result"]["content"][0]["text"])
             process.kill()
         rewritten(index.root, -number)
         bad["rebuilt"] += bool(index.refresh().rebuilt_because)

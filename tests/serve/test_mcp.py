@@ -21,13 +21,14 @@ from mcp import Client, StdioServerParameters  # noqa: TID253
 
 import assay
 from assay.serve.engine import Waits
-from assay.serve.mcp_server import server_of
+from assay.serve.mcp_server import ToolChoice, server_of
 from assay.serve.session import Session
 from assay.settings import IndexSettings, Settings
 from assay.store.folder import IndexFolder
 
 TOOLS = {"search", "related", "outline", "pattern", "status", "rank"}
 ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
+STRUCTURED = ToolChoice(structured=True, rank=True)
 SECRET = "SECRET_OF_ANOTHER_FOLDER"
 
 
@@ -45,7 +46,9 @@ def root(project: Path) -> Path:
 def stdio(root: Path, cache: Path) -> StdioServerParameters:
     environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "assay", "mcp", "--no-clone", str(root)], env=environment
+        command=sys.executable,
+        args=["-m", "assay", "mcp", "--structured", "--rank", "--no-clone", str(root)],
+        env=environment,
     )
 
 
@@ -54,7 +57,18 @@ def http(root: Path, cache: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "assay", "mcp", "--no-clone", "--http", str(port), str(root)]
+    command = [
+        sys.executable,
+        "-m",
+        "assay",
+        "mcp",
+        "--structured",
+        "--rank",
+        "--no-clone",
+        "--http",
+        str(port),
+        str(root),
+    ]
     environment = {**os.environ, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
     try:
@@ -92,7 +106,7 @@ async def _everything(client: Client) -> None:
         assert tool.output_schema["type"] == "object"
         assert tool.annotations.read_only_hint
         assert all(about.get("description") for about in tool.input_schema["properties"].values()), tool.name
-    best = (await _good(client, "search", query="try again when the server is busy"))["hits"][0]
+    best = (await _good(client, "search", query="try again when the server is busy", detail="full"))["hits"][0]
     assert (best["path"], best["symbol"], best["complete"]) == ("mail/send.py", "send_mail", True)
     assert best["text"].startswith("def send_mail(")
     near = await _good(client, "related", path="mail/send.py", line=6)
@@ -129,10 +143,43 @@ def test_every_served_folder_is_searched_without_a_path(project: Path):
         best = called.structured_content["hits"][0]
         assert (best["root"], best["path"]) == (f"{project}/mail", "send.py")
         assert called.content[0].text.startswith(f"{project}/mail/send.py:6-")
-        kept = await _good(client, "search", query="mail", repo=["web"])
+        kept = await _good(client, "search", query="mail repo:web")
         assert {hit["root"] for hit in kept["hits"]} == {f"{project}/web"}
 
-    asking(server_of(Session({project / "mail": Settings(), project / "web": Settings()})), ask)
+    asking(server_of(Session({project / "mail": Settings(), project / "web": Settings()}), STRUCTURED), ask)
+
+
+def test_an_answer_is_text_alone_unless_more_was_asked_for(project: Path):
+    async def ask(client: Client) -> None:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(listed) == TOOLS - {"rank"}
+        assert not any(tool.output_schema for tool in listed.values())
+        assert '"title"' not in json.dumps([tool.input_schema for tool in listed.values()])
+        called = await client.call_tool("search", {"query": "where is mail sent"})
+        assert called.structured_content is None
+        assert "    6 def send_mail(" in called.content[0].text
+        status = (await client.call_tool("status", {})).content[0].text
+        assert status.count("\n") <= 2
+
+    asking(server_of(Session({project: Settings()})), ask)
+
+
+def test_an_agent_chooses_how_much_it_sees_of_each_hit(project: Path):
+    async def ask(client: Client) -> None:
+        async def text(query: str, detail: str) -> str:
+            return (await client.call_tool("search", {"query": query, "detail": detail})).content[0].text
+
+        names = await text("where is mail sent", "names")
+        assert names.splitlines()[0].startswith("mail/send.py:6-")
+        assert "def send_mail" not in names
+        assert (
+            len(names) < len(await text("where is mail sent", "lines")) <= len(await text("where is mail sent", "full"))
+        )
+        counted = await text('"send_mail"', "names")
+        assert counted.splitlines()[0] == "1 match in 1 file"
+        assert "[6]" in counted
+
+    asking(server_of(Session({project: Settings()})), ask)
 
 
 def test_many_clients_ask_at_once(http: str):
@@ -198,24 +245,26 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
                 assert SECRET not in answer.content[0].text
         for glob in GLOBS:
             for tool, arguments in asked.items():
-                answer = await client.call_tool(tool, {**arguments, "globs": [glob]})
+                kept = {"query": f'{SECRET} file:"{glob}"'} if tool == "search" else {**arguments, "globs": [glob]}
+                answer = await client.call_tool(tool, kept)
                 assert SECRET not in json.dumps(answer.structured_content), (tool, glob)
 
-    asking(server_of(Session({root: Settings()}, schemes=())), attack)
+    asking(server_of(Session({root: Settings()}, schemes=()), STRUCTURED), attack)
 
 
 def test_errors_say_what_to_do_and_end_nothing(root: Path):
     async def err(client: Client) -> None:
         for tool, arguments, said in (
             ("search", {"query": "?"}, "holds no word"),
-            ("search", {"query": "a", "languages": ["pythn"]}, "did you mean 'python'"),
+            ("search", {"query": "a lang:pythn"}, "did you mean 'python'"),
             ("search", {"query": "a", "budget": 1}, "greater than or equal to 500"),
             ("search", {"query": "a", "cursor": "zzz"}, "no cursor of this server"),
-            ("search", {}, "query: wanted, and not given; known: query, path, more_queries, k, mode"),
+            ("search", {}, "query: wanted, and not given; known: query, path, more_queries, detail"),
             ("search", {"query": "a", "limit": 3}, "limit: unknown argument; known: query, path"),
             ("search", {"qurey": "a"}, "qurey: unknown argument (and 1 more); known: query, path"),
             ("search", {"query": "a", "k": "many"}, "k: input should be a valid integer"),
             ("search", {"query": "a", "mode": "both"}, "mode: input should be '', 'code', 'docs' or 'all'; known: "),
+            ("search", {"query": "/(?=a)/"}, "not a regular expression"),
             ("related", {"path": "mail/send.py", "line": 999}, "last line"),
             ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
             ("pattern", {"pattern": "", "language": "python"}, "no pattern of python"),
@@ -230,7 +279,7 @@ def test_errors_say_what_to_do_and_end_nothing(root: Path):
             assert "\n" not in answer.content[0].text
         assert not (await client.call_tool("search", {"query": "send mail"})).is_error
 
-    asking(server_of(Session({root: Settings()})), err)
+    asking(server_of(Session({root: Settings()}), STRUCTURED), err)
 
 
 def test_a_change_is_found_by_the_next_question(root: Path):
@@ -240,7 +289,7 @@ def test_a_change_is_found_by_the_next_question(root: Path):
         found = await _good(client, "search", query="fetch_inbox")
         assert found["hits"][0]["symbol"] == "fetch_inbox"
 
-    asking(server_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=30.0))), change)
+    asking(server_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=30.0)), STRUCTURED), change)
 
 
 def test_who_waits_for_a_first_index_hears_of_it(root: Path, tmp_path: Path):
@@ -277,7 +326,7 @@ def test_a_port_that_is_taken_is_an_error(assay: Callable[..., Any], project: Pa
 
 
 def test_any_free_port_is_printed_and_answers(root: Path, cache: Path):
-    command = [sys.executable, "-m", "assay", "mcp", "--no-clone", "--http", "0", str(root)]
+    command = [sys.executable, "-m", "assay", "mcp", "--structured", "--no-clone", "--http", "0", str(root)]
     environment = {**os.environ, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:

@@ -21,6 +21,8 @@ class McpOptions:
         metavar="PORT",
         help="Serve http://127.0.0.1:PORT/mcp; 0: any free port.",
     )
+    structured: bool = flag("--structured", help="Answer with typed content beside the text, and list its schemas.")
+    rank: bool = flag("--rank", help="Also list the tool rank, which orders candidate programs.")
     no_clone: bool = flag("--no-clone", help="Refuse URLs of repositories; search the folders only.")
     chosen: SettingsOptions = shared(SettingsOptions)
 
@@ -33,7 +35,7 @@ def mcp(given: McpOptions) -> None:
     number of clients on this machine can connect. What is searched is only the folders PATH, by default the current
     folder, and repositories by https URL. Indexes are built and updated when they are needed.
 
-    Tools: search, related, outline, pattern, status, rank. Needs the extra mcp.
+    Tools: search, related, outline, pattern, status, and rank on request. Needs the extra mcp.
     """
     from assay.cli.workspaces import say, served_roots, some_of
     from assay.errors import MissingExtra
@@ -41,14 +43,15 @@ def mcp(given: McpOptions) -> None:
     from assay.serve.session import Session
 
     try:
-        from assay.serve.mcp_server import LOOPBACK, serve_http, serve_stdio
+        from assay.serve.mcp_server import LOOPBACK, ToolChoice, serve_http, serve_stdio
     except ModuleNotFoundError as error:
         raise MissingExtra("assay mcp", "mcp", "mcp") from error
     roots = served_roots(given.roots, given.chosen)
     session = Session(roots, schemes=() if given.no_clone else ("https",))
+    choice = ToolChoice(structured=given.structured, rank=given.rank)
     if given.port is None:
-        serve_stdio(session)
+        serve_stdio(session, choice)
         return
     listener = listening(LOOPBACK, given.port, "--http")
     say(f"serving {some_of(roots)} at http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
-    serve_http(session, listener)
+    serve_http(session, choice, listener)

@@ -45,6 +45,17 @@ def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int) -> list[Line]:
     return [every[name], *(between if len(between) == 1 else []), *shown]
 
 
+def telling(chunk: Chunk, wanted: AbstractSet[str], matching: Sequence[int], count: int) -> list[Line]:
+    """Return about `count` lines, ascending: some that match, if any do, else the best window of an excerpt."""
+    if not matching:
+        return excerpt(chunk, wanted, count)
+    every = lines(chunk)
+    name = declared(chunk)
+    shown = dict.fromkeys([*([] if name is None else [every[name][0]]), *matching])
+    numbers = sorted([*shown][:count])
+    return [line for line in every if line[0] in numbers]
+
+
 def declared(chunk: Chunk) -> int | None:
     """Return which line of a chunk declares its unit: one that names it and is of its signature, if it has one."""
     signature, names = " ".join(chunk.signature.split()), chunk.symbol.split(", ")

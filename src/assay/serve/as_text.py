@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
+from assay.errors import counted
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace
-from assay.serve.responses import FoundAnswer, FoundUnit
+from assay.serve.responses import FoundAnswer, written
 from assay.serve.search_tools import Order, Status
 
 
@@ -31,7 +32,11 @@ def _(answer: FoundAnswer) -> str:
     notes += [f"not searched: {problem}" for problem in answer.problems]
     if answer.stale:
         notes.append("files changed that are not in the index yet; ask again for what is in them")
-    return _joined([*notes, *map(_hit, answer.hits)], answer.cursor)
+    if answer.matches >= 0:
+        notes.append(f"{counted(answer.matches, 'match')} in {counted(answer.matched_files, 'file')}")
+    units = list(map(written, answer.hits))
+    names_only = answer.hits and not any(hit.text for hit in answer.hits)
+    return _joined([*notes, *(["\n".join(units)] if names_only else units)], answer.cursor)
 
 
 @as_text.register
@@ -52,15 +57,9 @@ def _(answer: Status) -> str:
         return f"{answer.root}: the index is damaged ({answer.damage}); a search rebuilds it"
     if not answer.indexed:
         return f"{answer.root}: not indexed yet; a search makes the index"
-    rows = [
-        f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.size_mb} MB, {answer.encoder}",
-        f"looked at {answer.checked_s:g} s ago" if answer.checked_s >= 0 else "not looked at by this server yet",
-        *([f"rebuilt: {answer.rebuilt}"] if answer.rebuilt else []),
-        *([f"chunks by language: {_counted(answer.languages)}"] if answer.languages else []),
-        _stale(answer),
-        *(f"left out {count}: {reason}" for reason, count in answer.left_out.items()),
-    ]
-    return "\n".join(rows)
+    first = f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.encoder}"
+    left_out = f"left out: {_counted(answer.left_out)}"
+    return "\n".join((first, _stale(answer), *([left_out] if answer.left_out else [])))
 
 
 def _counted(counts: Mapping[str, int]) -> str:
@@ -83,21 +82,9 @@ def _(answer: Order) -> str:
     return "\n".join(rows)
 
 
-def _hit(hit: FoundUnit) -> str:
-    named = f"{hit.kind} {hit.symbol}".strip()
-    part = "" if hit.complete else " (a part)"
-    why = f"\n  {_why(hit.why)}" if hit.why else ""
-    path = f"{hit.root}/{hit.path}" if hit.root else hit.path
-    return f"{path}:{hit.start_line}-{hit.end_line} {named}{part} {hit.score:.2f}{why}\n{_body(hit.text)}"
-
-
 def _match(match: PatternPlace) -> str:
     part = "" if match.complete else " (its first lines)"
     return f"{match.path}:{match.start_line}-{match.end_line}{part}\n{_body(match.text)}"
-
-
-def _why(why: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:g}" for name, value in why.items())
 
 
 def _body(text: str) -> str:

@@ -1,32 +1,31 @@
-"""A session to an MCP server: six tools over standard input and output, or over HTTP on the loopback address.
+"""A session to an MCP server: tools over standard input and output, or over HTTP on the loopback address.
 
-What can go wrong is an answer that says what to do, marked as an error; a tool never ends the server. Text for a model
-and typed content say the same, and each alone keeps to the budget. A client that asks for progress hears of an index
+What can go wrong is an answer that says what to do, marked as an error; a tool never ends the server. An answer is
+text: clients that are given typed content as well hand that to their model, in up to twice the tokens, so that it comes
+only on request. A client that asks for progress hears of an index
 that is being made, so that it does not take a long first answer for a lost one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial, wraps
+from inspect import signature
 from socket import socket
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import uvicorn
 from anyio import CapacityLimiter, create_task_group, sleep, to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import Field, RootModel, ValidationError
+from pydantic import RootModel, ValidationError
 
 from assay import __version__
 from assay.errors import AssayError, printable
-from assay.serve import read_tools, search_tools
 from assay.serve.as_text import as_text
-from assay.serve.read_tools import OutlineAnswer, PatternAnswer
-from assay.serve.responses import FoundAnswer
-from assay.serve.search_tools import Order, Page, SearchFilter, Status
+from assay.serve.mcp_tools import Tools
 from assay.serve.session import Session
 
 LOOPBACK = "127.0.0.1"
@@ -36,108 +35,22 @@ _REPORT_S = 1.0
 _AT_ONCE = 16
 """Questions that are worked on: more would be no faster, and each thread keeps memory of its own."""
 
-Path = Annotated[
-    str,
-    Field(
-        description="Folder or file below what is served, the name of a served folder, or the https URL of a git "
-        "repository; empty for all in a search, for the one served folder elsewhere."
-    ),
-]
-Globs = Annotated[list[str], Field(description="Keep files that match one: *.py, src/**; !tests/** leaves out.")]
-Budget = Annotated[
-    int, Field(ge=search_tools.LEAST_BUDGET, le=200_000, description="Tokens that the answer may take, about.")
-]
-Cursor = Annotated[str, Field(description="The cursor of the page before, all else the same; empty for the first.")]
-Explain = Annotated[bool, Field(description="Add what each score is made of.")]
-Count = Annotated[int, Field(ge=1, le=search_tools.MOST_HITS, description="Entries of a page, at most.")]
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """Which tools are listed, and how they answer."""
+
+    structured: bool = False
+    """Whether answers have typed content beside their text, and tools a schema of it."""
+    rank: bool = False
+    """Whether the tool that orders candidate programs is listed."""
+
 
 INSTRUCTIONS = (
     "Finds code by meaning, offline. Use search for where or how something is done, related for what touches a line, "
     "pattern for every place of a structure, outline before reading files. Lines are 1-based and inclusive, paths "
     "relative to root. Indexes are made and refreshed by themselves."
 )
-
-
-class Tools:
-    """The tools of one session; each parameter is what a client sees of it."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def search(  # noqa: PLR0913, PLR0917  what a client sees
-        self,
-        query: Annotated[str, Field(description="A question, a name in any spelling, an error message.")],
-        path: Path = "",
-        more_queries: Annotated[list[str], Field(description="Other wordings; their hits are united.")] = [],  # noqa: B006  a schema
-        k: Count = 8,
-        mode: Annotated[
-            Literal["", "code", "docs", "all"], Field(description="Empty: code, or all where globs or languages keep.")
-        ] = "",
-        languages: Annotated[list[str], Field(description="Keep these, such as python or ts.")] = [],  # noqa: B006
-        globs: Globs = [],  # noqa: B006
-        repo: Annotated[
-            list[str], Field(description="Of several served folders, those whose name or path matches: api-*, !*-old.")
-        ] = [],  # noqa: B006
-        budget: Budget = search_tools.USUAL_BUDGET,
-        cursor: Cursor = "",
-        explain: Explain = False,  # noqa: FBT002
-    ) -> Annotated[CallToolResult, RootModel[FoundAnswer]]:
-        """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
-        keep = SearchFilter(mode, tuple(languages), tuple(globs), repositories=tuple(repo))
-        page = Page(k, budget, cursor, explain=explain)
-        return _result(search_tools.search(self._session, [query, *more_queries], path, keep=keep, page=page))
-
-    def related(  # noqa: PLR0913, PLR0917
-        self,
-        path: Annotated[str, Field(description="A file below what is served.")],
-        line: Annotated[int, Field(ge=1, description="A line of it.")],
-        k: Count = 8,
-        budget: Budget = search_tools.USUAL_BUDGET,
-        cursor: Cursor = "",
-        explain: Explain = False,  # noqa: FBT002
-    ) -> Annotated[CallToolResult, RootModel[FoundAnswer]]:
-        """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
-        return _result(search_tools.related(self._session, path, line, page=Page(k, budget, cursor, explain=explain)))
-
-    def outline(
-        self,
-        path: Path = "",
-        globs: Globs = [],  # noqa: B006
-        k: Count = 50,
-        budget: Budget = search_tools.USUAL_BUDGET,
-        cursor: Cursor = "",
-    ) -> Annotated[CallToolResult, RootModel[OutlineAnswer]]:
-        """List the signatures of files, with their lines, and the headings of prose: what is there, without bodies."""
-        return _result(read_tools.outlines(self._session, path, globs, page=Page(k, budget, cursor)))
-
-    def pattern(  # noqa: PLR0913, PLR0917
-        self,
-        pattern: Annotated[
-            str, Field(description="Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number.")
-        ],
-        language: Annotated[str, Field(description="Of the files to look in, such as python, rust or tsx.")],
-        path: Path = "",
-        globs: Globs = [],  # noqa: B006
-        k: Count = 50,
-        budget: Budget = search_tools.USUAL_BUDGET,
-        cursor: Cursor = "",
-    ) -> Annotated[CallToolResult, RootModel[PatternAnswer]]:
-        """Find every place whose code has a structure (ast-grep), in order of path; spacing does not count."""
-        page = Page(k, budget, cursor)
-        return _result(read_tools.patterns(self._session, (pattern, language), path, globs, page=page))
-
-    def status(self, path: Path = "") -> Annotated[CallToolResult, RootModel[Status]]:
-        """Say what the index of a folder holds, what it leaves out and why, and how fresh it is; changes nothing."""
-        return _result(search_tools.status(self._session, path))
-
-    def rank(
-        self,
-        programs: Annotated[list[str], Field(description="Python sources that try to solve one task.")],
-        prompt: Annotated[str, Field(description="The task.")] = "",
-        entry_point: Annotated[str, Field(description="The function that is to be written.")] = "",
-    ) -> Annotated[CallToolResult, RootModel[Order]]:
-        """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
-        return _result(search_tools.rank(programs, prompt, entry_point))
 
 
 class _Exact(Tool):  # type: ignore[misc]  # it is Any
@@ -165,55 +78,68 @@ def _refusal(problems: Sequence[Mapping[str, Any]], known: Sequence[str]) -> str
     return f"{name}: {what}{more}; known: {', '.join(known)}"
 
 
-def server_of(session: Session) -> MCPServer[Any]:
+def server_of(session: Session, choice: ToolChoice = ToolChoice()) -> MCPServer[Any]:
     """Return the server of a session, as yet on no transport."""
-    of = Tools(session)
+    of = Tools(session, is_text=not choice.structured)
     threads = CapacityLimiter(_AT_ONCE)
-    tools = [
-        _tool(each, session, threads) for each in (of.search, of.related, of.outline, of.pattern, of.status, of.rank)
-    ]
+    listed = (of.search, of.related, of.outline, of.pattern, of.status, *((of.rank,) if choice.rank else ()))
+    tools = [_tool(each, session, threads, structured=choice.structured) for each in listed]
     return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
 
 
-def _tool(work: Callable[..., CallToolResult], session: Session, threads: CapacityLimiter) -> Tool:
+def _tool(work: Callable[..., Any], session: Session, threads: CapacityLimiter, *, structured: bool) -> Tool:
     """Return a tool that refuses an argument it does not know, which would otherwise be passed over in silence."""
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
-    tool = _Exact.from_function(_reported(work, session, threads), annotations=reads, context_kwarg="context")
+    tool = _Exact.from_function(
+        _reported(work, session, threads, structured=structured),
+        annotations=reads,
+        context_kwarg="context",
+        structured_output=structured,
+    )
     taken = tool.fn_metadata.arg_model
     taken.model_config["extra"] = "forbid"
     taken.model_rebuild(force=True)
-    tool.parameters = taken.model_json_schema(by_alias=True)
+    tool.parameters = _untitled(taken.model_json_schema(by_alias=True))
     return tool
 
 
-def serve_stdio(session: Session) -> None:
+def _untitled(schema: Any) -> Any:
+    """Return a schema without its titles, which repeat the names of parameters at a model's cost."""
+    if isinstance(schema, dict):
+        return {key: _untitled(each) for key, each in schema.items() if key != "title" or not isinstance(each, str)}
+    return [_untitled(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def serve_stdio(session: Session, choice: ToolChoice) -> None:
     """Serve one client on standard input and output until it leaves."""
-    server_of(session).run("stdio")
+    server_of(session, choice).run("stdio")
 
 
-def serve_http(session: Session, listening: socket) -> None:
+def serve_http(session: Session, choice: ToolChoice, listening: socket) -> None:
     """Serve any number of clients of this machine on a socket, at /mcp; a page in a browser is none of them."""
-    app = server_of(session).streamable_http_app(
+    app = server_of(session, choice).streamable_http_app(
         host=LOOPBACK, json_response=True, stateless_http=True, max_request_body_size=LARGEST_REQUEST
     )
     uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])
 
 
-def _result(answer: Any) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=as_text(answer))], structured_content=asdict(answer))
-
-
-def _reported(work: Callable[..., CallToolResult], session: Session, threads: CapacityLimiter) -> Callable[..., Any]:
+def _reported(
+    work: Callable[..., Any], session: Session, threads: CapacityLimiter, *, structured: bool
+) -> Callable[..., Any]:
     """Return a tool that works in a thread, and tells of an index that it waits for."""
+    written = partial(_guarded, work, structured=structured)
 
     @wraps(work)
     async def reported(*, context: Context[Any, Any], **given: Any) -> CallToolResult:
         async with create_task_group() as beside:
             beside.start_soon(_report, session, context)
-            answer: CallToolResult = await to_thread.run_sync(partial(_guarded, work, given), limiter=threads)
+            answer: CallToolResult = await to_thread.run_sync(partial(written, given), limiter=threads)
             beside.cancel_scope.cancel()
         return answer
 
+    seen = signature(work, eval_str=True)
+    typed: Any = Annotated[CallToolResult, RootModel[seen.return_annotation]]
+    vars(reported)["__signature__"] = seen.replace(return_annotation=typed)
     return reported
 
 
@@ -225,10 +151,12 @@ async def _report(session: Session, context: Context[Any, Any]) -> None:
             await context.report_progress(done, total or None, f"indexing {name}")
 
 
-def _guarded(work: Callable[..., CallToolResult], given: dict[str, Any]) -> CallToolResult:
+def _guarded(work: Callable[..., Any], given: dict[str, Any], *, structured: bool) -> CallToolResult:
     """Return an answer, or an error as an answer: one for people in its words, a lost file by its name."""
     try:
-        return work(**given)
+        answer = work(**given)
+        text = [TextContent(type="text", text=as_text(answer))]
+        return CallToolResult(content=text, structured_content=asdict(answer) if structured else None)
     except AssayError as error:
         what = str(error)
     except OSError as error:

@@ -1,17 +1,18 @@
 """Hits in, what is answered out: typed records that fit a budget of tokens, in whole lines and whole functions.
 
-A unit that is too long for one chunk is put together again where the budget allows; what does not fit is left for the
-next page rather than cut, unless it is the first. Costs are those of the JSON, which is the longest way to write an
-answer, by the estimate of `assay search --budget`, which errs on the high side.
+In full, a unit that is too long for one chunk is put together again where the budget allows; otherwise each hit has its
+telling lines, or its name alone. What does not fit is left for the next page rather than cut, unless it is the first.
+Costs are those of the form that is written, JSON or text, by the estimate of `assay search --budget`, which errs on the
+high side.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,17 +20,21 @@ import numpy as np
 from assay.corpus.blocks import lines_of
 from assay.corpus.functions import functions
 from assay.errors import InputError
-from assay.search.excerpt import cut
+from assay.search.excerpt import cut, telling
 from assay.search.related_chunks import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.types import Chunk, Hit
+from assay.types import Chunk, Hit, Query
 
 OVERHEAD = 130
 """Tokens of an answer besides its entries: names of fields, place, cursor."""
+TELLING = 4
+"""Lines of a hit that are shown where not all are."""
 LONGEST_UNIT = 400
 """Lines of a unit that is put together again."""
 _MOST_KNOWN = 1000  # files of an index whose functions are remembered
+Detail = Literal["names", "lines", "full"]
+"""How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
 _PIECES = frozenset(("function", "method", "constructor", "test"))
 
 _DESCRIBED = {"use_attribute_docstrings": True}
@@ -51,9 +56,13 @@ class FoundUnit:
     kind: str
     language: str
     text: str
-    """Whole lines."""
+    """Whole lines; empty where only names are wanted."""
     complete: bool = True
     """Whether this is all of the function; where not, read the file around it."""
+    parent: str = ""
+    """The names around it, outermost first, with dots between; for prose the headings above."""
+    lines: list[int] = field(default_factory=list)
+    """Which lines the text has where it has only the telling ones; of names alone, those that match."""
     why: dict[str, float] = field(default_factory=dict)
     """The parts of the score, if asked for."""
     root: str = ""
@@ -85,6 +94,10 @@ class FoundAnswer:
     """Served folders that were not searched, and why; mostly empty."""
     truncated: bool = False
     """True: some served folders are still being indexed for the first time."""
+    matches: int = -1
+    """How often the query's quoted texts and expressions stand in what is searched; -1 without any."""
+    matched_files: int = -1
+    """In how many files."""
 
 
 def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
@@ -102,7 +115,34 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
         text=chunk.text,
         why=why,
         root=chunk.root,
+        parent=chunk.parent,
     )
+
+
+def qualified_name(unit: FoundUnit) -> str:
+    """Return the name of a unit below the names around it."""
+    joint = " > " if unit.kind in {"section", "cell"} else "."
+    return joint.join(part for part in (unit.parent, unit.symbol) if part)
+
+
+def written(unit: FoundUnit) -> str:
+    """Return a unit as text for a model: its place and what it is, then its lines, numbered where some are left out."""
+    part = "" if unit.complete else " (a part)"
+    path = f"{unit.root}/{unit.path}" if unit.root else unit.path
+    why = f"\n  {', '.join(f'{name} {value:g}' for name, value in unit.why.items())}" if unit.why else ""
+    named = f"{unit.kind} {qualified_name(unit)}".strip()
+    head = f"{path}:{unit.start_line}-{unit.end_line} {named}{part} {unit.score:.2f}{why}"
+    if not unit.text:
+        return f"{head} [{', '.join(map(str, unit.lines))}]" if unit.lines else head
+    if not unit.lines:
+        return "\n".join((head, unit.text.rstrip("\n")))
+    numbered = zip(unit.lines, unit.text.rstrip("\n").split("\n"), strict=True)
+    return "\n".join((head, *(f"{number:5} {line}" for number, line in numbered)))
+
+
+def text_cost(unit: FoundUnit) -> int:
+    """Return the tokens of a unit as text, with what separates it from the next."""
+    return tokens(written(unit)) + 1
 
 
 def cost(entry: Any) -> int:
@@ -118,10 +158,14 @@ class Size:
 
     budget: int
     wanted: AbstractSet[str] = frozenset()
-    """The terms to show where only a part of a hit fits."""
+    """The terms to show where only a part of a hit is shown."""
     explain: bool = False
     aside: int = 0
     """Tokens of what is answered beside the hits, as long as the question makes it."""
+    detail: Detail = "full"
+    queries: Sequence[Query] = ()
+    """Whose quoted texts and expressions are shown first."""
+    cost: Callable[[FoundUnit], int] = cost
 
     def complete(self, hit: Hit) -> FoundUnit:
         """Return a hit that is all of its unit."""
@@ -131,6 +175,23 @@ class Size:
         """Return a hit that is less than its unit."""
         return replace(record(hit, explain=self.explain), complete=False)
 
+    def brief(self, hit: Hit) -> FoundUnit:
+        """Return a hit with its telling lines, or with its name and the lines that match."""
+        matching = sorted({line for query in self.queries for line in _matching(hit.chunk, query)})
+        shown = self.complete(hit)
+        if self.detail == "names":
+            return replace(shown, text="", lines=matching)
+        every = telling(hit.chunk, self.wanted, matching, TELLING)
+        return replace(shown, text="".join(f"{line}\n" for _, line in every), lines=[number for number, _ in every])
+
+
+def _matching(chunk: Chunk, query: Query) -> list[int]:
+    if not query.reads_text:
+        return []
+    from assay.search.text_matches import lines_matching
+
+    return lines_matching(chunk, query)
+
 
 def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) -> tuple[list[FoundUnit], int]:
     """Return the records that a budget holds, and how many of the hits they account for.
@@ -139,27 +200,30 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     """
     left, shown = size.budget - OVERHEAD - size.aside, list[FoundUnit]()
     for taken, hit in enumerate(hits):
-        if any(_within(hit.chunk, one) for one in shown):
+        if size.detail == "full" and any(_within(hit.chunk, one) for one in shown):
             continue
         fitting = _fitting(hit, left, size, snapshots[hit.chunk.root])
         if fitting is None and not shown:
             fitting = _first_lines(hit, left, size)
         if fitting is None:
             return shown, taken
-        left -= cost(fitting)
+        left -= size.cost(fitting)
         shown.append(fitting)
     return shown, len(hits)
 
 
 def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot) -> FoundUnit | None:
-    """Return all of a hit's unit if that fits, else the hit itself if that does."""
+    """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only what is told of it."""
+    if size.detail != "full":
+        brief = size.brief(hit)
+        return brief if size.cost(brief) <= left else None
     unit = whole(hit.chunk, snapshot)
     choices = [size.complete(replace(hit, chunk=unit))] + ([size.part(hit)] if unit is not hit.chunk else [])
-    return next((choice for choice in choices if cost(choice) <= left), None)
+    return next((choice for choice in choices if size.cost(choice) <= left), None)
 
 
 def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:
-    best = cut(hit, size.wanted, left, lambda hit: cost(size.part(hit)))
+    best = cut(hit, size.wanted, left, lambda hit: size.cost(size.part(hit)))
     if best is None:
         raise InputError(f"a budget of {size.budget} tokens holds no line of the best hit; give it more")
     return size.part(best)

@@ -25,7 +25,7 @@ from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView
 from assay.serve.holdings import holdings
-from assay.serve.responses import FoundAnswer, Size, sized
+from assay.serve.responses import Detail, FoundAnswer, Size, cost, sized, text_cost
 from assay.serve.session import NotServed, ServedPlace, Session, check_globs
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
@@ -53,6 +53,9 @@ class Page:
     cursor: str = ""
     explain: bool = False
     """Whether the parts of each score are wanted."""
+    detail: Detail = "full"
+    is_text: bool = False
+    """Whether the answer is written as text, which is shorter than JSON."""
 
     def __post_init__(self) -> None:
         """Refuse what holds nothing, and what holds too much."""
@@ -153,7 +156,7 @@ class _PagedQuestion:
     version: str
     page: Page
     question: tuple[object, ...]
-    texts: tuple[str, ...] = ()
+    queries: tuple[Query, ...] = ()
 
     @property
     def start(self) -> int:
@@ -171,10 +174,19 @@ class _PagedQuestion:
         corrected, notes = list(answer.corrected), list(answer.notes)
         problems = list(map(str, answer.problems[:_LISTED]))
         aside = sum(tokens(json.dumps(each)) for each in ([*corrected, answer.language], notes, problems) if each)
-        size = Size(page.budget, terms_asked(answer.corrected or self.texts), explain=page.explain, aside=aside)
+        size = Size(
+            page.budget,
+            terms_asked(answer.corrected or tuple(query.text for query in self.queries)),
+            explain=page.explain,
+            aside=aside,
+            detail=page.detail,
+            queries=self.queries,
+            cost=text_cost if page.is_text else cost,
+        )
         shown, taken = sized(answer.hits[start : start + page.k], size, self.snapshots)
         more = len(answer) > start + taken and start + taken < DEEPEST
         after = cursor_of(start + taken, self.question, self.version) if more else ""
+        matches = answer.matches
         return FoundAnswer(
             self.root,
             shown,
@@ -186,6 +198,8 @@ class _PagedQuestion:
             answer.language,
             problems,
             answer.truncated,
+            -1 if matches is None else len(matches),
+            -1 if matches is None else len({place.path for place in matches}),
         )
 
 
@@ -202,7 +216,7 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFil
     place = session.place(path)
     queries = _queries(texts, place.globs(keep.globs), keep)
     view = place.engine.view()
-    asked = _paged(place, view, page, question, tuple(texts))
+    asked = _paged(place, view, page, question, tuple(queries))
     answer = _answer(joint_searches([view.workspace]), queries, asked.depth)
     return asked.page_of(replace(answer, stale=answer.stale or view.stale))
 
@@ -214,15 +228,15 @@ def _search_all(
     check_globs((*keep.globs, *keep.repositories))
     queries = _queries(texts, keep.globs, keep)
     view = session.everything.view(keep.repositories)
-    asked = _PagedQuestion("", view.snapshots(), view.version, page, question, tuple(texts))
+    asked = _PagedQuestion("", view.snapshots(), view.version, page, question, tuple(queries))
     answer = _answer(view.searches, queries, asked.depth, rooted=True)
     return asked.page_of(replace(answer, problems=view.problems + answer.problems, truncated=view.truncated))
 
 
 def _paged(
-    place: ServedPlace, view: WorkspaceView, page: Page, question: tuple[object, ...], texts: tuple[str, ...] = ()
+    place: ServedPlace, view: WorkspaceView, page: Page, question: tuple[object, ...], queries: tuple[Query, ...] = ()
 ) -> _PagedQuestion:
-    return _PagedQuestion(place.engine.name, {"": view.workspace.snapshot}, view.version, page, question, texts)
+    return _PagedQuestion(place.engine.name, {"": view.workspace.snapshot}, view.version, page, question, queries)
 
 
 def related(session: Session, path: str, line: int, *, page: Page) -> FoundAnswer:

@@ -64,6 +64,8 @@ class StyledAnswer:
     language: str = ""
     problems: list[str] = field(default_factory=list)
     truncated: bool = False
+    matches: int = -1
+    matched_files: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class AskingRoutes:
         kinds: given.Kinds = [],  # noqa: B006
         globs: given.Globs = [],  # noqa: B006
         repositories: given.Repositories = [],  # noqa: B006
+        detail: given.DetailOf = "full",
         budget: given.Budget = search_tools.USUAL_BUDGET,
         cursor: given.Cursor = "",
         explain: given.Explain = False,  # noqa: FBT002
@@ -112,7 +115,7 @@ class AskingRoutes:
     ) -> Response:
         """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
         keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
-        page = Page(k, budget, cursor, explain=explain)
+        page = Page(k, budget, cursor, explain=explain, detail=detail)
         work = partial(search_tools.search, self._session, query, path, keep=keep, page=page)
         return await self._answer(work, _styled if styled else answers.as_json)
 

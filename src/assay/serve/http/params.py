@@ -20,6 +20,7 @@ from assay.corpus.grammars import GRAMMARS
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.corpus.pattern import LONGEST as LONGEST_PATTERN
 from assay.errors import nearest
+from assay.serve.responses import Detail
 from assay.serve.search_tools import LEAST_BUDGET, MOST_HITS, MOST_QUERIES
 from assay.types import KINDS
 
@@ -117,6 +118,7 @@ Repositories = Annotated[
         description="Search the served folders whose name or path matches one: api-*; !*-old leaves out. Without path.",
     ),
 ]
+DetailOf = Annotated[Detail, Query(description="Of each hit its place and name, its telling lines too, or all of it.")]
 Explain = Annotated[bool, BeforeValidator(_truth), Query(description="Add what each score is made of.")]
 Styled = Annotated[
     bool, BeforeValidator(_truth), Query(description="Add each line as pairs of a class and a text, for highlighting.")

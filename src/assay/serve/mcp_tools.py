@@ -1,0 +1,117 @@
+"""The tools that a model may call: the parameters that it sees, and the questions that they are to a session.
+
+Filters are query words, so that a model learns them once; a parameter costs each of its requests the tokens of its
+schema.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from assay.serve import read_tools, search_tools
+from assay.serve.read_tools import OutlineAnswer, PatternAnswer
+from assay.serve.responses import Detail, FoundAnswer
+from assay.serve.search_tools import Order, Page, SearchFilter, Status
+from assay.serve.session import Session
+
+Path = Annotated[
+    str,
+    Field(
+        description="Folder or file below what is served, the name of a served folder, or the https URL of a git "
+        "repository; empty for all in a search, for the one served folder elsewhere."
+    ),
+]
+Globs = Annotated[list[str], Field(description="Keep files that match one: *.py, src/**; !tests/** leaves out.")]
+Budget = Annotated[
+    int, Field(ge=search_tools.LEAST_BUDGET, le=200_000, description="Tokens that the answer may take, about.")
+]
+Cursor = Annotated[str, Field(description="The cursor of the page before, all else the same; empty for the first.")]
+Count = Annotated[int, Field(ge=1, le=search_tools.MOST_HITS, description="Entries of a page, at most.")]
+
+
+class Tools:
+    """The tools of one session; each parameter is what a client sees of it."""
+
+    def __init__(self, session: Session, *, is_text: bool = True) -> None:
+        self._session, self._is_text = session, is_text
+
+    def _page(self, k: int, budget: int, cursor: str, detail: Detail = "full") -> Page:
+        return Page(k, budget, cursor, detail=detail, is_text=self._is_text)
+
+    def search(  # noqa: PLR0913, PLR0917  what a client sees
+        self,
+        query: Annotated[
+            str,
+            Field(
+                description="A question, a name, an error message; with words that keep: file:src/** -file:tests "
+                'lang:go kind:class sym:Task.retry repo:api-* "exact text" /regex/ (the last two count matches).'
+            ),
+        ],
+        path: Path = "",
+        more_queries: Annotated[list[str], Field(description="Other wordings; their hits are united.")] = [],  # noqa: B006  a schema
+        detail: Annotated[
+            Detail, Field(description="Of each hit its place and name, its telling lines too, or all of it.")
+        ] = "lines",
+        mode: Annotated[
+            Literal["", "code", "docs", "all"], Field(description="Empty: code, or all where words keep files.")
+        ] = "",
+        k: Count = 8,
+        budget: Budget = search_tools.USUAL_BUDGET,
+        cursor: Cursor = "",
+    ) -> FoundAnswer:
+        """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
+        page = self._page(k, budget, cursor, detail)
+        return search_tools.search(self._session, [query, *more_queries], path, keep=SearchFilter(mode), page=page)
+
+    def related(
+        self,
+        path: Annotated[str, Field(description="A file below what is served.")],
+        line: Annotated[int, Field(ge=1, description="A line of it.")],
+        k: Count = 8,
+        budget: Budget = search_tools.USUAL_BUDGET,
+        cursor: Cursor = "",
+    ) -> FoundAnswer:
+        """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
+        return search_tools.related(self._session, path, line, page=self._page(k, budget, cursor))
+
+    def outline(
+        self,
+        path: Path = "",
+        globs: Globs = [],  # noqa: B006
+        k: Count = 50,
+        budget: Budget = search_tools.USUAL_BUDGET,
+        cursor: Cursor = "",
+    ) -> OutlineAnswer:
+        """List the signatures of files, with their lines, and the headings of prose: what is there, without bodies."""
+        return read_tools.outlines(self._session, path, globs, page=self._page(k, budget, cursor))
+
+    def pattern(  # noqa: PLR0913, PLR0917
+        self,
+        pattern: Annotated[
+            str, Field(description="Code with holes: open($PATH, $$$REST); $X is one node, $$$X any number.")
+        ],
+        language: Annotated[str, Field(description="Of the files to look in, such as python, rust or tsx.")],
+        path: Path = "",
+        globs: Globs = [],  # noqa: B006
+        k: Count = 50,
+        budget: Budget = search_tools.USUAL_BUDGET,
+        cursor: Cursor = "",
+    ) -> PatternAnswer:
+        """Find every place whose code has a structure (ast-grep), in order of path; spacing does not count."""
+        page = self._page(k, budget, cursor)
+        return read_tools.patterns(self._session, (pattern, language), path, globs, page=page)
+
+    def status(self, path: Path = "") -> Status:
+        """Say what the index of a folder holds, what it leaves out and why, and how fresh it is; changes nothing."""
+        return search_tools.status(self._session, path)
+
+    def rank(
+        self,
+        programs: Annotated[list[str], Field(description="Python sources that try to solve one task.")],
+        prompt: Annotated[str, Field(description="The task.")] = "",
+        entry_point: Annotated[str, Field(description="The function that is to be written.")] = "",
+    ) -> Order:
+        """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
+        return search_tools.rank(programs, prompt, entry_point)
