@@ -29,6 +29,7 @@ COMMANDS = {
     "watch": "Keep indexes up to date while files change.",
     "mcp": "Serve search to agents (MCP).",
     "serve": "Serve a search page and an HTTP API.",
+    "token": "Make a token for a person who may use a server.",
     "install": "Let coding agents use `assay mcp`.",
     "truth": "Extract, check and convert ground truth.",
     "bench": "Measure code search, with statistics.",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,13 @@ import click
 
 from assay.cli.command import PATH, argument, command, flag, option, shared
 from assay.cli.options import SettingsOptions
+from assay.cli.server_options import ServerOptions
 
 if TYPE_CHECKING:
+    from assay.cli.http_server import HttpServer
     from assay.settings import Settings
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
-TOKEN = "ASSAY_TOKEN"  # noqa: S105  the name of it
 _RESULTS = "results.json"
 FIRST_S = 2.0
 """Seconds that an answer waits for a first index; then it says how far that is, and the page asks again."""
@@ -28,7 +29,6 @@ class ServeOptions:
     """Options of `assay serve`."""
 
     roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
-    host: str = option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
     port: int = option(
         "--port",
         type=click.IntRange(0, 65535),
@@ -51,62 +51,62 @@ class ServeOptions:
         metavar="FOLDER",
         help="Also show the report of assay bench in FOLDER. Repeatable.",
     )
-    rate: float = option(
-        "--rate",
-        type=click.FloatRange(min=0),
-        default=100.0,
-        metavar="N",
-        help="Most requests a second from one address; 0: no limit.",
-    )
+    http: ServerOptions = shared(ServerOptions)
     chosen: SettingsOptions = shared(SettingsOptions)
 
 
 @command(ServeOptions, example="assay serve . --open")
-def serve(given: ServeOptions) -> None:
+def serve(given: ServeOptions) -> int | None:
     """Serve a search page, and the HTTP API that it uses.
 
     What is searched is only the folders PATH, by default the current folder, and repositories by https URL. Answers
     that are marked right or wrong are added to the ground truth of their repository, with which assay bench
     measures.
 
-    Listens on this machine only. Any other --host requires a token: that of ASSAY_TOKEN, or else one that is
-    generated and printed. There is no TLS. Needs the extra serve.
+    Listens on this machine only. Any other --host, and a --public-url, require a token: that of ASSAY_TOKEN, those of
+    --tokens, or else one that is generated and printed. There is no TLS: put a proxy with TLS before it. Needs the
+    extra serve.
     """
-    from assay.cli.workspaces import say, some_of
+    from assay.cli.http_server import open_http
     from assay.errors import MissingExtra
+
+    if not all(map(find_spec, ("fastapi", "uvicorn"))):
+        raise MissingExtra("assay serve", "fastapi and uvicorn", "serve")
+    server = open_http(given.http, given.port)
+    if server.starts_workers:
+        server.announce(given.roots or (Path.cwd(),))
+        return server.run_workers()
+    settings = _roots(given.roots, given.chosen, given.truth)
+    _check(settings, given.truth, given.benches)
+    if server.keeps_indexes:
+        server.keep(lambda: settings)
+    else:
+        _answer(given, server, settings)
+    return None
+
+
+def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Settings]) -> None:
+    """Answer requests until a signal asks to stop."""
     from assay.serve.engine import Waits
+    from assay.serve.http.app import app_of
+    from assay.serve.http.work import AnswerThreads
     from assay.serve.labels import Labeller
-    from assay.serve.listen import listening
     from assay.serve.report_data import FOLDER, Reports, ReportSource
     from assay.serve.session import Session
 
-    try:
-        from assay.serve.http import run as server
-        from assay.serve.http.app import app_of
-        from assay.serve.http.guard import Guard
-        from assay.serve.http.rate import Rate
-        from assay.serve.http.work import AnswerThreads
-    except ModuleNotFoundError as error:
-        raise MissingExtra("assay serve", "fastapi and uvicorn", "serve") from error
-    settings = _roots(given.roots, given.chosen, given.truth)
-    _check(settings, given.truth, given.benches)
-    session = Session(settings, schemes=() if given.no_clone else ("https",), waits=Waits(first_s=FIRST_S))
-    listener = listening(given.host, given.port)
-    token = os.environ.get(TOKEN, "")
-    rules, address = server.rules_of(listener, given.host, token), server.address_of(listener, given.host)
+    kept = server.part is not None
+    session = Session(settings, schemes=() if given.no_clone else ("https",), waits=Waits(first_s=FIRST_S), kept=kept)
     own = [ReportSource(root.name, root / FOLDER, root) for root in settings]
     reports = Reports([*own, *(ReportSource(_called(each), each, each) for each in given.benches)])
-    labeller, workers = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
-    app = app_of(session, labeller, reports, workers, with_token=bool(rules.token))
-    say(f"serving {some_of(settings)} at {address}")
-    if rules.token:
-        say(f"open {address}?token={f'${TOKEN}' if token else rules.token}")
-        say("there is no TLS: whoever can listen in on the network can read the token and the answers")
-    if given.opens:
+    labeller, threads = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
+    app = app_of(session, labeller, reports, threads, with_token=bool(server.rules.tokens))
+    if not kept:
+        server.announce(settings)
+    if given.opens and not kept:
         import webbrowser
 
-        webbrowser.open(f"{address}?token={rules.token}" if rules.token else address)
-    server.run(Guard(app, rules, Rate(given.rate)), listener)
+        webbrowser.open(f"{server.address}?token={server.token}" if server.token else server.address)
+    server.answer(app, session, threads)
 
 
 def _roots(roots: Sequence[str], chosen: SettingsOptions, truth: Path | None) -> dict[Path, Settings]:

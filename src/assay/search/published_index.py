@@ -72,8 +72,10 @@ class PublishedIndex:
         return self._read and self._read[1]
 
     def last(self) -> IndexReport | None:
-        """Say what it holds; None where there is none."""
-        return self.status()
+        """Say what it holds; None where there is none that was made by this encoder."""
+        manifest = self._folder.manifest()
+        made_by = manifest and (manifest.identity.encoder, manifest.identity.dimension)
+        return self.status() if made_by == (self.encoder.name, self.encoder.dimension) else None
 
     def standing(self) -> Freshness | None:
         """Say what it holds and how old it is; there are no files here to compare it with."""

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
 from threading import Event, Lock, Thread
 
 from assay.assemble.joint_search import JointSearch, joint_searches
@@ -20,7 +19,7 @@ from assay.assemble.many_roots import kept_repositories, repository_name
 from assay.assemble.workspace import Workspace, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, nearest
-from assay.serve.engine import StillIndexing, Waits
+from assay.serve.engine import KEPT_FRESH_S, StillIndexing, Waits, as_kept
 from assay.settings import Settings
 from assay.store.snapshot import Snapshot
 from assay.types import Problem
@@ -49,8 +48,8 @@ class RootsView:
     problems: tuple[Problem, ...]
     truncated: bool
     """Whether roots are still being indexed for the first time."""
-    version: str = field(default_factory=partial(token_hex, 8))
-    """Another one whenever something else is searched."""
+    version: str
+    """Another one whenever something else is searched, and the same in every process that searches the same."""
 
     def snapshots(self) -> dict[str, Snapshot]:
         """Return what each root holds, by the name that its hits have."""
@@ -60,8 +59,10 @@ class RootsView:
 class AllRoots:
     """The served roots; any number of threads may ask."""
 
-    def __init__(self, roots: Mapping[Path, Settings], waits: Waits) -> None:
-        self._roots, self._waits = dict(roots), waits
+    def __init__(self, roots: Mapping[Path, Settings], waits: Waits, *, kept: bool = False) -> None:
+        """Take the roots; where another process keeps their indexes, they are only read here."""
+        self._roots = {root: as_kept(each) if kept else each for root, each in roots.items()}
+        self._waits, self._kept = replace(waits, fresh_s=KEPT_FRESH_S) if kept else waits, kept
         self._lock = Lock()
         self._open: dict[Path, Workspace] = {}
         self._failed: dict[Path, str] = {}
@@ -111,7 +112,8 @@ class AllRoots:
             known = self._views.get(globs)
             if known and known.problems == problems and _members(known) == set(map(id, members)):
                 return known
-        view = RootsView(tuple(joint_searches(members)), problems, bool(late))
+        states = repr(sorted((each.name, each.snapshot.state) for each in members))
+        view = RootsView(tuple(joint_searches(members)), problems, bool(late), states)
         with self._lock:
             if len(self._views) >= _MOST_KNOWN:
                 self._views.clear()
@@ -144,9 +146,11 @@ class AllRoots:
             sweep.opened.set()
             sweep.done.set()
 
-    def _fresh(self, root: Path) -> Workspace:
-        """Return a root with its index up to date; the one that is open if nothing changed."""
+    def _fresh(self, root: Path) -> Workspace | None:
+        """Return a root with its index up to date; None where another process makes it."""
         held = self._open.get(root)
+        if held is None and self._kept:
+            return last_workspace(root, self._roots[root])
         return held.refresh()[0] if held else open_workspace(root, self._roots[root])
 
     def _keep(self, root: Path, opened: Callable[[], Workspace | None]) -> None:

@@ -8,17 +8,21 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from secrets import token_hex
 from threading import Lock, Thread
 
+from assay.assemble.indexes import AnyIndex, index_of
 from assay.assemble.workspace import Workspace, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, StorageError
 from assay.search.index_report import IndexReport
 from assay.settings import Settings
+
+KEPT_FRESH_S = 0.1
+"""So often an index is looked for that another process keeps: all that answer are to say the same."""
+_AGAIN_S = 0.05
+"""Between two looks whether another process has made an index."""
 
 
 class StillIndexing(AssayError):
@@ -41,6 +45,11 @@ class Waits:
     """Of the time, at most, that goes into looking at the files of all served roots."""
 
 
+def as_kept(settings: Settings) -> Settings:
+    """Return the settings with which an index is read that another process keeps up to date."""
+    return replace(settings, index=replace(settings.index, refresh=False))
+
+
 @dataclass(frozen=True, slots=True)
 class WorkspaceView:
     """A workspace as it is right now."""
@@ -48,8 +57,8 @@ class WorkspaceView:
     workspace: Workspace
     report: IndexReport
     """What the index holds, from when the files were last looked at."""
-    version: str = field(default_factory=partial(token_hex, 8))
-    """Another one whenever something else is searched."""
+    version: str
+    """Another one whenever something else is searched, and the same in every process that searches the same."""
     stale: bool = False
     """Changed files are still being indexed; the next answer may know more."""
 
@@ -57,14 +66,17 @@ class WorkspaceView:
 class Engine:
     """One root, its index open; any number of threads may ask."""
 
-    def __init__(self, root: Path, settings: Settings, waits: Waits) -> None:
+    def __init__(self, root: Path, settings: Settings, waits: Waits, *, kept: bool = False) -> None:
+        """Take a root and its settings; one that is `kept` is indexed by another process, and only read here."""
         self.root, self.settings = root, settings
-        self._waits = waits
+        self._reads = as_kept(settings) if kept else settings
+        self._kept = kept
+        self._waits = replace(waits, fresh_s=KEPT_FRESH_S) if kept else waits
         self._lock = Lock()
         self._view: WorkspaceView | None = None
         self._writing: Future[WorkspaceView] | None = None
         self._checked = -float("inf")
-        self._verified = False
+        self._verified = kept  # by who writes it
         self._began = 0.0
         self._progress = (0, 0)
 
@@ -77,6 +89,12 @@ class Engine:
     def checked_s(self) -> float | None:
         """How long ago the files were looked at; None where they never were."""
         return time.monotonic() - self._checked if self._checked > 0 else None
+
+    @property
+    def index(self) -> AnyIndex:
+        """Return the index as it compares with the files, opened or not."""
+        held = self._view
+        return held.workspace.index if held and not self._kept else index_of(self.root, self.settings)
 
     @property
     def last_view(self) -> WorkspaceView | None:
@@ -139,17 +157,28 @@ class Engine:
 
     def _last_good(self) -> WorkspaceView | None:
         """Return what was written last, as it is, so that nobody waits for what changed; None where it is no use."""
-        workspace = last_workspace(self.root, self.settings)
+        workspace = last_workspace(self.root, self._reads)
         return _view_of(workspace, workspace.report) if workspace else None
 
     def _refreshed(self, held: WorkspaceView | None) -> WorkspaceView:
         """Return what is there now; while nothing changed the same workspace, which knows words and filters by then."""
         if held is None:
-            workspace = open_workspace(self.root, self.settings, progress=self._count)
+            workspace = self._first()
             return _view_of(workspace, workspace.report)
         workspace, report = held.workspace.refresh(self._count)
         report = replace(report, rebuilt_because=report.rebuilt_because or held.report.rebuilt_because)
         return replace(held, report=report) if workspace is held.workspace else _view_of(workspace, report)
+
+    def _first(self) -> Workspace:
+        """Return the root with its first index: made here, or waited for where another process makes it."""
+        if not self._kept:
+            return open_workspace(self.root, self.settings, progress=self._count)
+        ends = time.monotonic() + self._waits.first_s
+        while (workspace := last_workspace(self.root, self._reads)) is None:
+            if time.monotonic() >= ends:
+                raise StillIndexing(f"the index of '{self.root.name}' is being made; ask again in a minute")
+            time.sleep(_AGAIN_S)
+        return workspace
 
     def _count(self, _stage: str, done: int, total: int) -> None:
         self._progress = (done, total)
@@ -157,5 +186,4 @@ class Engine:
 
 def _view_of(workspace: Workspace, report: IndexReport) -> WorkspaceView:
     """Return the view of a workspace, whose snapshot is fixed now: its index may be refreshed at any time."""
-    assert workspace.snapshot is not None
-    return WorkspaceView(workspace, report)
+    return WorkspaceView(workspace, report, workspace.snapshot.state)

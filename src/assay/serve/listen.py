@@ -7,6 +7,9 @@ import socket
 
 from assay.errors import InputError
 
+BACKLOG = 2048
+"""Connections that wait to be accepted, at most."""
+
 
 def listening(host: str, port: int, option: str = "--port") -> socket.socket:
     """Return a socket that listens, 0 being any port, or say why none can; `option` is what chose the port."""
@@ -17,7 +20,7 @@ def listening(host: str, port: int, option: str = "--port") -> socket.socket:
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             made.bind(address)
-            made.listen(2048)
+            made.listen(BACKLOG)
         except BaseException:
             made.close()
             raise

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar, get_args
 
-from assay.assemble.indexes import index_of
 from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.queries import queries_of, repositories_in
 from assay.assemble.search_answer import Answer, joint_answer, related_answer
@@ -257,7 +256,7 @@ def status(session: Session, path: str) -> Status:
     """Return what the index of a place holds, without changing it; files are listed, and read where they may differ."""
     engine = session.place(path).engine
     held = engine.last_view
-    index = held.workspace.index if held else index_of(engine.root, engine.settings)
+    index = engine.index
     standing, damage, every = None, "", None
     try:
         standing = index.standing()

@@ -66,15 +66,20 @@ class Session:
         schemes: Collection[str] = ("https",),
         waits: Waits = Waits(),  # noqa: B008  frozen
         most: int = 16,
+        kept: bool = False,
     ) -> None:
-        """Serve some folders, and repositories whose URLs have one of some schemes; keep the `most` asked last open."""
+        """Serve some folders, and repositories whose URLs have one of some schemes; keep the `most` asked last open.
+
+        Where the indexes of the folders are `kept` by another process, they are only read here.
+        """
         self.roots = {root.resolve(): settings for root, settings in roots.items()}
         self._schemes, self._waits, self._most = tuple(schemes), waits, most
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
         self._clones: dict[str, tuple[float, Path]] = {}
         self._cloning: dict[str, Future[Path]] = {}
         self._lock = Lock()
-        self.everything = AllRoots(self.roots, waits)
+        self._kept = kept
+        self.everything = AllRoots(self.roots, waits, kept=kept)
 
     @property
     def are_several(self) -> bool:
@@ -174,7 +179,9 @@ class Session:
 
     def _engine(self, root: Path, settings: Settings) -> Engine:
         with self._lock:
-            engine = self._engines.pop(root, None) or Engine(root, settings, self._waits)
+            engine = self._engines.pop(root, None)
+            kept = self._kept and root in self.roots
+            engine = engine or Engine(root, settings, self._waits, kept=kept)
             self._engines[root] = engine
             while len(self._engines) > self._most:
                 self._engines.popitem(last=False)

@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,11 @@ class Version:
     def snapshot(self) -> Snapshot:
         """Return what is searched."""
         parts = [(part.segment, part.live) for part in self.parts]
-        return Snapshot(parts, self.manifest.version, places=[part.places for part in self.parts])
+        held = blake2b(digest_size=16)
+        for part in self.parts:
+            held.update(part.name.encode() + b"\0" + part.dead.tobytes() + b"\0")
+        places = [part.places for part in self.parts]
+        return Snapshot(parts, self.manifest.version, places=places, state=held.hexdigest())
 
 
 class IndexFolder:

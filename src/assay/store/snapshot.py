@@ -40,12 +40,15 @@ class Snapshot:
         version: int = 0,
         places: Sequence[NDArray[np.uint32]] = (),
         roots: Sequence[str] = (),
+        state: str = "",
     ) -> None:
         """Take segments with their masks of living chunks; no mask means that all live.
 
         `places` are those of each segment's files among all; without them, chunks are in the order of their numbers.
-        `roots` names what each segment is of, where that is not one root.
+        `roots` names what each segment is of, where that is not one root. `state` is the same for whoever opens the
+        same living chunks, and for nobody who opens others.
         """
+        self.state = state
         self._roots = tuple(roots)
         self.parts = tuple(parts)
         self.places = tuple(places)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from fastapi import Depends, FastAPI, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
@@ -25,7 +25,7 @@ from assay.serve.highlight import styled_json
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
 from assay.serve.http.bodies import Candidates
-from assay.serve.http.label_routes import LabelRoutes
+from assay.serve.http.label_routes import LabelRoutes, judge_of
 from assay.serve.http.page import PageRoutes
 from assay.serve.http.reports import ReportRoutes
 from assay.serve.http.work import AnswerThreads
@@ -89,13 +89,14 @@ class AskingRoutes:
     """The questions that can be asked of a session; each parameter is what a client sees of it."""
 
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
-        self._session, self._workers = session, workers
+        self._session, self._workers, self._labeller = session, workers, labeller
         served = [Root(as_utf8(str(root)), as_utf8(root.name or str(root))) for root in session.roots]
-        self._roots = answers.as_json(Roots(served, __version__, labeller.judge))
+        self._roots = Roots(served, __version__, labeller.judge)
 
-    async def roots(self) -> Response:
+    async def roots(self, request: Request) -> Response:
         """Say which folders are served."""
-        return answers.response_of(self._roots)
+        own = replace(self._roots, judge=judge_of(request, self._labeller))
+        return answers.response_of(answers.as_json(own))
 
     async def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Request, Response
 
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
 from assay.serve.http.bodies import Label
+from assay.serve.http.guard import PERSON
 from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import LabeledQuestion, Labeller, NewJudgment, RootLabels
+
+
+def judge_of(request: Request, labeller: Labeller) -> str:
+    """Return in whose name a request labels: the person whose token it brings, or the judge of the server."""
+    return request.scope.get(PERSON) or labeller.judge
 
 
 class LabelRoutes:
@@ -24,9 +31,10 @@ class LabelRoutes:
         work = partial(self._labeller.read, path)
         return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
 
-    async def say(self, label: Label) -> Response:
+    async def say(self, label: Label, request: Request) -> Response:
         """Mark an answer right or wrong, or take that back; it becomes a judgment of the root's ground truth."""
-        work = partial(self._labeller.say, label.path, NewJudgment(label.query, label.target, label.grade))
+        labeller = replace(self._labeller, judge=judge_of(request, self._labeller))
+        work = partial(labeller.say, label.path, NewJudgment(label.query, label.target, label.grade))
         return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
 
     def add(self, app: FastAPI) -> None:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ipaddress import ip_address
-from secrets import token_urlsafe
+from functools import partial
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from assay.errors import InputError
-from assay.serve.http.guard import AccessRules, App
-from assay.serve.http.json_response import refusal
+from assay.serve.http.guard import App, error_json
+from assay.serve.listen import BACKLOG
 
-_TOKEN = re.compile(r"[A-Za-z0-9._~-]{16,200}")
 STOP_S = 5
 """How long running requests may take when the server is to stop."""
 _LONGEST_HEAD = 256 * 1024
@@ -28,6 +24,17 @@ _LONGEST_HEAD = 256 * 1024
 
 class _Server(uvicorn.Server):  # type: ignore[misc]  # it is Any
     """A server whose end on a signal is an ordinary one."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept, one connection at a time: what it leaves is for other processes on the same socket."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(BACKLOG)  # asyncio has one number for both
+        self._ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -47,6 +54,8 @@ class Protocol(H11Protocol):  # type: ignore[misc]  # the same
     """Within which a head has to be there: whoever only holds connections would soon hold all that there can be."""
     answer_s = 120.0
     """From a head to the end of its answer, which somebody has to read; body and work take half of that at most."""
+    idle_s = 0.0
+    """How long a connection without a request stays when the server stops: one that is on its way is then answered."""
     _due: asyncio.TimerHandle
     _asked: object = None
     """The request that is being answered; None while a head is to come."""
@@ -65,6 +74,13 @@ class Protocol(H11Protocol):  # type: ignore[misc]  # the same
             self._due.cancel()
             self._due = self.loop.call_later(self.answer_s if asked else self.head_s, self.transport.abort)
 
+    def shutdown(self) -> None:
+        """End the connection with the answer that it waits for, or after a while in which a request may come."""
+        if self.idle_s and (self.cycle is None or self.cycle.response_complete):
+            self.loop.call_later(self.idle_s, super().shutdown)
+        else:
+            super().shutdown()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
         self._due.cancel()
@@ -72,48 +88,49 @@ class Protocol(H11Protocol):  # type: ignore[misc]  # the same
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  as uvicorn calls it
         """Answer what is no HTTP, and hang up."""
-        answer = refusal(400, "this is no HTTP request, or its head is too large")
-        headers = [*answer.raw_headers, (b"connection", b"close")]
-        for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=answer.body), h11.EndOfMessage()):
+        body = error_json("this is no HTTP request, or its head is too large")
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+        head = h11.Response(status_code=400, headers=[*headers, (b"connection", b"close")])
+        for event in (head, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
 
-def is_loopback(made: socket.socket) -> bool:
-    """Say whether only this machine reaches a socket."""
-    return ip_address(made.getsockname()[0].partition("%")[0]).is_loopback
+class _Patient(Protocol):
+    """The same in one of several processes: another one answers those who connect again."""
+
+    idle_s = 1.0
 
 
-def address_of(made: socket.socket, host: str) -> str:
-    """Return where a browser finds what listens; for any address of this machine by the machine's name."""
-    address, port = made.getsockname()[:2]
-    name = socket.gethostname() if ip_address(address.partition("%")[0]).is_unspecified else host
-    return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
+def run(
+    app_of: Callable[[Callable[[], bool]], App],
+    listener: socket.socket,
+    *,
+    ready: Callable[[], object] = lambda: None,
+    lifespan: bool = False,
+    shared: bool = False,
+) -> None:
+    """Serve until a signal asks to stop; the application is made of what says whether one did.
 
-
-def rules_of(made: socket.socket, host: str, token: str) -> AccessRules:
-    """Return who may ask a socket that was made for a host; others need a token, made where none is given."""
-    names = {host.lower(), "localhost"}
-    if is_loopback(made):
-        return AccessRules(made.getsockname()[1], frozenset((*names, "127.0.0.1", "[::1]")))
-    if token and not _TOKEN.fullmatch(token):
-        raise InputError("ASSAY_TOKEN is no token: wanted 16 or more of letters, digits, '-', '.', '_' and '~'")
-    names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
-    return AccessRules(made.getsockname()[1], frozenset(names), token or token_urlsafe(24), loopback=False)
-
-
-def run(app: App, made: socket.socket) -> None:
-    """Serve until a signal asks to stop."""
+    `ready` is called once connections are accepted; a `shared` socket is one that other processes accept from, too.
+    """
+    server: list[_Server] = []
     config = uvicorn.Config(
-        app,
-        http=Protocol,
+        app_of(partial(_is_stopping, server)),
+        http=_Patient if shared else Protocol,
         ws="none",
-        lifespan="off",
+        lifespan="on" if lifespan else "off",
         log_level="error",
         access_log=False,
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=STOP_S,
         h11_max_incomplete_event_size=_LONGEST_HEAD,
+        backlog=1,
     )
-    asyncio.run(_Server(config).serve(sockets=[made]))
+    server.append(_Server(config, ready))
+    asyncio.run(server[0].serve(sockets=[listener]))
+
+
+def _is_stopping(server: list[_Server]) -> bool:
+    return bool(server[0].should_exit)

@@ -1,0 +1,55 @@
+"""The options of the commands that serve over HTTP: where, to whom, how much, by how many processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from assay.cli.command import COUNT, FILE, flag, option
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Options of a server for others."""
+
+    host: str = option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
+    public_url: str = option(
+        "--public-url",
+        default="",
+        metavar="URL",
+        help="Where people open it behind a proxy, as in https://code.example.com; then a token is required.",
+    )
+    trusted: tuple[str, ...] = option(
+        "--trusted-proxy",
+        multiple=True,
+        metavar="ADDRESS",
+        help="Believe X-Forwarded-For, -Proto and -Host from this address or network. Repeatable.",
+    )
+    tokens: Path | None = option(
+        "--tokens",
+        type=FILE,
+        metavar="FILE",
+        help="Require the token of a person in FILE, which assay token writes; instead of ASSAY_TOKEN.",
+    )
+    rate: float = option(
+        "--rate",
+        type=click.FloatRange(min=0),
+        default=100.0,
+        metavar="N",
+        help="Most requests a second from one person, or from one address without a token of their own; 0: no limit.",
+    )
+    workers: int | None = option(
+        "--workers",
+        type=COUNT,
+        metavar="N",
+        help="Answer with N processes, and index in another one; SIGHUP reloads.  [default: one process does all]",
+    )
+    access_log: str = option(
+        "--access-log",
+        default="",
+        metavar="FILE",
+        help="Note each request in FILE as a line of JSON; -: standard output.",
+    )
+    log_queries: bool = flag("--log-queries", help="Note in the access log also what was asked.")
