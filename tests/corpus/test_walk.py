@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.corpus.walk import read, walk
+from assay.corpus.walk import folder_level, read, walk
 from assay.corpus.walked_files import Skipped
 from assay.errors import InputError
 
@@ -203,3 +203,29 @@ def test_rules_that_may_never_end_are_not_read(tmp_path: Path, name: str, kind: 
     found = walk(tmp_path)
     assert [entry.path for entry in found.files] == ["a.py"]
     assert any("no regular file" in each.reason for each in found.skipped)
+
+
+def test_one_folder_is_what_a_walk_finds_there(tmp_path):
+    grow(
+        tmp_path,
+        {
+            ".gitignore": "*.log\n/made/\n",
+            "a/b/c.py": "1",
+            "a/b/c.log": "1",
+            "a/b/deep/d.py": "1",
+            "a/b/big.txt": "1" * 2_000_000,
+            "a/e.png": "1",
+            "made/f.py": "1",
+            "node_modules/g.js": "1",
+        },
+    )
+    level = folder_level(tmp_path, "a/b")
+    assert level is not None
+    assert level.folders == ("a/b/deep",)
+    assert [entry.path for entry in level.files] == ["a/b/big.txt", "a/b/c.py"]
+    assert [(each.path, each.reason) for each in level.skipped] == [("a/b/c.log", "ignored by .gitignore")]
+    assert folder_level(tmp_path, "").folders == ("a",)
+    assert [entry.path for entry in folder_level(tmp_path, "a/b", "c.py").files] == ["a/b/c.py"]
+    assert folder_level(tmp_path, "a", "e.png").skipped[0].reason == "binary"
+    for hidden in ("made", "node_modules", "a/nothing", "a/b/c.py"):
+        assert folder_level(tmp_path, hidden) is None

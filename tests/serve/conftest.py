@@ -103,6 +103,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for name, text in SITE.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
+    _commit(root)
     command = [sys.executable, "-m", "assay", "serve", str(root), "--port", "0", "--judge", "reader"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ}) as started:
         assert started.stderr
@@ -111,6 +112,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(root, said.split()[-1])
         started.terminate()
         assert started.wait(20) == 0
+
+
+def _commit(root: Path) -> None:
+    """Make a repository of a folder whose author, message and origin want to be more than text."""
+    who = ("-c", f"user.name={HOSTILE.replace('<', '(').replace('>', ')')}\u202e", "-c", "user.email=a@example.com")
+    for arguments in (
+        ("init", "-q"),
+        ("remote", "add", "origin", "https://me:secret@github.com/shop/sons.git"),
+        ("add", "."),
+        (*who, "commit", "-qm", f"{HOSTILE}\n\nBody of {HOSTILE}"),
+    ):
+        subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_paths_kinds_and_prose_are_filters_too(visit):
 def test_a_path_opens_in_the_editor_that_was_chosen(visit, site):
     seen = visit(FOLDERS)
     until_first(seen, "make_folder")
-    link = seen.page.locator(".hit a.path").first
+    link = seen.page.locator(".hit a.edit").first
     path = quote(f"{site.root}/shop/folders.py")
     assert link.get_attribute("href") == f"vscode://file{path}:5:1"
     for name, href in (
@@ -122,12 +122,26 @@ def test_a_path_opens_in_the_editor_that_was_chosen(visit, site):
         ("idea", f"idea://open?file={path}&line=5"),
     ):
         seen.page.locator("#editor").select_option(name)
-        seen.until(f"document.querySelector('.hit a.path')?.getAttribute('href') === {json.dumps(href)}")
+        seen.until(f"document.querySelector('.hit a.edit')?.getAttribute('href') === {json.dumps(href)}")
     seen.page.reload()
     until_first(seen, "make_folder")
     assert link.get_attribute("href").startswith("idea:")
     seen.page.locator("#editor").select_option("none")
-    seen.until("document.querySelector('.hit span.path') && !document.querySelector('.hit a.path')")
+    seen.until("document.querySelector('.hit a.path') && !document.querySelector('.hit a.edit')")
+
+
+def test_only_on_the_machine_of_the_files_an_editor_is_offered(visit):
+    seen = visit()
+    seen.page.route(
+        "**/api/roots",
+        lambda route: route.fulfill(
+            json={"roots": [{"path": "/x", "name": "x"}], "version": "1", "judge": "", "local": False}
+        ),
+    )
+    seen.page.goto(seen.page.url + FOLDERS)
+    seen.page.locator(".hit").first.wait_for()
+    assert seen.page.locator("a.edit").count() == 0
+    assert seen.page.locator("#editor").is_hidden()
 
 
 def test_an_odd_path_is_escaped_whole(visit):
@@ -220,7 +234,9 @@ def test_of_several_repositories_one_is_asked_or_all(visit, site):
     seen = visit()
     roots = [{"path": str(site.root), "name": "shop"}, {"path": "/elsewhere/api", "name": "api"}]
     roots += [{"path": "/a/same", "name": "same"}, {"path": "/b/same", "name": "same"}]
-    seen.page.route("**/api/roots", lambda route: route.fulfill(json={"roots": roots, "version": "1", "judge": "me"}))
+    seen.page.route(
+        "**/api/roots", lambda route: route.fulfill(json={"roots": roots, "version": "1", "judge": "me", "local": True})
+    )
     seen.page.route("**/api/status?*", lambda route: route.fulfill(status=200, json={"indexed": False, "left_out": {}}))
     seen.page.reload()
     chosen = seen.page.get_by_role("combobox", name="Repository")

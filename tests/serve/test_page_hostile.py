@@ -40,6 +40,7 @@ def test_what_turns_text_around_or_does_not_show_is_written_out(seen):
     assert hit.locator(".place .odd").all_text_contents() == ["U+202E"]
     assert "\u202e" not in hit.inner_text()
     assert "%E2%80%AE" in hit.locator("a.path").get_attribute("href")
+    assert "%E2%80%AE" in hit.locator("a.edit").get_attribute("href")
     assert "こんにちは 世界" in hit.locator(".code").text_content()
 
 
@@ -101,7 +102,8 @@ def test_answers_of_odd_values_are_shown(visit):
     seen.page.locator(".hit").wait_for()
     assert seen.page.locator(".hit .line").first.text_content() == "xy"
     assert seen.page.locator("main script, main svg, main b, main i").count() == 0
-    assert seen.page.locator("a.path").get_attribute("href").startswith("vscode://file/javascript%3Aalert")
+    assert seen.page.locator("a.path").count() == 0
+    assert seen.page.locator("a.edit").get_attribute("href").startswith("vscode://file/javascript%3Aalert")
     assert "Files changed" in seen.page.locator("#verdict").text_content()
 
 
@@ -118,3 +120,58 @@ def test_the_policy_stops_what_the_page_did_not_bring(visit):
     assert seen.page.title() == "Assay"
     assert sum("Content Security Policy" in each for each in seen.complaints) >= 3
     seen.complaints.clear()
+
+
+def test_a_file_its_authors_and_their_messages_are_text(visit):
+    seen = visit("?file=shop/odd%20%E2%80%AEname.py&line=2")
+    seen.until("document.querySelector('#file-title')")
+    assert seen.page.locator("#file-title .odd").all_text_contents() == ["U+202E"]
+    assert "<img src=x onerror=" in seen.page.locator(".code.whole").text_content()
+    seen.page.keyboard.press("b")
+    seen.page.locator("button.who").first.wait_for()
+    assert seen.page.locator(".who .odd").first.text_content() == "U+202E"
+    seen.page.keyboard.press("h")
+    seen.page.locator(".commits summary").click()
+    assert "<img src=x onerror=" in seen.page.locator(".commits").text_content()
+    assert seen.page.locator("main img, main script, main b").count() == 0
+    assert "owned" not in seen.page.title()
+    assert "\u202e" not in seen.page.locator("#file").inner_text()
+    assert seen.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_links_of_a_file_lead_to_the_web_alone(visit):
+    seen = visit()
+    told = {
+        "root": "/x",
+        "path": "a.py",
+        "language": "</script>",
+        "size": 1,
+        "lines": 1,
+        "start_line": 1,
+        "text": "",
+        "complete": True,
+        "truncated": False,
+        "binary": False,
+        "cut": {},
+        "outline": [{"line": 1, "end_line": 1, "depth": 9**9, "kind": "<b>", "name": "<img src=x>"}],
+        "links": {
+            "host": "<b>host</b>",
+            "file": "javascript:alert(1)//",
+            "line": "#{start}",
+            "lines": "",
+            "commits": "javascript:alert(2)//",
+        },
+        "modified": False,
+        "reason": "<i>x</i>",
+        "styled": [[["k", "x"]]],
+    }
+    commit = {"id": "</a>", "author": "<b>", "date": "x", "subject": "<img src=x>", "body": "", "patch": "@@ <b>"}
+    seen.page.route("**/api/file?*", lambda route: route.fulfill(json=told))
+    answer = {"root": "", "path": "", "commits": [commit], "complete": False, "links": told["links"]}
+    seen.page.route("**/api/history?*", lambda route: route.fulfill(json=answer))
+    seen.page.goto(seen.page.url + "?file=a.py&line=1")
+    seen.page.locator(".code.whole .line").wait_for()
+    seen.page.keyboard.press("h")
+    seen.page.locator(".commits h3").wait_for()
+    assert seen.page.locator("[href^='javascript' i]").count() == 0
+    assert seen.page.locator("main img, main script, main b, main i").count() == 0

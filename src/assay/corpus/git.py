@@ -58,9 +58,9 @@ def answer(root: Path, *arguments: str) -> str:
 
 
 @contextmanager
-def reading(root: Path, *arguments: str, asked: bytes = b"") -> Iterator[IO[bytes]]:
+def reading(root: Path, *arguments: str, asked: bytes = b"", timeout_s: float = TIMEOUT_S) -> Iterator[IO[bytes]]:
     """Give what git prints while it prints it; whoever leaves early ends git."""
-    with _running((*_PLAIN, "-C", str(root), *arguments), f"'{root}'", asked=asked) as printed:
+    with _running((*_PLAIN, "-C", str(root), *arguments), f"'{root}'", asked=asked, timeout_s=timeout_s) as printed:
         yield printed
 
 

@@ -7,10 +7,12 @@ to is either below the root already or not part of it.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from errno import EINVAL
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
 
@@ -19,7 +21,7 @@ from assay.corpus.decode import read
 from assay.corpus.walked_files import FileEntry, Skipped, Walk, as_utf8, entry_of
 from assay.errors import InputError
 
-__all__ = ["LARGEST_BYTES", "FileEntry", "Skipped", "Walk", "read", "walk"]
+__all__ = ["LARGEST_BYTES", "FileEntry", "FolderLevel", "Skipped", "Walk", "folder_level", "read", "walk"]
 
 LARGEST_BYTES = 1_000_000
 """Larger files are data, not something that people wrote to be read."""
@@ -37,6 +39,24 @@ def walk(root: Path, *, known: Collection[str] = (), rules: str = "", largest_by
     if known and rules and found.rules != rules:
         return _Walker(root, frozenset(), largest_bytes).walk()
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLevel:
+    """What one folder holds by itself, in order of names: folders that a walk would enter, its files, the rest."""
+
+    folders: tuple[str, ...]
+    """Paths from the root, without a `/` at their end."""
+    files: tuple[FileEntry, ...]
+    """Of any size."""
+    skipped: tuple[Skipped, ...]
+    """Files and folders that a walk leaves out by their name or kind, or because a rule ignores them."""
+
+
+def folder_level(root: Path, folder: str = "", only: str = "") -> FolderLevel | None:
+    """Return what a folder below a root holds, or of it the entry of one name; None where a walk never comes there."""
+    _check(root)
+    return _Walker(root, frozenset(), sys.maxsize).level(folder, only)
 
 
 def _check(root: Path) -> None:
@@ -67,16 +87,35 @@ class _Walker:
         self.repositories = {str(ignore.git_folder(root))}
 
     def walk(self) -> Walk:
-        ignores: tuple[ignore.IgnoreRules, ...] = ()
-        for path, above in ignore.around(self.root.absolute()):
-            if (found := self._rules(path, "", above)) is not None:
-                ignores = (found, *ignores)
-        stack = [_Folder("", (), ignores)]
+        stack = [self._top()]
         while stack:
             stack.extend(self._enter(stack.pop()))
         self.files.sort(key=lambda entry: entry.path)
         self.skipped.sort(key=lambda skipped: skipped.path)
         return Walk(tuple(self.files), tuple(self.skipped), self.hash.hexdigest(), tuple(self.folders))
+
+    def level(self, folder: str, only: str) -> FolderLevel | None:
+        """Return what one folder holds; of those above it only what leads there is looked at."""
+        here = self._top()
+        for name in filter(None, folder.split("/")):
+            inside = self._enter(here, name)
+            found = next((one for one in inside if one.path == f"{here.path}{name}/"), None)
+            if found is None:
+                return None
+            here = found
+        self.files.clear()
+        self.skipped.clear()
+        folders = tuple(as_utf8(one.path.rstrip("/")) for one in reversed(self._enter(here, only)))
+        by_path = attrgetter("path")
+        return FolderLevel(folders, tuple(sorted(self.files, key=by_path)), tuple(sorted(self.skipped, key=by_path)))
+
+    def _top(self) -> _Folder:
+        """Return the root, with the rules that hold around it."""
+        ignores: tuple[ignore.IgnoreRules, ...] = ()
+        for path, above in ignore.around(self.root.absolute()):
+            if (found := self._rules(path, "", above)) is not None:
+                ignores = (found, *ignores)
+        return _Folder("", (), ignores)
 
     def _rules(self, path: Path, base: str, above: str = "") -> ignore.IgnoreRules | None:
         try:
@@ -92,8 +131,8 @@ class _Walker:
     def _skip(self, path: str, reason: str) -> None:
         self.skipped.append(Skipped(as_utf8(path), reason))
 
-    def _enter(self, folder: _Folder) -> list[_Folder]:
-        """Take the files of a folder; return the folders in it to enter, the last in order first."""
+    def _enter(self, folder: _Folder, only: str = "") -> list[_Folder]:
+        """Take the files of a folder, or one of them; return the folders in it to enter, the last in order first."""
         try:
             with os.scandir(self.prefix + folder.path) as entries:
                 listed = list(entries)
@@ -107,7 +146,7 @@ class _Walker:
         self.folders.append(folder.path)
         here = self._with_rules(folder, names)
         inside: list[_Folder] = []
-        for entry in listed:
+        for entry in listed if not only else [entry for entry in listed if entry.name == only]:
             try:
                 self._take(entry, here, names, inside)
             except OSError as error:

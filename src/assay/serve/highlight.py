@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -67,6 +67,8 @@ _LONGEST = 20_000
 """Characters that are told apart, from the first: some lexers take a second for one piece of a hostile text as long."""
 _PATIENCE_S = 0.5
 """Of the processor, for one text; other lexers take that long for all of their pieces."""
+_PATIENCE_ALL_S = 2.0
+"""The same for all parts of a long text."""
 _KNOWN = 256
 """At most some 100 MB."""
 
@@ -84,6 +86,33 @@ def styled(text: str, language: str) -> list[Line]:
     if not lines[-1] and len(lines) > 1:
         lines.pop()
     return lines
+
+
+def styled_parts_json(lines: Sequence[str], language: str, starts: Collection[int]) -> str:
+    """Return the lines of a long text as JSON: cut into parts where declarations start, from 0, each told apart alone.
+
+    After some seconds the rest stays without classes.
+    """
+    every: list[Line] = []
+    ends = time.thread_time() + _PATIENCE_ALL_S
+    for part in _parts(lines, starts):
+        every += styled(part, language if time.thread_time() < ends else "")
+    return json.dumps(every, ensure_ascii=False, separators=(",", ":"))
+
+
+def _parts(lines: Sequence[str], starts: Collection[int]) -> Iterator[str]:
+    """Cut lines into parts that are short enough to be told apart, before a declaration where one is near."""
+    begin = last = size = 0
+    for at, line in enumerate(lines):
+        if at in starts:
+            last = at
+        if size + len(line) > _LONGEST and at > begin:
+            cut = last if last > begin else at
+            yield "".join(lines[begin:cut])
+            size = sum(map(len, lines[cut:at]))
+            begin = cut
+        size += len(line)
+    yield "".join(lines[begin:])
 
 
 def _pieces(text: str, language: str) -> Iterator[tuple[Any, str]]:

@@ -25,9 +25,11 @@ from assay.serve.highlight import styled_json
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
 from assay.serve.http.bodies import Candidates
+from assay.serve.http.file_routes import FileRoutes
 from assay.serve.http.label_routes import LabelRoutes, judge_of
 from assay.serve.http.page import PageRoutes
 from assay.serve.http.reports import ReportRoutes
+from assay.serve.http.same_machine import is_same_machine
 from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import Labeller
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer
@@ -83,6 +85,8 @@ class Roots:
     roots: list[Root]
     version: str
     judge: str
+    local: bool
+    """Whether who asks is on the machine of these folders, so that an editor there can open them."""
 
 
 class AskingRoutes:
@@ -91,12 +95,12 @@ class AskingRoutes:
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
         self._session, self._workers, self._labeller = session, workers, labeller
         served = [Root(as_utf8(str(root)), as_utf8(root.name or str(root))) for root in session.roots]
-        self._roots = Roots(served, __version__, labeller.judge)
+        self._roots = Roots(served, __version__, labeller.judge, local=False)
 
     async def roots(self, request: Request) -> Response:
         """Say which folders are served."""
-        own = replace(self._roots, judge=judge_of(request, self._labeller))
-        return answers.response_of(answers.as_json(own))
+        judge = judge_of(request, self._labeller)
+        return answers.response_of(answers.as_json(replace(self._roots, judge=judge, local=is_same_machine(request))))
 
     async def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
@@ -203,6 +207,7 @@ def app_of(
         dependencies=[Depends(given.exact), *bearer],
     )
     _add(app, AskingRoutes(session, labeller, workers))
+    FileRoutes(session, workers).add(app)
     LabelRoutes(labeller, workers).add(app)
     ReportRoutes(reports, workers).add(app)
     PageRoutes().add(app)

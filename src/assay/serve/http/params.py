@@ -36,7 +36,8 @@ _PARSED = sorted({*GRAMMARS, *(ending for ending, language in BY_EXTENSION.items
 _LANGUAGES = sorted({*BY_EXTENSION, *BY_EXTENSION.values(), *BY_NAME.values()})
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
+    """Return a number that is written as one; anything else is refused."""
     if isinstance(value, str) and not _WHOLE.fullmatch(value):
         raise ValueError(f"wanted a whole number, not '{value[:40]}'")
     return value
@@ -66,14 +67,14 @@ Path = Annotated[
     ),
 ]
 File = Annotated[str, Query(min_length=1, max_length=LONGEST_PATH, description="A file below what is served.")]
-Line = Annotated[int, Field(ge=1, le=LAST_LINE), BeforeValidator(_whole), Query(description="A line of it, from 1.")]
+Line = Annotated[int, Field(ge=1, le=LAST_LINE), BeforeValidator(whole), Query(description="A line of it, from 1.")]
 Count = Annotated[
-    int, Field(ge=1, le=MOST_HITS), BeforeValidator(_whole), Query(description="Entries of a page, at most.")
+    int, Field(ge=1, le=MOST_HITS), BeforeValidator(whole), Query(description="Entries of a page, at most.")
 ]
 Budget = Annotated[
     int,
     Field(ge=LEAST_BUDGET, le=MOST_BUDGET),
-    BeforeValidator(_whole),
+    BeforeValidator(whole),
     Query(description="Tokens that the answer may take, about."),
 ]
 Cursor = Annotated[

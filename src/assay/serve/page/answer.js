@@ -11,8 +11,8 @@ const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 export const titleOf = (hit) => hit.symbol || nameOf(hit.path);
 export const percent = (score) => `${Math.round(100 * Math.min(1, Math.max(0, score)))}%`;
 
-/** Return a hit's path and lines, as a link where there is an editor to open it. */
-export function placeView(hit, root) {
+/** Return a hit's path and lines, as a link where it can be opened. */
+export function placeView(hit, href) {
   const repository = hit.root ? `${nameOf(hit.root)}/` : "";
   const folder = repository + hit.path.slice(0, hit.path.length - nameOf(hit.path).length);
   const lines = hit.end_line > hit.start_line ? `${hit.start_line}–${hit.end_line}` : `${hit.start_line}`;
@@ -21,9 +21,8 @@ export function placeView(hit, root) {
     el("bdi", {}, plain(nameOf(hit.path))),
     el("span", { class: "lines" }, `:${lines}`),
   ];
-  const href = linkTo(root, hit.path, hit.start_line);
   return href
-    ? el("a", { class: "path", href, title: "Open in the editor (o)" }, text)
+    ? el("a", { class: "path", href, title: "Open the file (Enter)" }, text)
     : el("span", { class: "path" }, text);
 }
 
@@ -61,6 +60,22 @@ export function answerView(hit, { at, root, words, question, near, does }) {
   const copied = button("Copy path", () => actions.copy(), { class: "quiet" });
   actions.copy = () => copy(placeOf(hit), copied);
   actions.related = () => does.related(hit);
+  actions.open = (how) => does.open(hit, how);
+  const href = does.href(hit);
+  const place = placeView(hit, href);
+  const title = href ? el("a", { class: "open", href, tabindex: "-1" }) : el("span");
+  title.append(el("bdi", {}, ...plain(titleOf(hit))));
+  for (const link of href ? [place, title] : []) {
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      article.focus({ preventScroll: true });
+      actions.open();
+    });
+  }
+  const edits = linkTo(root, hit.path, hit.start_line);
+  const edit = edits ? el("a", { class: "tool edit", href: edits, title: "Open in the editor (o)" }, "Editor") : null;
+  actions.edit = () => edit?.click();
 
   const grades = question ? gradeButtons(hit, question, actions, does) : null;
   const chance = el(
@@ -74,11 +89,11 @@ export function answerView(hit, { at, root, words, question, near, does }) {
     el(
       "div",
       { class: "head" },
-      el("h2", { id }, el("bdi", {}, plain(titleOf(hit)))),
+      el("h2", { id }, title),
       el("span", { class: "sort" }, [hit.kind, hit.language].filter(Boolean).join(" · ")),
       hit.complete === false ? el("span", { class: "sort" }, "a part of it") : null,
       chance,
-      el("p", { class: "place" }, placeView(hit, root)),
+      el("p", { class: "place" }, place),
     ),
     code.view,
     ...(all ? [all] : []),
@@ -89,10 +104,10 @@ export function answerView(hit, { at, root, words, question, near, does }) {
       why,
       button("Related", () => actions.related(), { class: "quiet" }),
       copied,
+      edit,
       grades,
     ),
   );
-  actions.open = () => article.querySelector("a.path")?.click();
   return { article, actions };
 }
 

@@ -5,6 +5,8 @@ import { codeOf, linesOf, nodesOf, textOf } from "./code.js";
 import { aligned, differences, namesOnlyIn } from "./diff.js";
 import { button, el, of, plain, plural } from "./dom.js";
 import { targetOf } from "./labels.js";
+import { placeOfFile } from "./served.js";
+import { addressOf, read } from "./state.js";
 
 export const MOST = 3;
 const NAMES = 8;
@@ -15,6 +17,10 @@ let picked = [];
 let refused = "";
 let changed = () => {};
 
+const hrefOf = (hit, root) => {
+  const place = placeOfFile(hit.root || root, hit.path);
+  return place && addressOf({ ...read(), ...place, line: String(hit.start_line) });
+};
 export const onChange = (call) => (changed = call);
 export const isPicked = (hit) => picked.some((one) => targetOf(one.hit) === targetOf(hit));
 export const clear = () => ((picked = []), (refused = ""), tray(), changed());
@@ -123,7 +129,7 @@ function headOf(hit, root, names) {
     "div",
     { class: "column-head" },
     el("h3", {}, el("bdi", {}, plain(titleOf(hit)))),
-    el("p", { class: "place" }, placeView(hit, root)),
+    el("p", { class: "place" }, placeView(hit, hrefOf(hit, root))),
     el("p", { class: "sort" }, Object.values(facts).filter(Boolean).join(" · ")),
     shown.length
       ? el(

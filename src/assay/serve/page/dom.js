@@ -37,6 +37,14 @@ function odd(character) {
   return el("span", { class: "odd", title: "a character that does not show" }, name);
 }
 
+/** Scroll the panel around an element so that it is seen, and nothing else. */
+export function intoView(element) {
+  const panel = element?.offsetParent && element.closest(".panel");
+  if (!panel) return;
+  const [box, place] = [panel.getBoundingClientRect(), element.getBoundingClientRect()];
+  if (place.top < box.top || place.bottom > box.bottom) panel.scrollTop += place.top - box.top - box.height / 3;
+}
+
 export const number = (value) => value.toLocaleString("en");
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 

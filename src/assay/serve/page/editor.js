@@ -11,6 +11,11 @@ const LINKS = {
   idea: (path, line) => `idea://open?file=${path}&line=${line}`,
 };
 
+let here = true;
+
+/** Say whether the files lie on the machine of the reader: an editor opens nothing of another. */
+export const onThisMachine = (is) => (here = is);
+
 export function editor() {
   const name = held("editor");
   return name in EDITORS ? name : "vscode";
@@ -21,7 +26,7 @@ export const choose = (name) => keep("editor", name);
 /** Return the address that opens a line of a file below a root, or nothing; every odd character is escaped. */
 export function linkTo(root, path, line) {
   const to = LINKS[editor()];
-  if (!to) return null;
+  if (!to || !here) return null;
   const whole = `${root}/${path}`.replace(/^[A-Za-z]:\\/, (drive) => `/${drive}`).replace(/^([^/])/, "/$1");
   const parts = (/^\/[A-Za-z]:\\/.test(whole) ? whole.replaceAll("\\", "/") : whole).split("/");
   return to(

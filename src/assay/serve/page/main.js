@@ -1,33 +1,30 @@
 // The page: what the address says is asked and shown, and whatever the reader does changes the address.
 
-import { ask } from "./api.js";
 import { placeOf } from "./answer.js";
 import { bench } from "./bench.js";
 import * as compare from "./compare.js";
 import { button, copy, el, of, plain, plural } from "./dom.js";
-import { EDITORS, choose, editor } from "./editor.js";
+import { EDITORS, choose, editor, onThisMachine } from "./editor.js";
+import * as file from "./file.js";
 import * as filters from "./filters.js";
 import { help, listen } from "./keys.js";
 import * as labels from "./labels.js";
+import * as opening from "./opening.js";
 import * as results from "./results.js";
 import { WORDLESS, below, find, isQuestion, isStale, splitPlace, stop } from "./search.js";
+import * as served from "./served.js";
 import * as start from "./start.js";
-import { addressOf, read, write } from "./state.js";
+import { CLOSED, addressOf, questionOf, read, write } from "./state.js";
 
 const SLOW_MS = 250;
 
 let state = read();
-let roots = [];
 let cursor = "";
 let slow = 0;
 let shown = null; // the question whose answers stand there
 let back = history.state?.top ?? null; // how far down the reader was, where the history leads back to that
 
-const keyOf = ({ name, path }) => (roots.filter((one) => one.name === name).length > 1 ? path : name);
-/** The repository that is asked; none where several are served and all are. */
-const chosen = () => (state.root || roots.length > 1 ? roots.find((one) => keyOf(one) === state.root) : roots[0]);
-const unserved = () => roots.length > 0 && Boolean(state.root) && !chosen();
-const root = () => chosen()?.path ?? "";
+const root = () => served.chosen(state)?.path ?? "";
 
 /** Change what is asked, write it into the address, and answer. */
 function go(patch, how = {}) {
@@ -39,7 +36,7 @@ function go(patch, how = {}) {
   render(how.at ?? performance.now());
 }
 
-async function render(began = performance.now()) {
+async function render(began = performance.now(), { again = false } = {}) {
   const searching = state.view === "search";
   const asking = searching && (state.near !== "" || isQuestion(state.q));
   controls();
@@ -47,6 +44,12 @@ async function render(began = performance.now()) {
   of("bench").hidden = searching;
   of("start").hidden = !searching || asking;
   document.title = title(asking);
+  opening.show(state, asking);
+  if (opening.isOpen(state) && !opening.isBeside(state, asking)) {
+    stop();
+    return waiting(false);
+  }
+  if (!again && shown && asking && questionOf(shown) === questionOf(state)) return place(state);
   stop();
   if (!asking) {
     waiting(false);
@@ -54,30 +57,30 @@ async function render(began = performance.now()) {
     of("found").hidden = true;
     shown = back = null;
     if (!searching) await trying(() => bench(state, go));
-    else if (unserved()) problem(missing());
+    else if (served.isMissing(state)) problem(served.missing(state.root));
     else {
       if (state.q.trim()) problem(WORDLESS);
       facts();
     }
     return;
   }
-  if (unserved()) {
+  if (served.isMissing(state)) {
     waiting(false);
-    problem(missing());
+    problem(served.missing(state.root));
     return;
   }
   await answer({ began });
 }
 
-const missing = () => `no folder named '${state.root}' is served here; served are ${roots.map(keyOf).join(", ")}`;
-
 /** Have the start and the menus say what is indexed. */
 function facts() {
-  if (roots.length > 1 && !chosen()) return start.several(roots.length, () => (filters.offer(), filters.show(state)));
+  if (served.areSeveral() && !served.chosen(state))
+    return start.several(served.all().length, () => (filters.offer(), filters.show(state)));
   start.facts(root(), (status) => (filters.offer(status), filters.show(state)));
 }
 
 function title(asking) {
+  if (opening.isOpen(state)) return `${state.file} · Assay`;
   const what = state.view === "bench" ? "Bench" : asking ? state.near || state.q : "";
   return what ? `${what} · Assay` : "Assay";
 }
@@ -171,7 +174,17 @@ function painted(began) {
   });
 }
 
+const linesOfHit = (hit) => (hit.end_line > hit.start_line ? `${hit.start_line}-${hit.end_line}` : `${hit.start_line}`);
+
 const does = (told) => ({
+  href: (hit) => {
+    const place = served.placeOfFile(hit.root || told.root, hit.path);
+    return place && addressOf({ ...state, ...place, line: linesOfHit(hit) });
+  },
+  open: (hit, how) => {
+    const place = served.placeOfFile(hit.root || told.root, hit.path);
+    if (place) opening.open(place, linesOfHit(hit), how);
+  },
   pick: (hit, is) => compare.pick(hit, hit.root || told.root, is),
   related: (hit) => {
     const from = addressOf(state);
@@ -243,17 +256,19 @@ function controls() {
     link.setAttribute("aria-current", link.dataset.view === state.view ? "page" : "false");
     link.href = addressOf({ ...state, view: link.dataset.view });
   }
-  if (roots.length > 1) of("root").value = state.root;
+  if (served.areSeveral()) of("root").value = state.root;
 }
 
 async function serving() {
-  const told = await ask("/api/roots");
-  roots = told.roots;
-  labels.judgeIs(told.judge);
+  const { judge, local } = await served.load();
+  const roots = served.all();
+  labels.judgeIs(judge);
+  onThisMachine(local);
+  of("editor").parentElement.hidden = !local;
   of("root").hidden = roots.length < 2;
   of("root").replaceChildren(
     el("option", { value: "" }, "All repositories"),
-    ...roots.map((one) => el("option", { value: keyOf(one), title: one.path }, plain(keyOf(one)))),
+    ...roots.map((one) => el("option", { value: served.keyOf(one), title: one.path }, plain(served.keyOf(one)))),
   );
   of("root-name").hidden = roots.length > 1;
   of("root-name").replaceChildren(...plain(roots[0]?.name ?? ""));
@@ -269,7 +284,11 @@ function remember() {
 
 function wire() {
   const query = of("query");
-  query.addEventListener("input", () => go({ q: query.value, near: "" }, { typing: true, at: performance.now() }));
+  query.addEventListener("input", () => {
+    const kept = opening.wide.matches ? {} : CLOSED;
+    go({ q: query.value, near: "", ...kept }, { typing: true, at: performance.now() });
+  });
+  opening.wide.addEventListener("change", () => render());
   of("form").addEventListener("submit", (event) => event.preventDefault());
   query.addEventListener("keydown", (event) => {
     if (["ArrowDown", "Enter"].includes(event.key) && !event.isComposing && results.step(1)) event.preventDefault();
@@ -281,7 +300,7 @@ function wire() {
   of("root").addEventListener("change", () => go({ root: of("root").value, lang: [], kind: [], near: "" }));
   of("editor").append(...Object.entries(EDITORS).map(([value, label]) => el("option", { value }, label)));
   of("editor").value = editor();
-  of("editor").addEventListener("change", () => (choose(of("editor").value), render()));
+  of("editor").addEventListener("change", () => (choose(of("editor").value), render(performance.now(), { again: true })));
   of("more").addEventListener("click", () => answer({ began: performance.now(), further: true }));
   of("help").addEventListener("click", help);
   history.scrollRestoration = "manual";
@@ -308,16 +327,40 @@ const at =
     return Boolean(call);
   };
 
+/** Do something with the open file where the reader is in it, else with the answer that the reader is at. */
+const inFile = (work) => {
+  const open = of("file").contains(document.activeElement) || !results.current() ? file.current() : null;
+  if (open) work(open);
+  return Boolean(open);
+};
+const either = (work, other) => () => inFile(work) || other();
+const step = (by) => either((open) => file.move(open, by), () => stepped(by));
+
+/** Go to another answer; where a file stands beside them it follows. */
+function stepped(by) {
+  if (!results.step(by)) return false;
+  const here = results.current();
+  if (here && opening.isOpen(state)) here.actions.open({ stay: true });
+  return true;
+}
+
 listen({
   "/": () => (of("query").focus(), of("query").select(), true),
   "?": () => (help(), true),
-  j: () => results.step(1),
-  k: () => results.step(-1),
-  ArrowDown: () => (results.current() ? results.step(1) : false),
-  ArrowUp: () => (results.current() ? results.step(-1) : false),
-  Enter: at("expand"),
-  o: at("open"),
-  y: at("copy"),
+  j: step(1),
+  k: step(-1),
+  ArrowDown: () => (results.current() ? stepped(1) : false),
+  ArrowUp: () => (results.current() ? stepped(-1) : false),
+  Enter: at("open"),
+  a: at("expand"),
+  o: either((open) => open.editor?.click(), at("edit")),
+  y: either(file.copyLink, at("copy")),
+  f: () => inFile((open) => open.find?.focus()),
+  b: () => inFile(file.blame),
+  h: () => inFile(file.history),
+  g: () => inFile((open) => open.host?.click()),
+  t: () => inFile(file.tree),
+  Escape: () => opening.close(),
   e: at("why"),
   n: at("related"),
   x: at("pick"),
@@ -325,6 +368,7 @@ listen({
   r: at("grade", 1),
   w: at("grade", 0),
 });
+opening.ready({ go, state: () => state });
 compare.onChange(results.mark);
 filters.ready(go);
 start.ready((q) => (go({ q }), of("query").focus()));

@@ -1,7 +1,21 @@
 // What is asked and shown, as the address says it: read from there, written there.
 
 export const MODES = { code: "Code", docs: "Docs", all: "Both" };
-const USUAL = { view: "search", q: "", near: "", root: "", mode: "code", lang: [], kind: [], path: [], report: "" };
+const USUAL = {
+  view: "search",
+  q: "",
+  near: "",
+  root: "",
+  mode: "code",
+  lang: [],
+  kind: [],
+  path: [],
+  report: "",
+  repo: "", // of several, the one whose file is open
+  file: "",
+  line: "",
+};
+export const CLOSED = { repo: "", file: "", line: "" };
 
 export function read(search = location.search) {
   const held = new URLSearchParams(search);
@@ -26,14 +40,19 @@ const PAUSE_MS = 1500;
 let written = 0;
 
 /** Write what is so now into the address; while somebody types it is one entry of the history. */
-export function write(state, { typing = false } = {}) {
+export function write(state, { typing = false, replace = false } = {}) {
   const address = addressOf(state);
   if (address === location.pathname + location.search) return;
   const now = performance.now();
-  if (typing && now - written < PAUSE_MS) history.replaceState(null, "", address);
+  if (replace) history.replaceState(history.state, "", address);
+  else if (typing && now - written < PAUSE_MS) history.replaceState(null, "", address);
   else history.pushState(null, "", address);
   written = typing ? now : 0;
 }
+
+/** Return what is asked, without what is open beside the answers, as a text to compare. */
+export const questionOf = ({ q, near, root, mode, lang, kind, path }) =>
+  JSON.stringify([q, near, root, mode, lang, kind, path]);
 
 export const filtered = (state) =>
   Boolean(state.lang.length || state.kind.length || state.path.length) || state.mode !== USUAL.mode;

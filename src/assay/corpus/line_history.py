@@ -1,0 +1,252 @@
+"""Lines of a file to the commits that wrote them and changed them: `git blame` and `git log -L`, in bounded time.
+
+Both are asked of HEAD, never of the work tree: to compare a file of the work tree, git runs the filters that the
+repository names for it. Lines that differ from HEAD are found here, and belong to no commit.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from pathlib import Path
+from secrets import token_hex
+from typing import IO
+
+from assay.corpus.blocks import lines_of
+from assay.corpus.decode import decoded
+from assay.corpus.git import answer, reading
+from assay.corpus.walked_files import from_utf8
+from assay.errors import InputError
+
+PATIENCE_S = 20.0
+"""What one question to git may take."""
+_LARGEST_BLOB = 10_000_000
+_MOST_COMPARED = 20_000
+"""Lines between the first and the last difference that are compared one by one."""
+_LONGEST_PATCH = 20_000
+"""Bytes of the patch of one commit that are kept."""
+_LONGEST_MESSAGE = 20_000
+_LARGEST_IGNORED = 1_000_000
+_LITERAL = "--literal-pathspecs"
+_NO_PROGRAM = ("--no-ext-diff", "--no-textconv", "--no-color")
+
+
+@dataclass(frozen=True, slots=True)
+class LineCommit:
+    """A commit that lines come from."""
+
+    id: str
+    author: str
+    date: str
+    """When it was written, in ISO 8601."""
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlamedLines:
+    """Lines in a row, by the commit that wrote them; of none where they differ from HEAD."""
+
+    start_line: int
+    end_line: int
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineChange:
+    """A commit that changed some lines."""
+
+    id: str
+    author: str
+    date: str
+    message: str
+    patch: str
+    """What it changed of them, as a unified diff; its end may be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadLines:
+    """A file beside the same file of HEAD: which of its lines are lines of that one."""
+
+    numbers: tuple[int, ...]
+    """For each line, from 1, its number in HEAD; 0 where HEAD has it not."""
+    exists: bool
+    """Whether HEAD has the file."""
+
+    @property
+    def is_modified(self) -> bool:
+        """Say whether the file differs from HEAD."""
+        return not self.exists or self.numbers != tuple(range(1, len(self.numbers) + 1))
+
+    def span(self, first: int, last: int) -> tuple[int, int] | None:
+        """Return the lines of HEAD that some lines are, from the first to the last one; None where none is."""
+        held = [number for number in self.numbers[first - 1 : last] if number]
+        return (held[0], held[-1]) if held else None
+
+
+def head_lines(root: Path, path: str, text: str) -> HeadLines:
+    """Compare the text of a file with HEAD; what is no repository has no HEAD, and every line is new."""
+    old = _head_text(root, path)
+    new = lines_of(text)
+    if old is None:
+        return HeadLines((0,) * len(new), exists=False)
+    return HeadLines(tuple(_matched(lines_of(old), new)), exists=True)
+
+
+def blamed(root: Path, path: str, now: HeadLines, first: int, last: int) -> tuple[list[BlamedLines], list[LineCommit]]:
+    """Return which commits wrote the lines of a file, and these commits, each once, in the order of their lines."""
+    last = min(last, len(now.numbers))
+    span = now.span(first, last)
+    of_line: dict[int, str] = {}
+    commits: dict[str, LineCommit] = {}
+    if span:
+        _check_ignored(root)
+        name = os.fspath(from_utf8(root, path).relative_to(root))
+        lines = ("-L", f"{span[0]},{span[1]}")
+        asked = (_LITERAL, "blame", "--porcelain", *_NO_PROGRAM[:2], *lines, "HEAD", "--", name)
+        with reading(root, *asked, timeout_s=PATIENCE_S) as printed:
+            of_line, commits = _porcelain(printed)
+    written = [of_line.get(number, "") if number else "" for number in now.numbers[first - 1 : last]]
+    return list(_runs(written, first)), list(commits.values())
+
+
+def changes(root: Path, path: str, span: tuple[int, int] | None, most: int) -> tuple[list[LineChange], bool]:
+    """Return the commits that changed lines of HEAD, or all of a file, newest first, and whether these are all.
+
+    The search ends after `PATIENCE_S` seconds with what was found by then.
+    """
+    name = os.fspath(from_utf8(root, path).relative_to(root))
+    mark = token_hex(12)
+    fields = f"--format=%x00{mark}%x00%H%x00%an%x00%aI%x00%B%x00"
+    what = (f"-L{span[0]},{span[1]}:{name}",) if span else ("-p", "--", name)
+    asked = (_LITERAL, "log", f"--max-count={most + 1}", "--no-notes", *_NO_PROGRAM, fields, "HEAD", *what)
+    found: list[LineChange] = []
+    ends = time.monotonic() + PATIENCE_S
+    try:
+        with closing(_logged(root, asked, mark.encode())) as every:
+            for change in every:
+                if len(found) == most:
+                    return found, False
+                found.append(change)
+    except InputError:
+        if found and time.monotonic() >= ends:
+            return found, False
+        raise
+    return found, True
+
+
+def _logged(root: Path, arguments: Sequence[str], mark: bytes) -> Generator[LineChange]:
+    """Yield what a log says while git runs; whoever closes this early ends git."""
+    with reading(root, *arguments, timeout_s=PATIENCE_S) as printed:
+        yield from _changes(printed, mark)
+
+
+def _check_ignored(root: Path) -> None:
+    """Refuse a setting that has git read something else than a file: it would read a device for ever."""
+    top = Path(answer(root, "rev-parse", "--show-toplevel"))
+    for name in filter(None, answer(root, "config", "--get-all", "blame.ignoreRevsFile").splitlines()):
+        file = top / Path(name).expanduser()
+        if not file.is_file() or file.stat().st_size > _LARGEST_IGNORED:
+            raise InputError(
+                f"blame.ignoreRevsFile of '{root}' names '{name}', which is no small file; unset or fix it"
+            )
+
+
+def _head_text(root: Path, path: str) -> str | None:
+    name = os.fspath(from_utf8(root, path).relative_to(root))
+    try:
+        size = answer(root, "cat-file", "-s", f"HEAD:./{name}")
+        if not size.isdigit() or int(size) > _LARGEST_BLOB:
+            return None
+        with reading(root, "cat-file", "blob", f"HEAD:./{name}", timeout_s=PATIENCE_S) as printed:
+            return decoded(printed.read())
+    except (InputError, UnicodeEncodeError):  # no git here, or not a file of HEAD
+        return None
+
+
+def _matched(old: Sequence[str], new: Sequence[str]) -> list[int]:
+    """Return for each new line the number of the old line that it is, or 0; line ends do not count."""
+    before, after = ([line.rstrip("\r\n") for line in lines] for lines in (old, new))
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    ends = 0
+    while ends < min(len(before), len(after)) - same and before[-1 - ends] == after[-1 - ends]:
+        ends += 1
+    numbers = [0] * len(after)
+    numbers[:same] = range(1, same + 1)
+    for at in range(ends):
+        numbers[-1 - at] = len(before) - at
+    middle = before[same : len(before) - ends], after[same : len(after) - ends]
+    if max(map(len, middle)) <= _MOST_COMPARED:
+        for block in SequenceMatcher(None, *middle).get_matching_blocks():
+            for at in range(block.size):
+                numbers[same + block.b + at] = same + block.a + at + 1
+    return numbers
+
+
+def _porcelain(printed: IO[bytes]) -> tuple[dict[int, str], dict[str, LineCommit]]:
+    """Read `git blame --porcelain`: the commit of each line of HEAD, and what is said of each commit."""
+    of_line: dict[int, str] = {}
+    about: dict[str, dict[str, str]] = {}
+    commit = ""
+    for raw in printed:
+        if raw.startswith(b"\t"):
+            commit = ""
+            continue
+        name, _, value = raw.decode("utf-8", "replace").rstrip("\n").partition(" ")
+        if not commit:
+            commit = name
+            about.setdefault(commit, {})
+            of_line[int(value.split(" ")[1])] = commit
+        else:
+            about[commit].setdefault(name, value)
+    return of_line, {id_: _line_commit(id_, said) for id_, said in about.items()}
+
+
+def _line_commit(id_: str, said: dict[str, str]) -> LineCommit:
+    seconds = said.get("author-time", "")
+    return LineCommit(id_, said.get("author", ""), _date(seconds), said.get("summary", ""))
+
+
+def _date(seconds: str) -> str:
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).isoformat()
+    except (ValueError, OverflowError, OSError):  # what somebody wrote into a commit
+        return ""
+
+
+def _runs(written: Sequence[str], first: int) -> Iterator[BlamedLines]:
+    start = 0
+    for at in range(1, len(written) + 1):
+        if at == len(written) or written[at] != written[start]:
+            yield BlamedLines(first + start, first + at - 1, written[start])
+            start = at
+
+
+def _changes(printed: IO[bytes], mark: bytes) -> Generator[LineChange]:
+    """Read `git log`, whose commits begin with a mark that no file can hold."""
+    start = b"\0" + mark + b"\0"
+    head, patch, size = b"", list[bytes](), 0
+    for line in printed:
+        if line.startswith(start):
+            if head:
+                yield _line_change(head, patch)
+            head, patch, size = line, [], 0
+        elif head.count(b"\0") < 6:
+            head += line if len(head) < _LONGEST_MESSAGE or b"\0" in line else b""
+        elif size < _LONGEST_PATCH:
+            patch.append(line[:_LONGEST_PATCH])
+            size += len(patch[-1])
+    if head.count(b"\0") >= 6:
+        yield _line_change(head, patch)
+
+
+def _line_change(head: bytes, patch: Sequence[bytes]) -> LineChange:
+    _, _, id_, author, date, message, *_ = head.decode("utf-8", "replace").split("\0")
+    text = b"".join(patch).decode("utf-8", "replace").strip("\n")
+    return LineChange(id_, author, date, message.strip(), text)

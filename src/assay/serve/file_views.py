@@ -1,0 +1,303 @@
+"""What may be asked of one file or folder, to read it: its lines, where a text stands in it, what a folder holds.
+
+Files are read as they are now. What can be opened is what an index holds, and what it leaves out by size or kind; what
+an ignore file names, the folders of tools and symbolic links are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from assay.corpus.blocks import lines_of
+from assay.corpus.code_host import HostLinks, host_links
+from assay.corpus.decode import decoded
+from assay.corpus.languages import language_of
+from assay.corpus.line_history import head_lines
+from assay.corpus.outline import outline
+from assay.corpus.walk import LARGEST_BYTES, folder_level
+from assay.corpus.walked_files import from_utf8
+from assay.errors import InputError
+from assay.serve.cursor import cursor as cursor_of
+from assay.serve.cursor import offset_of
+from assay.serve.session import NotServed, ServedPlace, Session
+
+LARGEST_SHOWN = 10_000_000
+"""Bytes of a file that are shown and searched; the rest is for whoever takes the raw file."""
+MOST_LINES = 2000
+_LONGEST_LINE = 4000
+_MOST_CHARACTERS = 1_000_000
+_MOST_OUTLINE = 3000
+_MOST_FOUND = 1000
+_DESCRIBED = {"use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredName:
+    """A declaration or heading of a file."""
+
+    line: int
+    end_line: int
+    depth: int
+    """How many others it stands in."""
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileLinks:
+    """Where a code host shows a file of a commit; empty texts where it does not."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    host: str = ""
+    """GitHub, GitLab, Gitea or Bitbucket."""
+    file: str = ""
+    """The address of the file at a commit that stays."""
+    line: str = ""
+    """What is added for a line, with `{start}`."""
+    lines: str = ""
+    """What is added for several, with `{start}` and `{end}`."""
+    commits: str = ""
+    """The address of a commit, when its id is added."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """Lines of a file."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    path: str
+    """Relative to the root."""
+    language: str
+    size: int
+    """Bytes."""
+    lines: int
+    """Lines of the file, or of its part that is shown where `truncated`."""
+    start_line: int
+    """The first line of `text`."""
+    text: str
+    """Whole lines but for long ones, which are cut; empty where `styled` lines are wanted, and of a binary file."""
+    complete: bool
+    """Whether these are all lines."""
+    truncated: bool = False
+    """True: the file is too large, and only its first part can be shown."""
+    binary: bool = False
+    cut: dict[int, int] = field(default_factory=dict)
+    """How many characters are missing, by line."""
+    outline: list[DeclaredName] = field(default_factory=list)
+    """Of the whole file, in order; empty beyond the first line."""
+    links: FileLinks = field(default_factory=FileLinks)
+    modified: bool = False
+    """Whether it differs from HEAD, so that its lines may be others there."""
+    reason: str = ""
+    """Why no index holds it; mostly empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class StyledFile(FileText):
+    """Lines of a file, for highlighting."""
+
+    styled: list[list[tuple[str, str]]] = field(default_factory=list)
+    """Each line as pairs of a class, as Pygments shortens them, and a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file of a folder."""
+
+    name: str
+    size: int
+    """Bytes; -1 where it cannot be known."""
+    reason: str = ""
+    """Why no index holds it; mostly empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderList:
+    """What a folder holds by itself: its folders, then its files, in order of names."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    path: str
+    """Relative to the root; empty for the root itself."""
+    folders: list[str]
+    files: list[ListedFile]
+    cursor: str = ""
+    """For the next page; empty at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLines:
+    """Where a text stands in a file."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    path: str
+    lines: list[int]
+    """The first lines that hold it."""
+    total: int
+    """How many lines hold it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file that may be opened, as it is now."""
+
+    place: ServedPlace
+    size: int
+    text: str | None
+    """None of a binary file."""
+    truncated: bool
+    reason: str
+
+    @property
+    def root(self) -> Path:
+        """The folder that its path is relative to."""
+        return self.place.engine.root
+
+
+def whole_file(session: Session, path: str) -> tuple[Path, ServedPlace, str]:
+    """Return a file that may be opened, its place, and why no index holds it, if so."""
+    place = session.place(path)
+    root = place.engine.root
+    folder, _, name = place.inside.rpartition("/")
+    if (root / place.inside).is_dir():
+        raise NotServed(f"'{path}' is a folder: give a file in it")
+    level = folder_level(root, folder, name)
+    reasons = {each.path: each.reason for each in level.skipped} if level else {}
+    shown = {each.path for each in level.files} if level else set()
+    reason = reasons.get(place.inside, "")
+    if place.inside not in shown and not _is_openable(reason):
+        raise NotServed(f"'{path}' is not opened here: {reason or 'it lies in a folder that is left out'}")
+    return root / place.inside, place, reason
+
+
+def read_file(session: Session, path: str) -> ReadFile:
+    """Return a file that may be opened with its text; only the first part of a large one."""
+    file, place, reason = whole_file(session, path)
+    with file.open("rb") as opened:
+        data = opened.read(LARGEST_SHOWN + 1)
+    size = file.stat().st_size
+    truncated = len(data) > LARGEST_SHOWN
+    if truncated:
+        data = data[:LARGEST_SHOWN]
+        data = data[: data.rfind(b"\n") + 1] or data
+    if not reason and size > LARGEST_BYTES:
+        reason = f"{size / 1e6:.1f} MB, larger than {LARGEST_BYTES / 1e6:.1f} MB"
+    return ReadFile(place, size, decoded(data), truncated, reason)
+
+
+def file_text(session: Session, path: str, line: int, count: int) -> FileText:
+    """Return some lines of a file from one on, and at its beginning what it declares and where else it is shown."""
+    read = read_file(session, path)
+    inside, every = read.place.inside, lines_of(read.text or "")
+    if line > max(len(every), 1):
+        raise NotServed(f"'{path}' has {len(every)} lines; line {line} is none of them")
+    shown, cut = _window(every[line - 1 : line - 1 + count], line)
+    first = line == 1
+    modified = first and read.text is not None and head_lines(read.root, inside, read.text).is_modified
+    return FileText(
+        root=read.place.engine.name,
+        path=inside,
+        language=language_of(inside, read.text or ""),
+        size=read.size,
+        lines=len(every),
+        start_line=line,
+        text="".join(shown),
+        complete=len(shown) == len(every),
+        truncated=read.truncated,
+        binary=read.text is None,
+        cut=cut,
+        outline=_declared(inside, read.text or "") if first and read.size <= LARGEST_BYTES else [],
+        links=links_to(host_links(read.root), inside),
+        modified=modified,
+        reason=read.reason,
+    )
+
+
+def found_lines(session: Session, path: str, text: str) -> FoundLines:
+    """Return the lines of a file that hold a text; capitals count only where the text has one."""
+    read = read_file(session, path)
+    folded = text == text.lower()
+    every = lines_of((read.text or "").lower() if folded else read.text or "")
+    lines = [number for number, line in enumerate(every, 1) if text in line]
+    return FoundLines(read.place.engine.name, read.place.inside, lines[:_MOST_FOUND], len(lines))
+
+
+def folder_list(session: Session, path: str, k: int, cursor: str) -> FolderList:
+    """Return a page of what a folder holds."""
+    place = session.place(path)
+    if not (place.engine.root / place.inside).is_dir():
+        raise NotServed(f"'{path}' is a file: give the folder that holds it")
+    level = folder_level(place.engine.root, place.inside)
+    if level is None:
+        raise NotServed(f"'{path}' is left out of what is served: an index would not hold it")
+    files = [(each.path, each.size, "") for each in level.files]
+    files += [(each.path, _size(place, each.path), each.reason) for each in level.skipped if _is_openable(each.reason)]
+    entries: Sequence[tuple[str, ListedFile | None]] = [
+        *((_name(folder), None) for folder in level.folders),
+        *((_name(path), ListedFile(_name(path), size, reason)) for path, size, reason in sorted(files)),
+    ]
+    question, version = ("tree", path, k), repr([name for name, _ in entries])
+    start = offset_of(cursor, question, version)
+    page = entries[start : start + k]
+    after = cursor_of(start + k, question, version) if start + k < len(entries) else ""
+    folders = [name for name, file in page if file is None]
+    return FolderList(place.engine.name, place.inside, folders, [file for _, file in page if file], after)
+
+
+def links_to(links: HostLinks | None, path: str) -> FileLinks:
+    """Return where a code host shows a file, nowhere where none is known."""
+    if links is None:
+        return FileLinks()
+    return FileLinks(links.host, links.of_file(path), links.line, links.lines, links.commits)
+
+
+def check_file_line(read: ReadFile, path: str, line: int) -> None:
+    """Refuse a line that a file has not, and a file that has none."""
+    if read.text is None:
+        raise InputError(f"'{path}' is a binary file: it has no lines")
+    if line > len(lines_of(read.text)):
+        raise NotServed(f"'{path}' has no line {line}")
+
+
+def _window(lines: Sequence[str], first: int) -> tuple[list[str], dict[int, int]]:
+    """Return as many lines as an answer holds, long ones cut, and how much these lack."""
+    shown, cut, left = list[str](), dict[int, int](), _MOST_CHARACTERS
+    for number, line in enumerate(lines, first):
+        if len(line) > _LONGEST_LINE:
+            cut[number] = len(line) - _LONGEST_LINE - line.endswith("\n")
+            line = line[:_LONGEST_LINE] + "\n" * line.endswith("\n")  # noqa: PLW2901
+        left -= len(line)
+        if left < 0 and shown:
+            break
+        shown.append(line)
+    return shown, {number: missing for number, missing in cut.items() if missing and number < first + len(shown)}
+
+
+def _declared(path: str, text: str) -> list[DeclaredName]:
+    found = outline(path, text)[:_MOST_OUTLINE]
+    return [DeclaredName(one.line, one.end_line, one.depth, one.kind, one.name[:200]) for one in found]
+
+
+def _is_openable(reason: str) -> bool:
+    """Say whether what an index leaves out may be opened: left out by its kind alone, not because somebody hides it."""
+    return reason in {"binary", "a lock file", "minified"}
+
+
+def _size(place: ServedPlace, path: str) -> int:
+    try:
+        return from_utf8(place.engine.root, path).lstat().st_size
+    except OSError:
+        return -1
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
