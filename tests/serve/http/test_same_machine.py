@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from fastapi import Request
+from fastapi import Request  # noqa: TID253
 
 from assay.serve.http.guard import ADDRESS
 from assay.serve.http.same_machine import is_same_machine
