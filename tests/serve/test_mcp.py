@@ -26,7 +26,7 @@ from assay.serve.session import Session
 from assay.settings import IndexSettings, Settings
 from assay.store.folder import IndexFolder
 
-TOOLS = {"search", "related", "outline", "pattern", "status", "rank"}
+TOOLS = {"search", "related", "outline", "pattern", "log", "status", "rank"}
 ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
 STRUCTURED = ToolChoice(structured=True, rank=True)
 SECRET = "SECRET_OF_ANOTHER_FOLDER"
@@ -269,6 +269,8 @@ def test_errors_say_what_to_do_and_end_nothing(root: Path):
             ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
             ("pattern", {"pattern": "", "language": "python"}, "no pattern of python"),
             ("pattern", {"pattern": "a", "language": "cobol"}, "unknown language 'cobol'"),
+            ("log", {"since": "soon"}, "give YYYY-MM-DD"),
+            ("log", {"query": "mail"}, "git"),
             ("rank", {"programs": []}, "0 programs"),
         ):
             answer = await client.call_tool(tool, arguments)

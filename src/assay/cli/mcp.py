@@ -35,7 +35,7 @@ def mcp(given: McpOptions) -> None:
     number of clients on this machine can connect. What is searched is only the folders PATH, by default the current
     folder, and repositories by https URL. Indexes are built and updated when they are needed.
 
-    Tools: search, related, outline, pattern, status, and rank on request. Needs the extra mcp.
+    Tools: search, related, outline, pattern, log, status, and rank on request. Needs the extra mcp.
     """
     from assay.cli.workspaces import say, served_roots, some_of
     from assay.errors import MissingExtra

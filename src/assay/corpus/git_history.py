@@ -14,6 +14,7 @@ from pathlib import Path
 from assay.corpus.git import answer, git, reading
 from assay.corpus.patches import FileChange, Patches
 from assay.corpus.walked_files import as_utf8
+from assay.errors import InputError
 
 _PATCH = tuple(
     "--no-ext-diff --no-textconv --no-color --no-relative --relative --find-renames --unified=0 --ignore-all-space"
@@ -68,6 +69,14 @@ def commits(root: Path, *, since: str = "") -> Iterator[Commit]:
             changes = tuple(patches.changes())
             yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changes)
             header = patches.line()
+
+
+def commit_ids(root: Path, most: int) -> list[str]:
+    """Return the ids of the newest commits of the first-parent line that touch a folder, the newest first."""
+    if not head(root):
+        raise InputError(f"'{root}' has no commit: its history cannot be searched; give a folder of a git repository")
+    listed = git(root, "rev-list", "--first-parent", f"--max-count={most}", "HEAD", "--", ".")
+    return listed.decode("ascii").split()
 
 
 def between(root: Path, before: str, after: str) -> tuple[FileChange, ...]:

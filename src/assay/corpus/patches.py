@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO
 
 from assay.corpus.walked_files import as_utf8
 
 _MOST_KEPT = 1000
 """Changed lines of a file whose text is kept; a change of more is no answer to anything."""
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(?: (.*))?")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
@@ -31,6 +31,8 @@ class Hunk:
     """The text of the old lines without white space at their ends; none where there were too many to keep."""
     new: tuple[str, ...] = ()
     """The same of the new lines."""
+    context: str = field(default="", compare=False)
+    """The line before it that git takes for the head of what it is in, such as a function's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Patches:
         removed = [self._text() for _ in range(int(header[2] or 1))]
         new = [self._text() for _ in range(int(header[4] or 1))]
         texts = [tuple(map(_decoded, lines)) if keep else () for lines in (removed, new)]
-        return Hunk(int(header[1]), len(removed), len(new), *texts)
+        return Hunk(int(header[1]), len(removed), len(new), texts[0], texts[1], _decoded(header[5] or b""))
 
     def _text(self) -> bytes:
         """Take one line of a hunk without its mark."""

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import singledispatch
 from typing import Any
 
+from assay.assemble.commit_text import commit_text
 from assay.errors import counted
+from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace
 from assay.serve.responses import FoundAnswer, written
 from assay.serve.search_tools import Order, Status
@@ -37,6 +39,14 @@ def _(answer: FoundAnswer) -> str:
     units = list(map(written, answer.hits))
     names_only = answer.hits and not any(hit.text for hit in answer.hits)
     return _joined([*notes, *(["\n".join(units)] if names_only else units)], answer.cursor)
+
+
+@as_text.register
+def _(answer: LogAnswer) -> str:
+    if not answer.commits:
+        return f"no commit found, of {answer.indexed}"
+    notes = [] if answer.relevant else ["nothing relevant here, it seems; these are only the nearest\n"]
+    return "\n".join((*notes, *map(commit_text, answer.commits))).rstrip("\n")
 
 
 @as_text.register

@@ -9,9 +9,11 @@ import time
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Lock, Thread
 
+from assay.assemble.history import History
 from assay.assemble.indexes import AnyIndex, index_of
 from assay.assemble.workspace import Workspace, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
@@ -79,6 +81,11 @@ class Engine:
         self._verified = kept  # by who writes it
         self._began = 0.0
         self._progress = (0, 0)
+
+    @cached_property
+    def history(self) -> History:
+        """The commits of the root's repository, not indexed before somebody asks."""
+        return History(self.root, self.settings)
 
     @property
     def name(self) -> str:

@@ -10,7 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assay.serve import read_tools, search_tools
+from assay.search.commit_filter import CommitFilter
+from assay.serve import history_tools, read_tools, search_tools
+from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer
 from assay.serve.responses import Detail, FoundAnswer
 from assay.serve.search_tools import Order, Page, SearchFilter, Status
@@ -75,6 +77,20 @@ class Tools:
     ) -> FoundAnswer:
         """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
         return search_tools.related(self._session, path, line, page=self._page(k, budget, cursor))
+
+    def log(  # noqa: PLR0913, PLR0917
+        self,
+        query: Annotated[str, Field(description="What a commit did or why; empty for the newest.")] = "",
+        path: Annotated[str, Field(description="A repository, or what in it was changed.")] = "",
+        author: Annotated[str, Field(description="A part of the author's name or address.")] = "",
+        since: Annotated[str, Field(description="2024-05-01, 2024-05 or 2024.")] = "",
+        until: Annotated[str, Field(description="The last day, month or year.")] = "",
+        k: Count = 8,
+        budget: Budget = search_tools.USUAL_BUDGET,
+    ) -> LogAnswer:
+        """Find commits by meaning of their messages and changes, by path, author and date."""
+        keep = CommitFilter(author, since, until)
+        return history_tools.log(self._session, query, path, keep, page=self._page(k, budget, ""))
 
     def outline(
         self,

@@ -35,3 +35,9 @@ def default_location(root: Path) -> Path:
     digest = hashlib.blake2b(whole.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
     name = re.sub(r"[^\w.-]+", "-", root.resolve().name, flags=re.ASCII)[:_LONGEST] or "root"
     return Path(platformdirs.user_cache_dir("assay")) / f"{name}-{digest}"
+
+
+def history_location(root: Path) -> Path:
+    """Return the folder of the index of a root's commits, beside that of its files."""
+    place = default_location(root)
+    return place.with_name(f"{place.name}.history")

@@ -30,6 +30,7 @@ PORT = 7777
 BASE = f"http://127.0.0.1:{PORT}"
 RULES = AccessRules(PORT, frozenset(("127.0.0.1", "localhost")))
 ROUTES = {
+    "/api/log": ["get"],
     "/api/roots": ["get"],
     "/api/search": ["get"],
     "/api/related": ["get"],

@@ -20,8 +20,10 @@ from starlette.exceptions import HTTPException
 from assay import __version__
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
-from assay.serve import read_tools, search_tools
+from assay.search.commit_filter import CommitFilter
+from assay.serve import history_tools, read_tools, search_tools
 from assay.serve.highlight import styled_json
+from assay.serve.history_tools import LogAnswer
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
 from assay.serve.http.bodies import Candidates
@@ -168,6 +170,20 @@ class AskingRoutes:
             partial(read_tools.patterns, self._session, (pattern, language), path, globs, page=page)
         )
 
+    async def log(  # noqa: PLR0913, PLR0917
+        self,
+        query: given.Past = "",
+        path: given.Path = "",
+        author: given.Author = "",
+        since: given.Date = "",
+        until: given.Date = "",
+        k: given.Count = 8,
+        budget: given.Budget = search_tools.USUAL_BUDGET,
+    ) -> Response:
+        """Find commits by meaning of messages and changes, by path, author and date; without a query the newest."""
+        keep, page = CommitFilter(author, since, until), Page(k, budget)
+        return await self._answer(partial(history_tools.log, self._session, query, path, keep, page=page))
+
     async def status(self, path: given.Path = "") -> Response:
         """Say what the index of a folder holds, what it leaves out and why, and how fresh it is."""
         return await self._answer(partial(search_tools.status, self._session, path))
@@ -229,6 +245,7 @@ def _add(app: FastAPI, routes: AskingRoutes) -> None:
         (routes.related, FoundAnswer | StyledAnswer, (400, 404, 409)),
         (routes.outline, OutlineAnswer, (400, 404, 409)),
         (routes.pattern, PatternAnswer, (400, 404, 409)),
+        (routes.log, LogAnswer, (400, 404, 409)),
         (routes.status, Status, (400, 404)),
     ):
         app.add_api_route(f"/api/{work.__name__}", work, response_model=answer, responses=answers.errors(*more))

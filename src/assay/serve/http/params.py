@@ -119,6 +119,14 @@ Repositories = Annotated[
         description="Search the served folders whose name or path matches one: api-*; !*-old leaves out. Without path.",
     ),
 ]
+Past = Annotated[
+    str,
+    Query(max_length=LONGEST_QUERY, description="What a commit did or why; empty for the newest."),
+]
+Author = Annotated[str, Query(max_length=200, description="A part of the author's name or address.")]
+Date = Annotated[
+    str, Query(pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$", description="A day, month or year, which is included.")
+]
 DetailOf = Annotated[Detail, Query(description="Of each hit its place and name, its telling lines too, or all of it.")]
 Explain = Annotated[bool, BeforeValidator(_truth), Query(description="Add what each score is made of.")]
 Styled = Annotated[

@@ -1,0 +1,144 @@
+"""A question about the past in, the commits that answer it out: what was changed, when, by whom, and why.
+
+A commit is as good as its best part, its message or what it changed in one file. Without a question, the commits that a
+filter keeps come newest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from assay.assemble.corpus_search import CorpusSearch
+from assay.assemble.indexes import build_of, encoder_of
+from assay.assemble.queries import queries_of
+from assay.protocols import Progress
+from assay.search.checked_searcher import IndexGuard
+from assay.search.commit_chunks import changed_files
+from assay.search.commit_filter import CommitFilter
+from assay.search.excerpt import excerpt, terms_to_mark
+from assay.search.history_index import HistoryIndex
+from assay.settings import Settings
+from assay.store.place import history_location
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk, Hit
+
+_PARTS = 5
+"""Hits looked for a commit that is wanted: several may be parts of one."""
+_LINES = 4
+"""Changed lines of a commit that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCommit:
+    """A commit that was found."""
+
+    id: str
+    date: str
+    """When it was committed, in ISO 8601."""
+    author: str
+    """`name <mail>`."""
+    subject: str
+    body: str
+    score: float
+    """The probability that it is right; 1 without a question."""
+    files: tuple[str, ...]
+    """The changed files."""
+    change: str = ""
+    """The file whose change was found, if it was not the message."""
+    lines: tuple[str, ...] = ()
+    """Telling lines of that change: added ones begin with `+`, removed ones with `-`, `@` names what they stand in."""
+    root: str = ""
+    """Of commits of several repositories, the one that holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCommits:
+    """Commits, best first."""
+
+    commits: tuple[FoundCommit, ...]
+    relevant: bool
+    indexed: int
+    """Commits that are indexed, of which a filter kept some."""
+
+
+@dataclass(frozen=True)
+class _IndexedCommits:
+    """Everything that is indexed, and where the message of each commit is."""
+
+    snapshot: Snapshot
+
+    @cached_property
+    def messages(self) -> dict[str, int]:
+        """Return the number of each message, by the commit's id."""
+        return _messages(self.snapshot)
+
+    def found(self, hit: Hit, wanted: frozenset[str]) -> FoundCommit:
+        """Return the commit of a hit, with what shows that it is one."""
+        id_, _, change = hit.chunk.path.partition("/")
+        message = self.snapshot.chunk(self.messages[id_])
+        return FoundCommit(
+            id_,
+            message.signature,
+            message.parent,
+            message.symbol,
+            message.doc,
+            round(hit.score, 3),
+            changed_files(message),
+            change,
+            tuple(line for _, line in excerpt(hit.chunk, wanted, _LINES)) if change else (),
+        )
+
+
+class History:
+    """The commits of one repository, indexed when they are first asked about; each question adds the new ones."""
+
+    def __init__(self, root: Path, settings: Settings) -> None:
+        self.root, self._settings = root, settings
+        self._index = HistoryIndex(root, history_location(root), encoder_of(settings), build_of(settings))
+        self._known: _IndexedCommits | None = None
+
+    def search(self, question: str, keep: CommitFilter, k: int, progress: Progress | None = None) -> FoundCommits:
+        """Return the best `k` commits for a question, or without one the newest that a filter keeps."""
+        commits = self._commits(progress)
+        snapshot = keep.kept(commits.snapshot)
+        if not question.strip():
+            newest = _newest(commits, snapshot, keep, k)
+            return FoundCommits(newest, bool(newest), len(commits.messages))
+        guard = IndexGuard(self._index.check, f"removing '{self._index.folder.location}'")
+        search = CorpusSearch(snapshot, self._index.encoder, self._settings.search, guard)
+        queries = queries_of([question], mode="all", paths=keep.globs)
+        hits = search.search(queries, k * _PARTS)
+        best: dict[str, Hit] = {}
+        for hit in hits:
+            best.setdefault(hit.chunk.path.partition("/")[0], hit)
+        wanted = terms_to_mark([question])
+        found = tuple(commits.found(hit, wanted) for hit in list(best.values())[:k])
+        return FoundCommits(found, search.is_relevant(hits), len(commits.messages))
+
+    def _commits(self, progress: Progress | None) -> _IndexedCommits:
+        """Return all commits; the same object while nothing was committed."""
+        snapshot = self._index.snapshot(progress)
+        if self._known is None or self._known.snapshot is not snapshot:
+            self._known = _IndexedCommits(snapshot)
+        return self._known
+
+
+def _messages(snapshot: Snapshot) -> dict[str, int]:
+    found = {}
+    for base, (segment, live) in zip(snapshot.bases.tolist(), snapshot.parts, strict=False):
+        for number, name in enumerate(segment.ids.all()):
+            if "/" not in name and (live is None or live[number]):
+                found[name] = base + number
+    return found
+
+
+def _newest(commits: _IndexedCommits, snapshot: Snapshot, keep: CommitFilter, k: int) -> tuple[FoundCommit, ...]:
+    def date(message: Chunk) -> tuple[str, str]:
+        return message.signature, message.id
+
+    messages: Sequence[Chunk] = sorted(map(snapshot.chunk, _messages(snapshot).values()), key=date, reverse=True)
+    kept = [message for message in messages if keep.passes(changed_files(message))]
+    return tuple(commits.found(Hit(message, 1.0), frozenset()) for message in kept[:k])

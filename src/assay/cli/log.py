@@ -1,0 +1,90 @@
+"""`assay log`: a question about the past and folders in, the commits that answer it out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli import options
+from assay.cli.command import argument, command, form, option, shared
+from assay.cli.options import SettingsOptions
+
+if TYPE_CHECKING:
+    from assay.assemble.history import FoundCommit, FoundCommits
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """Options of `assay log`."""
+
+    question: str = argument("[QUESTION]", default="")
+    roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    limit: int | None = options.limit()
+    author: str = option("--author", default="", metavar="NAME", help="Only commits whose author contains NAME.")
+    since: str = option(
+        "--since", default="", metavar="DATE", help="Only commits from DATE on: 2024-05-01, 2024-05, 2024."
+    )
+    until: str = option("--until", default="", metavar="DATE", help="Only commits up to DATE, which is included.")
+    paths: tuple[str, ...] = option(
+        "--path",
+        multiple=True,
+        metavar="GLOB",
+        help="Only commits that change a matching file; !GLOB excludes. Repeatable.",
+    )
+    form: str = form("text", "json", "jsonl")
+    chosen: SettingsOptions = shared(SettingsOptions)
+
+
+@command(LogOptions, example='assay log "why are retries limited" --since 2024')
+def log(given: LogOptions) -> int:
+    """Find commits by meaning, by what they changed, by author and by date.
+
+    QUESTION is asked of the messages and the changes of the commits of each repository PATH, by default the current
+    folder; it may have query words, as in assay search. Without QUESTION, the newest commits are printed. The first
+    question indexes the commits, later ones add what is new. A merge is one commit with all that it brought.
+
+    Exits 0 if something relevant was found, 1 if not, 2 on an error.
+    """
+    from assay.assemble.history import History
+    from assay.assemble.indexes import root_of
+    from assay.cli.progress import progress
+    from assay.cli.workspaces import say
+    from assay.search.commit_filter import CommitFilter
+
+    keep = CommitFilter(given.author, given.since, given.until, given.paths)
+    roots = given.roots or (".",)
+    answers: list[tuple[str, FoundCommits]] = []
+    limit = given.limit or 10
+    with progress() as watch:
+        for name in dict.fromkeys(roots):
+            root = root_of(name)
+            history = History(root, given.chosen.settings(root))
+            answers.append((name if len(roots) > 1 else "", history.search(given.question, keep, limit, watch)))
+    found = _best(answers, limit, by_date=not given.question.strip())
+    click.echo(_written(found, given.form), nl=False)
+    relevant = any(answer.relevant for _, answer in answers)
+    if not found:
+        say(f"no commit found, of {sum(answer.indexed for _, answer in answers):,}")
+    elif not relevant:
+        say("nothing relevant here, it seems; these are only the nearest")
+    return 0 if relevant else 1
+
+
+def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool) -> list[FoundCommit]:
+    every = [replace(commit, root=name) for name, answer in answers for commit in answer.commits]
+    if by_date:
+        return sorted(every, key=lambda commit: commit.date, reverse=True)[:limit]
+    return sorted(every, key=lambda commit: -commit.score)[:limit]
+
+
+def _written(found: list[FoundCommit], form: str) -> str:
+    from assay.assemble.commit_text import commit_text
+    from assay.cli.answer import dumps
+
+    if form == "json":
+        return dumps({"commits": list(map(asdict, found))}) + "\n"
+    if form == "jsonl":
+        return "".join(dumps(asdict(commit)) + "\n" for commit in found)
+    return "\n".join(map(commit_text, found))

@@ -1,0 +1,123 @@
+"""The commits of a repository in, an index of them out, which a new commit adds to.
+
+Stored as an index of files is, a commit being a file whose text never changes; it is made when somebody first asks
+about the history, and not before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import groupby, islice
+from pathlib import Path
+
+from assay.corpus.git_history import Commit, commit_ids, commits
+from assay.errors import DamagedIndex, StorageError
+from assay.protocols import Encoder, Progress
+from assay.search.chunk_vectors import chunk_vectors
+from assay.search.commit_chunks import commit_chunks
+from assay.search.index_identity import Build, identity, mismatch
+from assay.store.catalog import DIGEST_BYTES, FileRecord
+from assay.store.change import IndexChange
+from assay.store.folder import IndexFolder, Version
+from assay.store.quantised import quantised
+from assay.store.segment import build
+from assay.store.segment_file import write_segment
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk
+
+MOST_COMMITS = 20_000
+"""The newest commits of the first-parent line that are indexed."""
+_FORM = "commits 1"
+_BATCH = 500
+"""Commits whose chunks are held at once."""
+
+
+class HistoryIndex:
+    """The index of the commits of one repository, or of those that touch one of its folders."""
+
+    def __init__(self, root: Path, location: Path, encoder: Encoder, how: Build = Build()) -> None:  # noqa: B008  frozen
+        self.root, self.encoder = root, encoder
+        self.folder = IndexFolder(location)
+        self._how = how
+        made = identity(encoder, how)
+        self._identity = replace(made, settings=f"{made.settings}, {_FORM}")
+        self._held: tuple[str, Snapshot] | None = None
+
+    def snapshot(self, progress: Progress | None = None) -> Snapshot:
+        """Return all commits, the newest included; raise InputError where there is no repository or no commit."""
+        ids = commit_ids(self.root, MOST_COMMITS)
+        last = self._usable()
+        if last is None or last.manifest.rules != _state(ids):
+            with self.folder.writing():
+                last = self._usable()
+                if last is None or last.manifest.rules != _state(ids):
+                    self._update(last, ids, progress)
+            last = self.folder.open()
+        if last is None:
+            raise StorageError(f"the index of the history in {self.folder.location} was removed; try again")
+        if self._held is None or self._held[0] != last.manifest.catalog:
+            self._held = last.manifest.catalog, last.snapshot()
+        return self._held[1]
+
+    def check(self) -> str:
+        """Read every byte; return what is damaged, or nothing."""
+        try:
+            self.folder.check()
+        except DamagedIndex as damage:
+            return str(damage)
+        return ""
+
+    def _usable(self) -> Version | None:
+        try:
+            version = self.folder.open()
+        except DamagedIndex:
+            return None
+        return None if version is None or mismatch(version.manifest.identity, self._identity) else version
+
+    def _update(self, last: Version | None, ids: list[str], progress: Progress | None) -> None:
+        """Write the version that has these commits, of which those that the last one has stay as they are."""
+        known = {record.path: record for record in last.catalog.records()} if last else {}
+        wanted = set(ids)
+        kept = {path: record for path, record in known.items() if _id(path) in wanted}
+        there = {_id(path) for path in kept}
+        missing = len(wanted - there)
+        first = next((commit for commit in ids if commit in there), "")
+        fresh: list[Path] = []
+        records = list(kept.values())
+        since = first if first and missing == ids.index(first) else ""  # only newer ones are missing
+        found = islice(commits(self.root, since=since), len(ids))
+        done = 0
+        for batch in _batches(commit for commit in found if commit.id not in there):
+            chunks = [chunk for commit in batch for chunk in commit_chunks(commit)]
+            path = self.folder.new_path()
+            vectors = chunk_vectors(self.encoder, chunks, self._how.reads)
+            write_segment(path, build(chunks, quantised(vectors, self._how.quantisation)))
+            fresh.append(path)
+            records += map(_record, chunks)
+            done += len(batch)
+            if progress:
+                progress("commits", done, missing)
+        change = IndexChange(self._identity, _state(ids), time.time_ns(), records, set(known) - set(kept), fresh)
+        self.folder.save(last, change)
+
+
+def _batches(found: Iterable[Commit]) -> Iterator[list[Commit]]:
+    for _, batch in groupby(enumerate(found), key=lambda pair: pair[0] // _BATCH):
+        yield [commit for _, commit in batch]
+
+
+def _id(path: str) -> str:
+    return path.partition("/")[0]
+
+
+def _state(ids: list[str]) -> str:
+    """Return what an index of these commits was made of, in a few characters."""
+    return blake2b("".join(ids).encode(), digest_size=DIGEST_BYTES).hexdigest()
+
+
+def _record(chunk: Chunk) -> FileRecord:
+    digest = blake2b(chunk.path.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
+    return FileRecord(chunk.path, len(chunk.text), 0, 0, 0, digest, 1)

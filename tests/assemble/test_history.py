@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from assay.assemble.commit_text import commit_text
+from assay.assemble.history import FoundCommit, History
+from assay.errors import InputError
+from assay.search.commit_filter import CommitFilter
+from assay.settings import Settings
+from assay.store.place import history_location
+
+ALL = CommitFilter()
+
+
+@pytest.fixture
+def repository(project: Path) -> Path:
+    git(project, "init", "--quiet", "--initial-branch=main")
+    commit(project, "Add a postbox\n\nMail goes out by SMTP.", "2023-04-01")
+    send = project / "mail" / "send.py"
+    send.write_text(send.read_text().replace("attempts=3", "attempts=5"))
+    commit(project, "Be patient with slow servers", "2024-02-03", author="Bea <bea@example.org>")
+    (project / "notes.txt").write_text("Tea at five.\n")
+    commit(project, "Write down when there is tea", "2024-05-06")
+    return project
+
+
+def test_a_commit_is_found_by_its_message_and_by_what_it_changed(repository: Path):
+    history = History(repository, Settings())
+    answer = history.search("when is tea served", ALL, 3)
+    assert answer.commits[0].subject == "Write down when there is tea"
+    assert answer.indexed == 3
+    found = history.search('how many times "attempts=5"', ALL, 3).commits[0]
+    assert (found.subject, found.change) == ("Be patient with slow servers", "mail/send.py")
+    assert any(line.startswith("+") and "attempts=5" in line for line in found.lines)
+
+
+@pytest.mark.parametrize(
+    ("keep", "subjects"),
+    [
+        (ALL, ["Write down when there is tea", "Be patient with slow servers", "Add a postbox"]),
+        (CommitFilter(author="BEA@"), ["Be patient with slow servers"]),
+        (CommitFilter(since="2024"), ["Write down when there is tea", "Be patient with slow servers"]),
+        (CommitFilter(until="2024-02"), ["Be patient with slow servers", "Add a postbox"]),
+        (CommitFilter(since="2024-02-04", until="2024-05-05"), []),
+        (CommitFilter(paths=("*.txt",)), ["Write down when there is tea"]),
+        (CommitFilter(paths=("mail/**", "!send.py")), ["Add a postbox"]),
+    ],
+)
+def test_without_a_question_commits_that_a_filter_keeps_come_newest_first(repository: Path, keep, subjects):
+    assert [commit.subject for commit in History(repository, Settings()).search("", keep, 5).commits] == subjects
+
+
+def test_filters_hold_for_questions_too(repository: Path):
+    history = History(repository, Settings())
+    assert {commit.subject for commit in history.search("mail", CommitFilter(author="bea"), 5).commits} == {
+        "Be patient with slow servers"
+    }
+    found = history.search("mail tea", CommitFilter(paths=("*.txt",)), 5).commits
+    assert [commit.subject for commit in found] == ["Write down when there is tea"]
+    assert history.search("/attempts=5/", ALL, 5).commits[0].subject == "Be patient with slow servers"
+
+
+def test_a_new_commit_is_added_and_one_that_is_gone_is_removed(repository: Path):
+    history = History(repository, Settings())
+    before = history.search("", ALL, 9).commits
+    segments = set(history_location(repository).glob("*.segment"))
+    (repository / "notes.txt").write_text("Tea at six.\n")
+    commit(repository, "Tea is later", "2024-07-08")
+    assert history.search("", ALL, 9).commits[0].subject == "Tea is later"
+    git(repository, "reset", "--quiet", "--hard", "HEAD~2")
+    assert history.search("", ALL, 9).commits == before[1:]
+    assert segments
+
+
+def test_a_damaged_index_of_commits_is_made_again(repository: Path):
+    History(repository, Settings()).search("", ALL, 1)
+    (history_location(repository) / "manifest.json").write_text("{")
+    assert History(repository, Settings()).search("", ALL, 9).indexed == 3
+
+
+def test_what_has_no_history_says_so(project: Path):
+    with pytest.raises(InputError, match=r"not a git repository|has no commit"):
+        History(project, Settings()).search("tea", ALL, 1)
+
+
+@pytest.mark.parametrize("date", ["yesterday", "2024-5-1", "24", "2024-05-01T10"])
+def test_a_date_that_is_none_is_refused(date: str):
+    with pytest.raises(InputError, match="give YYYY-MM-DD"):
+        CommitFilter(since=date)
+
+
+def test_a_message_from_a_stranger_moves_no_cursor():
+    hostile = FoundCommit("a" * 40, "2024-01-01", "\x1b[2Jme <m>", "\u202esub\nject", "", 1.0, ("x\x07",))
+    text = commit_text(hostile)
+    assert text.isprintable() or set(filter(lambda letter: not letter.isprintable(), text)) == {"\n"}
+    assert text.count("\n") == 2
+
+
+def commit(root: Path, message: str, day: str, author: str = "A <a@example.org>") -> None:
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--author", author, "-m", message, day=day)
+
+
+def git(root: Path, *arguments: str, day: str = "2024-01-01") -> None:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false"]
+    dated = {**os.environ, "GIT_COMMITTER_DATE": f"{day}T12:00:00Z", "GIT_AUTHOR_DATE": f"{day}T12:00:00Z"}
+    subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True, env=dated)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def repository(project: Path) -> Path:
+    who = ["-c", "user.name=Ann", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false"]
+    for arguments in (
+        ["init", "--quiet"],
+        ["add", "--all"],
+        ["commit", "--quiet", "-m", "Send mail again\n\nWhy not."],
+    ):
+        subprocess.run(["git", *who, *arguments], cwd=project, check=True, capture_output=True)
+    return project
+
+
+def test_a_commit_is_two_lines_and_what_it_changed(assay, repository: Path):
+    ran = assay("log", "why is mail sent again", repository)
+    first, files, *_ = ran.out.splitlines()
+    assert (ran.status, first.endswith("Ann: Send mail again")) == (0, True)
+    assert "mail/send.py" in files
+
+
+def test_json_has_the_documented_fields(assay, repository: Path):
+    (commit,) = json.loads(assay("log", "send mail", repository, "--format", "json").out)["commits"]
+    keys = ["id", "date", "author", "subject", "body", "score", "files", "change", "lines", "root"]
+    assert list(commit) == keys
+    (row,) = assay("log", "", repository, "--format", "jsonl").out.splitlines()
+    assert json.loads(row)["body"] == "Why not."
+
+
+def test_nothing_found_is_said(assay, repository: Path):
+    ran = assay("log", "", repository, "--author", "nobody")
+    assert (ran.status, ran.out, ran.err) == (1, "", "assay: no commit found, of 1\n")
+
+
+def test_bad_input_is_one_line(assay, repository: Path, tmp_path: Path):
+    assert "give YYYY-MM-DD" in assay("log", "x", repository, "--since", "soon").err
+    ran = assay("log", "x", tmp_path)
+    assert (ran.status, ran.err.count("\n"), "git" in ran.err) == (2, 1, True)
