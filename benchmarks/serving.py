@@ -25,7 +25,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from urllib.parse import urlencode
 
 import numpy as np
@@ -116,6 +118,59 @@ def http_api(root: Path, given: argparse.Namespace) -> object:
         return [row(process, clients, given.each, lambda n, seed: http_client(port, n, seed)) for clients in CLIENTS]
 
 
+def workers(root: Path, given: argparse.Namespace) -> object:
+    """Ask `assay serve` with 1, 8 and 32 clients, of one process that does all and of one and two workers."""
+    found = {}
+    for count in (0, 1, 2):
+        with served("serve", root, count) as (port, process):
+            ask = partial(http_client, port)
+            found[f"{count} workers"] = [row(process, clients, given.each, ask) for clients in CLIENTS]
+    return found
+
+
+def killed(root: Path, given: argparse.Namespace) -> object:
+    """Kill a worker of two again and again while eight clients ask on connections that are kept; count what fails."""
+    return disturbed(root, given, lambda process: os.kill(a_worker(process), signal.SIGKILL))
+
+
+def reloaded(root: Path, given: argparse.Namespace) -> object:
+    """Reload a server of two workers again and again while eight clients ask; count what fails."""
+    return disturbed(root, given, lambda process: process.send_signal(signal.SIGHUP))
+
+
+def disturbed(root: Path, given: argparse.Namespace, disturb: Callable[[subprocess.Popen[bytes]], object]) -> object:
+    """Disturb a server every three seconds while clients ask that do not ask twice; count what fails."""
+    rows, times = [], 0
+    with served("serve", root, 2) as (port, process):
+        ended = Event()
+
+        def repeat() -> None:
+            nonlocal times
+            while not ended.wait(3):
+                disturb(process)
+                times += 1
+
+        disturbing = Thread(target=repeat)
+        disturbing.start()
+        while times < 5:
+            rows.append(row(process, 8, given.each, partial(http_client, port), seed=len(rows) * 100))
+        ended.set()
+        disturbing.join()
+    keys = ("requests", "errors")
+    return {"disturbed": times, **{key: sum(each[key] for each in rows) for key in keys}, "p95_ms": rows[0]["p95_ms"]}
+
+
+def a_worker(process: subprocess.Popen[bytes]) -> int:
+    """Return one of the processes that answer."""
+    return next(each for each in children(process) if b'"worker"' in Path(f"/proc/{each}/environ").read_bytes())
+
+
+def children(process: subprocess.Popen[bytes]) -> list[int]:
+    """Return the processes that a server started; the server itself where it has none."""
+    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [int(each) for each in found] or [process.pid]
+
+
 def flat(root: Path, given: argparse.Namespace) -> object:
     """Ask `assay serve` so many times, eight clients at once, and look at its memory as it goes."""
     memory, errors = [], 0
@@ -146,20 +201,24 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], object]] = {
     "start": start,
     "mcp": mcp,
     "http": http_api,
+    "workers": workers,
+    "killed": killed,
+    "reloaded": reloaded,
     "flat": flat,
     "malformed": malformed,
 }
 
 
 @contextmanager
-def served(command: str, root: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+def served(command: str, root: Path, workers: int = 0) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """Start a server on a free port; it must stop by itself when it is asked to."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     option = "--http" if command == "mcp" else "--port"
     unlimited = [] if command == "mcp" else ["--rate", "0"]
-    process = subprocess.Popen([*ASSAY, command, option, str(port), *unlimited, str(root)])
+    many = ["--workers", str(workers)] if workers else []
+    process = subprocess.Popen([*ASSAY, command, option, str(port), *unlimited, *many, str(root)])
     try:
         while True:
             try:
@@ -215,7 +274,7 @@ def row(process: subprocess.Popen[bytes], clients: int, requests: int, ask: Aske
         "p50_high_ms": float(np.percentile(medians, 97.5)),
         "p95_ms": float(np.percentile(values, 95)),
         "a_second": len(times) / seconds,
-        "memory_mb": memory_mb(process.pid),
+        "memory_mb": sum(map(memory_mb, children(process))),
     }
 
 
@@ -245,10 +304,15 @@ def http_client(port: int, requests: int, seed: int) -> tuple[list[float], int]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     for text in questions(requests, seed):
         started = time.perf_counter()
-        connection.request("GET", f"/api/search?{urlencode({'query': text})}")
-        answer = connection.getresponse()
-        body = answer.read()
-        if answer.status == 200 and json.loads(body)["hits"]:
+        try:
+            connection.request("GET", f"/api/search?{urlencode({'query': text})}")
+            answer = connection.getresponse()
+            body = answer.read()
+        except (OSError, http.client.HTTPException):
+            errors += 1
+            connection.close()
+            continue
+        if answer.status == 200 and b'"hits":[{' in body:
             times.append(time.perf_counter() - started)
         else:
             errors += 1

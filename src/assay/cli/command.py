@@ -73,7 +73,7 @@ def command(
         return click.Command(
             name or function.__name__,
             callback=callback,
-            params=list(_parameters(options)),
+            params=list(parameters_of(options)),
             help=f"{cleandoc(function.__doc__ or '')}\n\n\b\nExample:\n  {example}",
         )
 
@@ -84,10 +84,11 @@ def _parameter(kind: type[click.Parameter], names: tuple[str, ...], settings: Ma
     return field(metadata={"make": lambda name: kind([name, *names], **settings)})
 
 
-def _parameters(options: type) -> Iterator[click.Parameter]:
+def parameters_of(options: type) -> Iterator[click.Parameter]:
+    """Return the arguments and options that a dataclass declares."""
     for each in fields(options):
         if "shared" in each.metadata:
-            yield from _parameters(each.metadata["shared"])
+            yield from parameters_of(each.metadata["shared"])
         else:
             yield each.metadata["make"](each.name)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.server_options import ServerOptions
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from assay.serve.http.work import AnswerThreads
     from assay.serve.session import Session
     from assay.settings import Settings
+
+_OPENING_S = 2.0
+"""How long a worker opens indexes before it takes requests, so that nobody waits for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,9 @@ class HttpServer:
         log = AccessLog(self.given.access_log, queries=self.given.log_queries) if self.given.access_log else None
         serving = HttpServing(self.rules, self.given.rate, self.table, slot, log)
         if self.part:
-            what_is_missing(session)  # opens what is there before anybody waits for it
+            opening = Thread(target=what_is_missing, args=(session,), daemon=True)
+            opening.start()
+            opening.join(_OPENING_S)
         run(
             lambda is_stopping: guarded(app, session, threads, serving, is_stopping),
             self.listener,

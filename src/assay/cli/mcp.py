@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.command import argument, command, flag, option, shared
 from assay.cli.options import SettingsOptions
+from assay.cli.server_options import ServerOptions
+
+if TYPE_CHECKING:
+    from assay.cli.http_server import HttpServer
+    from assay.settings import Settings
+
+_PATH = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,39 +30,61 @@ class McpOptions:
         "--http",
         type=click.IntRange(0, 65535),
         metavar="PORT",
-        help="Serve http://127.0.0.1:PORT/mcp; 0: any free port.",
+        help="Serve http://127.0.0.1:PORT/mcp, or at another --host; 0: any free port.",
     )
     structured: bool = flag("--structured", help="Answer with typed content beside the text, and list its schemas.")
     rank: bool = flag("--rank", help="Also list the tool rank, which orders candidate programs.")
     no_clone: bool = flag("--no-clone", help="Refuse URLs of repositories; search the folders only.")
+    http: ServerOptions = shared(ServerOptions)
     chosen: SettingsOptions = shared(SettingsOptions)
 
 
 @command(McpOptions, example="assay mcp .")
-def mcp(given: McpOptions) -> None:
+def mcp(given: McpOptions) -> int | None:
     """Serve search to agents over MCP.
 
     Without --http, the only client is the process that started this, on standard input and output. With it, any
-    number of clients on this machine can connect. What is searched is only the folders PATH, by default the current
-    folder, and repositories by https URL. Indexes are built and updated when they are needed.
+    number of clients on this machine can connect; any other --host, and a --public-url, require a token, as with
+    assay serve. What is searched is only the folders PATH, by default the current folder, and repositories by https
+    URL. Indexes are built and updated when they are needed.
 
     Tools: search, related, outline, pattern, log, status, and rank on request. Needs the extra mcp.
     """
-    from assay.cli.workspaces import say, served_roots, some_of
-    from assay.errors import MissingExtra
-    from assay.serve.listen import listening
+    from assay.cli.http_server import open_http
+    from assay.cli.workspaces import served_roots
+    from assay.errors import InputError, MissingExtra
+
+    if not find_spec("mcp"):
+        raise MissingExtra("assay mcp", "mcp", "mcp")
+    if given.port is None:
+        if unused := given.http.given_names():
+            raise InputError(f"{unused[0]} is of a server over HTTP: give --http PORT too")
+        _answer(given, None, served_roots(given.roots, given.chosen))
+        return None
+    server = open_http(given.http, given.port, "--http")
+    if server.starts_workers:
+        server.announce(given.roots or (Path.cwd(),), _PATH)
+        return server.run_workers()
+    roots = served_roots(given.roots, given.chosen)
+    if server.keeps_indexes:
+        server.keep(lambda: roots)
+    else:
+        _answer(given, server, roots)
+    return None
+
+
+def _answer(given: McpOptions, server: HttpServer | None, roots: Mapping[Path, Settings]) -> None:
+    """Answer over HTTP, or whoever started this, until the end."""
+    from assay.serve.http.work import AnswerThreads
+    from assay.serve.mcp_server import ToolChoice, http_app, serve_stdio
     from assay.serve.session import Session
 
-    try:
-        from assay.serve.mcp_server import LOOPBACK, ToolChoice, serve_http, serve_stdio
-    except ModuleNotFoundError as error:
-        raise MissingExtra("assay mcp", "mcp", "mcp") from error
-    roots = served_roots(given.roots, given.chosen)
-    session = Session(roots, schemes=() if given.no_clone else ("https",))
+    kept = server is not None and server.part is not None
+    session = Session(roots, schemes=() if given.no_clone else ("https",), kept=kept)
     choice = ToolChoice(structured=given.structured, rank=given.rank)
-    if given.port is None:
+    if server is None:
         serve_stdio(session, choice)
         return
-    listener = listening(LOOPBACK, given.port, "--http")
-    say(f"serving {some_of(roots)} at http://{LOOPBACK}:{listener.getsockname()[1]}/mcp")
-    serve_http(session, choice, listener)
+    if not kept:
+        server.announce(roots, _PATH)
+    server.answer(http_app(session, choice), session, AnswerThreads(most=2), lifespan=True)

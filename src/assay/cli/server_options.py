@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import COUNT, FILE, flag, option
+from assay.cli.command import COUNT, FILE, flag, option, parameters_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +53,9 @@ class ServerOptions:
         help="Note each request in FILE as a line of JSON; -: standard output.",
     )
     log_queries: bool = flag("--log-queries", help="Note in the access log also what was asked.")
+
+    def given_names(self) -> list[str]:
+        """Return the options that do not have their defaults, by the names that a user gives them."""
+        parameters = list(parameters_of(ServerOptions))
+        defaults = click.Command("", params=parameters).make_context("", []).params
+        return [each.opts[0] for each in parameters if getattr(self, str(each.name)) != defaults[str(each.name)]]

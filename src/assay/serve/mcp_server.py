@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial, wraps
 from inspect import signature
-from socket import socket
 from typing import Annotated, Any
 
-import uvicorn
 from anyio import CapacityLimiter, create_task_group, sleep, to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import RootModel, ValidationError
 
@@ -115,12 +114,14 @@ def serve_stdio(session: Session, choice: ToolChoice) -> None:
     server_of(session, choice).run("stdio")
 
 
-def serve_http(session: Session, choice: ToolChoice, listening: socket) -> None:
-    """Serve any number of clients of this machine on a socket, at /mcp; a page in a browser is none of them."""
-    app = server_of(session, choice).streamable_http_app(
-        host=LOOPBACK, json_response=True, stateless_http=True, max_request_body_size=LARGEST_REQUEST
+def http_app(session: Session, choice: ToolChoice) -> Any:
+    """Return what answers any number of clients at /mcp; who may ask is for the guard before it to say."""
+    return server_of(session, choice).streamable_http_app(
+        json_response=True,
+        stateless_http=True,
+        max_request_body_size=LARGEST_REQUEST,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])
 
 
 def _reported(
