@@ -26,7 +26,7 @@ from assay.serve.session import Session
 from assay.settings import IndexSettings, Settings
 from assay.store.folder import IndexFolder
 
-TOOLS = {"search", "related", "outline", "pattern", "log", "status", "rank"}
+TOOLS = {"search", "read", "related", "outline", "pattern", "log", "status", "rank"}
 ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
 STRUCTURED = ToolChoice(structured=True, rank=True)
 SECRET = "SECRET_OF_ANOTHER_FOLDER"
@@ -182,6 +182,33 @@ def test_an_agent_chooses_how_much_it_sees_of_each_hit(project: Path):
     asking(server_of(Session({project: Settings()})), ask)
 
 
+def test_a_unit_is_read_whole_by_line_and_by_name(project: Path):
+    async def ask(client: Client) -> None:
+        async def text(**arguments: Any) -> str:
+            return (await client.call_tool("read", {"path": "mail/send.py", **arguments})).content[0].text
+
+        whole = await text(line=9)
+        assert whole.splitlines()[0].endswith("function send_mail")
+        assert whole.splitlines()[1].startswith("def send_mail(")
+        assert await text(name="Send_Mail") == whole
+        assert (await text(line=7, end_line=8)).count("\n") == 2
+        file = (project / "mail" / "send.py").read_text()
+        assert (await text()).partition("\n")[2] == file.rstrip("\n")
+
+    asking(server_of(Session({project: Settings()})), ask)
+
+
+def test_several_folders_are_listed_at_once(project: Path):
+    async def ask(client: Client) -> None:
+        outlined = (await client.call_tool("outline", {})).content[0].text
+        assert f"{project}/mail/send.py\n" in outlined
+        assert f"{project}/web/router.js\n" in outlined
+        found = (await client.call_tool("pattern", {"pattern": "$S.deliver($M)", "language": "py"})).content[0].text
+        assert found.startswith(f"{project}/mail/send.py:9-9")
+
+    asking(server_of(Session({project / "mail": Settings(), project / "web": Settings()})), ask)
+
+
 def test_many_clients_ask_at_once(http: str):
     async def one(results: list[Any], number: int) -> None:
         async with Client(http) as client:
@@ -269,6 +296,10 @@ def test_errors_say_what_to_do_and_end_nothing(root: Path):
             ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
             ("pattern", {"pattern": "", "language": "python"}, "no pattern of python"),
             ("pattern", {"pattern": "a", "language": "cobol"}, "unknown language 'cobol'"),
+            ("read", {"path": "mail/send.py", "name": "send_male"}, "did you mean 'send_mail'"),
+            ("read", {"path": "mail/send.py", "line": 999}, "has no line 999"),
+            ("read", {"path": "mail/send.py", "line": 9, "end_line": 3}, "before line 9"),
+            ("read", {"path": "mail", "line": 1}, "is a folder"),
             ("log", {"since": "soon"}, "give YYYY-MM-DD"),
             ("log", {"query": "mail"}, "git"),
             ("rank", {"programs": []}, "0 programs"),

@@ -48,7 +48,7 @@ def mcp(given: McpOptions) -> int | None:
     assay serve. What is searched is only the folders PATH, by default the current folder, and repositories by https
     URL. Indexes are built and updated when they are needed.
 
-    Tools: search, related, outline, pattern, log, status, and rank on request. Needs the extra mcp.
+    Tools: search, read, related, outline, pattern, log, status, and rank on request. Needs the extra mcp.
     """
     from assay.cli.http_server import open_http
     from assay.cli.workspaces import served_roots

@@ -58,7 +58,7 @@ def plain(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain:
     rows = [f"{_escaped(hit.chunk.path)}:{_line(hit.chunk, lines)}  {_what(hit.chunk, wanted)}".rstrip()]
     if explain:
         rows += _explained(hit)
-    for number, line in with_gaps([(number, _printable_line(line, clip=clip)) for number, line in lines]):
+    for number, line in with_gaps([(number, printable_line(line, clip=clip)) for number, line in lines]):
         first, *rest = _pieces(line)
         rows.append(f"{number:6d}  {first}".rstrip() if number else "     …")
         rows += (f"{_under(line)}{piece}".rstrip() for piece in rest)
@@ -81,7 +81,7 @@ def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explai
     text = Text.assemble((_escaped(chunk.path), "bold magenta"), line, (_what(chunk, wanted), "bold"), "\n")
     for row_of_score in _explained(hit) if explain else ():
         text.append(f"{row_of_score}\n", "dim")
-    code = _highlighted(chunk.language, [_printable_line(line, clip=clip) for _, line in lines], wanted)
+    code = _highlighted(chunk.language, [printable_line(line, clip=clip) for _, line in lines], wanted)
     rows = dict(zip((number for number, _ in lines), code, strict=True))
     for number, _ in with_gaps(lines):
         text.append(f"{number:6d}  " if number else "     …", "dim")
@@ -106,7 +106,7 @@ def quickfix(hit: Hit, lines: Sequence[Line]) -> str:
     found = line.find(name) if name else -1
     before = line[: found if found >= 0 else len(line) - len(line.lstrip())]
     column = len(before.encode("utf-8", "surrogatepass")) + 1
-    return f"{_escaped(chunk.path)}:{number}:{column}:{_printable_line(line, clip=True)}\n"
+    return f"{_escaped(chunk.path)}:{number}:{column}:{printable_line(line, clip=True)}\n"
 
 
 def _pieces(line: str) -> list[str]:
@@ -194,7 +194,7 @@ def _escaped(name: str) -> str:
     )
 
 
-def _printable_line(text: str, *, clip: bool) -> str:
+def printable_line(text: str, *, clip: bool) -> str:
     """Return a line as it is shown: nothing in it moves the cursor, and it is not too wide."""
     if clip and len(text) > WIDEST:
         text = text[: WIDEST - 1] + "…"

@@ -12,6 +12,7 @@ from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace
 from assay.serve.responses import FoundAnswer, written
 from assay.serve.search_tools import Order, Status
+from assay.serve.unit_tools import UnitText
 
 
 @singledispatch
@@ -50,8 +51,16 @@ def _(answer: LogAnswer) -> str:
 
 
 @as_text.register
+def _(answer: UnitText) -> str:
+    named = f" {answer.kind} {answer.name}".rstrip() if answer.name else ""
+    more = "" if answer.complete else f"\n… the budget ends here; read on from line {answer.end_line + 1}"
+    head = f"{answer.path}:{answer.start_line}-{answer.end_line} of {answer.lines}{named}"
+    return f"{head}\n{_body(answer.text)}{more}"
+
+
+@as_text.register
 def _(answer: OutlineAnswer) -> str:
-    blocks = ["\n".join((file.path, *file.signatures)) for file in answer.files]
+    blocks = ["\n".join((_place(file.root, file.path), *file.signatures)) for file in answer.files]
     return _joined(blocks or ["no file there declares anything"], answer.cursor)
 
 
@@ -94,7 +103,11 @@ def _(answer: Order) -> str:
 
 def _match(match: PatternPlace) -> str:
     part = "" if match.complete else " (its first lines)"
-    return f"{match.path}:{match.start_line}-{match.end_line}{part}\n{_body(match.text)}"
+    return f"{_place(match.root, match.path)}:{match.start_line}-{match.end_line}{part}\n{_body(match.text)}"
+
+
+def _place(root: str, path: str) -> str:
+    return f"{root}/{path}" if root else path
 
 
 def _body(text: str) -> str:

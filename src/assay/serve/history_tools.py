@@ -1,18 +1,25 @@
-"""What may be asked of a repository's past: the commits that answer a question, as many as a budget holds."""
+"""What may be asked of a repository's past: the commits that answer a question, or that changed the unit at a line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.assemble.commit_text import commit_text
 from assay.assemble.history import FoundCommit
+from assay.corpus.blocks import lines_of
 from assay.search.commit_filter import CommitFilter
+from assay.serve.file_history import history
+from assay.serve.file_views import check_file_line, read_file
 from assay.serve.responses import OVERHEAD, cost
 from assay.serve.search_tools import Page
 from assay.serve.session import Session
+from assay.serve.unit_tools import span_of
 from assay.terms import tokens
+
+_CHANGED = 12
+"""Changed lines of a commit that are shown of a unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,38 @@ def log(session: Session, question: str, path: str, keep: CommitFilter, *, page:
     place = session.place(path)
     globs = place.globs(keep.paths)
     found = place.engine.history.search(question, CommitFilter(keep.author, keep.since, keep.until, globs), page.k)
+    return LogAnswer(place.engine.name, _fitting(found.commits, page), found.relevant, found.indexed)
+
+
+def unit_log(session: Session, path: str, line: int, *, page: Page) -> LogAnswer:
+    """Return the commits that changed the unit around a line, the newest first, each with what it changed there."""
+    file = read_file(session, path)
+    check_file_line(file, path, line)
+    text = file.text or ""
+    span = span_of(file.place.inside, text, (line, 0, ""), len(lines_of(text)))
+    found = history(session, path, span.first, span.last, page.k)
+    commits = [
+        FoundCommit(
+            one.id, one.date, one.author, one.subject, one.body, 1.0, (found.path,), found.path, _changed(one.patch)
+        )
+        for one in found.commits
+    ]
+    return LogAnswer(found.root, _fitting(commits, page), bool(commits), len(commits))
+
+
+def _changed(patch: str) -> tuple[str, ...]:
+    """Return the changed lines of a unified diff, the first of many."""
+    rows = [row for row in patch.splitlines() if row[:1] in {"+", "-"} and row[:4] not in {"+++ ", "--- "}]
+    more = (f"… {len(rows) - _CHANGED} more",) if len(rows) > _CHANGED else ()
+    return (*rows[:_CHANGED], *more)
+
+
+def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
+    """Return as many commits as the budget of a page holds, one at least."""
     left, shown = page.budget - OVERHEAD, list[FoundCommit]()
-    for commit in found.commits:
+    for commit in commits:
         left -= tokens(commit_text(commit)) if page.is_text else cost(commit)
         if left < 0 and shown:
             break
         shown.append(commit)
-    return LogAnswer(place.engine.name, shown, found.relevant, found.indexed)
+    return shown

@@ -46,9 +46,10 @@ class ToolChoice:
 
 
 INSTRUCTIONS = (
-    "Finds code by meaning, offline. Use search for where or how something is done, related for what touches a line, "
-    "log for when and why something was changed, pattern for every place of a structure, outline before reading files. "
-    "Lines are 1-based and inclusive, paths relative to root. Indexes are made and refreshed by themselves."
+    "Finds code by meaning, offline. Use search for where or how something is done, read for a whole unit, related for "
+    "what touches a line, log for when and why something was changed, pattern for every place of a structure, outline "
+    "before reading files. Lines are 1-based and inclusive, paths relative to root. Indexes are made and refreshed by "
+    "themselves."
 )
 
 
@@ -81,7 +82,16 @@ def server_of(session: Session, choice: ToolChoice = ToolChoice()) -> MCPServer[
     """Return the server of a session, as yet on no transport."""
     of = Tools(session, is_text=not choice.structured)
     threads = CapacityLimiter(_AT_ONCE)
-    listed = (of.search, of.related, of.outline, of.pattern, of.log, of.status, *((of.rank,) if choice.rank else ()))
+    listed = (
+        of.search,
+        of.read,
+        of.related,
+        of.outline,
+        of.pattern,
+        of.log,
+        of.status,
+        *((of.rank,) if choice.rank else ()),
+    )
     tools = [_tool(each, session, threads, structured=choice.structured) for each in listed]
     return MCPServer("assay", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", tools=tools)
 

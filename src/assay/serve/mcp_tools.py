@@ -11,12 +11,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay.search.commit_filter import CommitFilter
-from assay.serve import history_tools, read_tools, search_tools
+from assay.serve import history_tools, read_tools, search_tools, unit_tools
 from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer
 from assay.serve.responses import Detail, FoundAnswer
 from assay.serve.search_tools import Order, Page, SearchFilter, Status
 from assay.serve.session import Session
+from assay.serve.unit_tools import UnitText
 
 Path = Annotated[
     str,
@@ -78,10 +79,23 @@ class Tools:
         """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
         return search_tools.related(self._session, path, line, page=self._page(k, budget, cursor))
 
+    def read(
+        self,
+        path: Annotated[str, Field(description="A file below what is served.")],
+        line: Annotated[int, Field(ge=0, description="Alone: all of the unit there; with end_line the first.")] = 0,
+        end_line: Annotated[int, Field(ge=0, description="The last line of a range.")] = 0,
+        name: Annotated[str, Field(description="A unit of the file, such as Task.retry.")] = "",
+        budget: Budget = search_tools.USUAL_BUDGET,
+    ) -> UnitText:
+        """Read a function, type or section of a file, by line or name, or some lines, or all of it."""
+        page = self._page(1, budget, "")
+        return unit_tools.read(self._session, path, line=line, end_line=end_line, name=name, page=page)
+
     def log(  # noqa: PLR0913, PLR0917
         self,
         query: Annotated[str, Field(description="What a commit did or why; empty for the newest.")] = "",
         path: Annotated[str, Field(description="A repository, or what in it was changed.")] = "",
+        line: Annotated[int, Field(ge=0, description="Of a file: only what changed the unit there; no query.")] = 0,
         author: Annotated[str, Field(description="A part of the author's name or address.")] = "",
         since: Annotated[str, Field(description="2024-05-01, 2024-05 or 2024.")] = "",
         until: Annotated[str, Field(description="The last day, month or year.")] = "",
@@ -89,6 +103,8 @@ class Tools:
         budget: Budget = search_tools.USUAL_BUDGET,
     ) -> LogAnswer:
         """Find commits by meaning of their messages and changes, by path, author and date."""
+        if line:
+            return history_tools.unit_log(self._session, path, line, page=self._page(k, budget, ""))
         keep = CommitFilter(author, since, until)
         return history_tools.log(self._session, query, path, keep, page=self._page(k, budget, ""))
 

@@ -19,7 +19,7 @@ from assay.errors import InputError, nearest
 
 LONGEST = 5000
 """Characters of a pattern."""
-_HOLE = re.compile(r"\$(?:\$\$)?([A-Z_][A-Z0-9_]*)|\$\$\$")
+HOLE = re.compile(r"\$(?:\$\$)?([A-Z_][A-Z0-9_]*)|\$\$\$")
 _WORD = re.compile(r"[^\W\d]\w+")
 _PLACEHOLDER = "hole"
 
@@ -45,32 +45,53 @@ class Pattern:
             raise InputError(f"the pattern has {len(text):,} characters, at most {LONGEST:,} are matched; cut it")
         self.text, self.language = text, language
         self._grammar = GRAMMARS[language].id
-        self._holes = sorted({(found[0].startswith("$$$"), found[1]) for found in _HOLE.finditer(text) if found[1]})
-        self._words = set(_WORD.findall(_HOLE.sub(" ", text)))
+        self._holes = sorted({(found[0].startswith("$$$"), found[1]) for found in HOLE.finditer(text) if found[1]})
+        self._words = set(_WORD.findall(HOLE.sub(" ", text)))
         self._find_nodes(SgRoot("", self._grammar).root())
 
     @property
     def parses(self) -> bool:
         """Say whether the pattern is code of its language by itself; a part of a statement may not be, and match."""
         try:
-            root = SgRoot(_HOLE.sub(_PLACEHOLDER, self.text), self._grammar).root()
+            root = SgRoot(HOLE.sub(_PLACEHOLDER, self.text), self._grammar).root()
         except UnicodeEncodeError:
             return False
         return root.kind() != "ERROR" and root.find(kind="ERROR") is None
 
+    @property
+    def holes(self) -> frozenset[str]:
+        """The names of the holes."""
+        return frozenset(name for _, name in self._holes)
+
     def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
-        if not all(word in text for word in self._words):
-            return
         lines = blocks.lines_of(text)
-        if unfit(text, lines):
-            return
+        for node in self._nodes(text, lines):
+            yield self._match(node, lines)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int, dict[str, str]]]:
+        """Yield the first and the end character of each match, in order, and the source that its holes stand for."""
+        for node in self._nodes(text, blocks.lines_of(text)):
+            span = node.range()
+            yield (
+                span.start.index,
+                span.end.index,
+                {name: self._source(node, text, *hole) for hole in self._holes for name in hole[1:]},
+            )
+
+    def _source(self, node: SgNode, text: str, several: bool, name: str) -> str:  # noqa: FBT001  as a hole has it
+        one = None if several else node.get_match(name)
+        nodes = node.get_multiple_matches(name) if several else [one] if one else []
+        return text[nodes[0].range().start.index : nodes[-1].range().end.index] if nodes else ""
+
+    def _nodes(self, text: str, lines: list[str]) -> list[SgNode]:
+        if not all(word in text for word in self._words) or unfit(text, lines):
+            return []
         try:
             root = SgRoot(text, self._grammar).root()
         except UnicodeEncodeError:
-            return
-        for node in self._find_nodes(root):
-            yield self._match(node, lines)
+            return []
+        return self._find_nodes(root)
 
     def _match(self, node: SgNode, lines: list[str]) -> PatternMatch:
         span = node.range()

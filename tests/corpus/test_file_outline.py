@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.corpus.outline import outline
+from assay.corpus.file_outline import outline
 
 PYTHON = '''import os
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.corpus.pattern import Pattern
+from assay.corpus.code_pattern import Pattern
 from assay.errors import InputError
 
 LETTERS = "$ABµ_()[]{}:.,=*\"' \n\tdefclass\ud800\U0010ffff"

@@ -1,0 +1,27 @@
+"""Files and folders as they were typed to the files in them that an index would hold, as they open from here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.serve.read_tools import ServedFile, files_of
+from assay.serve.session import Session
+from assay.settings import Settings
+
+
+def listed_files(paths: Sequence[str], globs: Sequence[str]) -> Iterator[tuple[str, ServedFile]]:
+    """Yield the files at some places, by default the current folder, in order of their paths."""
+    for typed in paths or (".",):
+        place = Path(typed)
+        if not place.exists():
+            raise InputError(f"no such file or folder: '{typed}'")
+        folder = place.parent if place.is_file() else place
+        session = Session({folder.resolve(): Settings()})
+        root, files = files_of(session, str(place.resolve()), globs)
+        if place.is_file() and not files:
+            raise InputError(f"'{typed}' is a file that no index would hold; assay status {folder} -v says why")
+        for file in files:
+            below = Path(root, file.entry.path).relative_to(folder.resolve())
+            yield (folder / below).as_posix(), file

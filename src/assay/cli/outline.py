@@ -1,0 +1,49 @@
+"""`assay outline`: files or folders in, the signatures and headings in them out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import click
+
+from assay.cli.command import argument, command, form, option
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineOptions:
+    """Options of `assay outline`."""
+
+    paths: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    globs: tuple[str, ...] = option(
+        "--path", multiple=True, metavar="GLOB", help="Only files that match; !GLOB excludes. Repeatable."
+    )
+    form: str = form("text", "jsonl")
+
+
+@command(OutlineOptions, example="assay outline src --path '*.py'")
+def outline(given: OutlineOptions) -> int:
+    """Print what files declare: the signatures of code and the headings of prose, with their lines.
+
+    Each PATH is a file or a folder, by default the current folder. The files are those that an index would hold.
+
+    Exits 0 if something was found, 1 if not, 2 on an error.
+    """
+    from assay.cli.answer import dumps
+    from assay.cli.listed_files import listed_files
+    from assay.cli.text import printable_line
+    from assay.errors import printable
+    from assay.serve.read_tools import outlined
+
+    found = False
+    for path, file in listed_files(given.paths, given.globs):
+        one = outlined(file)
+        if one is None:
+            continue
+        if given.form == "jsonl":
+            row = {"path": path, **{key: each for key, each in asdict(one).items() if key not in {"path", "root"}}}
+            click.echo(dumps(row))
+        else:
+            lines = (f"  {printable_line(line, clip=True)}" for line in one.signatures)
+            click.echo("\n".join((*([""] if found else []), printable(path), *lines)))
+        found = True
+    return 0 if found else 1

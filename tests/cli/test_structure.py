@@ -1,0 +1,68 @@
+"""`assay outline` and `assay pattern` on files as people have them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+def test_an_outline_lists_signatures_with_their_lines(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
+    ran = assay("outline", "mail")
+    assert "mail/send.py\n  6: def send_mail(server, message, attempts=3)" in ran.out
+    assert assay("outline", "mail/send.py").out.startswith("mail/send.py\n")
+    rows = [json.loads(row) for row in assay("outline", ".", "--format", "jsonl", "--path", "*.js").out.splitlines()]
+    assert [row["path"] for row in rows] == ["web/router.js"]
+    assert assay("outline", "--path", "*.none").status == 1
+    assert "no such file or folder" in assay("outline", "nowhere").err
+
+
+def test_a_pattern_lists_its_matches(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
+    ran = assay("pattern", "$S.deliver($M)", "--lang", "py")
+    assert ran.out.startswith("mail/send.py:9\n  ")
+    assert "1 match in" in ran.err
+    (row,) = assay("pattern", "$S.deliver($M)", "--lang", "py", "--format", "jsonl").out.splitlines()
+    assert json.loads(row)["holes"] == {"S": "server", "M": "message"}
+    assert assay("pattern", "nowhere($A)", "--lang", "py", "mail").status == 1
+
+
+def test_a_rewriting_is_shown_and_written_only_when_asked(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
+    file = project / "mail" / "send.py"
+    before = file.read_text()
+    change = ("pattern", "$S.deliver($M)", "--lang", "py", "--rewrite", "$S.send($M)")
+    ran = assay(*change)
+    assert file.read_text() == before
+    assert "--- a/mail/send.py\n+++ b/mail/send.py\n" in ran.out
+    assert "server.send(message)" in ran.out
+    assert "--write writes them" in ran.err
+    file.chmod(0o640)
+    ran = assay(*change, "--write")
+    assert (ran.out, file.read_text()) == ("", before.replace("server.deliver(message)", "server.send(message)"))
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("f($A)", "--lang", "py", "--write"), "--write is for --rewrite"),
+        (("f($A)", "--lang", "cobol"), "unknown language 'cobol'"),
+        (("f($A)", "--lang", "py", "--rewrite", "$B"), "no hole of the pattern"),
+        (("", "--lang", "py"), "no pattern of python"),
+    ],
+)
+def test_what_cannot_be_done_is_said(assay, project: Path, arguments, words: str):
+    ran = assay("pattern", *arguments, project)
+    assert (ran.status, words in ran.err) == (2, True)
+
+
+def test_a_file_in_another_encoding_is_not_written(assay, project: Path):
+    file = project / "latin.py"
+    file.write_bytes(b"# -*- coding: latin-1 -*-\nname = f('\xe9t\xe9 d\xe9j\xe0 vu')\n")
+    before = file.read_bytes()
+    ran = assay("pattern", "f($A)", "--lang", "py", "--rewrite", "g($A)", "--write", project)
+    assert (ran.status, file.read_bytes()) == (2, before)
+    assert "not plain UTF-8" in ran.err
