@@ -120,3 +120,10 @@ class Chat(Protocol):
 
     def reply(self, prompt: Prompt) -> Reply:
         """Return an answer that fits the prompt's schema; `ChatError` where there is none, for good."""
+
+
+class Stop(Protocol):
+    """What says that it is time to stop."""
+
+    def is_set(self) -> bool:
+        """Say whether it is."""

@@ -85,6 +85,9 @@ class AnyIndex(Protocol):
     def size_bytes(self) -> int | None:
         """Return what it takes up; None where counting that would cost requests."""
 
+    def generation(self) -> str:
+        """Return what names the version that was written last, as no other; empty without an index."""
+
     def snapshot(self) -> Snapshot:
         """Return what is searched."""
 

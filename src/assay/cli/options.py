@@ -55,7 +55,16 @@ class SettingsOptions:
 
     def settings(self, root: Path, *, limit: int | None = None) -> Settings:
         """Return the settings of a root: its file, then `--set`, then the options that have a name of their own."""
-        from assay.settings import file_of, load
+        from assay.settings import file_of
+
+        return self._loaded(file_of(root, self.config), limit)
+
+    def settings_elsewhere(self) -> Settings:
+        """Return the same for what others wrote, whose own file is not read."""
+        return self._loaded(self.config, None)
+
+    def _loaded(self, file: Path | None, limit: int | None) -> Settings:
+        from assay.settings import load
         from assay.store.place import located
 
         named = {
@@ -64,7 +73,7 @@ class SettingsOptions:
             "search.limit": limit,
         }
         options = {key: value for key, value in named.items() if value is not None}
-        return load(file_of(root, self.config), self.changes, options)
+        return load(file, self.changes, options)
 
 
 @dataclass(frozen=True, slots=True)

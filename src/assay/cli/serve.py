@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ import click
 
 from assay.cli.command import PATH, argument, command, flag, option, shared
 from assay.cli.options import SettingsOptions
+from assay.cli.repositories import RepositoriesOptions
 from assay.cli.server_options import ServerOptions
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ class ServeOptions:
     """Options of `assay serve`."""
 
     roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    repositories: RepositoriesOptions = shared(RepositoriesOptions)
     port: int = option(
         "--port",
         type=click.IntRange(0, 65535),
@@ -70,38 +73,45 @@ def serve(given: ServeOptions) -> int | None:
     from assay.cli.http_server import open_http
     from assay.errors import MissingExtra
 
-    if not all(map(find_spec, ("fastapi", "uvicorn"))):
+    if not all(map(find_spec, ("fastapi", "uvicorn", "h11"))):
         raise MissingExtra("assay serve", "fastapi and uvicorn", "serve")
     server = open_http(given.http, given.port)
     if server.starts_workers:
-        server.announce(given.roots or (Path.cwd(),))
+        server.announce([*given.roots, *_list_of(given)] or [Path.cwd()])
         return server.run_workers()
-    settings = _roots(given.roots, given.chosen, given.truth)
+    settings = _roots(given)
     _check(settings, given.truth, given.benches)
-    if server.keeps_indexes:
-        server.keep(lambda: settings)
-    else:
-        _answer(given, server, settings)
+    with given.repositories.mirroring(given.chosen, wanted=server.keeps_indexes or server.part is None):
+        if server.keeps_indexes:
+            server.keep(lambda: settings)
+        else:
+            _answer(given, server, settings)
     return None
 
 
 def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Settings]) -> None:
     """Answer requests until a signal asks to stop."""
+    from assay.cli.workspaces import say
     from assay.serve.engine import Waits
     from assay.serve.http.app import app_of
+    from assay.serve.http.mirror_routes import MirrorRoutes
     from assay.serve.http.work import AnswerThreads
     from assay.serve.labels import Labeller
     from assay.serve.report_data import FOLDER, Reports, ReportSource
     from assay.serve.session import Session
+    from assay.serve.webhook import SECRET, Webhook
 
     kept = server.part is not None
-    session = Session(settings, schemes=() if given.no_clone else ("https",), waits=Waits(first_s=FIRST_S), kept=kept)
+    listed = given.repositories.roots(given.chosen, settings)
+    schemes = () if given.no_clone else ("https",)
+    session = Session(listed or settings, schemes=schemes, waits=Waits(first_s=FIRST_S), kept=kept)
     own = [ReportSource(root.name, root / FOLDER, root) for root in settings]
     reports = Reports([*own, *(ReportSource(_called(each), each, each) for each in given.benches)])
     labeller, threads = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
-    app = app_of(session, labeller, reports, threads, with_token=bool(server.rules.tokens))
+    mirrors = MirrorRoutes(listed, Webhook(os.environ.get(SECRET, ""), listed, say), threads) if listed else None
+    app = app_of(session, labeller, reports, threads, with_token=bool(server.rules.tokens), mirrors=mirrors)
     if not kept:
-        server.announce(settings)
+        server.announce([*settings, *_list_of(given)])
     if given.opens and not kept:
         import webbrowser
 
@@ -109,13 +119,20 @@ def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Set
     server.answer(app, session, threads)
 
 
-def _roots(roots: Sequence[str], chosen: SettingsOptions, truth: Path | None) -> dict[Path, Settings]:
+def _list_of(given: ServeOptions) -> list[Path]:
+    return [given.repositories.listed] if given.repositories.listed else []
+
+
+def _roots(given: ServeOptions) -> dict[Path, Settings]:
     """Return the roots to serve, each once; what is of one root alone is refused with several."""
     from assay.cli.workspaces import served_roots
     from assay.errors import InputError
 
-    served = served_roots(roots, chosen)
-    if truth and len(served) > 1:
+    given.repositories.check()
+    if given.repositories.listed:
+        given.repositories.read(given.chosen)
+    served = served_roots(given.roots, given.chosen) if given.roots or not given.repositories.listed else {}
+    if given.truth and (len(served) > 1 or given.repositories.listed):
         raise InputError("--truth names one file, and several paths were given: serve them one by one")
     return served
 

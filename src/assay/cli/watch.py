@@ -11,6 +11,7 @@ import click
 
 from assay.cli.command import argument, command, shared
 from assay.cli.options import SettingsOptions
+from assay.cli.repositories import RepositoriesOptions
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -27,6 +28,7 @@ class WatchOptions:
     """Options of `assay watch`."""
 
     roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    repositories: RepositoriesOptions = shared(RepositoriesOptions)
     chosen: SettingsOptions = shared(SettingsOptions)
 
 
@@ -37,6 +39,9 @@ def watch(given: WatchOptions) -> None:
     Each PATH is a folder; without one it is the current folder. Prints a line for each update. Searches go on
     meanwhile, in this version or the one before. Needs the extra watch.
 
+    With --repos, the repositories of a list are mirrored, fetched again and again, and indexed; assay serve --repos
+    does so by itself. That needs git, and no extra.
+
     Interrupted, it finishes the update at hand and exits 0; interrupted twice, it exits at once, and the index is as
     it was before that update.
     """
@@ -44,6 +49,8 @@ def watch(given: WatchOptions) -> None:
     from assay.cli.workspaces import folders_of, say
     from assay.errors import MissingExtra, counted
 
+    if _watches_list(given):
+        return
     try:
         from assay.serve.upkeep import Upkeep
     except ModuleNotFoundError as error:
@@ -56,6 +63,28 @@ def watch(given: WatchOptions) -> None:
     os.nice(_NICER)
     say(f"watching {counted(len(indexes), 'folder')}; Ctrl-C ends it")
     Upkeep(indexes, _tell, say).run(request)
+
+
+def _watches_list(given: WatchOptions) -> bool:
+    """Keep the repositories of a list up to date until somebody asks to stop, if one is given."""
+    from functools import partial
+
+    from assay.cli.repositories import stopping
+    from assay.cli.workspaces import say
+    from assay.errors import InputError
+
+    given.repositories.check()
+    if given.repositories.listed is None:
+        return False
+    if given.roots:
+        raise InputError("--repos and PATH were given: write the folders into the list, too")
+    given.repositories.read(given.chosen)
+    request = StopRequest()
+    request.listen()
+    os.nice(_NICER)
+    say(f"keeping the repositories of {given.repositories.listed} up to date; Ctrl-C ends it")
+    stopping(partial(given.repositories.loop(given.chosen, _print).run, request))
+    return True
 
 
 @dataclass
@@ -80,11 +109,15 @@ class StopRequest:
 
 
 def _tell(kept: WatchedIndex, report: IndexReport) -> None:
-    from datetime import datetime
-
     from assay.cli.workspaces import summary
-    from assay.errors import printable
 
     why = f"; rebuilt: {report.rebuilt_because}" if report.rebuilt_because else ""
-    now = datetime.now().astimezone()
-    click.echo(printable(f"{now:%H:%M:%S} {kept.root}: {summary(report)}{why}"))
+    _print(f"{kept.root}: {summary(report)}{why}")
+
+
+def _print(line: str) -> None:
+    from datetime import datetime
+
+    from assay.errors import printable
+
+    click.echo(printable(f"{datetime.now().astimezone():%H:%M:%S} {line}"))

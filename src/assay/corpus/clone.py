@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.corpus.git import FetchLimits
 
 _URL = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+")
 
@@ -24,14 +28,14 @@ def clone(url: str, cache: Path, *, refresh: bool = True) -> Path:
     name = re.sub(r"[^\w.-]+", "-", url.rstrip("/").rpartition("/")[2].removesuffix(".git"), flags=re.ASCII) or "root"
     folder = cache / f"{name}-{blake2b(url.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
     if not folder.exists():
-        _new(url, folder)
+        new_clone(url, folder)
     elif refresh:
         online(url, "-C", str(folder), "fetch", "--quiet", "--depth=1", "origin", "HEAD")
         online(url, "-C", str(folder), "reset", "--quiet", "--hard", "FETCH_HEAD")
     return folder
 
 
-def _new(url: str, folder: Path) -> None:
+def new_clone(url: str, folder: Path, *, branch: str = "", limits: FetchLimits | None = None) -> None:
     """Clone beside the folder and move it there, so that a clone that was cut short is never taken for one."""
     from shutil import rmtree
     from tempfile import mkdtemp
@@ -39,9 +43,10 @@ def _new(url: str, folder: Path) -> None:
     from assay.corpus.git import online
 
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(mkdtemp(dir=folder.parent))
+    beside = Path(mkdtemp(dir=folder.parent, prefix=".clone-"))
+    chosen = ["--branch", branch] if branch else []
     try:
-        online(url, "clone", "--quiet", "--depth=1", "--", url, str(beside))
+        online(url, "clone", "--quiet", "--depth=1", *chosen, "--", url, str(beside), limits=limits)
         beside.rename(folder)
     finally:
         rmtree(beside, ignore_errors=True)

@@ -145,6 +145,10 @@ class FolderIndex:
         """Say whether a file in use was written to, so that what was verified of it is not any more, or is cut off."""
         return any(_stat(path) not in (before, None) for path, before in self._mapped.items())
 
+    def generation(self) -> str:
+        """Return what names the version that was written last, as no other; empty without an index."""
+        return self.folder.catalog()
+
     def snapshot(self) -> Snapshot:
         """Return what is searched: the last good version, whoever wrote it."""
         if self._snapshot is None or self._version is None or self.folder.catalog() != _name(self._version):

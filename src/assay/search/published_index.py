@@ -55,6 +55,10 @@ class PublishedIndex:
         assert report is not None  # it is searched
         return replace(report, seconds=time.perf_counter() - started)
 
+    def generation(self) -> str:
+        """Return what names the version that was written last, as no other; empty without an index."""
+        return self._index.generation()
+
     def snapshot(self) -> Snapshot:
         """Return what is searched: what was written last, by the encoder that is asked."""
         manifest = self._folder.manifest()

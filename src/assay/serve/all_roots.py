@@ -8,7 +8,7 @@ any, in at most a tenth of the time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,12 +20,14 @@ from assay.assemble.workspace import Workspace, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, nearest
 from assay.serve.engine import KEPT_FRESH_S, StillIndexing, Waits, as_kept
+from assay.serve.served_roots import RootSource, ServedRoots
 from assay.settings import Settings
 from assay.store.snapshot import Snapshot
 from assay.types import Problem
 
 _LONGEST_PAUSE_S = 60.0
 """Between two looks at all files, however long they take."""
+_LATE = "it is still being indexed; ask again in a minute"
 _MOST_KNOWN = 8
 """Choices of roots whose joint corpus is kept."""
 
@@ -59,13 +61,16 @@ class RootsView:
 class AllRoots:
     """The served roots; any number of threads may ask."""
 
-    def __init__(self, roots: Mapping[Path, Settings], waits: Waits, *, kept: bool = False) -> None:
-        """Take the roots; where another process keeps their indexes, they are only read here."""
-        self._roots = {root: as_kept(each) if kept else each for root, each in roots.items()}
-        self._waits, self._kept = replace(waits, fresh_s=KEPT_FRESH_S) if kept else waits, kept
+    def __init__(self, source: RootSource, waits: Waits, *, kept: bool = False) -> None:
+        """Take what says which roots there are; where another process keeps their indexes, they are only read here."""
+        self._source, self._kept = source, kept
+        self._waits = replace(waits, fresh_s=KEPT_FRESH_S) if kept else waits
         self._lock = Lock()
         self._open: dict[Path, Workspace] = {}
         self._failed: dict[Path, str] = {}
+        self._seen: dict[Path, str] = {}
+        """Which generation is open, of roots that another process keeps up to date."""
+        self._looked_at: ServedRoots | None = None
         self._views: dict[tuple[str, ...], RootsView] = {}
         self._sweep: _Sweep | None = None
         self._swept, self._took = -float("inf"), 0.0
@@ -73,42 +78,48 @@ class AllRoots:
 
     def view(self, globs: Sequence[str] = ()) -> RootsView:
         """Return the roots that globs keep, or all; raise `StillIndexing` where none of them has an index yet."""
-        chosen = self._chosen(globs)
-        sweep = self._begin_sweep()
+        served = self._source.current()
+        chosen = self._chosen(served, globs)
+        sweep = self._begin_sweep(served)
         if sweep:
             with self._lock:
                 known = any(root in self._open for root in chosen)
-                quick = self._took < self._waits.refresh_s
+                quick = self._took < self._waits.refresh_s and served.settings.keys() != served.generations.keys()
             if not known:
                 sweep.opened.wait(self._waits.first_s)
                 known = any(root in self._open for root in chosen)
             sweep.done.wait(self._waits.first_s if not known else self._waits.refresh_s if quick else 0.0)
-        view = self._view(tuple(globs), chosen)
+        view = self._view(served, tuple(globs), chosen)
         if not view.searches and view.truncated:
-            done, total = self._progress
+            done, total = (0, len(served.coming)) if served.coming else self._progress
             raise StillIndexing(f"the served folders are being indexed, {done} of {total}; ask again in a minute")
         if not view.searches:
             raise InputError(f"no served folder can be searched: {'; '.join(map(str, view.problems[:3]))}")
         return view
 
-    def _chosen(self, globs: Sequence[str]) -> list[Path]:
-        kept = set(kept_repositories(list(map(str, self._roots)), globs))
-        chosen = [root for root in self._roots if str(root) in kept]
+    def _chosen(self, served: ServedRoots, globs: Sequence[str]) -> list[Path]:
+        """Return the roots that globs keep, with those that belong here and are not there."""
+        every = [*served.settings, *served.missing, *served.coming]
+        if not globs and every:
+            return every
+        kept = set(kept_repositories(list(map(str, every)), globs))
+        chosen = [root for root in every if str(root) in kept]
         if not chosen:
-            names = sorted(repository_name(str(root)) for root in self._roots)
+            names = sorted(repository_name(str(root)) for root in every)
             raise InputError(f"no served folder is called '{', '.join(globs)}'; {_some(globs, names)}")
         return chosen
 
-    def _view(self, globs: tuple[str, ...], chosen: Sequence[Path]) -> RootsView:
+    def _view(self, served: ServedRoots, globs: tuple[str, ...], chosen: Sequence[Path]) -> RootsView:
         with self._lock:
             torn = [root for root, each in self._open.items() if each.index.torn()]
             for root in torn:
                 del self._open[root]
-                self._swept = -float("inf")
+                self._looked_at, self._swept = None, -float("inf")
             members = [self._open[root] for root in chosen if root in self._open]
-            problems = tuple(Problem(_name(root), self._failed[root]) for root in chosen if root in self._failed)
-            late = [root for root in chosen if root not in self._open and root not in self._failed]
-            problems += tuple(Problem(_name(root), "it is still being indexed; ask again in a minute") for root in late)
+            failed = {**self._failed, **served.missing}
+            problems = tuple(Problem(_name(root), failed[root]) for root in chosen if root in failed)
+            late = [root for root in chosen if root not in self._open and root not in failed]
+            problems += tuple(Problem(_name(root), served.coming.get(root, _LATE)) for root in late)
             known = self._views.get(globs)
             if known and known.problems == problems and _members(known) == set(map(id, members)):
                 return known
@@ -120,38 +131,59 @@ class AllRoots:
             self._views[globs] = view
         return view
 
-    def _begin_sweep(self) -> _Sweep | None:
+    def _begin_sweep(self, served: ServedRoots) -> _Sweep | None:
         """Have the files looked at, unless that was done lately; return what says that it is done."""
         with self._lock:
             pause = max(self._waits.fresh_s, min(self._took / self._waits.fraction, _LONGEST_PAUSE_S))
-            if self._sweep is None and time.monotonic() - self._swept >= pause:
+            others = served.settings.keys() == served.generations.keys()  # who keeps these says when they are new
+            lacking = not others or len(self._open) < len(served.settings)
+            due = served is not self._looked_at or (lacking and time.monotonic() - self._swept >= pause)
+            if self._sweep is None and due:
                 self._sweep = _Sweep()
-                Thread(target=self._look, args=(self._sweep,), name="all roots", daemon=True).start()
+                self._looked_at = served
+                Thread(target=self._look, args=(self._sweep, served), name="all roots", daemon=True).start()
             return self._sweep
 
-    def _look(self, sweep: _Sweep) -> None:
+    def _look(self, sweep: _Sweep, served: ServedRoots) -> None:
         """Open what is there, so that it is searched at once, then bring one root after the other up to date."""
         started = time.monotonic()
         try:
-            for root in self._roots:
+            self._forget(served)
+            for root in served.settings:
                 if root not in self._open:
-                    self._keep(root, partial(last_workspace, root, self._roots[root]))
+                    self._keep(root, partial(last_workspace, root, self._settings(served, root)))
             sweep.opened.set()
-            for number, root in enumerate(self._roots):
-                self._progress = (number, len(self._roots))
-                self._keep(root, partial(self._fresh, root))
+            for number, root in enumerate(served.settings):
+                self._progress = (number, len(served.settings))
+                generation = served.generations.get(root)
+                if generation is None or self._seen.get(root) != generation or root not in self._open:
+                    self._keep(root, partial(self._fresh, served, root))
+                    self._seen[root] = generation or ""
         finally:
             with self._lock:
                 self._sweep, self._swept, self._took = None, time.monotonic(), time.monotonic() - started
             sweep.opened.set()
             sweep.done.set()
 
-    def _fresh(self, root: Path) -> Workspace | None:
+    def _forget(self, served: ServedRoots) -> None:
+        """Close what is served no longer, and what is served with other settings."""
+        with self._lock:
+            for root in [*self._open]:
+                if root not in served.settings or self._open[root].settings != self._settings(served, root):
+                    del self._open[root]
+            self._failed = {root: why for root, why in self._failed.items() if root in served.settings}
+
+    def _settings(self, served: ServedRoots, root: Path) -> Settings:
+        """Return the settings of a root; an index that another process keeps is read as it is."""
+        settings = served.settings[root]
+        return as_kept(settings) if self._kept or root in served.generations else settings
+
+    def _fresh(self, served: ServedRoots, root: Path) -> Workspace | None:
         """Return a root with its index up to date; None where another process makes it."""
-        held = self._open.get(root)
-        if held is None and self._kept:
-            return last_workspace(root, self._roots[root])
-        return held.refresh()[0] if held else open_workspace(root, self._roots[root])
+        held, settings = self._open.get(root), self._settings(served, root)
+        if held is None and (self._kept or root in served.generations):
+            return last_workspace(root, settings)
+        return held.refresh()[0] if held else open_workspace(root, settings)
 
     def _keep(self, root: Path, opened: Callable[[], Workspace | None]) -> None:
         """Keep a root that was opened, if there is something to open, or why it cannot be."""

@@ -120,7 +120,10 @@ class Labeller:
     def _root(self, path: str) -> Path:
         if is_url(path):
             raise NotServed("labels are kept for folders that are served, not for clones")
-        return self.session.place(path).engine.root
+        root = self.session.place(path).engine.root
+        if root in self.session.source.current().mirrors:
+            raise NotServed("labels are kept for folders that are served, not for mirrors, whose files are replaced")
+        return root
 
     def _file(self, root: Path) -> Path:
         file = root / OWN_TRUTH

@@ -19,6 +19,7 @@ from assay.corpus.clone import is_url
 from assay.errors import InputError
 from assay.serve.all_roots import AllRoots
 from assay.serve.engine import Engine, StillIndexing, Waits
+from assay.serve.served_roots import FixedRoots, RootSource
 from assay.settings import Settings
 
 _MOST_GLOBS, _LONGEST_GLOB = 100, 500
@@ -61,30 +62,36 @@ class Session:
 
     def __init__(
         self,
-        roots: Mapping[Path, Settings],
+        roots: Mapping[Path, Settings] | RootSource,
         *,
         schemes: Collection[str] = ("https",),
         waits: Waits = Waits(),  # noqa: B008  frozen
         most: int = 16,
         kept: bool = False,
     ) -> None:
-        """Serve some folders, and repositories whose URLs have one of some schemes; keep the `most` asked last open.
+        """Serve folders, and repositories whose URLs have one of some schemes; keep the `most` asked last open.
 
         Where the indexes of the folders are `kept` by another process, they are only read here.
         """
-        self.roots = {root.resolve(): settings for root, settings in roots.items()}
+        self.source: RootSource = FixedRoots(roots) if isinstance(roots, Mapping) else roots
         self._schemes, self._waits, self._most = tuple(schemes), waits, most
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
         self._clones: dict[str, tuple[float, Path]] = {}
         self._cloning: dict[str, Future[Path]] = {}
         self._lock = Lock()
         self._kept = kept
-        self.everything = AllRoots(self.roots, waits, kept=kept)
+        self.everything = AllRoots(self.source, waits, kept=kept)
+
+    @property
+    def roots(self) -> Mapping[Path, Settings]:
+        """Return the folders that are served right now, each with its settings."""
+        return self.source.current().settings
 
     @property
     def are_several(self) -> bool:
-        """Say whether more than one folder is served."""
-        return len(self.roots) > 1
+        """Say whether more than one folder is served, or a list of them."""
+        served = self.source.current()
+        return served.is_list or len(served.settings) > 1
 
     def place(self, asked: str = "") -> ServedPlace:
         """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
@@ -180,8 +187,10 @@ class Session:
     def _engine(self, root: Path, settings: Settings) -> Engine:
         with self._lock:
             engine = self._engines.pop(root, None)
-            kept = self._kept and root in self.roots
-            engine = engine or Engine(root, settings, self._waits, kept=kept)
+            served = self.source.current()
+            kept = root in served.generations or (self._kept and root in served.settings)
+            if engine is None or engine.settings != settings:
+                engine = Engine(root, settings, self._waits, kept=kept)
             self._engines[root] = engine
             while len(self._engines) > self._most:
                 self._engines.popitem(last=False)

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from assay.assemble.indexes import AnyIndex
 from assay.errors import AssayError, printable
-from assay.protocols import Say
+from assay.protocols import Say, Stop
 from assay.search.index_changes import UNSURE_NS
 from assay.search.index_report import IndexReport
-from assay.serve.watcher import NoWatch, Stop, Watcher
+from assay.serve.watcher import NoWatch, Watcher
 
 _TICK_S = 1.0
 _BLIND_S = 0.1

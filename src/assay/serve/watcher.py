@@ -9,21 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
+
+from assay.protocols import Stop
 
 _QUIET_MS = 200
 _LONGEST_MS = 2000
 """Changes that never pause are handed over all the same."""
 _EACH_FOLDER = sys.platform == "linux"  # elsewhere the system watches whole trees
-
-
-class Stop(Protocol):
-    """What says that it is time to stop."""
-
-    def is_set(self) -> bool:
-        """Say whether it is."""
 
 
 class NoWatch(Exception):

@@ -27,8 +27,8 @@ from assay.serve.history_tools import LogAnswer
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
 from assay.serve.http.bodies import Candidates
-from assay.serve.http.file_routes import FileRoutes
 from assay.serve.http.label_routes import LabelRoutes, judge_of
+from assay.serve.http.mirror_routes import MirrorRoutes
 from assay.serve.http.page import PageRoutes
 from assay.serve.http.reports import ReportRoutes
 from assay.serve.http.same_machine import is_same_machine
@@ -96,13 +96,12 @@ class AskingRoutes:
 
     def __init__(self, session: Session, labeller: Labeller, workers: AnswerThreads) -> None:
         self._session, self._workers, self._labeller = session, workers, labeller
-        served = [Root(as_utf8(str(root)), as_utf8(root.name or str(root))) for root in session.roots]
-        self._roots = Roots(served, __version__, labeller.judge, local=False)
 
     async def roots(self, request: Request) -> Response:
         """Say which folders are served."""
-        judge = judge_of(request, self._labeller)
-        return answers.response_of(answers.as_json(replace(self._roots, judge=judge, local=is_same_machine(request))))
+        served = [Root(as_utf8(str(root)), as_utf8(root.name or str(root))) for root in self._session.roots]
+        judge, local = judge_of(request, self._labeller), is_same_machine(request)
+        return answers.response_of(answers.as_json(Roots(served, __version__, judge, local=local)))
 
     async def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
@@ -208,8 +207,14 @@ def _lines_of(hit: FoundUnit) -> bytes:
     return styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace")
 
 
-def app_of(
-    session: Session, labeller: Labeller, reports: Reports, workers: AnswerThreads, *, with_token: bool = False
+def app_of(  # noqa: PLR0913  what it answers from
+    session: Session,
+    labeller: Labeller,
+    reports: Reports,
+    workers: AnswerThreads,
+    *,
+    with_token: bool = False,
+    mirrors: MirrorRoutes | None = None,
 ) -> FastAPI:
     """Return the API of a session, as yet without a guard; whether that wants a token is for the schema to say."""
     bearer = [Depends(HTTPBearer(auto_error=False, description="The token of the server."))] if with_token else []
@@ -223,7 +228,8 @@ def app_of(
         dependencies=[Depends(given.exact), *bearer],
     )
     _add(app, AskingRoutes(session, labeller, workers))
-    FileRoutes(session, workers).add(app)
+    if mirrors:
+        mirrors.add(app)
     LabelRoutes(labeller, workers).add(app)
     ReportRoutes(reports, workers).add(app)
     PageRoutes().add(app)

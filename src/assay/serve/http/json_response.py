@@ -20,6 +20,7 @@ from assay.serve.http.work import Busy
 from assay.serve.labels import DamagedTruth
 from assay.serve.report_data import DamagedReport
 from assay.serve.session import NotServed
+from assay.serve.webhook import NotSigned, WrongSignature
 
 AGAIN_S = "1"
 """Seconds after which a client may ask again, as a header has it."""
@@ -58,6 +59,8 @@ def failure(error: Exception) -> Response:
 
 
 _STATUS = (
+    (NotSigned, HTTPStatus.UNAUTHORIZED),
+    (WrongSignature, HTTPStatus.FORBIDDEN),
     (NotServed, HTTPStatus.NOT_FOUND),
     (NotOfThisList, HTTPStatus.CONFLICT),
     (DamagedReport, HTTPStatus.CONFLICT),

@@ -1,0 +1,176 @@
+"""A file with one repository a line in, the repositories that it lists out, or every line that cannot be used.
+
+A line is a folder or a URL, and behind it, if wanted, `branch=NAME`, `every=30m` and settings such as
+`search.excerpt_lines=5`. A list of addresses that another program wrote is a list already, and a place with blanks in
+it needs no quotes. A password in a URL may be `${VARIABLE}`; wherever it comes from, no message has it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.corpus.clone import is_url
+from assay.corpus.git_login import masked, split_login
+from assay.corpus.mirror import Mirror, is_branch, mirror_of
+from assay.errors import AssayError, InputError
+from assay.settings import Settings, changed
+
+_OPTION = re.compile(r"\s+([a-z_]+(?:\.[a-z_]+)?)=(\S*)$")
+_PASSWORD = re.compile(r"(?!https?:)\w+://[^/@]*:[^/@]*@")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_SPAN = re.compile(r"(\d{1,9})(s|m|h|d)?")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_LEAST_EVERY_S = 10
+_OWN = ("branch", "every")
+_SHOWN = 10
+_LARGEST = 4_000_000
+"""Bytes of a list that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRepository:
+    """One line of a list."""
+
+    place: str
+    """A folder, absolute, or a URL without its login."""
+    url: str = field(default="", repr=False)
+    """The URL with its login, for git alone; empty for a folder."""
+    branch: str = ""
+    every_s: float = 0.0
+    """How often it is looked at; 0 where the line does not say."""
+    changes: tuple[str, ...] = ()
+    """Its own settings, as `section.key=value`."""
+    line: int = 0
+
+    def mirror(self, mirrors: Path) -> Mirror | None:
+        """Return where the files of a URL are kept; None for a folder, which has its own."""
+        return mirror_of(self.url, mirrors, self.branch) if self.url else None
+
+    def root(self, mirrors: Path) -> Path:
+        """Return the folder with its files."""
+        mirror = self.mirror(mirrors)
+        return mirror.folder if mirror else Path(self.place)
+
+
+def read_repositories(file: Path, mirrors: Path) -> tuple[ListedRepository, ...]:
+    """Return what a file lists; raise InputError with every line that cannot be used, by file and line."""
+    found: list[ListedRepository] = []
+    problems: list[str] = []
+    for number, text in _lines(file):
+        try:
+            found.append(_parsed(text, number, file.absolute().parent))
+        except AssayError as error:
+            problems.append(f"{file}:{number}: {error}")
+    problems += _clashes(file, found, mirrors)
+    if problems:
+        more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
+        raise InputError("; ".join(problems[:_SHOWN]) + more)
+    if not found:
+        raise InputError(f"{file} lists no repository: write one folder or URL a line")
+    return tuple(found)
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(_LARGEST + 1)
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"cannot read the list of repositories {file}: {why}") from error
+    if len(data) > _LARGEST:
+        raise InputError(f"{file} is larger than {_LARGEST:,} bytes: it is not a list of repositories")
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, line.strip()
+
+
+def _parsed(text: str, line: int, base: Path) -> ListedRepository:
+    place, options = _split(text)
+    if unknown := [name for name in options if name not in _OWN and "." not in name]:
+        raise InputError(f"unknown option '{unknown[0]}'; wanted branch, every, or a setting such as search.limit=5")
+    branch = options.get("branch", "")
+    if "branch" in options and not is_branch(branch):
+        raise InputError(f"'{branch}' is not the name of a branch")
+    changes = tuple(f"{name}={value}" for name, value in options.items() if name not in _OWN)
+    changed(Settings(), changes)
+    if any(change.startswith(("index.location=", "index.refresh=")) for change in changes):
+        raise InputError("index.location and index.refresh cannot be set here: each index has its own place")
+    every_s = _seconds(options["every"]) if "every" in options else 0.0
+    if is_url(place):
+        if _PASSWORD.match(place):
+            raise InputError("only a URL of https or http takes a password; of ssh, git asks your keys")
+        url = _filled(place)
+        return ListedRepository(split_login(url)[0], url, branch, every_s, changes, line)
+    if "://" in place or place.startswith("-"):
+        raise InputError(f"'{masked(place, place)}' is not a folder or a URL of https, http, ssh, git or file")
+    if branch:
+        raise InputError("branch is for URLs: a folder is searched as it is")
+    return ListedRepository(str(_folder(place, base)), "", "", every_s, changes, line)
+
+
+def _split(text: str) -> tuple[str, dict[str, str]]:
+    """Return a place, which may hold blanks, and the options behind it."""
+    options: dict[str, str] = {}
+    while found := _OPTION.search(text):
+        name, value = found.groups()
+        if name in options:
+            raise InputError(f"'{name}' stands there twice")
+        options[name] = value
+        text = text[: found.start()].rstrip()
+    return text, dict(reversed(options.items()))
+
+
+def _seconds(text: str) -> float:
+    found = _SPAN.fullmatch(text)
+    seconds = int(found[1]) * _SECONDS[found[2] or "s"] if found else 0
+    if seconds < _LEAST_EVERY_S:
+        raise InputError(f"every={text}: wanted {_LEAST_EVERY_S} seconds or more, as 90s, 30m, 2h or 1d")
+    return float(seconds)
+
+
+def _filled(url: str) -> str:
+    """Return a URL with what the environment holds in place of `${VARIABLE}`, which is for its login alone."""
+    plain, login = split_login(url)
+    if "${" in plain:
+        raise InputError(f"'{plain}': ${{VARIABLE}} stands for a password only, as in https://NAME:${{VARIABLE}}@HOST")
+    for name in _VARIABLE.findall(login):
+        value = os.environ.get(name, "")
+        if not value:
+            raise InputError(f"the environment variable {name} is not set")
+        login = login.replace(f"${{{name}}}", value)
+    scheme, _, rest = plain.partition("://")
+    return f"{scheme}://{login}@{rest}" if login else plain
+
+
+def _folder(place: str, base: Path) -> Path:
+    """Return the folder of a line, relative to that of the list, as far as it is there."""
+    try:
+        return (base / Path(place).expanduser()).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"'{place}' is not a folder: {error}") from error
+
+
+def _clashes(file: Path, found: Iterable[ListedRepository], mirrors: Path) -> list[str]:
+    """Return what is wrong with lines that mean the folder of another line, or one inside of its files."""
+    places: dict[Path, ListedRepository] = {}
+    problems = []
+    for each in found:
+        root = each.root(mirrors)
+        if root in places:
+            problems.append(f"{file}:{each.line}: {each.place} stands in line {places[root].line} already")
+        places.setdefault(root, each)
+    for root, each in places.items():
+        around = next((places[above] for above in root.parents if above in places and each.url), None)
+        if around:
+            problems.append(f"{file}:{each.line}: {each.place} would lie inside of {around.place}, line {around.line}")
+    return problems
+
+
+def by_root(listed: Iterable[ListedRepository], mirrors: Path) -> Mapping[Path, ListedRepository]:
+    """Return what is listed by the folder of its files."""
+    return {each.root(mirrors): each for each in listed}

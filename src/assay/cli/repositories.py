@@ -1,0 +1,147 @@
+"""The options that name a list of repositories, and what commands make of them: a loop, a process, served folders."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.command import FILE, PATH, option
+from assay.cli.options import SettingsOptions
+
+if TYPE_CHECKING:
+    from assay.assemble.repository_list import ListedRepository
+    from assay.protocols import Say
+    from assay.serve.mirror_loop import MirrorLoop
+    from assay.serve.mirror_process import MirrorProcess
+    from assay.serve.served_roots import ListedRoots
+    from assay.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoriesOptions:
+    """What the options say about a list of repositories."""
+
+    listed: Path | None = option(
+        "--repos",
+        type=FILE,
+        metavar="FILE",
+        help="Also take the folders and URLs that FILE lists, one a line. URLs are mirrored; what changes in FILE is "
+        "taken up.",
+    )
+    mirrors: Path | None = option(
+        "--mirrors",
+        type=PATH,
+        metavar="FOLDER",
+        help="Keep the mirrors of URLs in FOLDER.  [default: in the user's cache]",
+    )
+    every_s: float | None = option(
+        "--every",
+        type=click.FloatRange(min=10),
+        metavar="S",
+        help="Fetch each URL of --repos every S seconds, unless its line says otherwise.  [default: 600]",
+    )
+
+    def folder(self) -> Path:
+        """Return the folder of the mirrors."""
+        import platformdirs
+
+        return (self.mirrors or platformdirs.user_cache_path("assay") / "mirrors").expanduser().absolute()
+
+    def check(self) -> None:
+        """Refuse options that are of no use without a list."""
+        from assay.errors import InputError
+
+        if self.listed is None and (self.mirrors or self.every_s):
+            raise InputError("--mirrors and --every are for --repos FILE: give that, too")
+
+    def read(self, chosen: SettingsOptions) -> None:
+        """Refuse a list that cannot be used, or settings that cannot, before anything is fetched."""
+        from assay.assemble.pipeline import check
+        from assay.assemble.repository_list import read_repositories
+        from assay.errors import AssayError, InputError
+
+        assert self.listed is not None
+        for each in read_repositories(self.listed, self.folder()):
+            try:
+                settings = settings_of(chosen, each)
+                check(settings.search)
+            except AssayError as error:
+                raise InputError(f"{self.listed}:{each.line}: {error}") from error
+            if settings.index.location:
+                raise InputError("--repos keeps each index in the user's cache: leave out --index and index.location")
+
+    def loop(self, chosen: SettingsOptions, say: Say) -> MirrorLoop:
+        """Return what keeps the repositories up to date."""
+        from assay.serve.mirror_loop import EVERY_S, MirrorLoop, MirrorPace
+
+        assert self.listed is not None
+        pace = MirrorPace(every_s=self.every_s or EVERY_S)
+        return MirrorLoop(self.listed, self.folder(), lambda each: settings_of(chosen, each), say, pace)
+
+    @contextmanager
+    def mirroring(self, chosen: SettingsOptions, *, wanted: bool) -> Iterator[None]:
+        """Have a process beside this one keep the repositories up to date, where there is a list and it is wanted."""
+        from assay.cli.workspaces import say
+
+        if self.listed is None or not wanted:
+            yield
+            return
+        process = self._process(chosen, say)
+        process.start()
+        try:
+            yield
+        finally:
+            process.stop()
+
+    def _process(self, chosen: SettingsOptions, say: Say) -> MirrorProcess:
+        from assay.serve.mirror_process import MirrorProcess
+
+        command = [sys.executable, "-m", "assay", "watch", "--repos", str(self.listed), "--mirrors", str(self.folder())]
+        command += ["--every", str(self.every_s)] if self.every_s else []
+        command += ["--config", str(chosen.config)] if chosen.config else []
+        command += ["--encoder", chosen.encoder] if chosen.encoder else []
+        command += [part for change in chosen.changes for part in ("--set", change)]
+        return MirrorProcess(command, say)
+
+    def roots(self, chosen: SettingsOptions, fixed: Mapping[Path, Settings]) -> ListedRoots | None:
+        """Return what is served: some folders, and what the list holds at the moment; None without a list."""
+        from assay.corpus.clone import is_url
+        from assay.serve.mirror_state import MirrorState, StateFile
+        from assay.serve.served_roots import ListedRoots
+
+        if self.listed is None:
+            return None
+
+        def settings(state: MirrorState) -> Settings:
+            own = None if is_url(state.place) else Path(state.root)
+            return _settings(chosen, own, state.changes)
+
+        return ListedRoots(fixed, StateFile(self.folder(), self.listed), settings)
+
+
+def settings_of(chosen: SettingsOptions, each: ListedRepository) -> Settings:
+    """Return the settings of a line of a list."""
+    return _settings(chosen, None if each.url else Path(each.place), each.changes)
+
+
+def _settings(chosen: SettingsOptions, own: Path | None, changes: tuple[str, ...]) -> Settings:
+    """Return settings by options and a line; those in a folder are read where somebody named it, in a mirror never."""
+    from assay.settings import changed
+
+    return changed(chosen.settings(own) if own else chosen.settings_elsewhere(), changes)
+
+
+def stopping(run: Callable[[], None]) -> None:
+    """Run what ends when it is asked to, and at once where it is asked twice."""
+    import os
+
+    try:
+        run()
+    except KeyboardInterrupt:
+        os._exit(130)

@@ -1,0 +1,254 @@
+"""A list of repositories in, their mirrors and indexes kept up to date for as long as wanted.
+
+One process does this for a list: it fetches a few at once, indexes one at a time, and writes down what there is to
+search. A repository that cannot be had costs its own turn, and is tried again after a pause that doubles; the rest go
+on, in the order in which they are due. A list that changed is read again; one that cannot be used leaves the list
+before in force.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+
+from assay.assemble.indexes import index_of
+from assay.assemble.repository_list import ListedRepository, by_root, read_repositories
+from assay.corpus.git import FetchLimits
+from assay.corpus.mirror import FETCH
+from assay.errors import AssayError, InputError, counted, printable
+from assay.io.lock import alone
+from assay.protocols import Say, Stop
+from assay.serve.mirror_state import ListState, MirrorState, StateFile
+from assay.settings import Settings
+
+EVERY_S = 600.0
+"""How often a repository is looked at whose line does not say."""
+_TICK_S = 0.5
+_SHOWN_COMMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorPace:
+    """How often things are done, in seconds."""
+
+    every_s: float = EVERY_S
+    folder_s: float = 10.0
+    """The same for a folder, which costs no request; longer where listing its files takes long."""
+    again_s: float = 30.0
+    """After what went wrong; twice as long after each further time."""
+    longest_s: float = 3600.0
+    """Between two tries, however often it went wrong."""
+    least_s: float = 10.0
+    """Between two fetches of one repository, whoever wants them."""
+    fetch_s: float = FETCH.seconds
+    at_once: int = 4
+    """Repositories that are fetched at once."""
+
+
+SettingsOf = Callable[[ListedRepository], Settings]
+
+
+class MirrorLoop:
+    """Keeps the repositories of one list up to date until it is told to stop."""
+
+    def __init__(
+        self, file: Path, mirrors: Path, settings_of: SettingsOf, say: Say, pace: MirrorPace = MirrorPace()
+    ) -> None:
+        """Take a list, the folder of its mirrors, what gives settings to a line, and whom to tell of what happens."""
+        self.file, self.mirrors, self.pace = file, mirrors, pace
+        self.store = StateFile(mirrors, file)
+        self._settings_of, self._say = settings_of, say
+        self._listed: Mapping[str, ListedRepository] = {}
+        self._states: dict[str, MirrorState] = {}
+        self._busy: dict[str, Future[MirrorState]] = {}
+        self._again: set[str] = set()
+        self._read_stamp: object = None
+        self._problem = ""
+        self._verified: set[str] = set()
+        self._indexing = Lock()
+        self._stop: Stop | None = None
+
+    def run(self, stop: Stop) -> None:
+        """Work until `stop` is set; an update that has begun is finished, a fetch is not waited for."""
+        self.mirrors.mkdir(parents=True, exist_ok=True)
+        self._stop = stop
+        while not stop.is_set():
+            try:
+                with alone(self.store.lock, patience_s=_TICK_S):
+                    self._keep(stop)
+            except BlockingIOError:  # another process does; should it end, this one goes on
+                continue
+
+    def _keep(self, stop: Stop) -> None:
+        with ThreadPoolExecutor(self.pace.at_once, "mirror") as pool:
+            while not stop.is_set():
+                changed = self._read_list()
+                for root in self.store.take_wanted(self._listed):
+                    self._hurry(root)
+                changed |= self._begin(pool) | self._collect()
+                if changed:
+                    self._write()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _check_stop(self) -> None:
+        if self._stop is not None and self._stop.is_set():
+            raise InputError("stopped")
+
+    def once(self) -> ListState:
+        """Bring every repository up to date once, and return what came of it."""
+        self.mirrors.mkdir(parents=True, exist_ok=True)
+        with alone(self.store.lock), ThreadPoolExecutor(self.pace.at_once, "mirror") as pool:
+            self._read_list()
+            if self._problem:
+                raise InputError(self._problem)
+            self._states = {root: replace(state, due=0.0) for root, state in self._states.items()}
+            self._begin(pool)
+            while self._busy:
+                self._begin(pool)
+                self._collect()
+            return self._write()
+
+    def _read_list(self) -> bool:
+        """Read the list where it changed; return whether anything did."""
+        stamp = _stamp(self.file)
+        if stamp == self._read_stamp:
+            return False
+        self._read_stamp = stamp
+        try:
+            listed = by_root(read_repositories(self.file, self.mirrors), self.mirrors)
+        except InputError as error:
+            self._problem = str(error)
+            self._say(f"the list of repositories stays as it was: {error}")
+            return True
+        self._take({str(root): each for root, each in listed.items()})
+        return True
+
+    def _take(self, listed: Mapping[str, ListedRepository]) -> None:
+        """Go on with another list: what is new in it is due at once, what is the same stays as it is."""
+        before = self._states or {state.root: state for state in self.store.read().mirrors}
+        gone = sorted(self._listed.keys() - listed.keys())
+        for root in gone:
+            self._say(f"{self._listed[root].place}: no longer in the list")
+        self._problem, self._listed = "", listed
+        self._states = {root: _state_of(root, each, before.get(root)) for root, each in listed.items()}
+
+    def _hurry(self, root: str) -> None:
+        """Have a repository looked at now, or as soon as it may be."""
+        if root in self._busy:  # what it fetches may be from before
+            self._again.add(root)
+        state = self._states[root]
+        soonest = state.checked + self.pace.least_s
+        self._states[root] = replace(state, due=min(state.due, max(time.time(), soonest)))
+
+    def _begin(self, pool: ThreadPoolExecutor) -> bool:
+        """Begin with what is due, as far as there is room; those that have no index yet first."""
+        now = time.time()
+        due = [state for root, state in self._states.items() if state.due <= now and root not in self._busy]
+        due.sort(key=lambda state: (bool(state.generation), state.failures, state.due))
+        for state in due[: self.pace.at_once - len(self._busy)]:
+            self._busy[state.root] = pool.submit(self._update, self._listed[state.root], state)
+        return False
+
+    def _collect(self) -> bool:
+        """Wait a moment for what was begun, and take what is done."""
+        if not self._busy:
+            time.sleep(_TICK_S)
+            return False
+        done, _ = wait(self._busy.values(), _TICK_S, FIRST_COMPLETED)
+        for root in [root for root, future in self._busy.items() if future in done]:
+            state = self._busy.pop(root).result()
+            if root in self._states and _line(state) == _line(
+                self._states[root]
+            ):  # else the list says otherwise by now
+                self._tell(self._states[root], state)
+                self._states[root] = state
+        return bool(done)
+
+    def _update(self, listed: ListedRepository, state: MirrorState) -> MirrorState:
+        """Bring one repository up to date; what goes wrong with it is a problem of it alone."""
+        started = time.monotonic()
+        try:
+            mirror = listed.mirror(self.mirrors)
+            commit = mirror.update(FetchLimits(self.pace.fetch_s, self._check_stop)) if mirror else ""
+            fetched_s = time.monotonic() - started
+            generation = self._indexed(listed, state, commit)
+        except Exception as error:  # noqa: BLE001  the loop goes on whatever one repository does
+            problem = str(error) if isinstance(error, AssayError | OSError) else f"{type(error).__name__}: {error}"
+            return self._failed(state, printable(problem))
+        took_s = time.monotonic() - started
+        return replace(
+            state,
+            generation=generation,
+            commit=commit,
+            checked=time.time(),
+            problem="",
+            failures=0,
+            due=time.time() + self._pause(listed, took_s - fetched_s),
+        )
+
+    def _indexed(self, listed: ListedRepository, state: MirrorState, commit: str) -> str:
+        """Bring the index of a repository up to date, and return what names its version."""
+        root = Path(state.root)
+        if not root.is_dir():
+            raise InputError(f"no such folder: '{root}'")
+        with self._indexing:
+            index = index_of(root, self._settings_of(listed))
+            if state.root not in self._verified:
+                index.check()
+                self._verified.add(state.root)
+            elif commit and commit == state.commit and index.generation() == state.generation:
+                return state.generation
+            index.refresh()
+            return index.generation()
+
+    def _failed(self, state: MirrorState, problem: str) -> MirrorState:
+        failures = state.failures + 1
+        pause_s = min(self.pace.again_s * 2 ** min(failures - 1, 20), self.pace.longest_s)
+        return replace(state, problem=problem, failures=failures, due=time.time() + pause_s)
+
+    def _pause(self, listed: ListedRepository, took_s: float) -> float:
+        if listed.every_s:
+            return listed.every_s
+        return self.pace.every_s if listed.url else max(self.pace.folder_s, 10 * took_s)
+
+    def _tell(self, before: MirrorState, after: MirrorState) -> None:
+        """Say what is news: another version, or another trouble than before."""
+        if after.problem and after.problem != before.problem:
+            self._say(f"{after.place}: {after.problem}; next try in {after.due - time.time():.0f} s")
+        elif not after.problem and (before.problem or after.generation != before.generation):
+            commit = f" at {after.commit[:_SHOWN_COMMIT]}" if after.commit else ""
+            self._say(f"{after.place}: indexed{commit}")
+
+    def _write(self) -> ListState:
+        state = ListState(tuple(self._states.values()), self._problem, time.time())
+        self.store.write(state)
+        return state
+
+
+def summary_of(state: ListState) -> str:
+    """Return how many repositories are there and how many are not, in words."""
+    bad = sum(bool(each.problem) for each in state.mirrors)
+    return counted(len(state.mirrors), "repository") + (f", {bad} with problems" if bad else "")
+
+
+def _state_of(root: str, listed: ListedRepository, before: MirrorState | None) -> MirrorState:
+    """Return what is known of a line of the list, from before where it says the same."""
+    new = MirrorState(root, listed.place, listed.branch, listed.changes)
+    return before if before and _line(before) == _line(new) else new
+
+
+def _line(state: MirrorState) -> tuple[str, str, tuple[str, ...]]:
+    return state.place, state.branch, state.changes
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(file)  # noqa: PTH116
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size

@@ -1,0 +1,84 @@
+"""What a list of repositories may say, and how every line that it may not is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.assemble.repository_list import ListedRepository, read_repositories
+from assay.errors import InputError
+
+
+def listed(folder: Path, text: str) -> tuple[ListedRepository, ...]:
+    (folder / "list").write_text(text)
+    return read_repositories(folder / "list", folder / "mirrors")
+
+
+def test_lines_are_folders_and_urls_with_options(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("TOKEN", "s3cret-of-mine")
+    text = """# ours
+https://github.com/a/b
+git@github.com:a/c.git branch=release/1.2 every=2h search.excerpt_lines=5
+
+my code/app   search.limit=3
+https://x:${TOKEN}@example.org/d.git
+"""
+    found = listed(tmp_path, text)
+    assert [each.place for each in found] == [
+        "https://github.com/a/b",
+        "git@github.com:a/c.git",
+        str(tmp_path / "my code" / "app"),
+        "https://example.org/d.git",
+    ]
+    assert (found[1].branch, found[1].every_s, found[1].changes) == ("release/1.2", 7200, ("search.excerpt_lines=5",))
+    assert (found[2].changes, found[2].mirror(tmp_path)) == (("search.limit=3",), None)
+    assert found[3].url == "https://x:s3cret-of-mine@example.org/d.git"
+    assert "s3cret" not in repr(found)
+    assert [each.line for each in found] == [2, 3, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("https://h/a brnach=x", "unknown option 'brnach'"),
+        ("https://h/a branch=--x", "'--x' is not the name of a branch"),
+        ("https://h/a branch=a branch=b", "'branch' stands there twice"),
+        ("app branch=x", "branch is for URLs"),
+        ("https://h/a every=3", "every=3: wanted 10 seconds or more"),
+        ("https://h/a every=soon", "every=soon: wanted"),
+        ("https://h/a search.limt=3", "unknown setting 'search.limt' in --set; did you mean 'limit'"),
+        ("https://h/a search.limit=x", "setting 'search.limit' in --set is 'x'; wanted a whole number"),
+        ("https://h/a index.location=/x", "index.location and index.refresh cannot be set here"),
+        ("ftp://h/a", "'ftp://h/a' is not a folder or a URL"),
+        ("ext::sh://x", "is not a folder or a URL"),
+        ("--upload-pack=x", "is not a folder or a URL"),
+        ("ssh://ann:pw@h/a", "only a URL of https or http takes a password"),
+        ("https://${NOT_SET}@h/a", "the environment variable NOT_SET is not set"),
+        ("https://h/${HOME}", r"stands for a password only"),
+        ("https://h/first.git", "https://h/first.git stands in line 1 already"),
+        ("ssh://git@h/first", "ssh://git@h/first stands in line 1 already"),
+        ("https://h/first/sub", "https://h/first/sub would lie inside of https://h/first, line 1"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, message: str):
+    with pytest.raises(InputError, match=message) as raised:
+        listed(tmp_path, f"https://h/first\n\n{line}\n")
+    assert f"{tmp_path}/list:3: " in str(raised.value)
+
+
+def test_every_wrong_line_is_named_and_no_password(tmp_path: Path):
+    text = "".join(f"https://ann:s3cret-of-mine@h/{number} branch=..\n" for number in range(15))
+    with pytest.raises(InputError, match=r"list:10: .*\(and 5 more\)") as raised:
+        listed(tmp_path, text)
+    assert "s3cret" not in str(raised.value)
+
+
+def test_lists_that_hold_nothing_are_refused(tmp_path: Path):
+    with pytest.raises(InputError, match=r"list lists no repository: write one folder or URL a line"):
+        listed(tmp_path, "# nothing\n\n")
+    with pytest.raises(InputError, match=r"cannot read the list of repositories .*: No such file"):
+        read_repositories(tmp_path / "gone", tmp_path)
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="it is not UTF-8 text"):
+        read_repositories(tmp_path / "binary", tmp_path)
