@@ -71,15 +71,49 @@ def test_it_is_written_once_and_taken_back(assay: Assay, project: Path):
     file.write_bytes(before.encode())
     ran = assay("install", "--agent", "vscode", "--yes")
     assert (ran.status, ran.out.count("\n+\t\t")) == (0, 5)
-    assert ran.err.endswith(f"assay: wrote {file}; VS Code reads it at its next start\n")
+    lines = project / ".github" / "copilot-instructions.md"
+    assert ran.err.endswith(
+        "".join(f"assay: wrote {one}; VS Code reads it at its next start\n" for one in (file, lines))
+    )
     assert file.read_bytes().startswith(before.encode()[:-6])
     assert b'"${workspaceFolder}"' in file.read_bytes()
     again = assay("install", "--agent", "vscode", "--yes")
-    assert (again.status, again.out, again.err) == (0, "", f"assay: VS Code: nothing to change in {file}\n")
+    assert (again.status, again.out) == (0, "")
+    assert again.err == f"assay: VS Code: nothing to change in {file} and {lines}\n"
     back = assay("install", "--agent", "vscode", "--undo", "--yes")
     assert (back.status, back.out.count("\n-\t\t")) == (0, 5)
     assert file.read_bytes() == before.encode()
-    assert assay("install", "--agent", "vscode", "--undo").err == f"assay: VS Code: nothing to take back in {file}\n"
+    assert not lines.parent.exists()
+    nothing = f"assay: VS Code: nothing to take back in {lines} and {file}\n"
+    assert assay("install", "--agent", "vscode", "--undo").err == nothing
+
+
+def test_instructions_are_written_beside_and_taken_back_to_the_byte(assay: Assay, project: Path):
+    guide = project / "AGENTS.md"
+    guide.write_bytes(b"# Mine\r\n\r\nrules")
+    agents = ("--agent", "codex", "--agent", "opencode", "--agent", "cursor")
+    assert assay("install", *agents, "--yes").status == 0
+    text = guide.read_bytes().decode()
+    assert text.startswith("# Mine\r\n\r\nrules\r\n\r\n<!-- assay:")
+    assert text.count("<!-- assay:") == 1, "two agents read one file"
+    assert all(f"`{tool}`" in text for tool in ("search", "related", "log"))
+    assert (project / ".cursor/rules/assay.mdc").read_text().startswith("---\nalwaysApply: true\n---\n\n<!-- assay:")
+    back = assay("install", "--agent", "codex", "--undo", "--yes")
+    assert f"assay: the lines in {guide} stay: OpenCode uses them\n" in back.err
+    assert guide.read_bytes().decode() == text
+    assay("install", "--agent", "opencode", "--agent", "cursor", "--undo", "--yes")
+    assert guide.read_bytes() == b"# Mine\r\n\r\nrules"
+    assert sorted(file.name for file in project.iterdir() if file.name[0] == "." or file.suffix == ".json") == []
+
+
+def test_instructions_can_be_left_out(assay: Assay, project: Path):
+    ran = assay("install", "--agent", "codex", "--no-instructions", "--yes")
+    assert (ran.status, (project / "AGENTS.md").exists()) == (0, False)
+    (project / "AGENTS.md").write_text("<!-- /assay -->\n")
+    ran = assay("install", "--agent", "codex", "--yes")
+    assert ran.status == 2
+    assert "without the other: remove it by hand" in ran.err
+    assert (project / "AGENTS.md").read_text() == "<!-- /assay -->\n"
 
 
 def test_several_agents_are_asked_about_at_once(assay: Assay, project: Path):
@@ -178,7 +212,7 @@ def test_a_person_is_asked(project: Path, answer: str, status: int):
     running = subprocess.Popen([*COMMAND, "--agent", "claude-code"], stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     seen = b""
-    while b"Write this? [y/N]: " not in seen:
+    while b"Write these 2 changes? [y/N]: " not in seen:
         assert select.select([ours], [], [], 60)[0], seen
         seen += os.read(ours, 65_536)
     assert b'"assay": {' in seen, "the diff comes first"
@@ -210,7 +244,7 @@ def answered(entry: dict[str, Any], folder: Path, cache: Path) -> str:
 
     answer = anyio.run(ask)
     assert not answer.is_error
-    return answer.structured_content["hits"][0]["path"]
+    return answer.content[0].text.partition(":")[0]
 
 
 def test_what_is_written_for_a_project_answers(project: Path, cache: Path):

@@ -24,6 +24,9 @@ class InstallCommandOptions:
         help="Which settings file.  [default: the project's if it has one, else the user's]",
     )
     undo: bool = flag("--undo", help="Undo an earlier change.")
+    no_instructions: bool = flag(
+        "--no-instructions", help="Leave out the lines that say which tool is for what, in AGENTS.md or the like."
+    )
     printed: bool = flag("--print", help="Only print the block to paste; without --agent, for an agent not listed.")
     yes: bool = flag("-y", "--yes", help="Write without asking.")
     verbose: bool = verbose("Show the traceback of an error.")
@@ -31,11 +34,12 @@ class InstallCommandOptions:
 
 @command(InstallCommandOptions, example="assay install --agent claude-code")
 def install(given: InstallCommandOptions) -> int:
-    """Let coding agents use `assay mcp`, by an entry in their settings.
+    """Let coding agents use `assay mcp`, by an entry in their settings and three lines of instructions.
 
-    PATH is the project, by default the git checkout around the current folder. The change is shown as a diff before
-    anything is written, and --undo takes it back. Everything else in the file stays as it is: other servers,
-    comments, order, indentation.
+    PATH is the project, by default the git checkout around the current folder. The changes are shown as a diff before
+    anything is written, and --undo takes them back. Everything else in the files stays as it is: other servers,
+    comments, order, indentation. The lines say which tool is for what; they go where the agent reads instructions,
+    such as AGENTS.md, between two marks.
 
     Exits 0 if everything was written or was there already, 1 if nothing was written, 2 on an error. Needs the extra
     mcp.
@@ -48,7 +52,13 @@ def install(given: InstallCommandOptions) -> int:
     agents = [agent_named(name) for name in dict.fromkeys(given.names)]
     if given.undo and (given.printed or not agents):
         raise InputError("--undo takes back what was written for an agent: add --agent NAME, without --print")
-    asked = InstallOptions(_project(given.path), given.scope, fixed=given.path is not None, undo=given.undo)
+    asked = InstallOptions(
+        _project(given.path),
+        given.scope,
+        fixed=given.path is not None,
+        undo=given.undo,
+        has_instructions=not given.no_instructions,
+    )
     if not agents and not given.printed:
         click.echo(table(asked.project))
         return 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,11 @@ from assay.cli.install_text import block, show
 from assay.cli.workspaces import say
 from assay.errors import AssayError, InputError
 from assay.serve.agents.agent import ANYWHERE, NAME, Agent, AgentFiles, Entry, SettingsPlaces
-from assay.serve.agents.configured import SettingsEdit, installing, undoing, write
+from assay.serve.agents.agent_files import read
+from assay.serve.agents.agents_table import AGENTS
+from assay.serve.agents.configured import SettingsEdit, entry_in, installing, undoing, write
+from assay.serve.agents.instructions import add_lines, has_lines, remove_lines
+from assay.serve.agents.instructions_table import instructions_of
 from assay.serve.agents.started import StartCommand, by_path, entry_of, started
 
 
@@ -27,6 +32,7 @@ class InstallOptions:
     fixed: bool
     """Whether the project was named, and is not just where somebody is."""
     undo: bool
+    has_instructions: bool = True
 
     def entry(self, agent: Agent) -> Entry:
         """Return the entry of an agent."""
@@ -55,43 +61,96 @@ class InstallOptions:
         for step in steps:
             say(f"{agent.title}: others who clone this cannot use the entry: {step}")
 
-    def change(self, agent: Agent) -> SettingsEdit:
-        """Return the change that is wanted; one is undone in the first file that has something of ours."""
-        keys = [*agent.keys, NAME]
+    def change(self, agent: Agent, scope: str) -> SettingsEdit:
+        """Return the change of the settings that is wanted."""
+        file, keys = self._file(agent.place(scope)), [*agent.keys, NAME]
+        return undoing(file, keys) if self.undo else installing(file, keys, self.entry(agent))
+
+    def change_lines(self, agent: Agent, scope: str, undone: Collection[Agent]) -> SettingsEdit | None:
+        """Return the change of the instructions that is wanted, if any; those that another agent uses stay."""
+        place = instructions_of(agent, scope, SettingsPlaces.here(), self.project) if self.has_instructions else None
+        if place is None:
+            return None
         if not self.undo:
-            return installing(self._file(agent.place(self.scope)), keys, self.entry(agent))
-        places = [agent.place(self.scope)] if self.scope else agent.places().values()
-        changes = [undoing(self._file(place), keys) for place in places]
-        return next((change for change in changes if change.real), changes[0])
+            return add_lines(*place)
+        users = [other.title for other in self._users(place[0]) if other not in undone]
+        if users and has_lines(place[0]):
+            text = read(place[0])
+            return SettingsEdit(place[0], text, text, notes=(f"the lines in {place[0]} stay: {users[0]} uses them",))
+        return remove_lines(*place)
+
+    def scopes(self, agent: Agent) -> list[str]:
+        """Return the scopes to look at, in this order: the one that is meant, or to undo all that the agent has."""
+        agent.place(self.scope)
+        return [self.scope] if self.scope else [*agent.places()][: None if self.undo else 1]
+
+    def _users(self, lines: Path) -> Iterator[Agent]:
+        """Yield the agents that are set up and read a file of instructions."""
+        machine = SettingsPlaces.here()
+        for agent in AGENTS:
+            for scope, place in agent.places().items():
+                known = instructions_of(agent, scope, machine, self.project)
+                with suppress(AssayError, OSError):
+                    if known and known[0] == lines and entry_in(self._file(place), [*agent.keys, NAME]) is not None:
+                        yield agent
 
     def _file(self, place: AgentFiles) -> Path:
         return SettingsPlaces.here().file(place, self.project)
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedEdit:
+    """A change of a file of an agent, and what somebody should know once it is written."""
+
+    agent: Agent
+    change: SettingsEdit
+    remark: str = ""
+
+
 def change_all(agents: Sequence[Agent], asked: InstallOptions, *, yes: bool) -> int:
     """Show all changes, ask once, write them, and return the exit status."""
-    plans: list[tuple[Agent, SettingsEdit]] = []
+    plans, status = _show_all(agents, asked)
+    if not asked.undo:
+        asked.explain(list(dict.fromkeys(plan.agent for plan in plans)))
+    if plans and not (yes or _agreed(len(plans), undo=asked.undo)):
+        return status or 1
+    for plan in plans:
+        write(plan.change)
+        _tell(plan)
+    return status
+
+
+def _show_all(agents: Sequence[Agent], asked: InstallOptions) -> tuple[list[PlannedEdit], int]:
+    """Show the changes of all agents; return what is to be written, each file once, and the exit status so far."""
+    plans: dict[Path, PlannedEdit] = {}
     status = 0
     for agent in agents:
         try:
-            change = asked.change(agent)
+            edits = _plan(agent, asked, agents)
         except (AssayError, OSError) as error:
             status = 2
             _refused(error, agent, asked)
             continue
-        show(change)
-        if change.real:
-            plans.append((agent, change))
-        else:
-            say(f"{agent.title}: nothing to {'take back' if asked.undo else 'change'} in {change.file}")
-    if not asked.undo:
-        asked.explain([agent for agent, _ in plans])
-    if plans and not (yes or _agreed(len(plans), undo=asked.undo)):
-        return status or 1
-    for agent, change in plans:
-        write(change)
-        _tell(agent, change, asked.scope)
-    return status
+        for edit in edits:
+            if edit.change.file not in plans:
+                show(edit.change)
+        real = {edit.change.file: edit for edit in edits if edit.change.real}
+        plans = plans | {file: edit for file, edit in real.items() if file not in plans}
+        if not real:
+            files = " and ".join(str(edit.change.file) for edit in edits)
+            say(f"{agent.title}: nothing to {'take back' if asked.undo else 'change'} in {files}")
+    return list(plans.values()), status
+
+
+def _plan(agent: Agent, asked: InstallOptions, agents: Sequence[Agent]) -> list[PlannedEdit]:
+    """Return the changes of an agent: its entry and its instructions; to undo, in the first scope that has some."""
+    found: list[list[PlannedEdit]] = []
+    for scope in asked.scopes(agent):
+        edits = [PlannedEdit(agent, asked.change(agent, scope), agent.place(scope).remark)]
+        if (lines := asked.change_lines(agent, scope, agents)) is not None:
+            edits.append(PlannedEdit(agent, lines))
+        found.append(edits[::-1] if asked.undo else edits)  # a folder goes after what was put into it later
+    return next((edits for edits in found if any(edit.change.real for edit in edits)), found[0])
 
 
 def _how(agent: Agent) -> StartCommand:
@@ -99,14 +158,14 @@ def _how(agent: Agent) -> StartCommand:
     return by_path(agent, started(sys.argv[0], sys.executable, search), search)
 
 
-def _tell(agent: Agent, change: SettingsEdit, scope: str | None) -> None:
+def _tell(plan: PlannedEdit) -> None:
     """Say what was done, and what follows from it."""
-    if change.undoes:
-        say(f"{'removed' if change.after is None else 'wrote'} {change.file}")
+    if plan.change.undoes:
+        say(f"{'removed' if plan.change.after is None else 'wrote'} {plan.change.file}")
         return
-    say(f"wrote {change.file}; {agent.title} reads it at its next start")
-    if remark := agent.place(scope).remark:
-        say(f"{agent.title}: {remark}")
+    say(f"wrote {plan.change.file}; {plan.agent.title} reads it at its next start")
+    if plan.remark:
+        say(f"{plan.agent.title}: {plan.remark}")
 
 
 def _refused(error: Exception, agent: Agent, asked: InstallOptions) -> None:

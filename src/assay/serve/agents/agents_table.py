@@ -117,10 +117,20 @@ AGENTS = (
     ),
     Agent(
         "cline",
-        "Cline",
+        "Cline (command line, and its extension since June 2026)",
         None,
         AgentFiles(("{cline}/data/settings/cline_mcp_settings.json",)),
-        ("cline", "{cline}/data", "{code}/globalStorage/saoudrizwan.claude-dev"),
+        ("cline", "{cline}/data"),
+    ),
+    Agent(
+        "cline-vscode",
+        "Cline's extension for VS Code",
+        None,
+        AgentFiles(
+            ("{code}/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",),
+            remark="from June 2026 on the extension reads the file of --agent cline, and takes this one over once",
+        ),
+        ("{code}/globalStorage/saoudrizwan.claude-dev",),
     ),
     Agent("continue", "Continue", AgentFiles((".continue/mcpServers/assay.json",)), None, ("cn", "{home}/.continue")),
     Agent(

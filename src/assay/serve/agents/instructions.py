@@ -1,0 +1,121 @@
+"""A file of instructions to the change that puts three lines for agents into it, and the one that takes them back.
+
+The lines stand between two marks, which are comments of Markdown, so that a second install finds and updates them. What
+somebody wrote around them is not touched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.serve.agents import agent_files, edit_journal
+from assay.serve.agents.agent_files import read, resolved
+from assay.serve.agents.configured import SettingsEdit
+from assay.serve.agents.edit_journal import EditRecord
+
+BEGIN = "<!-- assay: written by `assay install`, removed by `assay install --undo` -->"
+END = "<!-- /assay -->"
+LINES = (
+    '- MCP tool `search` (server assay): where or how something is done, asked in words; start with `detail: "names"`.',
+    "- `related`: what calls the unit at a line of a file, what it calls and what is like it; ask before changing it.",
+    "- `log`: when and why something was changed: commits by meaning, author, date and path.",
+)
+"""What an agent reads: which tool is for what."""
+
+_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionFiles:
+    """The files of which an agent reads the first that exists, the one to make, and what a new one starts with."""
+
+    files: tuple[str, ...]
+    new: str = ""
+    """The file to make where none exists; by default the first."""
+    head: str = ""
+
+    def pick(self, folder: Path) -> Path:
+        """Return the file to write, in a folder unless its path is absolute."""
+        existing = (folder / file for file in self.files if (folder / file).is_file())
+        return next(existing, folder / (self.new or self.files[0]))
+
+
+def add_lines(file: Path, head: str) -> SettingsEdit:
+    """Return the change that puts the lines into a file, or brings those that are there up to date."""
+    text = read(file)
+    before = text or ""
+    place = _find_block(file, before)
+    newline = _newline(before[place[0] : place[1]] if place else before)
+    block = newline.join((BEGIN, *LINES, END))
+    if place:
+        after = before[: place[0]] + block + before[place[1] :]
+    else:
+        start = before if before.removeprefix(_MARK) else before + head
+        after = start + _gap(start, newline) + block + newline
+    if after == text:
+        return SettingsEdit(file, text, text)
+    agent_files.check_writable(file)
+    return SettingsEdit(file, text, after, _recorded(file, text, after, is_update=place is not None))
+
+
+def remove_lines(file: Path, head: str) -> SettingsEdit:
+    """Return the change that takes the lines back: the text of before, or where others changed it only the lines."""
+    text, record = read(file), edit_journal.recall(resolved(file))
+    place = _find_block(file, text or "")
+    if text is None or not place:
+        return SettingsEdit(file, text, text)
+    agent_files.check_writable(file)
+    after = record.undone(text) if record else None
+    if record and after is not None:
+        return SettingsEdit(file, text, None if record.new and not after else after, record, undoes=True)
+    left = _without(text, *place)
+    is_empty = left.strip() in {"", head.strip()} and (record is None or record.new)
+    note = (f"{file} was changed since by somebody else: only the lines between the marks go",) if record else ()
+    known = record or EditRecord(str(resolved(file)), {})
+    return SettingsEdit(file, text, None if is_empty else left, known, undoes=True, notes=note)
+
+
+def has_lines(file: Path) -> bool:
+    """Say whether the lines stand in a file."""
+    return _find_block(file, read(file) or "") is not None
+
+
+def _find_block(file: Path, text: str) -> tuple[int, int] | None:
+    """Return where the marked lines begin and end, or None; one mark without the other is an error."""
+    start = text.find(BEGIN)
+    end = text.find(END, max(start, 0))
+    if (start < 0) != (end < 0):
+        raise InputError(f"{file} has one of the marks '{BEGIN}' and '{END}' without the other: remove it by hand")
+    return (start, end + len(END)) if start >= 0 else None
+
+
+def _newline(text: str) -> str:
+    """Return the line end of a text."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _gap(text: str, newline: str) -> str:
+    """Return what stands between a text and the lines: an empty line."""
+    if not text.removeprefix(_MARK) or text.endswith(newline * 2):
+        return ""
+    return newline if text.endswith("\n") else newline * 2
+
+
+def _without(text: str, start: int, end: int) -> str:
+    """Return a text without the lines, their line end and the empty line before them."""
+    newline = _newline(text[start:end])
+    tail = text[end:].removeprefix(newline)
+    head = text[:start]
+    return (head.removesuffix(newline) if head.endswith(newline * 2) else head) + tail
+
+
+def _recorded(file: Path, text: str | None, after: str, *, is_update: bool) -> EditRecord:
+    """Return what to know after the change: on top of what was known, if the lines of then are still there."""
+    last = edit_journal.recall(resolved(file)) if is_update else None
+    if last is None:
+        written = EditRecord(str(resolved(file)), {"lines": [*LINES]}, new=text is None)
+        return replace(written, step=edit_journal.step(text or "", after))
+    before = last.undone(text or "")
+    return replace(last, entry={"lines": [*LINES]}, step=None if before is None else edit_journal.step(before, after))
