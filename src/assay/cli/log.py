@@ -43,7 +43,7 @@ def log(given: LogOptions) -> int:
 
     QUESTION is asked of the messages and the changes of the commits of each repository PATH, by default the current
     folder; it may have query words, as in assay search. Without QUESTION, the newest commits are printed. The first
-    question indexes the commits, later ones add what is new. A merge is one commit with all that it brought.
+    question indexes the commits, later ones add what is new. A merge is found by its message alone.
 
     Exits 0 if something relevant was found, 1 if not, 2 on an error.
     """

@@ -7,9 +7,10 @@ unchanged.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from assay.corpus.git import answer, git, reading
 from assay.corpus.patches import FileChange, Patches
@@ -22,6 +23,7 @@ _PATCH = tuple(
 )
 _HEADER = "%x00%H%x00%P%x00%an <%ae>%x00%cn <%ce>%x00%cI%x00%B%x00"
 _FIELDS = 7
+_LOG = ("log", f"--format={_HEADER}", "--no-notes", "--no-decorate", *_PATCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +57,43 @@ def commits(root: Path, *, since: str = "") -> Iterator[Commit]:
     Paths are relative to `root` and what lies outside it does not appear; `root` may be a folder in its repository.
     """
     span = ("HEAD", f"^{since}") if since else ("HEAD",)
-    arguments = ("log", "--first-parent", "-m", f"--format={_HEADER}", "--no-notes", "--no-decorate", *_PATCH, *span)
-    with reading(root, *arguments, "--", ".") as printed:
-        patches = Patches(printed)
+    with reading(root, *_LOG, "--first-parent", "-m", *span, "--", ".") as printed:
+        yield from _commits(printed)
+
+
+def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
+    """Yield some commits by their full ids, in this order; a merge changed nothing by itself."""
+    asked = "".join(f"{id_}\n" for id_ in ids).encode("ascii")
+    with reading(root, *_LOG, "--no-walk=unsorted", "--stdin", "--", ".", asked=asked) as printed:
+        yield from _commits(printed)
+
+
+def _commits(printed: IO[bytes]) -> Iterator[Commit]:
+    patches = Patches(printed)
+    header = patches.line()
+    while header:
+        about = header
+        while about.count(b"\0") < _FIELDS and (more := patches.line()):
+            about += more
+        if about.count(b"\0") < _FIELDS:  # git was ended, and says why
+            return
+        _, id_, parents, author, committer, date, message, *_ = about.decode("utf-8", "replace").split("\0")
+        changes = tuple(patches.changes())
+        yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changes)
         header = patches.line()
-        while header:
-            about = header
-            while about.count(b"\0") < _FIELDS and (more := patches.line()):
-                about += more
-            if about.count(b"\0") < _FIELDS:  # git was ended, and says why
-                return
-            _, id_, parents, author, committer, date, message, *_ = about.decode("utf-8", "replace").split("\0")
-            changes = tuple(patches.changes())
-            yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changes)
-            header = patches.line()
 
 
 def commit_ids(root: Path, most: int) -> list[str]:
-    """Return the ids of the newest commits of the first-parent line that touch a folder, the newest first."""
+    """Return the ids of the newest commits that touch a folder, the newest first; of a whole repository merges, too."""
     if not head(root):
         raise InputError(f"'{root}' has no commit: its history cannot be searched; give a folder of a git repository")
-    listed = git(root, "rev-list", "--first-parent", f"--max-count={most}", "HEAD", "--", ".")
+    listed = git(root, "rev-list", f"--max-count={most}", "HEAD", *_below(root))
     return listed.decode("ascii").split()
+
+
+def _below(root: Path) -> tuple[str, ...]:
+    """Return what keeps to a folder of a repository; of all of it nothing, for that would leave merges out."""
+    return ("--", ".") if answer(root, "rev-parse", "--show-prefix") else ()
 
 
 def between(root: Path, before: str, after: str) -> tuple[FileChange, ...]:

@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 
-from assay.corpus.git_history import Commit, commit_ids, commits
+from assay.corpus.git_history import Commit, commit_ids, commits_of
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.chunk_vectors import chunk_vectors
@@ -29,8 +29,8 @@ from assay.store.snapshot import Snapshot
 from assay.types import Chunk
 
 MOST_COMMITS = 20_000
-"""The newest commits of the first-parent line that are indexed."""
-_FORM = "commits 1"
+"""The newest commits that are indexed."""
+_FORM = "commits 2"
 _BATCH = 500
 """Commits whose chunks are held at once."""
 
@@ -83,14 +83,11 @@ class HistoryIndex:
         wanted = set(ids)
         kept = {path: record for path, record in known.items() if _id(path) in wanted}
         there = {_id(path) for path in kept}
-        missing = len(wanted - there)
-        first = next((commit for commit in ids if commit in there), "")
+        missing = [id_ for id_ in ids if id_ not in there]
         fresh: list[Path] = []
         records = list(kept.values())
-        since = first if first and missing == ids.index(first) else ""  # only newer ones are missing
-        found = islice(commits(self.root, since=since), len(ids))
         done = 0
-        for batch in _batches(commit for commit in found if commit.id not in there):
+        for batch in _batches(commits_of(self.root, missing)):
             chunks = [chunk for commit in batch for chunk in commit_chunks(commit)]
             path = self.folder.new_path()
             vectors = chunk_vectors(self.encoder, chunks, self._how.reads)
@@ -99,7 +96,7 @@ class HistoryIndex:
             records += map(_record, chunks)
             done += len(batch)
             if progress:
-                progress("commits", done, missing)
+                progress("commits", done, len(missing))
         change = IndexChange(self._identity, _state(ids), time.time_ns(), records, set(known) - set(kept), fresh)
         self.folder.save(last, change)
 
