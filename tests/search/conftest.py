@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from assay.corpus.call_facts import CodeCall, Definition, fact_row, names_in
+from assay.corpus.chunk import parse
 from assay.encode.hashed import HashedEncoder
 from assay.encode.view import view
 from assay.store.segment import build
@@ -28,11 +31,22 @@ def snapshot_of(encoder: HashedEncoder) -> Callable[..., Snapshot]:
         parts = []
         for chunks in segments:
             live = np.array([chunk.id not in dead for chunk in chunks], dtype=bool)
-            segment = build(chunks, encoder.encode([view(chunk) for chunk in chunks], "code"))
+            facts = [_facts(chunk) for chunk in chunks]
+            links = [list(names_in(each)) for each in facts]
+            segment = build(chunks, encoder.encode([view(chunk) for chunk in chunks], "code"), facts, links)
             parts.append((segment, None if live.all() else live))
         return Snapshot(parts)
 
     return make
+
+
+def _facts(chunk: Chunk) -> str:
+    """Return that a chunk defines its symbol, and calls what has brackets after it."""
+    if not chunk.symbol:
+        return ""
+    defined = Definition(chunk.start_line, chunk.start_line, chunk.end_line, chunk.kind, "", chunk.symbol)
+    called = (CodeCall(chunk.start_line, name, "", chunk.symbol) for name in re.findall(r"(\w+)\(", chunk.text))
+    return "\n".join(fact_row(each) for each in (defined, *called))
 
 
 FILES = {
@@ -64,3 +78,17 @@ def judged(tmp_path: Path) -> tuple[list[Path], Path]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
     return [tmp_path / "truths" / name for name in TRUTHS], tmp_path / "checkouts"
+
+
+@pytest.fixture(scope="session")
+def linked_snapshot_of(encoder: HashedEncoder) -> Callable[[Mapping[str, str]], Snapshot]:
+    """Return a function of the texts of files by path, which returns a snapshot that knows their calls."""
+
+    def make(files: Mapping[str, str]) -> Snapshot:
+        parsed = [parse(path, text, linked=True) for path, text in sorted(files.items())]
+        chunks = [chunk for file in parsed for chunk in file.chunks]
+        facts = [each for file in parsed for each in file.facts or [""] * len(file.chunks)]
+        vectors = encoder.encode([view(chunk) for chunk in chunks], "code")
+        return Snapshot([(build(chunks, vectors, facts, [list(names_in(each)) for each in facts]), None)])
+
+    return make

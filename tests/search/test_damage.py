@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.assemble.search_answer import answer, related_answer
+from assay.assemble.related_answer import related_answer
+from assay.assemble.search_answer import answer
 from assay.assemble.workspace import open_workspace
 from assay.errors import DamagedIndex
 from assay.settings import load

@@ -8,7 +8,7 @@ from assay.types import Chunk, Query
 
 
 def unit(name, path, line, symbol, text):
-    return Chunk(name, text, "python", path, line, line + 1, symbol, "function")
+    return Chunk(name, text, "lua", path, line, line + 1, symbol, "function")
 
 
 CHUNKS = [

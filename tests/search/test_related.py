@@ -3,82 +3,293 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import InputError
-from assay.search.related_chunks import chunk_at, related
-from assay.types import Chunk
+from assay.search.named_definitions import definitions_at, references_at
+from assay.search.related_code import related_code
+from assay.search.related_text import related_text
 
-ORDER = "def place_order(cart):\n    total = sum_prices(cart)\n    return charge(total)\n"
-CHUNKS = (
-    Chunk("order", ORDER, "python", "shop/order.py", 1, 3, "place_order", "function"),
-    Chunk("cancel", "def cancel(order):\n    refund(order)", "python", "shop/order.py", 5, 6, "cancel", "function"),
-    Chunk("sum", "def sum_prices(cart): ...", "python", "shop/price.py", 1, 1, "sum_prices", "function"),
-    Chunk("charge", "def charge(total): ...", "python", "shop/pay.py", 1, 1, "charge", "function"),
-    Chunk("recharge", "def charge_battery(): ...", "python", "car/power.py", 1, 1, "charge_battery", "function"),
-    Chunk("checkout", "def checkout(cart):\n    place_order(cart)", "python", "web.py", 1, 2, "checkout", "function"),
-    Chunk("test", "def test_it():\n    place_order([])", "python", "tests/test_order.py", 1, 2, "test_it", "test"),
-    Chunk("paint", "def paint(): ...", "python", "art/paint.py", 1, 1, "paint", "function"),
-)
-CUTS = pytest.mark.parametrize("cut", [0, 1, 4, 8])
+SHOP = {
+    "shop/order.py": '''"""Orders."""
+from shop.pay import charge
+from shop.price import sum_prices as total_of
 
 
-@CUTS
-def test_what_is_called_and_what_calls_is_found_and_explained(snapshot_of, cut):
-    hits = {hit.chunk.id: hit for hit in related(snapshot_of(CHUNKS[:cut], CHUNKS[cut:]), "shop/order.py", 2, 20)}
-    assert {name for name, hit in hits.items() if "is called" in hit.why} == {"sum", "charge"}
-    assert {name for name, hit in hits.items() if "calls" in hit.why} == {"checkout", "test"}
-    assert all("meaning" in hit.why for hit in hits.values())
+def place_order(cart):
+    """Sum the cart, then call refund(cart) by hand if it fails."""
+    # cancel(cart) is for later
+    total = total_of(cart)
+    return charge(total)
 
 
-@CUTS
-def test_a_unit_is_not_among_what_is_related_to_it_nor_are_the_dead(snapshot_of, cut):
-    snapshot = snapshot_of(CHUNKS[:cut], CHUNKS[cut:], dead={"sum", "paint"})
-    found = [hit.chunk.id for hit in related(snapshot, "shop/order.py", 1, 20)]
-    assert sorted(found) == ["cancel", "charge", "checkout", "recharge", "test"]
+def cancel(order):
+    return "place_order(order)"
+''',
+    "shop/price.py": "def sum_prices(cart):\n    return sum(cart)\n",
+    "shop/pay.py": """class Card:
+    def charge(self, total):
+        return self.check(total)
+
+    def check(self, total):
+        return total > 0
 
 
-def test_a_score_is_the_sum_of_its_parts_less_what_sets_tests_back(snapshot_of):
-    hits = related(snapshot_of(CHUNKS), "shop/order.py", 1, 20)
-    for hit in hits:
-        back = 0.1 if hit.chunk.id == "test" else 0.0
-        assert hit.score == pytest.approx(sum(hit.why.values()) - back, abs=1e-6)
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+def charge(total):
+    card = Card()
+    return card.charge(total)
 
 
-def test_from_a_test_other_tests_are_as_good_as_anything(snapshot_of):
-    more = Chunk("more", "def test_more():\n    cancel(1)", "python", "tests/test_more.py", 1, 2, "test_more", "test")
-    hits = {hit.chunk.id: hit for hit in related(snapshot_of([*CHUNKS, more]), "tests/test_order.py", 1, 20)}
-    assert hits["more"].score == pytest.approx(sum(hits["more"].why.values()))
-    assert "is called" in hits["order"].why
+def refund(total):
+    return -total
+""",
+    "shop/web.py": '''import shop.order
 
 
-def test_a_name_that_many_have_links_nothing(snapshot_of):
-    many = [Chunk(f"c{n}", "def charge(): ...", "python", f"{n}.py", 1, 1, "charge", "method") for n in range(30)]
-    hits = related(snapshot_of([*CHUNKS, *many]), "shop/order.py", 1, 50)
-    assert {hit.chunk.id for hit in hits if "is called" in hit.why} == {"sum"}
+def checkout(cart):
+    first = shop.order.place_order(cart)
+    return first or shop.order.place_order(cart)
 
 
-@pytest.mark.parametrize("k", [0, 1, 3])
-def test_at_most_k_are_returned(snapshot_of, k):
-    assert len(related(snapshot_of(CHUNKS), "shop/order.py", 1, k)) == k
+def notes():
+    """How place_order(cart) is called: place_order([])."""
+    return {"place_order": 1}
+''',
+    "tests/test_order.py": "from shop.order import place_order\n\n\ndef test_it():\n    assert place_order([])\n",
+    "questions.jsonl": '{"question": "who calls place_order(cart)", "answer": "place_order(cart)"}\n',
+    "README.md": "# Shop\n\nCall `place_order(cart)` and then `charge(total)`.\n",
+}
 
 
-def test_the_smallest_chunk_that_holds_a_line_is_meant(snapshot_of):
-    whole = Chunk("file", "everything", "python", "shop/order.py", 1, 99, "", "module")
-    snapshot = snapshot_of([whole], CHUNKS)
-    places = {line: snapshot.chunk(chunk_at(snapshot, "shop/order.py", line)).id for line in (1, 3, 4, 5, 6, 50)}
-    assert places == {1: "order", 3: "order", 4: "file", 5: "cancel", 6: "cancel", 50: "file"}
+def names(places) -> list[str]:
+    return [f"{place.path}:{place.line} {place.name}" for place in places]
 
 
-def test_an_unknown_path_is_an_error_that_says_so(snapshot_of):
+@pytest.fixture(scope="module")
+def shop(linked_snapshot_of):
+    return linked_snapshot_of(SHOP)
+
+
+def test_callers_callees_and_tests_are_read_from_calls(shop):
+    found = related_code(shop, "shop/order.py", 9, 10)
+    assert found.subject.name == "place_order"
+    assert names(found.groups["callers"]) == ["shop/web.py:5 checkout"]
+    assert found.groups["callers"][0].lines == (5, 6)
+    assert names(found.groups["callees"]) == ["shop/price.py:1 sum_prices", "shop/pay.py:9 charge"]
+    assert names(found.groups["tests"]) == ["tests/test_order.py:4 test_it"] or names(found.groups["tests"]) == [
+        "tests/test_order.py:5 test_it"
+    ]
+
+
+def test_docstrings_comments_strings_and_data_call_nothing(shop):
+    found = related_code(shop, "shop/pay.py", 14, 10)
+    assert found.subject.name == "refund"
+    assert not (*found.groups["callers"], *found.groups["callees"], *found.groups["tests"])
+    cancel = related_code(shop, "shop/order.py", 13, 10)
+    assert not (*cancel.groups["callers"], *cancel.groups["callees"])
+
+
+def test_a_method_is_told_from_a_function_of_its_name_by_the_receiver(shop):
+    method = related_code(shop, "shop/pay.py", 3, 10)
+    assert names(method.groups["callers"]) == ["shop/pay.py:11 charge"]
+    assert names(method.groups["callees"]) == ["shop/pay.py:5 Card.check"]
+    function = related_code(shop, "shop/pay.py", 10, 10)
+    assert names(function.groups["callers"]) == ["shop/order.py:10 place_order"]
+    assert names(function.groups["callees"]) == ["shop/pay.py:1 Card", "shop/pay.py:2 Card.charge"]
+
+
+def test_no_piece_of_the_subject_is_related_to_it(linked_snapshot_of):
+    body = "".join(f"    total = add(total, part_{number})\n" for number in range(400))
+    snapshot = linked_snapshot_of(
+        {"long.py": f"def long_sum(total):\n{body}    return total\n\n\ndef add(a, b): ...\n"}
+    )
+    found = related_code(snapshot, "long.py", 300, 10)
+    assert (found.subject.line, found.subject.end_line) == (1, 402)
+    assert all(
+        not (place.path == "long.py" and place.line <= 402) for group in found.groups.values() for place in group
+    )
+    assert names(found.groups["callees"]) == ["long.py:405 add"]
+
+
+def test_a_place_is_one_short_line(linked_snapshot_of):
+    long = ", ".join(f"argument_{number}" for number in range(900))
+    snapshot = linked_snapshot_of({"a.py": f"def far(*all):\n    pass\n\n\ndef near():\n    return far({long})\n"})
+    text = related_text(related_code(snapshot, "a.py", 1, 10))
+    assert max(map(len, text.splitlines())) < 200
+
+
+AMBIGUOUS = {
+    "a.py": "class A:\n    def render_page(self):\n        return 1\n",
+    "b.py": "class B:\n    def render_page(self):\n        return 2\n",
+    "c.py": "def show(thing):\n    return thing.render_page()\n",
+    "d.py": "from a import A\n\n\ndef show_it(x: A):\n    return x.render_page()\n",
+}
+
+
+def test_what_is_not_known_says_of_how_many_it_is_one(linked_snapshot_of):
+    snapshot = linked_snapshot_of(AMBIGUOUS)
+    found = related_code(snapshot, "a.py", 2, 10)
+    assert [(place.name, place.among) for place in found.groups["callers"]] == [("show_it", 1), ("show", 2)]
+    assert "show  return thing.render_page()  (one of 2 definitions of that name)" in related_text(found)
+    assert [(each.name, each.among) for each in definitions_at(snapshot, "c.py", 2, "render_page")] == [
+        ("A.render_page", 2),
+        ("B.render_page", 2),
+    ]
+    assert [each.name for each in definitions_at(snapshot, "d.py", 5, "render_page")] == ["A.render_page"]
+
+
+def test_what_is_defined_outside_is_no_callee(linked_snapshot_of):
+    files = {
+        "app/main.py": """import json
+import os.path
+
+
+def run(x):
+    json.dumps(x)
+    os.path.join(x)
+    print(x)
+""",
+        "app/json.py": "def dumps(x):\n    return 1\n",
+        "app/text.py": "def join(x):\n    return 1\n\n\ndef print_it(x):\n    return x\n",
+    }
+    assert not related_code(linked_snapshot_of(files), "app/main.py", 6, 10).groups["callees"]
+
+
+LANGUAGES = {
+    "typescript": {
+        "src/cart.ts": """export class Cart {
+  add(x: number) { return this.check(x); }
+  check(x: number) { return x; }
+}
+""",
+        "src/shop.ts": """import { Cart as Basket } from './cart';
+export function buy(c: Basket) {
+  return c.add(1);
+}
+""",
+        "src/tree.ts": "export class Tree { add(x: number) { return x; } }\n",
+    },
+    "go": {
+        "go.mod": "module example.com/shop\n",
+        "cart/cart.go": """package cart
+
+type Cart struct{}
+
+func (c *Cart) Add(x int) int { return c.check(x) }
+
+func (c *Cart) check(x int) int { return x }
+""",
+        "shop/shop.go": """package shop
+
+import "example.com/shop/cart"
+
+func buy(c *cart.Cart) int {
+	return c.Add(1)
+}
+""",
+        "tree/tree.go": """package tree
+
+type Tree struct{}
+
+func (t *Tree) Add(x int) int { return x }
+""",
+    },
+    "rust": {
+        "Cargo.toml": '[package]\nname = "shop"\n',
+        "src/cart.rs": """pub struct Cart;
+impl Cart {
+    pub fn add(&self, x: u8) -> u8 { self.check(x) }
+    fn check(&self, x: u8) -> u8 { x }
+}
+""",
+        "src/shop.rs": """use crate::cart::Cart;
+pub fn buy(c: &Cart) -> u8 {
+    c.add(1)
+}
+""",
+        "src/tree.rs": """pub struct Tree;
+impl Tree {
+    pub fn add(&self, x: u8) -> u8 { x }
+}
+""",
+    },
+    "java": {
+        "src/main/java/shop/cart/Cart.java": """package shop.cart;
+public class Cart {
+  public int add(int x) { return check(x); }
+  int check(int x) { return x; }
+}
+""",
+        "src/main/java/shop/Shop.java": """package shop;
+import shop.cart.Cart;
+class Shop {
+  private Cart c;
+  int buy() {
+    return c.add(1);
+  }
+}
+""",
+        "src/main/java/shop/Tree.java": "package shop;\nclass Tree {\n  int add(int x) { return x; }\n}\n",
+    },
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_receivers_are_resolved_in_many_languages(linked_snapshot_of, language):
+    files = LANGUAGES[language]
+    snapshot = linked_snapshot_of(files)
+    (cart,) = [path for path in files if "cart." in path.lower()]
+    line = 1 + next(n for n, text in enumerate(files[cart].split("\n")) if "dd(" in text)
+    found = related_code(snapshot, cart, line, 10)
+    assert [place.name.rpartition(".")[2] for place in found.groups["callers"]] == ["buy"]
+    assert [(p.name.rpartition(".")[2], p.among) for p in found.groups["callees"]] == [("check", 1)]
+    assert len(references_at(snapshot, cart, line)) == 1
+
+
+def test_c_calls_definitions_rather_than_declarations_of_headers(linked_snapshot_of):
+    files = {
+        "pay.h": "int charge(int total);\n",
+        "pay.c": '#include "pay.h"\nint charge(int total) {\n  return total;\n}\n',
+        "main.c": '#include "pay.h"\nint main(void) {\n  return charge(1);\n}\n',
+    }
+    found = related_code(linked_snapshot_of(files), "main.c", 3, 10)
+    assert names(found.groups["callees"]) == ["pay.c:2 charge"]
+
+
+def test_a_line_of_prose_has_only_what_is_alike_and_says_so(shop):
+    found = related_code(shop, "README.md", 3, 10)
+    assert found.note == "README.md is markdown, which calls nothing: only what is alike is shown"
+    assert set(found.total) - {group for group, count in found.total.items() if count} == {
+        "callers",
+        "callees",
+        "tests",
+    }
+
+
+def test_an_unknown_path_or_line_is_an_error_that_says_so(shop):
     with pytest.raises(InputError, match=r"'shop/none.py' is not indexed"):
-        related(snapshot_of(CHUNKS), "shop/none.py", 1, 5)
+        related_code(shop, "shop/none.py", 1, 5)
+    with pytest.raises(InputError, match=r"no code at 'shop/pay.py:999'; the file's last line of text is 15"):
+        related_code(shop, "shop/pay.py", 999, 5)
+    with pytest.raises(InputError, match=r"nothing is defined at 'README.md:1'"):
+        references_at(shop, "README.md", 1)
 
 
-def test_a_file_that_is_gone_is_unknown(snapshot_of):
-    with pytest.raises(InputError, match="not indexed"):
-        related(snapshot_of(CHUNKS, dead={"paint"}), "art/paint.py", 1, 5)
+@pytest.mark.parametrize("k", [0, 1])
+def test_at_most_k_of_a_group_are_returned(shop, k):
+    found = related_code(shop, "shop/order.py", 9, k)
+    assert all(len(places) == min(k, found.total[group]) for group, places in found.groups.items())
 
 
-@pytest.mark.parametrize("line", [0, 4, 7, -1])
-def test_a_line_without_code_is_an_error_that_says_how_far_the_file_goes(snapshot_of, line):
-    with pytest.raises(InputError, match=rf"no code at 'shop/order.py:{line}'; the file's last line of text is 6"):
-        related(snapshot_of(CHUNKS), "shop/order.py", line, 5)
+def test_modules_that_import_from_one_another_end(linked_snapshot_of):
+    files = {
+        "a.py": "from b import x\n\nx = x\n\n\ndef f():\n    return x.go()\n",
+        "b.py": "from a import x\n\nx = x.y\n\n\nclass C(C):\n    def go(self):\n        return self.stop()\n",
+    }
+    snapshot = linked_snapshot_of(files)
+    assert not related_code(snapshot, "b.py", 7, 5).groups["callees"]
+    related_code(snapshot, "a.py", 7, 5)
+
+
+def test_deep_nesting_and_endless_chains_take_no_time(linked_snapshot_of):
+    chain = "x" + ".step()" * 2500
+    nested = "f(" * 300 + ")" * 300
+    snapshot = linked_snapshot_of({"deep.py": f"def run(x):\n    {chain}\n    {nested}\n\n\ndef f(*x): ...\n"})
+    assert names(related_code(snapshot, "deep.py", 2, 5).groups["callees"]) == ["deep.py:6 f"]

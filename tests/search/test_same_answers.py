@@ -17,7 +17,7 @@ from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
 from assay.search.index_identity import Build
 from assay.search.keywords import KeywordSearcher
-from assay.search.related_chunks import related
+from assay.search.related_code import related_code
 from assay.search.spelling import Speller
 from assay.types import Query
 
@@ -79,8 +79,7 @@ def answers(index: FolderIndex) -> dict[str, object]:
         for searcher in searchers
         for query in QUERIES
     }
-    near = related(corpus, index.folder.open().catalog.paths[0], 1, 10)
-    return {**found, "related": [(hit.chunk, hit.score, hit.why) for hit in near]}
+    return {**found, "related": related_code(corpus, index.folder.open().catalog.paths[0], 1, 10)}
 
 
 @pytest.mark.parametrize(("seed", "quantisation"), [(1, "none"), (2, "none"), (3, "int8")])

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.search_answer import answer, related_answer
+from assay.assemble.related_answer import related_answer
+from assay.assemble.search_answer import answer
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.errors import StorageError
 from assay.serve.as_text import as_text

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.serve import read_tools, search_tools
+from assay.serve import read_tools, related_tools, search_tools
 from assay.serve.as_text import as_text
 from assay.serve.cursor import cursor, offset_of
 from assay.serve.engine import Waits
@@ -127,7 +127,7 @@ def test_every_answer_keeps_to_its_budget_by_a_real_tokenizer(
     keep = SearchFilter(mode="all")
     answers = [
         search_tools.search(session, [text], "", keep=keep, page=page),
-        search_tools.related(session, "mail/retry.py", 5, page=page),
+        related_tools.related(session, "mail/retry.py", 5, page=page),
         read_tools.outlines(session, "", [], page=page),
         read_tools.patterns(session, ("mail.$F($$$)", "python"), "", [], page=page),
     ]
@@ -227,7 +227,7 @@ def test_too_many_queries_and_an_unknown_mode_are_refused(session: Session):
     with pytest.raises(InputError, match="unknown mode 'cod'; did you mean 'code'"):
         search(session, keep=SearchFilter(mode="cod"))
     with pytest.raises(InputError, match="give a file"):
-        search_tools.related(session, "mail", 1, page=Page())
+        related_tools.related(session, "mail", 1, page=Page())
 
 
 def test_an_answer_without_its_reranker_says_so(project: Path):

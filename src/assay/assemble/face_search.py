@@ -9,7 +9,8 @@ from pathlib import Path
 
 from assay.assemble.many_roots import RootOpening, open_many
 from assay.assemble.queries import queries_of
-from assay.assemble.search_answer import Answer, answer, related_answer
+from assay.assemble.related_answer import RelatedAnswer, related_answer
+from assay.assemble.search_answer import Answer, answer
 from assay.assemble.workspace import open_workspaces
 from assay.protocols import Progress
 from assay.search.index_report import IndexReport
@@ -100,12 +101,15 @@ class Index:
         queries = _queries(query, mode, languages, paths, kinds)
         return answer([self._workspace], queries, k or self._workspace.settings.search.limit)
 
-    def related(self, path: Place, line: int, *, k: int | None = None) -> Answer:
-        """Return what has to do with the unit at a line of a file: what it calls, what calls it, what is like it.
+    def related(self, path: Place, line: int, *, k: int | None = None) -> RelatedAnswer:
+        """Return what has to do with the unit at a line of a file: its callers, callees and tests, and what is alike.
+
+        Each group has at most `k` places.
 
         >>> import assay
-        >>> len(assay.Index(".").related("mail/send.py", 6, k=2))
-        2
+        >>> index = assay.Index(".")
+        >>> [place.name for place in index.related("mail/send.py", 6).callers]
+        []
         """
         file = Path(path)
         below = file.relative_to(self.root) if file.is_absolute() else file

@@ -155,16 +155,6 @@ def _reranked(search: CorpusSearch, queries: Sequence[Query], k: int) -> tuple[l
     return hits, _TOO_LATE.format(unread=unread, ms=settings.rerank_ms) if unread else ""
 
 
-def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named: bool = False) -> Answer:
-    """Return what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
-    from assay.search.related_chunks import related  # and what finds calls in code: not for a search
-
-    with workspace.guard.reading():
-        found = related(workspace.snapshot, path, line, k)
-    hits = tuple(_with_root_before_path(_of_root(hit, workspace.name)) if named else hit for hit in found)
-    return Answer(hits, relevant=bool(hits), stale=workspace.report.stale)
-
-
 def _corrected(searches: Sequence[JointSearch], queries: Sequence[Query], read: tuple[str, ...]) -> tuple[str, ...]:
     """Return the queries as read, their spelling corrected by the first search that corrects one.
 

@@ -1,4 +1,4 @@
-"""`assay related`: a place in a file in, the chunks that have to do with it out."""
+"""`assay related`: a place in a file in, what calls the unit there, what it calls, its tests, and what is alike out."""
 
 from __future__ import annotations
 
@@ -21,39 +21,41 @@ class RelatedOptions:
 
     place: str = argument("FILE:LINE")
     root: str = argument("[PATH]", default=".")
-    limit: int | None = options.limit()
+    limit: int | None = option(
+        "-k", "--limit", type=COUNT, metavar="N", help="Print at most N places of each group.  [default: 10]"
+    )
     form: str = form("text", "json", "jsonl", "vimgrep")
     budget: int | None = option("--budget", type=COUNT, metavar="N", help="Print at most N tokens, in whole lines.")
-    full: bool = flag("--full", help="Print whole hits, not only their most relevant lines.")
-    explained: bool = flag("--explain", help="Print how each score is computed.")
+    explained: bool = flag("--explain", help="Print every line that calls, and how alike the similar units are.")
     no_refresh: bool = options.no_refresh()
     chosen: SettingsOptions = shared(SettingsOptions)
 
 
 @command(RelatedOptions, example="assay related src/app.py:42")
 def related(given: RelatedOptions) -> int:
-    """Find code related to the function or type at FILE:LINE.
+    """List the callers, callees and tests of the unit at FILE:LINE, and similar code.
 
-    The hits are what it calls, what calls it, and what is similar, in the folder PATH, by default the current
-    folder.
+    The unit is the whole function, method or type around the line, in the folder PATH, by default the current
+    folder. Calls are read from the code and resolved by file, import and receiver; a name that several definitions
+    have says so. A line of prose has similar text only.
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.search_answer import related_answer
-    from assay.cli.answer import AnswerOutput, Look, explain
-    from assay.cli.workspaces import PATIENCE_S, open_roots
+    from assay.assemble.related_answer import related_answer
+    from assay.cli.related_output import RelatedOutput
+    from assay.cli.workspaces import PATIENCE_S, open_roots, say
 
     file, line = _parsed(given.place)
     opened = open_roots(
         [given.root], given.chosen, limit=given.limit, refresh=not given.no_refresh, patience_s=PATIENCE_S
     )
-    path, look = (
-        _below(opened[0].index.root, file, given.root),
-        Look(given.form, given.budget, full=given.full, explain=given.explained),
-    )
-    answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, named=look.names_root)
-    click.echo(AnswerOutput(answer, (f"{path}:{line}",), opened, look).written(), nl=False, color=True)
-    explain(answer, opened)
+    path = _below(opened[0].index.root, file, given.root)
+    named = given.form in {"text", "vimgrep"}
+    answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, named=named)
+    output = RelatedOutput(answer, f"{path}:{line}", opened, given.budget, explain=given.explained)
+    click.echo(output.written(given.form), nl=False)
+    if not answer:
+        say("nothing found")
     return 0 if answer else 1
 
 

@@ -29,10 +29,15 @@ class ParsedFile:
 
     chunks: tuple[Chunk, ...]
     note: str = ""
+    facts: tuple[str, ...] = ()
+    """What each chunk defines and calls (`assay.corpus.references`), where that was asked for and can be read."""
 
 
-def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes()) -> ParsedFile:  # noqa: B008  frozen
-    """Cut one file into chunks that cover every non-blank line once, or as often as an overlap asks for."""
+def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked: bool = False) -> ParsedFile:  # noqa: B008  frozen
+    """Cut one file into chunks that cover every non-blank line once, or as often as an overlap asks for.
+
+    With `linked`, say also what each chunk defines and calls.
+    """
     language = language_of(path, text)
     lines = blocks.lines_of(text)
     if language in headings.LANGUAGES:
@@ -43,7 +48,7 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes()) -> ParsedF
         return ParsedFile(blocks.blocks(path, lines, language, sizes))
     if reason := unfit(text, lines):
         return ParsedFile(blocks.blocks(path, lines, language, sizes), reason)
-    return _code(path, text, lines, language, sizes)
+    return _code(path, text, lines, language, sizes, linked=linked)
 
 
 def unfit(text: str, lines: Sequence[str]) -> str:
@@ -56,11 +61,12 @@ def unfit(text: str, lines: Sequence[str]) -> str:
     return ""
 
 
-def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.Sizes) -> ParsedFile:
+def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.Sizes, *, linked: bool) -> ParsedFile:  # noqa: PLR0913  a file, and how to read it
     from assay.corpus import code
 
     try:
-        return ParsedFile(code.chunks(path, text, lines, language, sizes))
+        chunks, root = code.chunks(path, text, lines, language, sizes)
+        return ParsedFile(chunks, facts=code.facts(chunks, root, text, len(lines)) if linked else ())
     except code.Unparsed as error:
         return ParsedFile(blocks.blocks(path, lines, language, sizes), str(error))
 

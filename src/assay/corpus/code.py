@@ -7,6 +7,7 @@ nothing (a closing bracket) goes to the chunk before it, a gap of a few comment 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -14,9 +15,12 @@ from ast_grep_py import SgNode
 
 from assay.corpus import blocks, comments, split
 from assay.corpus.borders import borders as borders_of
-from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, units
+from assay.corpus.references import file_facts
+from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, units, units_in
 from assay.types import Chunk
 
+_LONG = 120
+"""Lines of a function that is looked into for others, where what calls what is read."""
 MERGED = 15
 """Lines that tiny neighbours fill together at most."""
 _TINY = 5
@@ -37,8 +41,10 @@ class Unparsed(Exception):
     """Why a file of code is cut into blocks of lines."""
 
 
-def chunks(path: str, text: str, lines: Sequence[str], language: str, sizes: blocks.Sizes) -> tuple[Chunk, ...]:
-    """Cut one file of code; raise `Unparsed` when its grammar fails on it."""
+def chunks(
+    path: str, text: str, lines: Sequence[str], language: str, sizes: blocks.Sizes
+) -> tuple[tuple[Chunk, ...], SgNode]:
+    """Cut one file of code, and return its tree, too; raise `Unparsed` when its grammar fails on it."""
     try:
         found, root = units(text, len(lines), language, sizes.code)
     except ParserFailed as error:
@@ -48,7 +54,23 @@ def chunks(path: str, text: str, lines: Sequence[str], language: str, sizes: blo
     pieces = _merged(_glued(list(_filled(found, lines)), lines))
     if any(_is_long(piece, sizes) for piece in pieces):
         pieces = list(_cut(pieces, lines, root, sizes))
-    return tuple(_chunk(lines, path, language, piece) for piece in pieces)
+    return tuple(_chunk(lines, path, language, piece) for piece in pieces), root
+
+
+def facts(chunks: Sequence[Chunk], root: SgNode, text: str, lines: int) -> tuple[str, ...]:
+    """Return what each chunk of a file defines and calls, as it is stored."""
+    if not chunks:
+        return ()
+    path, language = chunks[0].path, chunks[0].language
+    try:
+        found = file_facts(root, text, path, language, units_in(root, text, lines, language, _LONG, small=0))
+    except ParserFailed:
+        return ("",) * len(chunks)
+    starts = [chunk.start_line for chunk in chunks]
+    rows: list[list[str]] = [[] for _ in chunks]
+    for line in sorted(found):
+        rows[max(bisect_right(starts, line) - 1, 0)] += found[line]
+    return tuple("\n".join(each) for each in rows)
 
 
 def _limit(piece: Unit, sizes: blocks.Sizes) -> int:

@@ -51,6 +51,8 @@ class Unit:
     """Lines that the members of a container or the functions inside a long one leave."""
     joins: bool = False
     """A part of the next unit of the same name: an overload, a signature, a clause."""
+    at: int = 0
+    """The line of the declaration itself, after comments and decorators."""
 
     @property
     def path(self) -> str:
@@ -80,7 +82,12 @@ def units(
     What is longer than `longest` lines is looked into for units; a type of at most `small` is one with its members.
     """
     root = SgRoot(text, GRAMMARS[language].id).root()
-    return _Reader(text, lines, language, (small, longest)).read(root), root
+    return units_in(root, text, lines, language, longest, small=small), root
+
+
+def units_in(root: SgNode, text: str, lines: int, language: str, longest: int, *, small: int) -> list[Unit]:  # noqa: PLR0913  a file, and how to cut it
+    """Return the units of a file whose tree is there already; see `units`."""
+    return _Reader(text, lines, language, (small, longest)).read(root)
 
 
 class _Reader:
@@ -169,6 +176,7 @@ class _Reader:
             kind = "test"
         symbol = found.symbol[:LONGEST_NAME]
         unit = Unit(first, max(end, start + 1), kind, symbol, parent, doc, signature[:LONGEST_SIGNATURE])
+        unit.at = found.node.range().start.line
         unit.joins = found.body is None and (self.grammar.id == "haskell" or found.node.kind().endswith("signature"))
         self.found.append(unit)
         self.last = unit.end

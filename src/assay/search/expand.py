@@ -1,7 +1,7 @@
 """A searcher's hits and what is linked to the best of them: called, calling, or beside them in their file.
 
 What is linked comes below the hits, so that a reranker sees more to choose from; only with a `weight` does it rise
-among them by itself. Links are those of `related`: names, so no language needs a resolver.
+among them by itself. Links are those of `related`: calls, resolved by file, import and receiver.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 
 from assay.protocols import Searcher
 from assay.search.filters import Mask, filter_mask
-from assay.search.related_chunks import called, calling, numbers_in
+from assay.search.linked_chunks import called, calling
+from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Hit, Query
 

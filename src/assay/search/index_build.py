@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.corpus.call_facts import names_in
 from assay.corpus.chunk import parse
 from assay.protocols import Encoder
 from assay.search.chunk_vectors import chunk_vectors
@@ -93,15 +94,18 @@ def _batches(texts: Iterable[Text], size: int, new_path: Callable[[], Path]) -> 
 
 def _built(batch: SegmentBatch, encoder: Encoder, how: Build, describe: Describe) -> Built:
     chunks: list[Chunk] = []
+    facts: list[str] = []
     counts, notes = {}, {}
     for text in batch.texts:
-        parsed = parse(text.path, text.text, how.sizes)
+        parsed = parse(text.path, text.text, how.sizes, linked=True)
         counts[text.path] = len(parsed.chunks)
         if parsed.note:
             notes[text.path] = parsed.note
         chunks.extend(parsed.chunks)
+        facts.extend(parsed.facts or [""] * len(parsed.chunks))
     chunks = describe(chunks)
     if chunks:
         vectors = chunk_vectors(encoder, chunks, how.reads)
-        write_segment(batch.target, build(chunks, quantised(vectors, how.quantisation)))
+        links = [list(names_in(each)) if each else [] for each in facts]
+        write_segment(batch.target, build(chunks, quantised(vectors, how.quantisation), facts, links))
     return Built(batch.target, counts, notes)

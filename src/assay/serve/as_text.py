@@ -8,8 +8,10 @@ from typing import Any
 
 from assay.assemble.commit_text import commit_text
 from assay.errors import counted
+from assay.search.related_text import related_text
 from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace
+from assay.serve.related_tools import RelatedFound, related_code_of
 from assay.serve.responses import FoundAnswer, written
 from assay.serve.search_tools import Order, Status
 from assay.serve.unit_tools import UnitText
@@ -99,6 +101,11 @@ def _(answer: Order) -> str:
         for place, (each, line) in enumerate(zip(answer.programs, lines, strict=True), 1)
     ]
     return "\n".join(rows)
+
+
+@as_text.register
+def _(answer: RelatedFound) -> str:
+    return related_text(related_code_of(answer)) + (f"more with cursor {answer.cursor}\n" if answer.cursor else "")
 
 
 def _match(match: PatternPlace) -> str:

@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay.search.commit_filter import CommitFilter
-from assay.serve import history_tools, read_tools, search_tools, unit_tools
+from assay.serve import history_tools, read_tools, related_tools, search_tools, unit_tools
 from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer
+from assay.serve.related_tools import RelatedFound
 from assay.serve.responses import Detail, FoundAnswer
 from assay.serve.search_tools import Order, Page, SearchFilter, Status
 from assay.serve.session import Session
@@ -75,9 +76,12 @@ class Tools:
         k: Count = 8,
         budget: Budget = search_tools.USUAL_BUDGET,
         cursor: Cursor = "",
-    ) -> FoundAnswer:
-        """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
-        return search_tools.related(self._session, path, line, page=self._page(k, budget, cursor))
+    ) -> RelatedFound:
+        """List the callers, callees and tests of the whole unit around a line, and similar code, one line each.
+
+        k is for each group.
+        """
+        return related_tools.related(self._session, path, line, page=self._page(k, budget, cursor))
 
     def read(
         self,

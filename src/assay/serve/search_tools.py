@@ -1,4 +1,4 @@
-"""What may be asked of a session, each a function from plain values to a record: search, related, status, rank.
+"""What may be asked of a session, each a function from plain values to a record: search, status, rank.
 
 MCP and HTTP differ in how they write these down and in nothing else.
 """
@@ -14,7 +14,7 @@ from typing import ClassVar, get_args
 
 from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.queries import queries_of, repositories_in
-from assay.assemble.search_answer import Answer, joint_answer, related_answer
+from assay.assemble.search_answer import Answer, joint_answer
 from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.order import best_first
 from assay.rank.specs import ranker_of
@@ -25,7 +25,7 @@ from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView
 from assay.serve.holdings import holdings
 from assay.serve.responses import Detail, FoundAnswer, Size, cost, sized, text_cost
-from assay.serve.session import NotServed, ServedPlace, Session, check_globs
+from assay.serve.session import ServedPlace, Session, check_globs
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 from assay.types import Mode, Program, Query, Ranked, Task
@@ -236,20 +236,6 @@ def _paged(
     place: ServedPlace, view: WorkspaceView, page: Page, question: tuple[object, ...], queries: tuple[Query, ...] = ()
 ) -> _PagedQuestion:
     return _PagedQuestion(place.engine.name, {"": view.workspace.snapshot}, view.version, page, question, queries)
-
-
-def related(session: Session, path: str, line: int, *, page: Page) -> FoundAnswer:
-    """Return what has to do with the unit at a line of a file."""
-    place = session.place(path)
-    if (place.engine.root / place.inside).is_dir():
-        raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
-    view = place.engine.view()
-    asked = _paged(place, view, page, ("related", path, line))
-    try:
-        answer = related_answer(view.workspace, place.inside, line, asked.depth)
-    except InputError as error:
-        raise NotServed(str(error)) from error
-    return asked.page_of(replace(answer, relevant=True, stale=answer.stale or view.stale))
 
 
 def status(session: Session, path: str) -> Status:

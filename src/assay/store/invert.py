@@ -17,6 +17,8 @@ from assay.store.lexical_fields import FIELDS
 from assay.store.strings import Strings
 from assay.terms import terms_of
 
+LINKS = ("(", ":")
+"""What no word begins with, so that it is the first letter of a link."""
 _Numbers = NDArray[np.int64]
 _MOST_IN_FIELD = 65535
 _MOST_IN_POSTING = 255
@@ -34,8 +36,16 @@ class Postings:
     counts: NDArray[np.uint8]
 
 
-def invert(words: Sequence[tuple[list[str], ...]]) -> tuple[NDArray[np.uint16], Postings]:
-    """Return how many words each field of each chunk has, shape `(chunks, fields)`, and the postings of all terms."""
+def invert(
+    words: Sequence[tuple[list[str], ...]], links: Sequence[Sequence[str]] = ()
+) -> tuple[NDArray[np.uint16], Postings]:
+    """Return how many words each field of each chunk has, shape `(chunks, fields)`, and the postings of all terms.
+
+    The `links` of each chunk are terms as they stand, such as `:name` for what it defines, which are no words of it.
+    """
+    own = np.array([[len(field) for field in fields] for fields in words], dtype=np.int64).reshape(-1, len(FIELDS))
+    if links:
+        words = [(*fields[:-1], [*fields[-1], *more]) for fields, more in zip(words, links, strict=True)]
     fields = list(chain.from_iterable(words))
     sizes = np.fromiter(map(len, fields), dtype=np.int64, count=len(fields))
     vocabulary = _Vocabulary()
@@ -46,7 +56,7 @@ def invert(words: Sequence[tuple[list[str], ...]]) -> tuple[NDArray[np.uint16], 
     keys, times = _counted(word << place_bits | np.repeat(places.ravel(), sizes))
     terms, term, at = _as_terms(vocabulary, keys >> place_bits)
     keys = term << place_bits | (keys & (1 << place_bits) - 1)[at]
-    lengths = np.minimum(sizes, _MOST_IN_FIELD).astype(np.uint16).reshape(-1, len(FIELDS))
+    lengths = np.minimum(own, _MOST_IN_FIELD).astype(np.uint16)
     return lengths, _rows(terms, keys, times[at], place_bits)
 
 
@@ -77,7 +87,7 @@ def _as_terms(vocabulary: Iterable[str], word: _Numbers) -> tuple[Strings, _Numb
 def _terms_of_words(vocabulary: Iterable[str]) -> tuple[Strings, _Numbers, _Numbers]:
     """Return sorted terms, and for each word the range of its term numbers."""
     numbers = _Vocabulary()
-    of_words = [terms_of(word) for word in vocabulary]
+    of_words = [(word,) if word.startswith(LINKS) else terms_of(word) for word in vocabulary]
     flat = [numbers[term] for terms in of_words for term in terms]
     starts = np.cumsum([0, *map(len, of_words)], dtype=np.int64)
     terms, rank = ranked([term.encode("utf-8", "surrogatepass") for term in numbers])

@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.errors import DamagedIndex
 
-FORMAT = 3
+FORMAT = 4
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
 MANIFEST = "manifest.json"

@@ -44,6 +44,7 @@ def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
         signatures=column("signatures"),
         texts=column("texts"),
         descriptions=column("descriptions"),
+        facts=column("facts"),
         lengths=rows("lengths"),
         vectors=rows("vectors"),
         terms=postings.terms,

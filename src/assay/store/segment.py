@@ -21,6 +21,7 @@ from assay.store.quantised import Stored
 from assay.store.strings import Strings
 from assay.types import KINDS, Chunk
 
+Links = Sequence[Sequence[str]]
 Mask = NDArray[np.bool_]
 """Which chunks of a segment are meant."""
 
@@ -51,6 +52,8 @@ class Segment:
     texts: Strings
     descriptions: Strings
     """Not stored where none of them says anything."""
+    facts: Strings
+    """What each chunk defines and calls, as lines; not stored where no chunk does."""
     lengths: NDArray[np.uint16]
     """(n, fields) words in each field, capped."""
     vectors: Stored
@@ -116,11 +119,14 @@ class Segment:
         return self.posting_chunk[rows], self.posting_counts[rows]
 
 
-def build(chunks: Sequence[Chunk], vectors: Stored) -> Segment:
-    """Make a segment of chunks and their vectors, shape `(len(chunks), dimension)`, as they are to be stored."""
+def build(chunks: Sequence[Chunk], vectors: Stored, facts: Sequence[str] = (), links: Links = ()) -> Segment:
+    """Make a segment of chunks and their vectors, shape `(len(chunks), dimension)`, as they are to be stored.
+
+    The `facts` of each chunk are kept beside it, and found by its `links`.
+    """
     files: dict[tuple[str, str], int] = {}
     file = [files.setdefault((chunk.path, chunk.language), len(files)) for chunk in chunks]
-    lengths, postings = invert([field_words(chunk) for chunk in chunks])
+    lengths, postings = invert([field_words(chunk) for chunk in chunks], links)
     return Segment(
         paths=Strings.of(path for path, _ in files),
         languages=Strings.of(language for _, language in files),
@@ -134,6 +140,7 @@ def build(chunks: Sequence[Chunk], vectors: Stored) -> Segment:
         signatures=_strings(chunks, "signature"),
         texts=_strings(chunks, "text"),
         descriptions=_strings(chunks, "description"),
+        facts=Strings.of(facts or [""] * len(chunks)),
         lengths=lengths,
         vectors=np.ascontiguousarray(vectors),
         terms=postings.terms,

@@ -19,7 +19,7 @@ from assay.store.strings import Strings
 
 _COLUMNS = tuple(field.name for field in fields(Segment))
 _STRINGS = frozenset(field.name for field in fields(Segment) if field.type == "Strings")
-_OPTIONAL = "descriptions"  # a segment of which nothing is described is stored without them
+_OPTIONAL = frozenset({"descriptions", "facts"})  # a segment without any is stored without the column
 _LISTS = tuple(field.name for field in fields(InvertedLists))
 _READ_WHOLE = ("paths", "languages", "terms")  # by whatever reads any of it: filters, and a search in sorted terms
 
@@ -28,9 +28,9 @@ def write_segment(path: Path, segment: Segment) -> None:
     """Write a segment to a new file."""
     arrays: Arrays = {}
     for name in _COLUMNS:
-        if name == _OPTIONAL and not segment.described.any():
-            continue
         value = getattr(segment, name)
+        if name in _OPTIONAL and not value.offsets[-1]:
+            continue
         arrays.update({name: value.offsets, f"{name}.blob": value.blob} if name in _STRINGS else {name: value})
     if len(segment) >= SMALLEST:
         lists = build_lists(restored(segment.vectors))
@@ -67,7 +67,7 @@ class StoredSegment(Segment):
         return self.vectors[numbers] if self._lists is None else self._file.scattered("vectors", numbers)
 
     def _strings(self, name: str) -> Strings:
-        if name == _OPTIONAL and name not in self._file:
+        if name in _OPTIONAL and name not in self._file:
             return Strings(np.zeros(0, np.uint8), np.zeros(len(self) + 1, np.int64))
         offsets, blob = self._file.array(name), f"{name}.blob"
         if name in _READ_WHOLE:
@@ -111,6 +111,6 @@ def read_segment(path: Path) -> Segment:
     """Map a segment's file; raise DamagedIndex when it is plainly not one."""
     file = ArrayFile(path)
     for name in (*_COLUMNS, *(f"{name}.blob" for name in _STRINGS)):
-        if name not in file and name.partition(".")[0] != _OPTIONAL:
+        if name not in file and name.partition(".")[0] not in _OPTIONAL:
             raise DamagedIndex(f"{path.name} lacks the column '{name}'")
     return StoredSegment(file)

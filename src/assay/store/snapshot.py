@@ -219,6 +219,16 @@ class Snapshot:
         part, local = self._part(number)
         return part.symbols[local]
 
+    def facts(self, number: int) -> str:
+        """Return what one chunk defines and calls, as lines."""
+        part, local = self._part(number)
+        return part.facts[local]
+
+    def language(self, number: int) -> str:
+        """Return the language of one chunk."""
+        part, local = self._part(number)
+        return part.languages[int(part.file[local])]
+
     def path_of(self, file: int) -> str:
         """Return the path of a file by its number in `files`."""
         if file < 0:

@@ -33,6 +33,8 @@ ROUTES = {
     "/api/log": ["get"],
     "/api/roots": ["get"],
     "/api/search": ["get"],
+    "/api/definitions": ["get"],
+    "/api/references": ["get"],
     "/api/related": ["get"],
     "/api/outline": ["get"],
     "/api/pattern": ["get"],

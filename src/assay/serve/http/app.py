@@ -7,7 +7,7 @@ having them validated again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from assay import __version__
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
 from assay.search.commit_filter import CommitFilter
-from assay.serve import history_tools, read_tools, search_tools
+from assay.serve import history_tools, read_tools, related_tools, search_tools
 from assay.serve.highlight import styled_json
 from assay.serve.history_tools import LogAnswer
 from assay.serve.http import json_response as answers
@@ -35,6 +35,7 @@ from assay.serve.http.same_machine import is_same_machine
 from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import Labeller
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer
+from assay.serve.related_tools import PlacesFound, RelatedFound, RelatedUnit
 from assay.serve.report_data import Reports
 from assay.serve.responses import FoundAnswer, FoundUnit
 from assay.serve.search_tools import Order, Page, SearchFilter, Status
@@ -70,6 +71,27 @@ class StyledAnswer:
     truncated: bool = False
     matches: int = -1
     matched_files: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class StyledUnit(RelatedUnit):
+    """A unit that is related, with its line for highlighting."""
+
+    styled: list[list[tuple[str, str]]] = field(default_factory=list)
+    """Its line as pairs of a class, as Pygments shortens them, and a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class StyledRelated:
+    """What has to do with a unit, with lines for highlighting."""
+
+    root: str
+    subject: RelatedUnit
+    hits: list[StyledUnit]
+    total: dict[str, int]
+    note: str
+    stale: bool
+    cursor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +157,33 @@ class AskingRoutes:
         explain: given.Explain = False,  # noqa: FBT002
         styled: given.Styled = False,  # noqa: FBT002
     ) -> Response:
-        """Find what has to do with the unit at a line of a file: what it calls, what calls it, what is like it."""
+        """Find what has to do with the unit at a line: what calls it, what it calls, its tests, what is alike."""
         page = Page(k, budget, cursor, explain=explain)
-        work = partial(search_tools.related, self._session, path, line, page=page)
-        return await self._answer(work, _styled if styled else answers.as_json)
+        work = partial(related_tools.related, self._session, path, line, page=page)
+        return await self._answer(work, _styled_related if styled else answers.as_json)
+
+    async def definitions(
+        self,
+        path: given.File,
+        line: given.Line,
+        name: given.Name,
+        k: given.Count = 8,
+        budget: given.Budget = search_tools.USUAL_BUDGET,
+    ) -> Response:
+        """Say where a name on a line of a file is defined."""
+        page = Page(k, budget)
+        return await self._answer(partial(related_tools.definitions, self._session, path, line, name, page=page))
+
+    async def references(
+        self,
+        path: given.File,
+        line: given.Line,
+        k: given.Count = 50,
+        budget: given.Budget = search_tools.USUAL_BUDGET,
+    ) -> Response:
+        """List every place that calls the function, method or type at a line of a file."""
+        page = Page(k, budget, explain=True)
+        return await self._answer(partial(related_tools.references, self._session, path, line, page=page))
 
     async def outline(
         self,
@@ -199,11 +244,20 @@ class AskingRoutes:
 
 def _styled(answer: FoundAnswer) -> bytes:
     """Return a `StyledAnswer` as JSON; the lines of each hit are written already."""
-    hits = (answers.as_json(hit)[:-1] + b',"styled":' + _lines_of(hit) + b"}" for hit in answer.hits)
-    return answers.as_json(replace(answer, hits=[])).replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
+    return _with_lines(answers.as_json(replace(answer, hits=[])), answer.hits)
 
 
-def _lines_of(hit: FoundUnit) -> bytes:
+def _styled_related(answer: RelatedFound) -> bytes:
+    """Return a `StyledRelated` as JSON."""
+    return _with_lines(answers.as_json(replace(answer, hits=[])), answer.hits)
+
+
+def _with_lines(bare: bytes, found: Sequence[FoundUnit | RelatedUnit]) -> bytes:
+    hits = (answers.as_json(hit)[:-1] + b',"styled":' + _lines_of(hit) + b"}" for hit in found)
+    return bare.replace(b'"hits":[]', b'"hits":[' + b",".join(hits) + b"]", 1)
+
+
+def _lines_of(hit: FoundUnit | RelatedUnit) -> bytes:
     return styled_json(hit.text, hit.language).encode("utf-8", "backslashreplace")
 
 
@@ -248,7 +302,9 @@ def _add(app: FastAPI, routes: AskingRoutes) -> None:
     for work, answer, more in (
         (routes.roots, Roots, ()),
         (routes.search, FoundAnswer | StyledAnswer, (400, 404, 409)),
-        (routes.related, FoundAnswer | StyledAnswer, (400, 404, 409)),
+        (routes.related, RelatedFound | StyledRelated, (400, 404, 409)),
+        (routes.definitions, PlacesFound, (400, 404)),
+        (routes.references, PlacesFound, (400, 404)),
         (routes.outline, OutlineAnswer, (400, 404, 409)),
         (routes.pattern, PatternAnswer, (400, 404, 409)),
         (routes.log, LogAnswer, (400, 404, 409)),

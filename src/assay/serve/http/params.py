@@ -28,6 +28,7 @@ LONGEST_PATH = 4096
 MOST_GLOBS, LONGEST_GLOB = 100, 500
 MOST_BUDGET = 200_000
 LAST_LINE = 10**9
+LONGEST_NAME = 200
 
 _JSON = "application/json"
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
@@ -67,6 +68,9 @@ Path = Annotated[
     ),
 ]
 File = Annotated[str, Query(min_length=1, max_length=LONGEST_PATH, description="A file below what is served.")]
+Name = Annotated[
+    str, Query(min_length=1, max_length=LONGEST_NAME, pattern=r"^[\w$#!?]+$", description="A name on that line, alone.")
+]
 Line = Annotated[int, Field(ge=1, le=LAST_LINE), BeforeValidator(whole), Query(description="A line of it, from 1.")]
 Count = Annotated[
     int, Field(ge=1, le=MOST_HITS), BeforeValidator(whole), Query(description="Entries of a page, at most.")

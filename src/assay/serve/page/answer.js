@@ -44,7 +44,7 @@ export function answerView(hit, { at, root, words, question, near, does }) {
     if (!open) article.scrollIntoView({ block: "nearest" });
   };
 
-  const parts = Object.keys(hit.why).length > 0;
+  const parts = Object.keys(hit.why ?? {}).length > 0;
   let bars = null;
   const why = parts ? button("Why", () => actions.why(), { class: "quiet", "aria-expanded": "false" }) : null;
   actions.why = () => {
@@ -90,7 +90,7 @@ export function answerView(hit, { at, root, words, question, near, does }) {
       "div",
       { class: "head" },
       el("h2", { id }, title),
-      el("span", { class: "sort" }, [hit.kind, hit.language].filter(Boolean).join(" · ")),
+      el("span", { class: "sort" }, [hit.group, hit.kind, hit.language].filter(Boolean).join(" · ")),
       hit.complete === false ? el("span", { class: "sort" }, "a part of it") : null,
       chance,
       el("p", { class: "place" }, place),

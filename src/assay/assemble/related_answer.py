@@ -1,0 +1,87 @@
+"""A workspace and a line of a file to what has to do with the unit there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.assemble.workspace import Workspace
+from assay.search.related_code import GROUPS, Group, RelatedCode, RelatedPlace
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedAnswer:
+    """What calls a unit, what it calls, what tests it, and what is alike.
+
+    >>> import assay
+    >>> answer = assay.Index(".").related("mail/send.py", 6)
+    >>> answer.subject.name
+    'send_mail'
+    """
+
+    code: RelatedCode
+    stale: bool = False
+    """Whether files changed that are not in the index."""
+
+    def __bool__(self) -> bool:
+        """Say whether anything was found."""
+        return any(self.code.groups.values())
+
+    def __iter__(self) -> Iterator[RelatedPlace]:
+        """Yield every place, group by group."""
+        return (place for group in GROUPS for place in self.code.groups[group])
+
+    @property
+    def subject(self) -> RelatedPlace:
+        """The unit that was asked about."""
+        return self.code.subject
+
+    @property
+    def note(self) -> str:
+        """Why there are no callers and callees, where they cannot be read."""
+        return self.code.note
+
+    def of(self, group: Group) -> tuple[RelatedPlace, ...]:
+        """Return the places of one group: callers, callees, tests or alike."""
+        return self.code.groups[group]
+
+    @property
+    def callers(self) -> tuple[RelatedPlace, ...]:
+        """The units that call it, but for tests."""
+        return self.of("callers")
+
+    @property
+    def callees(self) -> tuple[RelatedPlace, ...]:
+        """The units that it calls."""
+        return self.of("callees")
+
+    @property
+    def tests(self) -> tuple[RelatedPlace, ...]:
+        """The tests that call it."""
+        return self.of("tests")
+
+    @property
+    def alike(self) -> tuple[RelatedPlace, ...]:
+        """The units that are nearest in meaning."""
+        return self.of("alike")
+
+
+def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named: bool = False) -> RelatedAnswer:
+    """Return what has to do with the unit at a line of a file, at most `k` places a group.
+
+    With `named`, each path has the name of its root before it.
+    """
+    from assay.search.related_code import related_code  # and what reads calls: not for a search
+
+    with workspace.guard.reading():
+        found = related_code(workspace.snapshot, path, line, k)
+    return RelatedAnswer(_named(found, workspace.name) if named else found, workspace.report.stale)
+
+
+def _named(code: RelatedCode, root: str) -> RelatedCode:
+    def with_root(place: RelatedPlace) -> RelatedPlace:
+        return replace(place, path=Path(root, place.path).as_posix())
+
+    groups = {group: tuple(map(with_root, places)) for group, places in code.groups.items()}
+    return replace(code, subject=with_root(code.subject), groups=groups)

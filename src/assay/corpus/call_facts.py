@@ -1,0 +1,103 @@
+"""What a file defines and calls, as values and as the lines that an index keeps of them.
+
+A fact is a line: a letter for its sort, then its fields between tabs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+TYPES = frozenset("class interface struct enum trait impl type module".split())
+CALLABLES = frozenset("function method constructor test macro".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A unit that a file defines."""
+
+    line: int
+    """Where its declaration stands."""
+    start: int
+    """Where its comments begin."""
+    end: int
+    kind: str
+    owner: str
+    """What it is a member of, such as `Cart`; empty for what stands by itself."""
+    name: str
+    types: tuple[str, ...] = ()
+    """The bases of a type; what a function returns."""
+
+    @property
+    def full_name(self) -> str:
+        """The name with its owner."""
+        return f"{self.owner}.{self.name}" if self.owner else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCall:
+    """A place that calls something."""
+
+    line: int
+    name: str
+    receiver: str
+    """What it is called on: empty, `?` for the unknown, or a start and steps, see `assay.corpus.type_text`."""
+    inside: str = ""
+    """The full name of the unit around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldType:
+    """What a field of a type is, or a variable of a module where `owner` is empty."""
+
+    owner: str
+    name: str
+    type: str
+
+
+Fact = Definition | CodeCall | FieldType
+
+
+def fact_row(fact: Fact) -> str:
+    """Return a fact as it is written."""
+    if isinstance(fact, CodeCall):
+        return f"C{fact.line}\t{fact.name}\t{fact.receiver}\t{fact.inside}"
+    if isinstance(fact, FieldType):
+        return f"F{fact.owner}\t{fact.name}\t{fact.type}"
+    types = ",".join(fact.types)
+    return f"D{fact.line}\t{fact.start}\t{fact.end}\t{fact.kind}\t{fact.owner}\t{fact.name}\t{types}"
+
+
+def definitions_of(facts: str) -> Iterator[Definition]:
+    """Yield the definitions among facts."""
+    for row in facts.split("\n"):
+        if row.startswith("D"):
+            line, start, end, kind, owner, name, types = row[1:].split("\t")
+            yield Definition(
+                int(line), int(start), int(end), kind, owner, name, tuple(types.split(",")) if types else ()
+            )
+
+
+def calls_of(facts: str) -> Iterator[CodeCall]:
+    """Yield the calls among facts."""
+    for row in facts.split("\n"):
+        if row.startswith("C"):
+            line, name, receiver, inside = row[1:].split("\t")
+            yield CodeCall(int(line), name, receiver, inside)
+
+
+def fields_of(facts: str) -> Iterator[FieldType]:
+    """Yield the types of fields among facts."""
+    for row in facts.split("\n"):
+        if row.startswith("F"):
+            yield FieldType(*row[1:].split("\t"))
+
+
+def names_in(facts: str) -> Iterator[str]:
+    """Yield the terms under which facts are found: `(name` of what is called, `:name` of what is defined."""
+    for row in facts.split("\n"):
+        if row.startswith("C"):
+            yield "(" + row.split("\t", 2)[1]
+        elif row.startswith("D"):
+            for name in row.split("\t")[5].split(", "):
+                yield ":" + name

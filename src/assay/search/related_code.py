@@ -1,0 +1,250 @@
+"""A line of a file in, what has to do with the whole unit around it out: callers, callees, tests, and what is alike.
+
+Who calls and what is called is read from the calls of the code, never from words; what is alike from the vectors. A
+line of prose, or of a language whose calls are not read, has only what is alike, and the answer says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from assay.corpus.call_facts import CALLABLES, TYPES
+from assay.corpus.call_grammars import CALL_GRAMMARS
+from assay.errors import InputError
+from assay.search.path_traits import traits_of
+from assay.search.reference_table import PlacedCall, PlacedDefinition, numbers_in, table_of
+from assay.search.resolve import Resolver, resolver_of
+from assay.store.snapshot import Snapshot
+from assay.types import Chunk
+
+Group = Literal["callers", "callees", "tests", "alike"]
+GROUPS: tuple[Group, ...] = ("callers", "callees", "tests", "alike")
+
+_CONSTRUCTORS = frozenset("__init__ constructor __construct initialize init new".split())
+_LOOKED_AT = 200
+_LONGEST = 200
+"""Characters of a line that is shown."""
+_ASIDE = 0.1
+"""What a test or an example is set back among what is alike, unless the unit is one itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedPlace:
+    """A unit that has to do with another, and the line that tells how."""
+
+    path: str
+    line: int
+    """Of a caller the line of the call, of all others where they are declared."""
+    end_line: int
+    name: str
+    """With what it is a member of, such as `Task.retry`; empty outside of every unit."""
+    kind: str
+    language: str
+    text: str
+    """The line."""
+    group: Group = "alike"
+    among: int = 1
+    """Where the code does not say which definition is meant: of how many of that name this is one."""
+    lines: tuple[int, ...] = ()
+    """Every line of a caller that calls the unit."""
+    score: float = 0.0
+    """The cosine, of what is alike."""
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedCode:
+    """What has to do with one unit."""
+
+    subject: RelatedPlace
+    groups: dict[Group, tuple[RelatedPlace, ...]]
+    total: dict[Group, int]
+    """How many there are in each group; alike are only as many as are wanted."""
+    note: str = ""
+    """Why there are no callers and callees, where they cannot be read."""
+
+
+def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCode:
+    """Return what has to do with the unit at a line of a file, at most `k` a group."""
+    number = chunk_at(snapshot, path, line)
+    chunk = snapshot.chunk(number)
+    unit = unit_at(snapshot, path, line)
+    around = (unit.at.start, unit.at.end) if unit else (chunk.start_line, chunk.end_line)
+    subject = defined_place(snapshot, unit) if unit else _chunk_place(chunk, 0.0)
+    resolver = resolver_of(snapshot)
+    found: dict[Group, list[RelatedPlace]] = {group: [] for group in GROUPS}
+    if unit:
+        for caller in _callers(snapshot, resolver, unit):
+            is_test = (traits_of(caller.path)[0] or caller.kind == "test") and not traits_of(path)[0]
+            found["tests" if is_test else "callers"].append(replace(caller, group="tests") if is_test else caller)
+    found["callees"] = list(_callees(snapshot, resolver, path, around))
+    groups = (found["callers"], found["callees"], found["tests"], [subject])
+    known = {(each.path, each.name) for places in groups for each in places}
+    found["alike"] = list(_alike(snapshot, number, (path, *around), known, k))
+    note = "" if chunk.language in CALL_GRAMMARS else f"{_what(chunk)} calls nothing: only what is alike is shown"
+    shown = {group: tuple(places[:k]) for group, places in found.items()}
+    return RelatedCode(subject, shown, {group: len(places) for group, places in found.items()}, note)
+
+
+def unit_at(snapshot: Snapshot, path: str, line: int) -> PlacedDefinition | None:
+    """Return the innermost function, method or type around a line, or what else is declared there."""
+    units = [each for each in table_of(snapshot).file(path).definitions if each.at.start <= line <= each.at.end]
+    named = [each for each in units if each.at.kind in TYPES | CALLABLES] or units
+    return min(named, key=lambda each: each.at.end - each.at.start, default=None)
+
+
+def chunk_at(snapshot: Snapshot, path: str, line: int) -> int:
+    """Return the number of the smallest chunk that holds a line."""
+    numbers = numbers_in(snapshot, path)
+    spans = snapshot.rows("lines", numbers).tolist() if len(numbers) else []
+    found = [(last - first, number, first, last) for number, (first, last) in zip(numbers, spans, strict=True)]
+    if not found:
+        raise InputError(f"'{path}' is not indexed; `assay status` lists what was left out and why")
+    holding = [entry for entry in found if entry[2] <= line <= entry[3]]
+    if not holding:
+        last = max(entry[3] for entry in found)
+        raise InputError(f"no code at '{path}:{line}'; the file's last line of text is {last}")
+    return int(min(holding)[1])
+
+
+def calls_of_unit(resolver: Resolver, unit: PlacedDefinition) -> Iterator[tuple[PlacedCall, int]]:
+    """Yield the calls that mean a unit, each with the number of definitions that come into question."""
+    for name in _called_as(unit):
+        for call in resolver.table.calls(name):
+            if call.family == unit.family:
+                meaning = resolver.meaning(call)
+                if any(_is_same(each, unit) for each in meaning.found) and not unit.holds(call.path, call.at.line):
+                    yield call, meaning.among
+
+
+def _called_as(unit: PlacedDefinition) -> Iterable[str]:
+    """Return the names under which a unit is called: a constructor has that of its type, too."""
+    last = unit.at.owner.rpartition(".")[2]
+    is_constructor = unit.at.name in _CONSTRUCTORS or unit.at.kind == "constructor"
+    names = unit.at.name.split(", ")
+    return dict.fromkeys([*names, last] if is_constructor and last else names)
+
+
+def _is_same(found: PlacedDefinition, unit: PlacedDefinition) -> bool:
+    """Say whether a call of one is a call of the other: a type is called where its constructor is."""
+    if found.key == unit.key:
+        return True
+    is_constructor = unit.at.name in _CONSTRUCTORS or unit.at.kind == "constructor"
+    of_type = found.at.kind in TYPES and found.path == unit.path
+    return is_constructor and of_type and found.at.full_name == unit.at.owner
+
+
+def _callers(snapshot: Snapshot, resolver: Resolver, unit: PlacedDefinition) -> list[RelatedPlace]:
+    """Return the units that call one, those of which that is sure first."""
+    calls: dict[tuple[str, str], list[tuple[PlacedCall, int]]] = {}
+    for call, among in calls_of_unit(resolver, unit):
+        calls.setdefault((call.path, call.at.inside), []).append((call, among))
+    placed = [call_place(snapshot, each) for each in calls.values()]
+    return sorted(placed, key=lambda each: (each.among > 1, any(traits_of(each.path)), each.path, each.line))
+
+
+def call_place(snapshot: Snapshot, calls: Sequence[tuple[PlacedCall, int]]) -> RelatedPlace:
+    """Return the place of some calls in one unit, each with the number of definitions that come into question."""
+    first, among = min(calls, key=lambda each: (each[1], each[0].at.line))
+    unit = unit_at(snapshot, first.path, first.at.line)
+    lines = tuple(sorted({call.at.line for call, _ in calls}))
+    return RelatedPlace(
+        first.path,
+        first.at.line,
+        unit.at.end if unit else first.at.line,
+        first.at.inside,
+        unit.at.kind if unit else "",
+        snapshot.language(first.chunk),
+        _line(snapshot, first.chunk, first.at.line),
+        "callers",
+        among,
+        lines,
+    )
+
+
+def callees_of(
+    resolver: Resolver, path: str, lines: tuple[int, int]
+) -> Iterator[tuple[PlacedCall, PlacedDefinition, int]]:
+    """Yield the calls in some lines of a file, each with a definition that it means, and of how many that is one."""
+    for call in resolver.table.file(path).calls:
+        if lines[0] <= call.at.line <= lines[1]:
+            meaning = resolver.meaning(call)
+            for each in meaning.found:
+                if not (each.path == path and each.at.start == lines[0] and each.at.end == lines[1]):
+                    yield call, each, meaning.among
+
+
+def _callees(snapshot: Snapshot, resolver: Resolver, path: str, lines: tuple[int, int]) -> Iterator[RelatedPlace]:
+    """Yield the definitions that some lines call, in the order of the calls; those that are sure first."""
+    found: dict[tuple[str, int, str], tuple[int, PlacedDefinition]] = {}
+    for _, each, among in callees_of(resolver, path, lines):
+        before = found.get(each.key)
+        if before is None or among < before[0]:
+            found[each.key] = (among, each)
+    for among, each in sorted(found.values(), key=lambda pair: pair[0] > 1):
+        yield defined_place(snapshot, each, "callees", among)
+
+
+def defined_place(snapshot: Snapshot, each: PlacedDefinition, group: Group = "alike", among: int = 1) -> RelatedPlace:
+    """Return the place of a definition."""
+    return RelatedPlace(
+        each.path,
+        each.at.line,
+        each.at.end,
+        each.at.full_name,
+        each.at.kind,
+        snapshot.language(each.chunk),
+        _line(snapshot, each.chunk, each.at.line),
+        group,
+        among,
+    )
+
+
+def _alike(
+    snapshot: Snapshot, number: int, around: tuple[str, int, int], known: set[tuple[str, str]], k: int
+) -> Iterator[RelatedPlace]:
+    """Yield the nearest chunks that are neither a part of the unit nor in another group."""
+    path, first, last = around
+    (vector,) = snapshot.vectors(np.array([number]))
+    cosines = snapshot.near(vector)
+    cosines[[number, *snapshot.dead]] = -np.inf
+    numbers = snapshot.order.strongest(cosines, np.flatnonzero(~np.isnan(cosines)), _LOOKED_AT)
+    numbers = numbers[cosines[numbers] != -np.inf]
+    scores = snapshot.cosines(vector, numbers)
+    if not any(traits_of(path)):
+        scores -= _ASIDE * np.array([any(traits_of(snapshot.path(int(n)))) for n in numbers], dtype=np.float32)
+    seen: set[tuple[str, str]] = set(known)
+    for i in np.argsort(-scores, kind="stable").tolist():
+        chunk = snapshot.chunk(int(numbers[i]))
+        place = _chunk_place(chunk, float(scores[i]))
+        overlaps = chunk.path == path and chunk.start_line <= last and first <= chunk.end_line
+        if overlaps or (place.path, place.name) in seen:
+            continue
+        seen.add((place.path, place.name))
+        yield place
+        if len(seen) - len(known) >= k:
+            return
+
+
+def _chunk_place(chunk: Chunk, score: float) -> RelatedPlace:
+    joint = " > " if chunk.kind in ("section", "cell") else "."
+    name = f"{chunk.parent}{joint}{chunk.symbol}" if chunk.parent and chunk.symbol else chunk.symbol or chunk.parent
+    text = chunk.signature or next((line.strip() for line in chunk.text.splitlines() if line.strip()), "")
+    return RelatedPlace(
+        chunk.path, chunk.start_line, chunk.end_line, name, chunk.kind, chunk.language, text[:_LONGEST], score=score
+    )
+
+
+def _line(snapshot: Snapshot, number: int, line: int) -> str:
+    chunk = snapshot.chunk(number)
+    lines = chunk.text.splitlines()
+    at = line - chunk.start_line
+    return lines[at].strip()[:_LONGEST] if 0 <= at < len(lines) else ""
+
+
+def _what(chunk: Chunk) -> str:
+    return f"{chunk.path} is {chunk.language}, which" if chunk.language else f"{chunk.path}"

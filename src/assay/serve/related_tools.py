@@ -1,0 +1,210 @@
+"""A place in a file in, records of what has to do with it out: callers, callees, tests, what is alike; definitions.
+
+A place is one line, so that an answer takes few tokens; a page of it holds as many of each group as fit a budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeVar
+
+from assay.assemble.related_answer import RelatedAnswer, related_answer
+from assay.errors import InputError
+from assay.search.related_code import GROUPS, Group, RelatedCode, RelatedPlace
+from assay.search.related_text import place_text
+from assay.serve.cursor import cursor as cursor_of
+from assay.serve.cursor import offset_of
+from assay.serve.engine import WorkspaceView
+from assay.serve.responses import OVERHEAD, cost
+from assay.serve.search_tools import DEEPEST, Page
+from assay.serve.session import NotServed, ServedPlace, Session
+from assay.store.snapshot import Snapshot
+from assay.terms import tokens
+
+_T = TypeVar("_T")
+_DESCRIBED = {"use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedUnit:
+    """A unit, and the line that tells what it has to do with the one that was asked about."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    group: Literal["callers", "callees", "tests", "alike"]
+    path: str
+    """Relative to the root."""
+    start_line: int
+    """Of a caller and a test the line of the call, of others where they are declared."""
+    end_line: int
+    """Where the unit ends."""
+    symbol: str
+    """The name with what it is a member of, such as Task.retry; empty outside of every unit."""
+    kind: str
+    language: str
+    text: str
+    """That line."""
+    among: int = 1
+    """Above 1: the code does not say which definition is meant; this is one of so many of that name."""
+    lines: list[int] = field(default_factory=list)
+    """Every line of a caller that calls the unit."""
+    score: float = 0.0
+    """The cosine, of what is alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedFound:
+    """What has to do with a unit, in the groups callers, callees, tests and alike, in this order."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    subject: RelatedUnit
+    """The unit around the line; its group means nothing."""
+    hits: list[RelatedUnit]
+    total: dict[str, int]
+    """How many each group has in all."""
+    note: str = ""
+    """Why there are no callers and callees, where they cannot be read."""
+    stale: bool = False
+    """True: files changed that are not in the index yet; ask again for what is in them."""
+    cursor: str = ""
+    """For the next page; empty at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacesFound:
+    """Places of one name: where it is defined, or where it is called."""
+
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = _DESCRIBED
+
+    root: str
+    hits: list[RelatedUnit]
+    total: int
+    stale: bool = False
+    """True: files changed that are not in the index yet; ask again for what is in them."""
+
+
+def related(session: Session, path: str, line: int, *, page: Page) -> RelatedFound:
+    """Return what has to do with the unit at a line of a file."""
+    place, view = _opened(session, path)
+    question = ("related", path, line)
+    start = offset_of(page.cursor, question, view.version)
+    depth = min(start + page.k, DEEPEST)
+    answer = _found(lambda: related_answer(view.workspace, place.inside, line, depth))
+    shown, taken = _fitting(answer, start, page)
+    code = answer.code
+    more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
+    return RelatedFound(
+        place.engine.name,
+        related_unit(answer.subject, page),
+        shown,
+        {group: code.total[group] for group in GROUPS},
+        answer.note,
+        answer.stale or view.stale,
+        cursor_of(start + taken, question, view.version) if more else "",
+    )
+
+
+def definitions(session: Session, path: str, line: int, name: str, *, page: Page) -> PlacesFound:
+    """Return where a name on a line of a file is defined."""
+    from assay.search.named_definitions import definitions_at
+
+    return _places(session, path, page, lambda snapshot, inside: definitions_at(snapshot, inside, line, name))
+
+
+def references(session: Session, path: str, line: int, *, page: Page) -> PlacesFound:
+    """Return every place that calls the unit at a line of a file."""
+    from assay.search.named_definitions import references_at
+
+    return _places(session, path, page, lambda snapshot, inside: references_at(snapshot, inside, line))
+
+
+def _places(
+    session: Session, path: str, page: Page, find: Callable[[Snapshot, str], Sequence[RelatedPlace]]
+) -> PlacesFound:
+    place, view = _opened(session, path)
+    found = _found(lambda: find(view.workspace.snapshot, place.inside))
+    shown, left = [], page.budget - OVERHEAD
+    for each in found[: page.k]:
+        unit = related_unit(each, page)
+        left -= cost(unit)
+        if left < 0:
+            break
+        shown.append(unit)
+    return PlacesFound(place.engine.name, shown, len(found), view.stale)
+
+
+def _opened(session: Session, path: str) -> tuple[ServedPlace, WorkspaceView]:
+    place = session.place(path)
+    if (place.engine.root / place.inside).is_dir():
+        raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
+    return place, place.engine.view()
+
+
+def _found(find: Callable[[], _T]) -> _T:
+    try:
+        return find()
+    except InputError as error:
+        raise NotServed(str(error)) from error
+
+
+def _fitting(answer: RelatedAnswer, start: int, page: Page) -> tuple[list[RelatedUnit], int]:
+    """Return as many places of each group as a budget holds, and how many that are at most."""
+    groups = {group: [related_unit(each, page) for each in answer.of(group)[start:]] for group in GROUPS}
+    left = page.budget - OVERHEAD - cost(related_unit(answer.subject, page)) - len(answer.note)
+    taken: dict[Group, int] = dict.fromkeys(GROUPS, 0)
+    for count in range(page.k):
+        row = [groups[group][count] for group in GROUPS if count < len(groups[group])]
+        left -= sum(_text_cost(unit) if page.is_text else cost(unit) for unit in row)
+        if left < 0 and count:
+            break
+        for unit in row:
+            taken[unit.group] = count + 1
+    shown = [unit for group in GROUPS for unit in groups[group][: taken[group]]]
+    return shown, max(taken.values())
+
+
+def _text_cost(unit: RelatedUnit) -> int:
+    return tokens(place_text(_place(unit))) + 1
+
+
+def related_code_of(found: RelatedFound) -> RelatedCode:
+    """Return what a record says as what it was made of, for whoever writes it as text."""
+    groups = {group: tuple(_place(unit) for unit in found.hits if unit.group == group) for group in GROUPS}
+    total = {group: found.total[group] for group in GROUPS}
+    return RelatedCode(_place(found.subject), groups, total, found.note)
+
+
+def _place(unit: RelatedUnit) -> RelatedPlace:
+    return RelatedPlace(
+        unit.path,
+        unit.start_line,
+        unit.end_line,
+        unit.symbol,
+        unit.kind,
+        unit.language,
+        unit.text,
+        unit.group,
+        unit.among,
+        tuple(unit.lines),
+        unit.score,
+    )
+
+
+def related_unit(place: RelatedPlace, page: Page) -> RelatedUnit:
+    """Return a place as it is answered."""
+    return RelatedUnit(
+        place.group,
+        place.path,
+        place.line,
+        place.end_line,
+        place.name,
+        place.kind,
+        place.language,
+        place.text,
+        place.among,
+        list(place.lines) if page.explain else [],
+        round(place.score, 3),
+    )
