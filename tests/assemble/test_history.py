@@ -76,6 +76,12 @@ def test_a_new_commit_is_added_and_one_that_is_gone_is_removed(repository: Path)
     assert segments
 
 
+def test_a_commit_is_found_by_the_beginning_of_its_id(repository: Path):
+    history = History(repository, Settings())
+    (first, *_) = history.search("", ALL, 9).commits
+    assert history.search(first.id[:8], ALL, 3).commits == (first,)
+
+
 def test_a_damaged_index_of_commits_is_made_again(repository: Path):
     History(repository, Settings()).search("", ALL, 1)
     (history_location(repository) / "manifest.json").write_text("{")
@@ -98,6 +104,13 @@ def test_a_message_from_a_stranger_moves_no_cursor():
     text = commit_text(hostile)
     assert text.isprintable() or set(filter(lambda letter: not letter.isprintable(), text)) == {"\n"}
     assert text.count("\n") == 2
+
+
+def test_the_reason_stands_below_the_subject():
+    body = "\n".join(f"Reason {number}." for number in range(6))
+    one = FoundCommit("a" * 40, "2024-01-01", "A <a@b>", "Change", body, 1.0, ("x",))
+    assert commit_text(one).splitlines()[1:6] == [*(f"    Reason {n}." for n in range(4)), "    … 2 more lines"]
+    assert "Reason 5." in commit_text(one, whole=True)
 
 
 def commit(root: Path, message: str, day: str, author: str = "A <a@example.org>") -> None:

@@ -21,8 +21,8 @@ def repository(project: Path) -> Path:
 
 def test_a_commit_is_two_lines_and_what_it_changed(assay, repository: Path):
     ran = assay("log", "why is mail sent again", repository)
-    first, files, *_ = ran.out.splitlines()
-    assert (ran.status, first.endswith("Ann: Send mail again")) == (0, True)
+    first, why, files, *_ = ran.out.splitlines()
+    assert (ran.status, first.endswith("Ann: Send mail again"), why) == (0, True, "    Why not.")
     assert "mail/send.py" in files
 
 
@@ -32,6 +32,14 @@ def test_json_has_the_documented_fields(assay, repository: Path):
     assert list(commit) == keys
     (row,) = assay("log", "", repository, "--format", "jsonl").out.splitlines()
     assert json.loads(row)["body"] == "Why not."
+
+
+def test_the_commits_of_a_unit_say_what_they_changed_there(assay, repository: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(repository)
+    ran = assay("log", "--at", "mail/send.py:8")
+    assert (ran.status, "+def send_mail(" in ran.out) == (0, True)
+    assert "leave out QUESTION" in assay("log", "tea", "--at", "mail/send.py:8").err
+    assert "is not a place" in assay("log", "--at", "mail/send.py").err
 
 
 def test_nothing_found_is_said(assay, repository: Path):

@@ -19,6 +19,7 @@ TABLE = [
     (r'"say \"hi\""', QueryWords(r'"say \"hi\""', exact=('say "hi"',), by_meaning=False)),
     (r"/def \w+_retry/", QueryWords("def _retry", patterns=(r"def \w+_retry",), by_meaning=False)),
     (r"/a\/b/ c", QueryWords("c", patterns=("a/b",))),
+    ("/about/", QueryWords("about", patterns=("about",), by_meaning=False)),
     (r"/^\s+$/", QueryWords("", patterns=(r"^\s+$",), by_meaning=False)),
     ("kind:class", QueryWords("", kinds=("class",), by_meaning=False)),
 ]
@@ -30,6 +31,7 @@ PLAIN = [
     "a / b / c",
     "/usr/local/bin is missing",
     "where is /api/users/ handled",
+    "/about and /about/ reach the same handler",
     'print("hello")',
     'File "x.py", line 3, in f',
     "profile:cpu",

@@ -1,4 +1,4 @@
-"""A commit as a few lines of text: its short id, when, who and what for; the files, and what was changed."""
+"""A commit as a few lines of text: its short id, when, who and what for; why, the files, and what was changed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from assay.errors import printable
 
 _NAMED = 4
 """Changed files that are named."""
+_BODY = 4
+"""Lines of a message after its first that are shown."""
 
 
-def commit_text(commit: FoundCommit) -> str:
-    """Return a commit as text whose every line is fit for a terminal."""
+def commit_text(commit: FoundCommit, *, whole: bool = False) -> str:
+    """Return a commit as text whose every line is fit for a terminal, with the first lines of its body, or all."""
     root = f"{commit.root} " if commit.root else ""
     author = commit.author.partition(" <")[0]
     first = f"{root}{commit.id[:10]} {commit.date[:10]} {author}: {commit.subject}"
-    rest = (_files(commit), *commit.lines)
+    body = [line for line in commit.body.splitlines() if line.strip()]
+    more = () if whole or len(body) <= _BODY else (f"… {len(body) - _BODY} more lines",)
+    rest = (*(body if whole else body[:_BODY]), *more, _files(commit), *commit.lines)
     return "".join((f"{printable(first)}\n", *(f"    {printable(row)}\n" for row in rest)))
 
 

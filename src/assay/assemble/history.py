@@ -6,6 +6,7 @@ filter keeps come newest first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from assay.protocols import Progress
 from assay.search.checked_searcher import IndexGuard
 from assay.search.commit_chunks import changed_files
 from assay.search.commit_filter import CommitFilter
-from assay.search.excerpt import excerpt, terms_to_mark
+from assay.search.excerpt import lines, terms_to_mark, window
 from assay.search.history_index import HistoryIndex
 from assay.settings import Settings
 from assay.store.place import history_location
@@ -31,19 +32,22 @@ _LINES = 4
 """Changed lines of a commit that are shown."""
 
 
+_ID = re.compile(r"[0-9a-f]{7,40}")
+
+
 @dataclass(frozen=True, slots=True)
 class FoundCommit:
     """A commit that was found."""
 
     id: str
     date: str
-    """When it was committed, in ISO 8601."""
+    """When it was written, in ISO 8601."""
     author: str
     """`name <mail>`."""
     subject: str
     body: str
     score: float
-    """The probability that it is right; 1 without a question."""
+    """What the ranking of code and documentation gives it, 0 to 1; 1 without a question."""
     files: tuple[str, ...]
     """The changed files."""
     change: str = ""
@@ -60,6 +64,7 @@ class FoundCommits:
 
     commits: tuple[FoundCommit, ...]
     relevant: bool
+    """Whether any was found; how likely a commit is right was not learned, only which is more so."""
     indexed: int
     """Commits that are indexed, of which a filter kept some."""
 
@@ -88,8 +93,16 @@ class _IndexedCommits:
             round(hit.score, 3),
             changed_files(message),
             change,
-            tuple(line for _, line in excerpt(hit.chunk, wanted, _LINES)) if change else (),
+            tuple(_telling(hit.chunk, wanted)) if change else (),
         )
+
+    def named(self, id_: str) -> tuple[FoundCommit, ...]:
+        """Return the commits whose id begins with what was asked, none where that is no beginning of an id."""
+        if not _ID.fullmatch(id_):
+            return ()
+        found = [each for each in self.messages if each.startswith(id_)]
+        chunks = (self.snapshot.chunk(self.messages[each]) for each in found)
+        return tuple(self.found(Hit(chunk, 1.0), frozenset()) for chunk in chunks)
 
 
 class History:
@@ -103,6 +116,8 @@ class History:
     def search(self, question: str, keep: CommitFilter, k: int, progress: Progress | None = None) -> FoundCommits:
         """Return the best `k` commits for a question, or without one the newest that a filter keeps."""
         commits = self._commits(progress)
+        if named := commits.named(question.strip().lower()):
+            return FoundCommits(named, relevant=True, indexed=len(commits.messages))
         snapshot = keep.kept(commits.snapshot)
         if not question.strip():
             newest = _newest(commits, snapshot, keep, k)
@@ -116,7 +131,7 @@ class History:
             best.setdefault(hit.chunk.path.partition("/")[0], hit)
         wanted = terms_to_mark([question])
         found = tuple(commits.found(hit, wanted) for hit in list(best.values())[:k])
-        return FoundCommits(found, search.is_relevant(hits), len(commits.messages))
+        return FoundCommits(found, bool(found), len(commits.messages))
 
     def _commits(self, progress: Progress | None) -> _IndexedCommits:
         """Return all commits; the same object while nothing was committed."""
@@ -124,6 +139,12 @@ class History:
         if self._known is None or self._known.snapshot is not snapshot:
             self._known = _IndexedCommits(snapshot)
         return self._known
+
+
+def _telling(change: Chunk, wanted: frozenset[str]) -> list[str]:
+    every = lines(change)
+    start = window(every, wanted, _LINES)
+    return [line for _, line in every[start : start + _LINES]]
 
 
 def _messages(snapshot: Snapshot) -> dict[str, int]:

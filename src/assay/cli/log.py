@@ -12,6 +12,8 @@ from assay.cli.command import argument, command, form, option, shared
 from assay.cli.options import SettingsOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.assemble.history import FoundCommit, FoundCommits
 
 
@@ -33,6 +35,9 @@ class LogOptions:
         metavar="GLOB",
         help="Only commits that change a matching file; !GLOB excludes. Repeatable.",
     )
+    place: str = option(
+        "--at", default="", metavar="FILE:LINE", help="Only commits that changed the unit at FILE:LINE."
+    )
     form: str = form("text", "json", "jsonl")
     chosen: SettingsOptions = shared(SettingsOptions)
 
@@ -42,10 +47,11 @@ def log(given: LogOptions) -> int:
     """Find commits by meaning, by what they changed, by author and by date.
 
     QUESTION is asked of the messages and the changes of the commits of each repository PATH, by default the current
-    folder; it may have query words, as in assay search. Without QUESTION, the newest commits are printed. The first
-    question indexes the commits, later ones add what is new. A merge is found by its message alone.
+    folder. It may be the beginning of a commit's id, and may have query words, as in assay search; without it, the
+    newest commits are printed. The first question indexes the commits, later ones add what is new. A merge is found by
+    its message alone.
 
-    Exits 0 if something relevant was found, 1 if not, 2 on an error.
+    Exits 0 if something was found, 1 if not, 2 on an error.
     """
     from assay.assemble.history import History
     from assay.assemble.indexes import root_of
@@ -57,6 +63,9 @@ def log(given: LogOptions) -> int:
     roots = given.roots or (".",)
     answers: list[tuple[str, FoundCommits]] = []
     limit = given.limit or 10
+    if given.place:
+        answers.append(("", _unit_answer(given, roots, limit)))
+        roots = ()
     with progress() as watch:
         for name in dict.fromkeys(roots):
             root = root_of(name)
@@ -64,12 +73,29 @@ def log(given: LogOptions) -> int:
             answers.append((name if len(roots) > 1 else "", history.search(given.question, keep, limit, watch)))
     found = _best(answers, limit, by_date=not given.question.strip())
     click.echo(_written(found, given.form), nl=False)
-    relevant = any(answer.relevant for _, answer in answers)
     if not found:
         say(f"no commit found, of {sum(answer.indexed for _, answer in answers):,}")
-    elif not relevant:
-        say("nothing relevant here, it seems; these are only the nearest")
-    return 0 if relevant else 1
+    return 0 if found else 1
+
+
+def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCommits:
+    """Return the commits that changed the unit at a place, newest first."""
+    from assay.assemble.history import FoundCommits
+    from assay.assemble.indexes import root_of
+    from assay.cli.file_line import parsed_place, path_below
+    from assay.errors import InputError
+    from assay.serve.history_tools import unit_log
+    from assay.serve.search_tools import Page
+    from assay.serve.session import Session
+
+    if given.question or len(roots) > 1 or given.author or given.since or given.until or given.paths:
+        raise InputError("--at FILE:LINE says which commits: leave out QUESTION, --author, --since, --until and --path")
+    file, line = parsed_place(given.place)
+    root = root_of(roots[0])
+    session = Session({root: given.chosen.settings(root)})
+    page = Page(min(limit, 100), budget=1_000_000_000)
+    found = unit_log(session, str(root / path_below(root, file, roots[0])), line, page=page)
+    return FoundCommits(tuple(found.commits), found.relevant, found.indexed)
 
 
 def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool) -> list[FoundCommit]:
@@ -87,4 +113,4 @@ def _written(found: list[FoundCommit], form: str) -> str:
         return dumps({"commits": list(map(asdict, found))}) + "\n"
     if form == "jsonl":
         return "".join(dumps(asdict(commit)) + "\n" for commit in found)
-    return "\n".join(map(commit_text, found))
+    return "\n".join(commit_text(commit, whole=len(found) == 1) for commit in found)

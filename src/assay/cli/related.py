@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, argument, command, flag, form, option, shared
 from assay.cli.options import SettingsOptions
-from assay.errors import InputError
-from assay.store.bucket_place import is_bucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +38,15 @@ def related(given: RelatedOptions) -> int:
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
     from assay.assemble.related_answer import related_answer
+    from assay.cli.file_line import parsed_place, path_below
     from assay.cli.related_output import RelatedOutput
     from assay.cli.workspaces import PATIENCE_S, open_roots, say
 
-    file, line = _parsed(given.place)
+    file, line = parsed_place(given.place)
     opened = open_roots(
         [given.root], given.chosen, limit=given.limit, refresh=not given.no_refresh, patience_s=PATIENCE_S
     )
-    path = _below(opened[0].index.root, file, given.root)
+    path = path_below(opened[0].index.root, file, given.root)
     named = given.form in {"text", "vimgrep"}
     answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, named=named)
     output = RelatedOutput(answer, f"{path}:{line}", opened, given.budget, explain=given.explained)
@@ -57,23 +54,3 @@ def related(given: RelatedOptions) -> int:
     if not answer:
         say("nothing found")
     return 0 if answer else 1
-
-
-def _parsed(place: str) -> tuple[Path, int]:
-    """Take `FILE:LINE` apart; a column or a range after the line, as compilers print them, is passed over."""
-    found = re.fullmatch(r"(.+?):(\d+)(?:[:-]\d+)*:?", place)
-    if not found or not int(found[2]):
-        raise InputError(f"'{place}' is not a place: give FILE:LINE, such as src/main.py:12")
-    return Path(found[1]), int(found[2])
-
-
-def _below(root: Path, file: Path, typed: str) -> str:
-    """Return the path of a file as the index of a root has it."""
-    if is_bucket(typed):
-        return file.as_posix()
-    if not file.is_file():
-        raise InputError(f"no such file: '{file}'")
-    absolute = file.resolve()
-    if not absolute.is_relative_to(root):
-        raise InputError(f"'{file}' is not below '{typed}': name its folder after FILE:LINE")
-    return absolute.relative_to(root).as_posix()

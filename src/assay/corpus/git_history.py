@@ -21,8 +21,8 @@ _PATCH = tuple(
     "--no-ext-diff --no-textconv --no-color --no-relative --relative --find-renames --unified=0 --ignore-all-space"
     " --diff-algorithm=histogram --submodule=short --ignore-submodules=all --src-prefix=a/ --dst-prefix=b/ -p".split()
 )
-_HEADER = "%x00%H%x00%P%x00%an <%ae>%x00%cn <%ce>%x00%cI%x00%B%x00"
-_FIELDS = 7
+_HEADER = "%x00%H%x00%P%x00%an <%ae>%x00%cn <%ce>%x00%cI%x00%aI%x00%B%x00"
+_FIELDS = 8
 _LOG = ("log", f"--format={_HEADER}", "--no-notes", "--no-decorate", *_PATCH)
 
 
@@ -39,6 +39,8 @@ class Commit:
     """When it was committed, in ISO 8601."""
     message: str
     changes: tuple[FileChange, ...] = ()
+    written: str = ""
+    """When its author wrote it, likewise."""
 
     @property
     def subject(self) -> str:
@@ -77,9 +79,9 @@ def _commits(printed: IO[bytes]) -> Iterator[Commit]:
             about += more
         if about.count(b"\0") < _FIELDS:  # git was ended, and says why
             return
-        _, id_, parents, author, committer, date, message, *_ = about.decode("utf-8", "replace").split("\0")
+        _, id_, parents, author, committer, date, written, message, *_ = about.decode("utf-8", "replace").split("\0")
         changes = tuple(patches.changes())
-        yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changes)
+        yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changes, written)
         header = patches.line()
 
 

@@ -42,7 +42,7 @@ def commit_chunks(commit: Commit) -> Iterator[Chunk]:
         kind="section",
         parent=commit.author[:200],
         doc=commit.body[:_LONGEST_MESSAGE],
-        signature=commit.date,
+        signature=commit.written,
     )
     for change, path in list(zip(commit.changes, paths, strict=True))[:MOST_FILES]:
         if change.hunks and not change.binary:
@@ -69,7 +69,7 @@ def _changed(commit: Commit, change: FileChange, path: str) -> Chunk:
         kind="block",
         parent=commit.author[:200],
         doc=commit.subject[:200],
-        signature=commit.date,
+        signature=commit.written,
     )
 
 

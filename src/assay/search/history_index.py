@@ -30,7 +30,7 @@ from assay.types import Chunk
 
 MOST_COMMITS = 20_000
 """The newest commits that are indexed."""
-_FORM = "commits 2"
+_FORM = "commits 3"
 _BATCH = 500
 """Commits whose chunks are held at once."""
 

@@ -29,6 +29,7 @@ _WORDS = re.compile(
     re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\(.)")
+_MEANING = re.compile(r"[][\\^$.*+?(){}|]")
 _LETTER = re.compile(r"\w")
 _NAME = re.compile(r"[^\W\d]\w{2,}")
 
@@ -62,13 +63,16 @@ def query_words(typed: str) -> QueryWords:
     """Take a query apart; text in quotes stays part of what is asked by meaning, too."""
     if len(typed) > LONG or "\n" in typed.strip():
         return QueryWords(typed)
-    found = list(_WORDS.finditer(typed))
+    found = [each for each in _WORDS.finditer(typed) if not _is_path(each, typed)]
     if not found:
         return QueryWords(typed)
+    taken = {each.span() for each in found}
     exact = tuple(_ESCAPE.sub(r"\1", each["exact"]) for each in found if each["exact"])
     patterns = tuple(each["regex"].replace("\\/", "/") for each in found if each["regex"])
     values = {key: tuple(_values(found, key)) for key in KEYS}
-    rest = " ".join(_WORDS.sub(lambda each: each[0] if each["exact"] else " ", typed).split())
+    rest = " ".join(
+        _WORDS.sub(lambda each: each[0] if each["exact"] or each.span() not in taken else " ", typed).split()
+    )
     return QueryWords(
         rest if _LETTER.search(rest) else _names((*patterns, *values["sym"])),
         values["repo"],
@@ -78,8 +82,17 @@ def query_words(typed: str) -> QueryWords:
         values["sym"],
         exact,
         patterns,
-        by_meaning=bool(_LETTER.search(_WORDS.sub(" ", typed))),
+        by_meaning=bool(_LETTER.search(_WORDS.sub(lambda each: " " if each.span() in taken else each[0], typed))),
     )
+
+
+def _is_path(found: re.Match[str], typed: str) -> bool:
+    """Say whether what stands between slashes is a path in a question, as in `where is /users/ handled`.
+
+    An expression has a letter that means something in one, or stands alone.
+    """
+    plain = found["regex"] and not _MEANING.search(found["regex"])
+    return bool(plain) and bool(_LETTER.search(_WORDS.sub(" ", typed)))
 
 
 def _values(found: Iterable[re.Match[str]], key: str) -> Iterable[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.errors import counted, printable
+from assay.errors import printable
 from assay.search.related_code import GROUPS, RelatedCode, RelatedPlace
 
 _WIDEST = 100
 """Characters of a line of code that are shown."""
+_ALSO = 5
+"""Further lines of a caller that call."""
 _NOTHING = {"callers": "no caller found", "callees": "calls nothing of this repository", "tests": "no test calls it"}
 
 
@@ -40,8 +42,9 @@ def place_text(place: RelatedPlace, *, explain: bool = False) -> str:
     if place.group == "callers" and place.text:
         row += f"  {printable(place.text)[:_WIDEST]}"
     if len(place.lines) > 1:
-        listed = ", ".join(map(str, place.lines[1:]))
-        row += f"  (also {listed})" if explain else f"  (and {counted(len(place.lines) - 1, 'more call')})"
+        others = place.lines[1:] if explain else place.lines[1 : 1 + _ALSO]
+        more = f" and {len(place.lines) - 1 - len(others)} more" if len(place.lines) - 1 > len(others) else ""
+        row += f"  (also {', '.join(map(str, others))}{more})"
     if place.among > 1:
         row += f"  (one of {place.among} definitions of that name)"
     if explain and place.group == "alike":

@@ -48,8 +48,8 @@ def _(answer: FoundAnswer) -> str:
 def _(answer: LogAnswer) -> str:
     if not answer.commits:
         return f"no commit found, of {answer.indexed}"
-    notes = [] if answer.relevant else ["nothing relevant here, it seems; these are only the nearest\n"]
-    return "\n".join((*notes, *map(commit_text, answer.commits))).rstrip("\n")
+    alone = len(answer.commits) == 1
+    return "\n".join(commit_text(commit, whole=alone) for commit in answer.commits).rstrip("\n")
 
 
 @as_text.register

@@ -31,7 +31,7 @@ class LogAnswer:
     root: str
     commits: list[FoundCommit]
     relevant: bool
-    """False: no commit is likely to be right; these are only the nearest."""
+    """Whether any was found."""
     indexed: int
     """Commits that were looked among."""
 

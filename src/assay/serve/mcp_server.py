@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial, wraps
-from inspect import signature
+from inspect import getdoc, signature
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, create_task_group, sleep, to_thread
@@ -101,6 +101,7 @@ def _tool(work: Callable[..., Any], session: Session, threads: CapacityLimiter, 
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
     tool = _Exact.from_function(
         _reported(work, session, threads, structured=structured),
+        description=" ".join((getdoc(work) or "").split()),
         annotations=reads,
         context_kwarg="context",
         structured_output=structured,

@@ -22,10 +22,7 @@ from assay.serve.unit_tools import UnitText
 
 Path = Annotated[
     str,
-    Field(
-        description="Folder or file below what is served, the name of a served folder, or the https URL of a git "
-        "repository; empty for all in a search, for the one served folder elsewhere."
-    ),
+    Field(description="A folder or file to keep to, a served folder's name, the URL of a repository; empty: all."),
 ]
 Globs = Annotated[list[str], Field(description="Keep files that match one: *.py, src/**; !tests/** leaves out.")]
 Budget = Annotated[
@@ -59,7 +56,8 @@ class Tools:
             Detail, Field(description="Of each hit its place and name, its telling lines too, or all of it.")
         ] = "lines",
         mode: Annotated[
-            Literal["", "code", "docs", "all"], Field(description="Empty: code, or all where words keep files.")
+            Literal["", "code", "docs", "all"],
+            Field(description="Empty: code alone, unless words keep files or kinds."),
         ] = "",
         k: Count = 8,
         budget: Budget = search_tools.USUAL_BUDGET,
@@ -97,13 +95,13 @@ class Tools:
 
     def log(  # noqa: PLR0913, PLR0917
         self,
-        query: Annotated[str, Field(description="What a commit did or why; empty for the newest.")] = "",
+        query: Annotated[str, Field(description="What a commit did or why, or its id; empty for the newest.")] = "",
         path: Annotated[str, Field(description="A repository, or what in it was changed.")] = "",
         line: Annotated[int, Field(ge=0, description="Of a file: only what changed the unit there; no query.")] = 0,
         author: Annotated[str, Field(description="A part of the author's name or address.")] = "",
         since: Annotated[str, Field(description="2024-05-01, 2024-05 or 2024.")] = "",
         until: Annotated[str, Field(description="The last day, month or year.")] = "",
-        k: Count = 8,
+        k: Count = 5,
         budget: Budget = search_tools.USUAL_BUDGET,
     ) -> LogAnswer:
         """Find commits by meaning of their messages and changes, by path, author and date."""

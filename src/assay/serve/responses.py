@@ -133,7 +133,7 @@ def written(unit: FoundUnit) -> str:
     named = f"{unit.kind} {qualified_name(unit)}".strip()
     head = f"{path}:{unit.start_line}-{unit.end_line} {named}{part} {unit.score:.2f}{why}"
     if not unit.text:
-        return f"{head} [{', '.join(map(str, unit.lines))}]" if unit.lines else head
+        return f"{head} at {', '.join(map(str, unit.lines))}" if unit.lines else head
     if not unit.lines:
         return "\n".join((head, unit.text.rstrip("\n")))
     numbered = zip(unit.lines, unit.text.rstrip("\n").split("\n"), strict=True)
@@ -175,13 +175,13 @@ class Size:
         """Return a hit that is less than its unit."""
         return replace(record(hit, explain=self.explain), complete=False)
 
-    def brief(self, hit: Hit) -> FoundUnit:
-        """Return a hit with its telling lines, or with its name and the lines that match."""
-        matching = sorted({line for query in self.queries for line in _matching(hit.chunk, query)})
-        shown = self.complete(hit)
+    def brief(self, hit: Hit, unit: Chunk) -> FoundUnit:
+        """Return the unit of a hit with the telling lines of the hit, or with its name and the lines that match."""
+        matching = sorted({line for query in self.queries for line in _matching(unit, query)})
+        shown = self.complete(replace(hit, chunk=unit))
         if self.detail == "names":
             return replace(shown, text="", lines=matching)
-        every = telling(hit.chunk, self.wanted, matching, TELLING)
+        every = telling(unit if matching else hit.chunk, self.wanted, matching, TELLING)
         return replace(shown, text="".join(f"{line}\n" for _, line in every), lines=[number for number, _ in every])
 
 
@@ -214,10 +214,10 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
 
 def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot) -> FoundUnit | None:
     """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only what is told of it."""
-    if size.detail != "full":
-        brief = size.brief(hit)
-        return brief if size.cost(brief) <= left else None
     unit = whole(hit.chunk, snapshot)
+    if size.detail != "full":
+        brief = size.brief(hit, unit)
+        return brief if size.cost(brief) <= left else None
     choices = [size.complete(replace(hit, chunk=unit))] + ([size.part(hit)] if unit is not hit.chunk else [])
     return next((choice for choice in choices if size.cost(choice) <= left), None)
 

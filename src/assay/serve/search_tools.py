@@ -28,7 +28,7 @@ from assay.serve.responses import Detail, FoundAnswer, Size, cost, sized, text_c
 from assay.serve.session import ServedPlace, Session, check_globs
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.types import Mode, Program, Query, Ranked, Task
+from assay.types import Hit, Mode, Program, Query, Ranked, Task
 
 LEAST_BUDGET = 500
 USUAL_BUDGET = 4000
@@ -40,6 +40,9 @@ MOST_QUERIES = 10
 MOST_HITS = 100
 MOST_PROGRAMS = 1000
 _LISTED = 20
+_LIKELY = 0.25
+"""Of the first hit's probability; what is less likely is left for the next page of a text."""
+_LEAST_SHOWN = 3
 _DESCRIBED = {"use_attribute_docstrings": True}
 
 
@@ -182,7 +185,8 @@ class _PagedQuestion:
             queries=self.queries,
             cost=text_cost if page.is_text else cost,
         )
-        shown, taken = sized(answer.hits[start : start + page.k], size, self.snapshots)
+        wanted = answer.hits[start : start + page.k]
+        shown, taken = sized(wanted[: _worth_showing(wanted)] if page.is_text else wanted, size, self.snapshots)
         more = len(answer) > start + taken and start + taken < DEEPEST
         after = cursor_of(start + taken, self.question, self.version) if more else ""
         matches = answer.matches
@@ -200,6 +204,12 @@ class _PagedQuestion:
             -1 if matches is None else len(matches),
             -1 if matches is None else len({place.path for place in matches}),
         )
+
+
+def _worth_showing(hits: Sequence[Hit]) -> int:
+    """Return how many hits a model should read: those after a clear answer are for who asks for the next page."""
+    likely = [hit.score for hit in hits if hit.score >= _LIKELY * hits[0].score]
+    return max(len(likely), _LEAST_SHOWN)
 
 
 def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFilter, page: Page) -> FoundAnswer:
