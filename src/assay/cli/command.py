@@ -17,10 +17,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, fields
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+COMPLETION_VARIABLE = "_ASSAY_COMPLETE"
+"""What a shell's script sets when it asks for completions."""
 VERBOSE = frozenset({"-v", "--verbose"})
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -28,9 +33,17 @@ COUNT = click.IntRange(min=1)
 Given = TypeVar("Given")
 
 
+def complete_files(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave it to the shell to offer files and folders."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
 def argument(metavar: str = "", **settings: Any) -> Any:
     """Declare an argument; `settings` are those of `click.Argument`."""
-    return _parameter(click.Argument, (), {"metavar": metavar or None, **settings})
+    completed = {} if "type" in settings else {"shell_complete": complete_files}
+    return _parameter(click.Argument, (), {"metavar": metavar or None, **completed, **settings})
 
 
 def option(*names: str, **settings: Any) -> Any:

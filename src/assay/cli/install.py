@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from assay.cli.command import argument, command, flag, option, verbose
+from assay.cli.completions import complete_agents
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,11 @@ class InstallCommandOptions:
 
     path: str | None = argument("[PATH]", required=False)
     names: tuple[str, ...] = option(
-        "--agent", multiple=True, metavar="NAME", help="The agent to configure; without it, all are listed. Repeatable."
+        "--agent",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=complete_agents,
+        help="The agent to configure; without it, all are listed. Repeatable.",
     )
     scope: str | None = option(
         "--scope",

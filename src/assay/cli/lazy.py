@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay.errors import nearest
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Lazy(click.Group):
@@ -35,6 +38,13 @@ class Lazy(click.Group):
         """List the commands without importing one."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self._names.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the commands without importing one, and the options of the group."""
+        from click.shell_completion import CompletionItem
+
+        names = [CompletionItem(name, help=text) for name, text in self._names.items() if name.startswith(incomplete)]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

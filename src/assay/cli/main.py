@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from assay import __version__
-from assay.cli.command import VERBOSE
+from assay.cli.command import COMPLETION_VARIABLE, VERBOSE
 from assay.cli.lazy import Lazy
 from assay.errors import AssayError, OlderRun, OldName, WorkersLost, printable
 
@@ -41,8 +41,14 @@ COMMANDS = {
     "judge": "Label pairs of a query and a code.",
     "rank": "Order candidate programs by how likely each is right.",
     "train": "Train a part on data of your own.",
+    "completion": "Print the completion script of a shell.",
     "doctor": "Check that everything works here.",
 }
+
+
+def _choose_color(context: click.Context, _: click.Parameter, value: str) -> None:
+    """Keep what --color says where click and every command look for it; None leaves it to the terminal."""
+    context.color = {"always": True, "never": False}.get(value)
 
 
 @click.command(
@@ -50,6 +56,14 @@ COMMANDS = {
     names=COMMANDS,
     modules="assay.cli.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    expose_value=False,
+    callback=_choose_color,
+    help="Print in color.  [default: auto: on a terminal, unless NO_COLOR is set, and where FORCE_COLOR is]",
 )
 @click.version_option(__version__, prog_name="assay", message="%(prog)s %(version)s")
 def assay() -> None:
@@ -61,6 +75,10 @@ def main() -> None:
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # None: closed by the caller
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # names of any bytes can be printed
     warnings.showwarning = _say_warning
+    if asked := os.environ.get(COMPLETION_VARIABLE):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(assay, {}, "assay", COMPLETION_VARIABLE, asked))
     sys.exit(run(sys.argv[1:]))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay.cli.command import COUNT, FILE, PATH, flag, option, verbose
+from assay.cli.completions import complete_kinds, complete_languages
 
 if TYPE_CHECKING:
     from assay.runs.draw_sample import SampleDraw
@@ -119,6 +120,7 @@ class FilterOptions:
         "--lang",
         multiple=True,
         metavar="NAME",
+        shell_complete=complete_languages,
         help="Search only a language, by name or file extension: python, py. Repeatable.",
     )
     paths: tuple[str, ...] = option(
@@ -128,6 +130,7 @@ class FilterOptions:
         "--kind",
         multiple=True,
         metavar="NAME",
+        shell_complete=complete_kinds,
         help="Search only a kind of unit: function, method, class, section, … Repeatable.",
     )
     mode: Mode | None = option(

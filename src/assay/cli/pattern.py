@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.command import argument, command, flag, form, option
+from assay.cli.completions import complete_languages
 
 if TYPE_CHECKING:
     from assay.corpus.code_pattern import Pattern
@@ -22,7 +23,13 @@ class PatternOptions:
 
     pattern: str = argument()
     paths: tuple[str, ...] = argument("[PATH]...", nargs=-1)
-    language: str = option("--lang", required=True, metavar="NAME", help="The language, by name or file extension.")
+    language: str = option(
+        "--lang",
+        required=True,
+        metavar="NAME",
+        shell_complete=complete_languages,
+        help="The language, by name or file extension.",
+    )
     globs: tuple[str, ...] = option(
         "--path", multiple=True, metavar="GLOB", help="Only files that match; !GLOB excludes. Repeatable."
     )

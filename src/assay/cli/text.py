@@ -16,6 +16,8 @@ from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+import click
+
 from assay.errors import printable
 from assay.search.excerpt import Line, declared, places
 from assay.search.excerpt import lines as lines_of
@@ -45,7 +47,10 @@ def terminal_width() -> int | None:
 
 
 def wants_color() -> bool:
-    """Say whether standard output takes colour."""
+    """Say whether standard output takes colour: as --color says, else the environment, else if it is a terminal."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.color is not None:
+        return context.color
     if os.environ.get("NO_COLOR"):
         return False
     return os.environ.get("FORCE_COLOR", "0") not in {"", "0"} or (

@@ -1,0 +1,39 @@
+"""`assay completion`: the name of a shell in, the script that completes assay's commands, options and values out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from assay.cli.command import COMPLETION_VARIABLE, argument, command
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionOptions:
+    """Options of `assay completion`."""
+
+    shell: str = argument(type=click.Choice(SHELLS))
+
+
+@command(CompletionOptions, example="assay completion bash")
+def completion(given: CompletionOptions) -> int:
+    """Print the script that completes commands, options and values in a shell.
+
+    bash: add `source <(assay completion bash)` to ~/.bashrc. zsh: add `source <(assay completion zsh)` to ~/.zshrc,
+    below compinit. fish: assay completion fish > ~/.config/fish/completions/assay.fish
+
+    Names of commands, options, languages, kinds of units, agents and formats are completed, else files.
+    """
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    from assay.cli.main import assay
+
+    kind = get_completion_class(given.shell)
+    assert kind is not None
+    click.echo(
+        ShellComplete.source(kind(assay, {}, "assay", COMPLETION_VARIABLE))
+    )  # bash's own would run bash to see its version
+    return 0
