@@ -44,13 +44,13 @@ def test_it_answers_as_one_types_and_the_address_keeps_the_question(visit):
 
 def test_back_and_forward_go_from_question_to_question(visit):
     seen = visit()
-    seen.page.get_by_role("button", name="retry when the network fails").click()
+    seen.page.get_by_role("button", name="show the welcome banner").click()
     seen.page.locator(".hit").first.wait_for()
     seen.page.keyboard.press("Escape")
     seen.page.locator("#start").wait_for()
     seen.page.go_back()
     seen.page.locator(".hit").first.wait_for()
-    assert seen.page.locator("#query").input_value() == "retry when the network fails"
+    assert seen.page.locator("#query").input_value() == "show the welcome banner"
     seen.page.go_back()
     seen.page.locator("#start").wait_for()
     seen.page.go_forward()
@@ -130,14 +130,10 @@ def test_a_path_opens_in_the_editor_that_was_chosen(visit, site):
     seen.until("document.querySelector('.hit a.path') && !document.querySelector('.hit a.edit')")
 
 
-def test_only_on_the_machine_of_the_files_an_editor_is_offered(visit):
+def test_only_on_the_machine_of_the_files_an_editor_is_offered(visit, site):
     seen = visit()
-    seen.page.route(
-        "**/api/roots",
-        lambda route: route.fulfill(
-            json={"roots": [{"path": "/x", "name": "x"}], "version": "1", "judge": "", "local": False}
-        ),
-    )
+    told = {"roots": [{"path": str(site.root), "name": "x"}], "version": "1", "judge": "", "local": False}
+    seen.page.route("**/api/roots", lambda route: route.fulfill(json=told))
     seen.page.goto(seen.page.url + FOLDERS)
     seen.page.locator(".hit").first.wait_for()
     assert seen.page.locator("a.edit").count() == 0
@@ -231,7 +227,7 @@ def test_a_question_without_a_word_is_answered_as_elsewhere(visit):
 
 
 def test_of_several_repositories_one_is_asked_or_all(visit, site):
-    seen = visit()
+    seen = visit(wrong="404")
     roots = [{"path": str(site.root), "name": "shop"}, {"path": "/elsewhere/api", "name": "api"}]
     roots += [{"path": "/a/same", "name": "same"}, {"path": "/b/same", "name": "same"}]
     seen.page.route(

@@ -206,3 +206,23 @@ def test_every_text_of_a_file_can_be_read(visit, theme):
     seen.page.get_by_text("2 of 3 lines").wait_for()
     assert seen.least_contrasts() > 20
     seen.picture(f"serve-file-{theme}")
+
+
+def test_everything_of_a_file_has_a_name_for_who_cannot_see_it(visit):
+    seen = visit(MAIL)
+    until_open(seen, "mail.py")
+    tree = seen.page.locator("#file").aria_snapshot()
+    lines = [line.strip() for line in tree.splitlines()]
+    assert not {"- button", "- link", "- searchbox", "- tab"} & set(lines)
+    for role, name in (
+        ("heading", "mail.py"),
+        ("region", "mail.py"),
+        ("region", "Lines of mail.py"),
+        ("searchbox", "Find in file"),
+        ("tab", "Outline"),
+        ("tabpanel", "Outline"),
+        ("button", "Close the file"),
+        ("link", "GitHub"),
+    ):
+        assert seen.page.get_by_role(role, name=name, exact=True).count() == 1, (role, name)
+    assert "Line 4" in seen.page.locator(".code.whole").get_attribute("aria-description")

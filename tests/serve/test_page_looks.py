@@ -121,7 +121,7 @@ def test_everything_that_can_be_used_has_a_name(visit):
     ] == []
     for role, name in (("search", ""), ("main", ""), ("banner", ""), ("contentinfo", ""), ("navigation", "Views")):
         assert seen.page.get_by_role(role, name=name).count() >= 1, role
-    assert seen.page.get_by_role("searchbox", name="Search code by meaning").is_visible()
+    assert seen.page.get_by_role("combobox", name="Search code by meaning").is_visible()
     assert seen.page.get_by_role("combobox", name="Open in").is_visible()
     seen.until("document.querySelector('#live').textContent.includes('answers')")
 

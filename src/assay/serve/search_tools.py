@@ -223,7 +223,7 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFil
     if keep.repositories or (not path and session.are_several):
         return _search_all(session, texts, keep, page, question)
     place = session.place(path)
-    queries = _queries(texts, place.globs(keep.globs), keep)
+    queries = checked_queries(texts, place.globs(keep.globs), keep)
     view = place.engine.view()
     asked = _paged(place, view, page, question, tuple(queries))
     answer = _answer(joint_searches([view.workspace]), queries, asked.depth)
@@ -235,7 +235,7 @@ def _search_all(
 ) -> FoundAnswer:
     """Return the best hits of some questions in every served folder that is kept."""
     check_globs((*keep.globs, *keep.repositories))
-    queries = _queries(texts, keep.globs, keep)
+    queries = checked_queries(texts, keep.globs, keep)
     view = session.everything.view(keep.repositories)
     asked = _PagedQuestion("", view.snapshots(), view.version, page, question, tuple(queries))
     answer = _answer(view.searches, queries, asked.depth, rooted=True)
@@ -310,7 +310,8 @@ def _placed(ranked: Ranked) -> PlacedCandidate:
     return PlacedCandidate(int(ranked.program.id), round(float(ranked.score), 4), fault, ranked.line)
 
 
-def _queries(texts: Sequence[str], paths: Sequence[str], keep: SearchFilter) -> list[Query]:
+def checked_queries(texts: Sequence[str], paths: Sequence[str], keep: SearchFilter) -> list[Query]:
+    """Return questions with what is kept, all of it checked."""
     mode: Mode | None = next((one for one in get_args(Mode) if one == keep.mode), None)
     if keep.mode and mode is None:
         raise InputError(f"unknown mode '{keep.mode}'; {nearest(keep.mode, get_args(Mode))}")

@@ -39,6 +39,8 @@ ROUTES = {
     "/api/outline": ["get"],
     "/api/pattern": ["get"],
     "/api/status": ["get"],
+    "/api/facets": ["get"],
+    "/api/examples": ["get"],
     "/api/file": ["get"],
     "/api/find": ["get"],
     "/api/tree": ["get"],

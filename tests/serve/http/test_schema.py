@@ -26,10 +26,8 @@ positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409"]
 """
 """No schema can say which paths are there, and which text is a pattern."""
 OPERATIONS = [
-    *(
-        (f"/api/{name}", "get")
-        for name in "roots search related outline pattern status labels bench file find tree blame history".split()
-    ),
+    *((f"/api/{name}", "get") for name in "roots search related outline pattern status labels facets examples".split()),
+    *((f"/api/{name}", "get") for name in "bench file find tree blame history".split()),
     ("/api/bench/{name}", "get"),
     ("/api/bench/{name}/plots/{number}.svg", "get"),
     ("/api/rank", "post"),

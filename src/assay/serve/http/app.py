@@ -18,10 +18,13 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 from assay import __version__
+from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
 from assay.search.commit_filter import CommitFilter
 from assay.serve import history_tools, read_tools, related_tools, search_tools
+from assay.serve.example_questions import ExampleQuestions, example_questions
+from assay.serve.facets import FacetCounts, facet_counts
 from assay.serve.highlight import styled_json
 from assay.serve.history_tools import LogAnswer
 from assay.serve.http import json_response as answers
@@ -40,11 +43,15 @@ from assay.serve.report_data import Reports
 from assay.serve.responses import FoundAnswer, FoundUnit
 from assay.serve.search_tools import Order, Page, SearchFilter, Status
 from assay.serve.session import Session
+from assay.types import KINDS
 
 DESCRIPTION = (
     "Finds code by meaning in the folders that are served. Lines are 1-based and inclusive, paths relative to root. "
     "An error is a sentence. While an index is made, 503 says how far it is: ask again."
 )
+
+_LANGUAGES = sorted({*BY_EXTENSION.values(), *BY_NAME.values()})
+_KINDS = [kind for kind in KINDS if kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,10 @@ class Roots:
     judge: str
     local: bool
     """Whether who asks is on the machine of these folders, so that an editor there can open them."""
+    languages: list[str]
+    """What `language` and the query word `lang:` may name."""
+    kinds: list[str]
+    """What `kind` and the query word `kind:` may name."""
 
 
 class AskingRoutes:
@@ -123,7 +134,8 @@ class AskingRoutes:
         """Say which folders are served."""
         served = [Root(as_utf8(str(root)), as_utf8(root.name or str(root))) for root in self._session.roots]
         judge, local = judge_of(request, self._labeller), is_same_machine(request)
-        return answers.response_of(answers.as_json(Roots(served, __version__, judge, local=local)))
+        told = Roots(served, __version__, judge, local=local, languages=_LANGUAGES, kinds=_KINDS)
+        return answers.response_of(answers.as_json(told))
 
     async def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,
@@ -232,6 +244,24 @@ class AskingRoutes:
         """Say what the index of a folder holds, what it leaves out and why, and how fresh it is."""
         return await self._answer(partial(search_tools.status, self._session, path))
 
+    async def facets(  # noqa: PLR0913, PLR0917
+        self,
+        query: given.Queries,
+        path: given.Path = "",
+        mode: given.Mode = "",
+        languages: given.Languages = [],  # noqa: B006
+        kinds: given.Kinds = [],  # noqa: B006
+        globs: given.Globs = [],  # noqa: B006
+        repositories: given.Repositories = [],  # noqa: B006
+    ) -> Response:
+        """Count what a search finds by repository, language and kind, over the best 200 hits."""
+        keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
+        return await self._answer(partial(facet_counts, self._session, query, path, keep))
+
+    async def examples(self, path: given.Path = "") -> Response:
+        """Suggest questions that the served code answers."""
+        return await self._answer(partial(example_questions, self._session, path))
+
     async def rank(self, candidates: Candidates) -> Response:
         """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
         return await self._answer(
@@ -309,6 +339,8 @@ def _add(app: FastAPI, routes: AskingRoutes) -> None:
         (routes.pattern, PatternAnswer, (400, 404, 409)),
         (routes.log, LogAnswer, (400, 404, 409)),
         (routes.status, Status, (400, 404)),
+        (routes.facets, FacetCounts, (400, 404)),
+        (routes.examples, ExampleQuestions, (400, 404)),
     ):
         app.add_api_route(f"/api/{work.__name__}", work, response_model=answer, responses=answers.errors(*more))
     app.add_api_route(

@@ -33,7 +33,7 @@ export function answerView(hit, { at, root, words, question, near, does }) {
   const actions = { hit };
   const article = el("article", { class: "hit", tabindex: "-1", "aria-labelledby": id });
 
-  const all = code.long ? button("", () => actions.expand(), { class: "all", "aria-expanded": "false" }) : null;
+  const all = code.long ? button("", () => actions.expand(), { class: "all quiet", "aria-expanded": "false" }) : null;
   const closed = `Show all ${code.count.toLocaleString("en")} lines`;
   if (all) all.textContent = closed;
   actions.expand = () => {
@@ -96,10 +96,10 @@ export function answerView(hit, { at, root, words, question, near, does }) {
       el("p", { class: "place" }, place),
     ),
     code.view,
-    ...(all ? [all] : []),
     el(
       "div",
       { class: "actions" },
+      all,
       el("label", { class: "pick" }, box, "Compare"),
       why,
       button("Related", () => actions.related(), { class: "quiet" }),

@@ -3,9 +3,8 @@
 import { el, plain, number } from "./dom.js";
 import { spansOf } from "./words.js";
 
-const LONG = 20; // lines; what has more is shown as a preview
-const HEAD = 3;
-const BEST = 9;
+const LONG = 7; // lines; what has more is shown as a preview
+const FEW = 5; // lines of a preview
 const LOOKED_AT = 600;
 const STEP = 2000; // lines that are added at once
 const LONGEST_LINE = 2000; // characters
@@ -105,25 +104,55 @@ function lineOf(pairs, at, words) {
   return line;
 }
 
-/** Return which lines to show of a long text: its first ones, or its head and where more of the words stand. */
+/** Say whether a line is code, rather than a comment or a text such as a docstring. */
+const isCode = (pairs) => pairs.some(([name, text]) => text.trim() && !/comment|string/.test(sortOf(name)));
+
+/** Return where a unit begins to say what it is: after what decorates it and the comments above it. */
+function headOf(lines) {
+  const at = lines.findIndex((pairs) => isCode(pairs) && !/^\s*(?:@|#\[|\[\w)/.test(textOf(pairs)));
+  return at < 0 ? 0 : at;
+}
+
+/** Return what a line is worth where so many words are new: an example in a docstring is not the thing itself. */
+function worth(line, summary, seen) {
+  const fresh = [...line.met].filter((word) => !seen.has(word)).length;
+  const weight = line.code ? 1 : line.at === summary ? 0.8 : 0.08;
+  return weight * (fresh + 0.2 * line.met.size);
+}
+
+/** Return which lines to show of a long text, as spans in order: its head, and those that hold most of the words. */
 export function telling(lines, words) {
   if (lines.length <= LONG) return [[0, lines.length]];
-  const met = lines.slice(0, LOOKED_AT).map((pairs) => spansOf(textOf(pairs), words).map((span) => span[2]));
-  const distinct = (start, end) => new Set(met.slice(start, end).flat());
-  const head = distinct(0, HEAD);
-  let [best, most] = [0, distinct(0, HEAD + BEST).size];
-  for (let start = HEAD + 1; start + BEST <= met.length; start += 1) {
-    if (!met[start].length) continue;
-    const count = new Set([...head, ...distinct(start, start + BEST)]).size;
-    if (count > most) [best, most] = [start, count];
+  const head = headOf(lines);
+  const some = lines.slice(0, LOOKED_AT).map((pairs, at) => {
+    const text = textOf(pairs);
+    return { at, text, code: isCode(pairs), met: new Set(spansOf(text, words).map((span) => span[2])) };
+  });
+  const summary = some.find((line) => line.at > head && !line.code && /[\p{L}]{2}/u.test(line.text))?.at ?? -1;
+  const chosen = new Set([head]);
+  const seen = new Set(some[head]?.met);
+  while (chosen.size < FEW) {
+    const rest = some.filter((line) => line.met.size && !chosen.has(line.at) && line.at > head);
+    const best = rest.sort((a, b) => worth(b, summary, seen) - worth(a, summary, seen) || a.at - b.at)[0];
+    if (!best || worth(best, summary, seen) < 0.1) break;
+    chosen.add(best.at);
+    best.met.forEach((word) => seen.add(word));
   }
-  const start = Math.max(0, best - 1);
-  return start <= HEAD
-    ? [[0, HEAD + BEST]]
-    : [
-        [0, HEAD],
-        [start, start + BEST],
-      ];
+  if (summary > 0 && summary < head + 8 && chosen.size < FEW) chosen.add(summary);
+  for (const line of some) {
+    if (chosen.size >= FEW) break;
+    if (line.at > head && line.code && line.text.trim().length > 2) chosen.add(line.at);
+  }
+  return spansFrom([...chosen].sort((a, b) => a - b));
+}
+
+function spansFrom(numbers) {
+  const spans = [];
+  for (const at of numbers) {
+    if (spans.at(-1)?.[1] === at) spans.at(-1)[1] += 1;
+    else spans.push([at, at + 1]);
+  }
+  return spans;
 }
 
 /** Show a hit's code; `toggle` turns between a preview and all of it. */
@@ -135,7 +164,7 @@ export function codeView(hit, words) {
   let open = false;
   const add = (start, end) =>
     code.append(...lines.slice(start, end).map((pairs, at) => lineOf(pairs, hit.start_line + start + at, words)));
-  const gap = () => code.append(el("span", { class: "line gap", "aria-hidden": "true" }, "⋯"));
+  const gap = () => code.append(el("span", { class: "gap", "aria-hidden": "true" }));
   const preview = () => {
     const shown = telling(lines, words);
     shown.forEach(([start, end], at) => {

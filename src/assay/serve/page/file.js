@@ -5,6 +5,7 @@ import { commitView, hideBlame, historyView, showBlame } from "./commits.js";
 import { button, copy, el, intoView, number, of, plain, plural } from "./dom.js";
 import { linkTo } from "./editor.js";
 import { listing, windowAround } from "./listing.js";
+import { lookUp, nameAt, offerNames } from "./names.js";
 import { treeView } from "./tree.js";
 import { wordsOf } from "./words.js";
 
@@ -50,6 +51,7 @@ export async function show(state, { root, key, say, addressOf }) {
   if (mine !== asked) return null;
   const list = listing({ load, words: wordsOf(state.q), describe: (n, text) => `Line ${number(n)}: ${text.trim().slice(0, 200)}` });
   shown = { key: same, root, path, whole, told, list, repository: key, addressOf, say, state, blame: false, sought: null };
+  shown.follow = (place, to) => go({ ...place, line: String(to) });
   draw(shown);
   list.put(part);
   if (line) await list.show(Math.min(line, told.lines), { end: Math.min(end, told.lines) });
@@ -373,14 +375,29 @@ function sayIn(file, pane, text) {
   turn(file, pane);
 }
 
+/* names */
+
+const inNames = (file) => (view) => {
+  if (shown !== file) return;
+  file.panes.names.replaceChildren(view);
+  turn(file, "names");
+};
+
+/** Offer the names of the current line, to see where each is defined and who calls it. */
+export const names = (file) => offerNames(file, file.list.chosen[0] || file.list.range[0], inNames(file));
+
 /* the current line */
 
 function choose(file, event) {
   const line = event.target.closest(".line");
   if (!line || event.target.closest("button, a")) return;
-  const from = line.getBoundingClientRect().left + file.list.view.scrollLeft;
-  if (event.clientX - from > 4.2 * parseFloat(getComputedStyle(document.documentElement).fontSize)) return;
   const n = Number(line.dataset.n);
+  const body = line.querySelector(".text");
+  if (event.target.closest(".text") || event.clientX > body.getBoundingClientRect().left) {
+    const name = getSelection().isCollapsed ? nameAt(body, event.clientX, event.clientY) : "";
+    if (name) lookUp(file, name, n, inNames(file));
+    return;
+  }
   const [start] = file.list.chosen;
   const [a, b] = event.shiftKey && start ? [Math.min(start, n), Math.max(start, n)] : [n, n];
   go({ line: b > a ? `${a}-${b}` : String(a) }, { still: true });

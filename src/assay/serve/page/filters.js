@@ -47,6 +47,9 @@ export function offer({ languages = {}, kinds = {} } = {}) {
   indexed = { lang: new Set(Object.keys(languages)), kind: new Set(Object.keys(kinds)) };
 }
 
+/** Return the languages or kinds that the index is known to hold. */
+export const known = (name) => [...new Set([...indexed[name], ...seen[name]])];
+
 /** Show what is chosen. */
 export function show(state) {
   for (const radio of document.querySelectorAll("#modes input")) radio.checked = radio.value === state.mode;

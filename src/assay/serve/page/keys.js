@@ -17,6 +17,7 @@ const SHOWN = [
   ["r w", "Mark right or wrong; again takes it back"],
   ["f", "In a file: find; Enter and Shift Enter go on"],
   ["b h", "In a file: who wrote each line; how the unit here came to be"],
+  ["d", "In a file: the names of the line, where each is defined and who calls it; or click one"],
   ["t g", "In a file: the files beside it; the code host"],
   ["?", "These keys"],
 ];

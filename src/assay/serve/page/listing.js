@@ -6,7 +6,6 @@ import { spansOf } from "./words.js";
 
 const WINDOW = 2000; // lines that are asked for at once
 const BEFORE = 300; // lines above the one that is wanted
-const BLOCK = 100; // lines that are laid out together
 
 /** Return which lines to ask for first, so that a line is among them with what stands around it. */
 export const windowAround = (line) => (line <= WINDOW - BEFORE ? 1 : line - BEFORE);
@@ -47,20 +46,8 @@ export function listing({ load, words, describe }) {
     return element;
   }
 
-  function blocksOf(part) {
-    const blocks = [];
-    for (let at = 0; at < part.styled.length; at += BLOCK) {
-      const some = part.styled.slice(at, at + BLOCK);
-      const block = el(
-        "span",
-        { class: "block" },
-        some.map((pairs, n) => lineOf(pairs, part.start_line + at + n, part.cut[part.start_line + at + n])),
-      );
-      block.style.containIntrinsicSize = `auto ${1.55 * 0.84 * some.length}rem`;
-      blocks.push(block);
-    }
-    return blocks;
-  }
+  const linesOf = (part) =>
+    part.styled.map((pairs, n) => lineOf(pairs, part.start_line + n, part.cut[part.start_line + n]));
 
   function edges() {
     earlier.hidden = first <= 1;
@@ -72,20 +59,20 @@ export function listing({ load, words, describe }) {
   /** Show a window, alone or beside what is there. */
   function put(part, where = 0) {
     if (!where) lines.clear();
-    const blocks = blocksOf(part);
+    const added = linesOf(part);
     const end = part.start_line + part.styled.length - 1;
     total = part.lines;
     if (where < 0) {
       const kept = lines.get(first)?.element;
       const before = kept?.getBoundingClientRect().top ?? 0;
-      code.prepend(...blocks);
+      code.prepend(...added);
       first = part.start_line;
       if (kept) scrollerOf(view).scrollBy(0, kept.getBoundingClientRect().top - before);
     } else if (where > 0) {
-      code.append(...blocks);
+      code.append(...added);
       last = end;
     } else {
-      code.replaceChildren(...blocks);
+      code.replaceChildren(...added);
       [first, last] = [part.start_line, end];
     }
     edges();

@@ -4,7 +4,9 @@ import { placeOf } from "./answer.js";
 import { bench } from "./bench.js";
 import * as compare from "./compare.js";
 import { button, copy, el, of, plain, plural } from "./dom.js";
+import * as complete from "./complete.js";
 import { EDITORS, choose, editor, onThisMachine } from "./editor.js";
+import * as facets from "./facets.js";
 import * as file from "./file.js";
 import * as filters from "./filters.js";
 import { help, listen } from "./keys.js";
@@ -55,6 +57,7 @@ async function render(began = performance.now(), { again = false } = {}) {
     waiting(false);
     problem("");
     of("found").hidden = true;
+    facets.hide();
     shown = back = null;
     if (!searching) await trying(() => bench(state, go));
     else if (served.isMissing(state)) problem(served.missing(state.root));
@@ -100,6 +103,7 @@ async function answer({ began, further = false }) {
     filters.show(mine);
     facts();
     if (!further) place(mine);
+    if (!further) facets.show(mine, root());
     painted(began);
   });
 }
@@ -122,6 +126,7 @@ async function trying(work) {
     if (error.name === "AbortError") return;
     waiting(false);
     if (isStale(error)) return go({});
+    if (complete.isOpen()) return; // half a query word names nothing yet
     problem(error.message);
   }
 }
@@ -143,7 +148,9 @@ async function labelled(rootOfAnswer) {
 function problem(text) {
   of("problem").hidden = !text;
   of("problem").replaceChildren(...plain(text));
-  if (text) of("found").hidden = true;
+  if (!text) return;
+  of("found").hidden = true;
+  facets.hide();
 }
 
 /** Show that an answer is on its way, once that takes long enough to be noticed. */
@@ -284,6 +291,8 @@ function remember() {
 
 function wire() {
   const query = of("query");
+  complete.ready(() => state);
+  facets.ready((patch) => go({ ...patch, near: "" }));
   query.addEventListener("input", () => {
     const kept = opening.wide.matches ? {} : CLOSED;
     go({ q: query.value, near: "", ...kept }, { typing: true, at: performance.now() });
@@ -358,6 +367,7 @@ listen({
   f: () => inFile((open) => open.find?.focus()),
   b: () => inFile(file.blame),
   h: () => inFile(file.history),
+  d: () => inFile(file.names),
   g: () => inFile((open) => open.host?.click()),
   t: () => inFile(file.tree),
   Escape: () => opening.close(),

@@ -1,6 +1,6 @@
 // Answers as a list: which one the reader is at, what stands above it, and the pages after it.
 
-import { answerView } from "./answer.js";
+import { answerView, percent } from "./answer.js";
 import * as compare from "./compare.js";
 import { el, of, plain, plural } from "./dom.js";
 import { clearing, learn } from "./filters.js";
@@ -8,6 +8,7 @@ import { filtered } from "./state.js";
 import { wordsOf } from "./words.js";
 
 const SAY_AFTER_MS = 700;
+const SURE = 0.3; // a best answer below this is doubtful, and that is said
 
 let views = [];
 let saying = 0;
@@ -66,7 +67,9 @@ function judged({ relevant, hits, cursor, stale, corrected = [], notes = [], pro
     return ["Nothing found", why + fresh];
   }
   const count = cursor && hits.length ? `The first ${views.length} answers` : plural(views.length, "answer");
-  if (relevant) return [count, fresh.trim()];
+  const best = Math.max(...views.map(({ actions }) => actions.hit.score));
+  const unsure = !state.near && best < SURE ? ` None is sure: the best is right in ${percent(best)} of such cases.` : "";
+  if (relevant) return [count, (unsure + fresh).trim()];
   const nearest = "None of these is likely to be what you ask for; they are only the nearest.";
   return ["Nothing relevant here", nearest + fresh];
 }

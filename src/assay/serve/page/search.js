@@ -1,6 +1,7 @@
 // Questions to answers: each is asked at once, and an answer that nobody waits for any more is dropped.
 
 import { Refused, patiently } from "./api.js";
+import { queryWords } from "./query.js";
 
 const SIZE = { k: 8, budget: 40000, explain: true, styled: true };
 const WORD = /[\p{L}\p{N}_]/u;
@@ -26,8 +27,9 @@ export function find(state, root, { cursor = "", told }) {
   return patiently(path, { ...parameters, ...SIZE, cursor }, { signal: flight.signal, told });
 }
 
-function searched({ q, mode, lang, kind, path }, root) {
-  return ["/api/search", { query: q, path: root, mode: mode === "code" ? "" : mode, language: lang, kind, glob: path }];
+export function searched({ q, mode, lang, kind, path }, root) {
+  const within = queryWords(q).some(({ key }) => key === "repo") ? "" : root; // a query word says where to look
+  return ["/api/search", { query: q, path: within, mode: mode === "code" ? "" : mode, language: lang, kind, glob: path }];
 }
 
 function related({ near }, root) {

@@ -4,16 +4,21 @@ import { ask } from "./api.js";
 import { below } from "./search.js";
 
 let roots = [];
+let names = { languages: [], kinds: [] };
 
 export const all = () => roots;
 export const areSeveral = () => roots.length > 1;
 export const keyOf = ({ name, path }) => (roots.filter((one) => one.name === name).length > 1 ? path : name);
 const called = (key) => roots.find((one) => keyOf(one) === key);
 
+/** Every language or kind that a query word may name. */
+export const named = (what) => names[what] ?? [];
+
 /** Read which folders are served. */
 export async function load() {
   const told = await ask("/api/roots");
   roots = told.roots;
+  names = told;
   return told;
 }
 

@@ -3,33 +3,33 @@
 import { ask } from "./api.js";
 import { button, el, number, of, plain, plural } from "./dom.js";
 
-const EXAMPLES = [
-  "where are errors turned into messages",
-  "parse command line options",
-  "read a file and close it when done",
-  "how is the configuration loaded",
-  "retry when the network fails",
-];
-
 let asked = null;
 let known = null;
 
-export function ready(go) {
-  of("examples").append(
-    ...EXAMPLES.map((text) =>
-      el(
-        "li",
-        {},
-        button(text, () => go(text)),
-      ),
-    ),
-  );
+let go = () => {};
+let exemplified = null;
+
+export const ready = (changed) => (go = changed);
+
+/** Show questions that a root, or all of them, would answer: its own code says what it does. */
+async function examples(root) {
+  if (exemplified === root) return;
+  exemplified = root;
+  of("examples").replaceChildren();
+  try {
+    const { questions } = await ask("/api/examples", { path: root });
+    if (exemplified !== root) return;
+    of("examples").replaceChildren(...questions.map((text) => el("li", {}, button(plain(text), () => go(text)))));
+  } catch {
+    exemplified = null; // there is no index yet
+  }
 }
 
 /** Say how many repositories are asked together. */
 export function several(count, heard) {
   asked = known = null;
   heard();
+  examples("");
   of("facts").replaceChildren(...plain(plural(count, "repository", "repositories")));
 }
 
@@ -37,6 +37,7 @@ export function several(count, heard) {
 export async function facts(root, heard) {
   if (asked === root) return;
   asked = root;
+  examples(root);
   if (known !== root) heard({});
   known = root;
   try {

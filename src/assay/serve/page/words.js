@@ -1,5 +1,7 @@
 // The words of a question that are worth marking in code, and where they stand in a text.
 
+import { withoutWords } from "./query.js";
+
 const STOP = new Set(
   (
     "a an and are as at be but by can could do does for from get has have how i if in into is it its me my not of on " +
@@ -17,7 +19,7 @@ export function stem(word) {
 }
 
 export function wordsOf(question) {
-  const parts = question.match(PART) ?? [];
+  const parts = withoutWords(question).match(PART) ?? [];
   return new Set(
     parts.filter((part) => !STOP.has(part.toLowerCase()) && (part.length > 1 || part > "\u02ff")).map(stem),
   );
