@@ -129,7 +129,7 @@ def test_who_wrote_a_line_and_how_a_unit_came_to_be(visit):
     who.wait_for()
     assert who.count() == 1
     who.click()
-    seen.page.locator(".commits h3").wait_for()
+    seen.page.locator(".commits h2").wait_for()
     press(seen, "h")
     seen.page.get_by_text("How send_mail came to be").wait_for()
     seen.page.locator(".commits summary").click()

@@ -56,7 +56,7 @@ def test_a_file_is_opened_read_and_closed_by_keyboard(firefox: Firefox):
     firefox.press("Escape", "Escape", "b")
     firefox.until("document.querySelector('button.who')")
     firefox.press("h")
-    firefox.until("document.querySelector('.commits h3')")
+    firefox.until("document.querySelector('.commits h2')")
     firefox.press("Escape")
     firefox.until(f"{AT} === 'ensure_folder'")
     firefox.run("history.forward()")

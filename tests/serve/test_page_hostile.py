@@ -172,6 +172,6 @@ def test_links_of_a_file_lead_to_the_web_alone(visit):
     seen.page.goto(seen.page.url + "?file=a.py&line=1")
     seen.page.locator(".code.whole .line").wait_for()
     seen.page.keyboard.press("h")
-    seen.page.locator(".commits h3").wait_for()
+    seen.page.locator(".commits h2").wait_for()
     assert seen.page.locator("[href^='javascript' i]").count() == 0
     assert seen.page.locator("main img, main script, main b, main i").count() == 0

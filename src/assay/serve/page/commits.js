@@ -61,7 +61,7 @@ export function commitView({ id, author, date, subject, body = "", patch = "" },
   return el(
     "article",
     {},
-    el("h3", {}, plain(subject || "without a message")),
+    el("h2", {}, plain(subject || "without a message")),
     el(
       "p",
       { class: "by" },

@@ -46,7 +46,7 @@ export async function lookUp(file, name, line, show) {
       el(
         "div",
         { class: "names" },
-        el("h3", {}, el("bdi", {}, plain(name))),
+        el("h2", {}, el("bdi", {}, plain(name))),
         places(file, defined, "Defined", "No definition of it is in this repository."),
         called ? places(file, called, "Called", "Nothing here calls it.") : null,
       ),
@@ -62,7 +62,7 @@ function places(file, { root, hits, total }, title, none) {
   return el(
     "section",
     {},
-    el("h4", {}, `${title} `, el("span", { class: "sort" }, number(total))),
+    el("h3", {}, `${title} `, el("span", { class: "sort" }, number(total))),
     el("ul", {}, hits.map((hit) => el("li", {}, placeLink(file, root, hit)))),
   );
 }

@@ -40,6 +40,16 @@ export function show(answer, state, { further = false, does }) {
   mark();
   verdict(answer, state);
   if (further) made[0]?.article.focus();
+  reachable();
+}
+
+/** Let the keyboard scroll code that is wider than its place, and only that. */
+export function reachable() {
+  for (const { article } of views) {
+    const code = article.querySelector(".code");
+    if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+    else code.removeAttribute("tabindex");
+  }
 }
 
 /** Show which answers are picked. */
