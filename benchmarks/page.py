@@ -3,7 +3,9 @@
     python benchmarks/page.py REPOSITORY [--rounds 3] [--chromium PROGRAM]
 
 Questions are typed letter by letter, each letter once the one before is answered. The page itself marks when a key came
-and when the frame with its answers had been painted. The first round is not counted: it warms server and browser.
+and when the frame with its answers had been painted. The first round is not counted: it warms server and browser. Then
+each question is opened as an address in a window of 1440 x 900: how long until its answers are painted, from the
+beginning of the navigation, and how many answers fit the window whole.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from playwright.sync_api import sync_playwright
@@ -55,6 +58,8 @@ def main() -> None:
                     print(
                         f"round {turn}, {len(painted)} keys: painted {told(painted)}; the request in it {told(asked)}"
                     )
+            opened, fitting = opened_whole(page, address[0])
+            print(f"opened by address: painted {told(opened)}; answers that fit 1440 x 900: {fitting}")
             browser.close()
     finally:
         server.terminate()
@@ -81,6 +86,24 @@ def typed(page: Any) -> tuple[list[float], list[float]]:
         ".map(each => each.duration)"
     )
     return painted, asked
+
+
+def opened_whole(page: Any, address: str) -> tuple[list[float], list[int]]:
+    """Open every question by its address; return the milliseconds to painted answers, and how many fit the window."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    opened, fitting = [], []
+    for question in QUESTIONS:
+        page.goto(f"{address}?q={quote(question)}")
+        page.locator(".hit").first.wait_for()
+        page.wait_for_timeout(100)  # its policy allows no `eval`, which a wait for a condition needs
+        opened.append(
+            page.evaluate("(([each]) => each.startTime + each.duration)(performance.getEntriesByName('answered'))")
+        )
+        bottoms = page.evaluate(
+            "[...document.querySelectorAll('.hit .code')].map(e => e.getBoundingClientRect().bottom)"
+        )
+        fitting.append(sum(bottom <= 900 for bottom in bottoms))
+    return opened, fitting
 
 
 def told(times: list[float]) -> str:
