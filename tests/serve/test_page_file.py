@@ -226,3 +226,28 @@ def test_everything_of_a_file_has_a_name_for_who_cannot_see_it(visit):
     ):
         assert seen.page.get_by_role(role, name=name, exact=True).count() == 1, (role, name)
     assert "Line 4" in seen.page.locator(".code.whole").get_attribute("aria-description")
+
+
+def test_a_name_leads_to_its_definition_and_to_who_calls_it(visit, site):
+    caller = site.root / "shop/open.py"
+    caller.write_text("from shop.folders import make_folder\n\n\ndef open_shop(path):\n    return make_folder(path)\n")
+    try:
+        seen = visit(FOLDERS)  # so that the file is in the index
+        until_first(seen)
+        found = "fetch('/api/search?query=open_shop').then((told) => told.json()).then((told) => told.hits[0].symbol)"
+        while seen.run(found) != "open_shop":
+            seen.page.wait_for_timeout(100)
+        seen.page.goto(f"{site.address}?file=shop/open.py&line=5")
+        until_open(seen, "open.py")
+        press(seen, "d")
+        seen.page.locator(".names button", has_text="make_folder").click()
+        seen.page.locator(".names h3", has_text="Called").wait_for()
+        links = seen.page.locator(".names a")
+        assert [each.split(" ")[0] for each in links.all_text_contents()] == ["shop/folders.py:5", "shop/open.py:5"]
+        links.first.click()
+        until_open(seen, "folders.py")
+        seen.until("document.querySelector('.code.whole .chosen')?.dataset.n === '5'")
+        seen.page.locator(".code.whole [data-n='5'] .name").first.click()
+        seen.page.locator(".names a", has_text="shop/open.py").wait_for()
+    finally:
+        caller.unlink()

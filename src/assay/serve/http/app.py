@@ -30,6 +30,7 @@ from assay.serve.history_tools import LogAnswer
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
 from assay.serve.http.bodies import Candidates
+from assay.serve.http.file_routes import FileRoutes
 from assay.serve.http.label_routes import LabelRoutes, judge_of
 from assay.serve.http.mirror_routes import MirrorRoutes
 from assay.serve.http.page import PageRoutes
@@ -314,6 +315,7 @@ def app_of(  # noqa: PLR0913  what it answers from
     _add(app, AskingRoutes(session, labeller, workers))
     if mirrors:
         mirrors.add(app)
+    FileRoutes(session, workers).add(app)
     LabelRoutes(labeller, workers).add(app)
     ReportRoutes(reports, workers).add(app)
     PageRoutes().add(app)

@@ -80,7 +80,7 @@ export function answerView(hit, { at, root, words, question, near, does }) {
   const grades = question ? gradeButtons(hit, question, actions, does) : null;
   const chance = el(
     "span",
-    { class: "chance" },
+    { class: "chance", hidden: near && hit.group && hit.group !== "alike" },
     meter(hit.score),
     near ? `${hit.score.toFixed(2)} alike` : `${percent(hit.score)}`,
   );

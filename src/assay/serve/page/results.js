@@ -35,7 +35,7 @@ export function show(answer, state, { further = false, does }) {
   const items = made.map(({ article }) => el("li", {}, article));
   if (further) of("hits").append(...items);
   else of("hits").replaceChildren(...items);
-  of("hits").classList.toggle("nearest", !answer.relevant);
+  of("hits").classList.toggle("nearest", answer.relevant === false);
   of("more").hidden = !answer.cursor;
   mark();
   verdict(answer, state);
@@ -60,18 +60,18 @@ export function mark() {
 function verdict(answer, state) {
   const [title, text] = judged(answer, state);
   of("count").textContent = title;
-  of("count").className = title && answer.relevant && views.length ? "quiet" : "";
+  of("count").className = title && answer.relevant !== false && views.length ? "quiet" : "";
   const rest = views.length === 0 && filtered(state) ? clearing() : null;
   of("verdict").replaceChildren(...(text ? [el("p", {}, text)] : []), ...(rest ? [rest] : []));
   of("verdict").hidden = !text && !rest;
   say(`${title} ${text}`);
 }
 
-function judged({ relevant, hits, cursor, stale, corrected = [], notes = [], problems = [], language = "" }, state) {
+function judged({ relevant = true, note = "", hits, cursor, stale, corrected = [], notes = [], problems = [], language = "" }, state) {
   const meant = corrected.length ? ` ${language ? `Read as ${language}` : "Spelling corrected"}: ${corrected.join("; ")}.` : "";
   const missing = notes.map((note) => ` ${note[0].toUpperCase()}${note.slice(1)}.`).join("");
   const unasked = problems.length ? ` Not searched: ${problems.join("; ")}.` : "";
-  const fresh = meant + missing + unasked + (stale ? " Files changed and are being read; ask again for what is in them." : "");
+  const fresh = (note ? ` ${note}.` : "") + meant + missing + unasked + (stale ? " Files changed and are being read; ask again for what is in them." : "");
   if (!views.length) {
     const why = filtered(state) ? "The filters leave nothing that fits." : "No code here has anything to do with that.";
     return ["Nothing found", why + fresh];
