@@ -89,7 +89,7 @@ def page(root: Path, chromium: str | None) -> Path:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         window = browser.new_page(viewport={"width": 1200, "height": 800}, color_scheme="light")
         window.goto(address)
-        window.get_by_role("combobox").press_sequentially(QUESTION, delay=20)
+        window.get_by_role("combobox", name="Search code by meaning").press_sequentially(QUESTION, delay=20)
         window.get_by_text(ANSWER).first.wait_for()
         window.wait_for_load_state("networkidle")
         window.screenshot(path=target)
