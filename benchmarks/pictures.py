@@ -33,6 +33,8 @@ SESSION = (
     'assay search "chance that one of k samples is correct" src --limit 1 --explain',
 )
 QUESTION = "ask a busy endpoint again after a pause"
+KEPT = " file:src/**"
+"""What the picture of the page adds, for this very file holds the question."""
 ANSWER = "src/assay/"
 """What stands on the page when the answer is there."""
 DARK = TerminalTheme(
@@ -87,9 +89,9 @@ def page(root: Path, chromium: str | None) -> Path:
     target = PICTURES / "page.png"
     with serving(root) as address, sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
-        window = browser.new_page(viewport={"width": 1200, "height": 800}, color_scheme="light")
+        window = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme="light")
         window.goto(address)
-        window.get_by_role("combobox", name="Search code by meaning").press_sequentially(QUESTION, delay=20)
+        window.get_by_role("combobox", name="Search code by meaning").press_sequentially(QUESTION + KEPT, delay=20)
         window.get_by_text(ANSWER).first.wait_for()
         window.wait_for_load_state("networkidle")
         window.screenshot(path=target)
