@@ -7,7 +7,7 @@ from assay.errors import printable
 
 _NAMED = 4
 """Changed files that are named."""
-_BODY = 4
+_BODY = 2
 """Lines of a message after its first that are shown."""
 
 

@@ -101,7 +101,7 @@ class Tools:
         author: Annotated[str, Field(description="A part of the author's name or address.")] = "",
         since: Annotated[str, Field(description="2024-05-01, 2024-05 or 2024.")] = "",
         until: Annotated[str, Field(description="The last day, month or year.")] = "",
-        k: Count = 5,
+        k: Count = 4,
         budget: Budget = search_tools.USUAL_BUDGET,
     ) -> LogAnswer:
         """Find commits by meaning of their messages and changes, by path, author and date."""

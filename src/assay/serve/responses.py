@@ -166,6 +166,8 @@ class Size:
     queries: Sequence[Query] = ()
     """Whose quoted texts and expressions are shown first."""
     cost: Callable[[FoundUnit], int] = cost
+    lines: int = TELLING
+    """How many telling lines."""
 
     def complete(self, hit: Hit) -> FoundUnit:
         """Return a hit that is all of its unit."""
@@ -181,7 +183,7 @@ class Size:
         shown = self.complete(replace(hit, chunk=unit))
         if self.detail == "names":
             return replace(shown, text="", lines=matching)
-        every = telling(unit if matching else hit.chunk, self.wanted, matching, TELLING)
+        every = telling(unit if matching else hit.chunk, self.wanted, matching, self.lines)
         return replace(shown, text="".join(f"{line}\n" for _, line in every), lines=[number for number, _ in every])
 
 

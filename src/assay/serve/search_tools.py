@@ -24,7 +24,7 @@ from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView
 from assay.serve.holdings import holdings
-from assay.serve.responses import Detail, FoundAnswer, Size, cost, sized, text_cost
+from assay.serve.responses import TELLING, Detail, FoundAnswer, Size, cost, sized, text_cost
 from assay.serve.session import ServedPlace, Session, check_globs
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
@@ -43,6 +43,8 @@ _LISTED = 20
 _LIKELY = 0.25
 """Of the first hit's probability; what is less likely is left for the next page of a text."""
 _LEAST_SHOWN = 3
+_LINES_FOR_MODELS = 2
+"""Telling lines of a hit for a model, which reads the unit next if these say that it is right."""
 _DESCRIBED = {"use_attribute_docstrings": True}
 
 
@@ -184,6 +186,7 @@ class _PagedQuestion:
             detail=page.detail,
             queries=self.queries,
             cost=text_cost if page.is_text else cost,
+            lines=_LINES_FOR_MODELS if page.is_text else TELLING,
         )
         wanted = answer.hits[start : start + page.k]
         shown, taken = sized(wanted[: _worth_showing(wanted)] if page.is_text else wanted, size, self.snapshots)
