@@ -64,7 +64,7 @@ class CorpusSearch:
 
         A reranker only says which of some texts is the better one, and one of them always is.
         """
-        blended = any(RANKING in hit.why for hit in hits)
+        blended = bool(self.settings.reranker) and any(RANKING in hit.why for hit in hits)
         if self.settings.ranking == "learned" and (blended or not (reranked and self.settings.reranker)):
             own = before_reranking(hits) if blended else hits
             return is_relevant(own, self.snapshot, self.encoder.name, weights_folder(self.settings))

@@ -6,7 +6,7 @@ tokeniser library has to be loaded before the first search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -36,7 +36,11 @@ class Vocabulary:
 
     def rows(self, text: str) -> list[int]:
         """Return the rows of a text's words in order; what is unknown to the last letter has none."""
-        return list(chain.from_iterable(map(self._met.__getitem__, words(text))))
+        return list(self.rows_of(words(text)))
+
+    def rows_of(self, found: Iterable[str]) -> Iterator[int]:
+        """Yield the rows of some words in order."""
+        return chain.from_iterable(map(self._met.__getitem__, found))
 
     def rows_of_word(self, word: str) -> tuple[int, ...]:
         """Return the row of a lower-case word, or the rows of the pieces that it is cut into."""

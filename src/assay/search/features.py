@@ -204,11 +204,11 @@ def _of_file(numbers: Numbers, query: QueryInCorpus, traits: NDArray[np.bool_]) 
 
 def _traits(snapshot: Snapshot, files: Numbers) -> NDArray[np.bool_]:
     """Return whether each file is of a test, of an example, an aside, shape `(files, 3)`; read off once a path."""
-    known = snapshot.traits
-    for file in files.tolist():
+    known, numbers = snapshot.traits, files.tolist()
+    for file in numbers:
         if file not in known:
             known[file] = traits_of(snapshot.path_of(file))
-    return np.array([known[file] for file in files.tolist()], dtype=bool).reshape(-1, 3)
+    return np.array([known[file] for file in numbers], dtype=bool).reshape(-1, 3)
 
 
 def _file_mean(file: NDArray[np.intp], scores: Array) -> Array:

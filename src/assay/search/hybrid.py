@@ -142,7 +142,7 @@ class _RankedSide:
         everywhere = np.full(len(self.chunks), answerable / self.ranking.scale, dtype=np.float32)
         beside = {"message": self.lifts, "answerable": everywhere}
         probabilities = self.ranking.probabilities(self.scores + self.lifts, answerable).tolist()
-        return list(map(Hit, self.chunks, probabilities, self.ranking.explain(self.rows, beside)))
+        return list(map(Hit, self.chunks, probabilities, self.ranking.explanations(self.rows, beside)))
 
 
 def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: str, weights: Path = SHIPPED) -> bool:

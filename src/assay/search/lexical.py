@@ -42,6 +42,8 @@ class TermMatch:
     """(df) ascending."""
     counts: NDArray[np.uint8]
     """(df, fields)."""
+    term: str = ""
+    """Empty for a part of what holds a term."""
 
 
 def match(snapshot: Snapshot, terms: Sequence[str]) -> list[TermMatch]:
@@ -49,7 +51,7 @@ def match(snapshot: Snapshot, terms: Sequence[str]) -> list[TermMatch]:
     found, size = [], len(snapshot)
     for term in terms:
         chunks, counts = snapshot.postings(term)
-        found.append(TermMatch(idf(size, len(chunks)), chunks, counts))
+        found.append(TermMatch(idf(size, len(chunks)), chunks, counts, term))
     return found
 
 
@@ -102,5 +104,12 @@ def _telling(snapshot: Snapshot, matches: Sequence[TermMatch]) -> tuple[list[Ter
 
 
 def _contributions(snapshot: Snapshot, found: TermMatch, weights: FieldWeights) -> Array:
+    """Return what a term adds to the score of each chunk that holds it; many questions have it in common."""
+    if not found.term:
+        return _computed(snapshot, found, weights)
+    return snapshot.term_scores.get((found.term, weights), lambda: _computed(snapshot, found, weights))
+
+
+def _computed(snapshot: Snapshot, found: TermMatch, weights: FieldWeights) -> Array:
     factor = saturated(found.counts, snapshot.lengths.take(found.chunks, axis=0), weights)
     return np.float32(found.idf) * factor

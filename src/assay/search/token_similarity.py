@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assay.encode.static import StaticEncoder, default_static
 from assay.search.lexical import Array
-from assay.terms import STOP_WORDS
+from assay.terms import STOP_WORDS, words
 from assay.types import Chunk
 
 FIELDS = ("name", "doc", "text")
@@ -31,10 +31,11 @@ TOKEN_FEATURES = (*_NEAR, *_ALIKE, "asked_name", "asked_doc", "least_met", "met"
 
 _NAME_WORDS, _DOC_WORDS, _TEXT_WORDS = 16, 40, 90
 _DOC, _TEXT = 400, 3000  # characters looked at
-_KEPT = 1024  # chunks, of about 4 kB: questions in a row come to the same ones, above all while one is typed
+_KEPT = 8192  # chunks, of about 1 kB: questions in a row come to the same ones, above all while one is typed
+_ENOUGH = 3  # words of a text that are looked up at first for each row that is wanted
 _CENTRES, _WIDTHS = (np.array(column, dtype=np.float32) for column in zip(*LEVELS, strict=True))
 
-Bags = tuple[NDArray[np.int64], ...]
+Bags = tuple[NDArray[np.int32], ...]
 
 
 @dataclass(frozen=True)
@@ -51,23 +52,21 @@ class TokenSimilarity:
     def _plain(self) -> frozenset[int]:
         return frozenset(row for word in STOP_WORDS for row in self._table.vocabulary.rows_of_word(word))
 
-    def features(self, words: Sequence[str], weights: Array, chunks: Sequence[Chunk]) -> Array:
-        """Return how similar the words are to those of each chunk's name, documentation and text.
+    def features(self, asked_words: Sequence[str], weights: Array, chunks: Sequence[Chunk]) -> Array:
+        """Return how similar some words are to those of each chunk's name, documentation and text.
 
         `weights` add up to 1; the result has shape `(chunks, len(TOKEN_FEATURES))`: for each of the three the mean
         cosine with the most similar word, and the logarithm of how many words are similar at each level, both weighted;
         how much of the name and of the documentation is asked for; the cosine of the word that is met least, and the
         mean of all.
         """
-        bags = [
-            bag for one in chunks for bag in self._known(one.symbol, one.parent, one.about[:_DOC], one.text[:_TEXT])
-        ]
-        if not words or not bags:
+        bags = [bag for one in chunks for bag in self._known(one.symbol, one.parent, one.about, one.text)]
+        if not asked_words or not bags:
             return np.zeros((len(chunks), len(TOKEN_FEATURES)), dtype=np.float32)
         lengths = np.array([len(bag) for bag in bags])
         starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-        rows, place = np.unique(np.concatenate(bags), return_inverse=True)
-        cosines = np.maximum(self._table.vectors_of(rows) @ self._table.rows(words).T, 0.0)
+        rows, place = np.unique(np.concatenate(bags).astype(np.int64), return_inverse=True)
+        cosines = np.maximum(self._table.vectors_of(rows) @ self._table.rows(asked_words).T, 0.0)
         nearest = np.maximum.reduceat(cosines[place], starts, axis=0)
         near = (nearest * weights).sum(axis=1)  # in BLAS, finite numbers raised an invalid-value warning now and then
         asked = np.add.reduceat(cosines.max(axis=1)[place], starts) / lengths
@@ -85,15 +84,27 @@ class TokenSimilarity:
     def _known(self) -> Callable[[str, str, str, str], Bags]:
         return lru_cache(_KEPT)(self._bags)
 
-    def _bags(self, symbol: str, parent: str, doc: str, text: str) -> Bags:
+    def _bags(self, symbol: str, parent: str, about: str, text: str) -> Bags:
         """Return the rows of the words of a chunk's name, of its documentation too, and of all of it; never none."""
-        named = f"{symbol} {doc}"
-        texts = ((f"{symbol} {parent}", _NAME_WORDS), (named, _DOC_WORDS), (f"{named} {text}", _TEXT_WORDS))
-        return tuple(self._rows(words, limit) for words, limit in texts)
+        name, doc = words(symbol), words(about[:_DOC])
+        named = [*name, *doc]
+        return (
+            self._rows([*name, *words(parent)], _NAME_WORDS),
+            self._rows(named, _DOC_WORDS),
+            self._rows([*named, *words(text[:_TEXT])], _TEXT_WORDS),
+        )
 
-    def _rows(self, text: str, limit: int) -> NDArray[np.int64]:
-        distinct = [row for row in dict.fromkeys(self._table.vocabulary.rows(text)) if row not in self._plain]
-        return np.array(distinct[:limit] or [0], dtype=np.int64)
+    def _rows(self, every: Sequence[str], limit: int) -> NDArray[np.int32]:
+        """Return the first rows of some words, each once; a long text is looked up to its end only where it must be."""
+        enough = _ENOUGH * limit
+        found = self._telling(every[:enough])
+        if len(found) < limit and len(every) > enough:
+            found = self._telling(every)
+        return np.array(found[:limit] or [0], dtype=np.int32)
+
+    def _telling(self, every: Sequence[str]) -> list[int]:
+        plain = self._plain
+        return [row for row in dict.fromkeys(self._table.vocabulary.rows_of(every)) if row not in plain]
 
 
 def _alike(cosines: Array, place: NDArray[np.intp], starts: NDArray[np.intp], weights: Array) -> Array:

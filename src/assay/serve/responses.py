@@ -32,7 +32,7 @@ TELLING = 4
 """Lines of a hit that are shown where not all are."""
 LONGEST_UNIT = 400
 """Lines of a unit that is put together again."""
-_MOST_KNOWN = 1000  # files of an index whose functions are remembered
+_MOST_KNOWN = 4096  # files of an index whose functions are remembered
 Detail = Literal["names", "lines", "full"]
 """How much of each hit is wanted: its place and name, its telling lines too, or all of it."""
 _PIECES = frozenset(("function", "method", "constructor", "test"))

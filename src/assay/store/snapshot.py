@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Vectors
+from assay.store.array_cache import ArrayCache
 from assay.store.chunk_order import ChunkOrder
 from assay.store.cosine_moments import VectorSums, mean_and_deviation, sums_with_lists
 from assay.store.lexical_fields import FIELDS
@@ -23,6 +24,9 @@ from assay.store.term_table import TermTable
 from assay.types import Chunk
 
 _FILE_BITS = 32
+_MOST_CHUNKS = 8192
+"""Chunks that are kept as they were read, of some 2 kB."""
+_TERM_BYTES = 16 << 20
 _FEW = 8
 """Segments in each of which a term is looked up; for more, a table of all terms is quicker."""
 
@@ -57,6 +61,9 @@ class Snapshot:
         """Which chunks a filter keeps, by filter: a session asks with the same few ones."""
         self.traits: dict[int, tuple[bool, bool, bool]] = {}
         """What a ranking reads off the path of a file, by its number."""
+        self._chunks: dict[int, Chunk] = {}
+        self.term_scores = ArrayCache(_TERM_BYTES)
+        """What a term adds to the score of each chunk that holds it, by term and weights."""
         self.single_functions: bool | None = None
         """Whether files hold one function each, once somebody asked."""
         self.bases = np.cumsum([0, *(len(part) for part, _ in parts)])
@@ -200,14 +207,25 @@ class Snapshot:
         return restored(self.rows("vectors", numbers))
 
     def chunk(self, number: int) -> Chunk:
-        """Return one chunk as it was added; of several roots, with that which it is from."""
+        """Return one chunk as it was added; of several roots, with that which it is from.
+
+        Those read last are kept: questions in a row come to the same ones, and are answered from the same texts.
+        """
+        known = self._chunks.get(number)
+        if known is None:
+            if len(self._chunks) >= _MOST_CHUNKS:
+                self._chunks.clear()
+            known = self._chunks[number] = self._read_chunk(number)
+        return known
+
+    def _read_chunk(self, number: int) -> Chunk:
         which = bisect_right(self._bases, number) - 1
         chunk = self.parts[which][0].chunk(number - self._bases[which])
         return replace(chunk, root=self._roots[which], id=f"{self._roots[which]}/{chunk.id}") if self._roots else chunk
 
     def living(self) -> Iterator[Chunk]:
         """Yield every living chunk as it was added."""
-        return map(self.chunk, np.delete(np.arange(self.size), self.dead).tolist())
+        return map(self._read_chunk, np.delete(np.arange(self.size), self.dead).tolist())
 
     def path(self, number: int) -> str:
         """Return the path of one chunk."""

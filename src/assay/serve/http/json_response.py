@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass, fields
 from http import HTTPStatus
 from typing import Any
 
@@ -35,8 +35,14 @@ class Error:
 
 def as_json(answer: Any) -> bytes:
     """Return a record as JSON; what is no Unicode, such as half a surrogate pair, is escaped."""
-    plain = asdict(answer) if is_dataclass(answer) and not isinstance(answer, type) else answer
-    return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), default=_fields_of).encode(
+        "utf-8", "backslashreplace"
+    )
+
+
+def _fields_of(record: Any) -> dict[str, Any]:
+    """Return the fields of a record, as they are: `asdict` would copy every text and list below them."""
+    return {each.name: getattr(record, each.name) for each in fields(record)}
 
 
 def response_of(body: bytes) -> Response:
