@@ -8,7 +8,9 @@ import { whyView } from "./why.js";
 
 export const placeOf = (hit) => `${hit.path}:${hit.start_line}`;
 const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
-export const titleOf = (hit) => hit.symbol || nameOf(hit.path);
+const isProse = (hit) => hit.kind === "section" || hit.kind === "cell";
+export const titleOf = (hit) =>
+  (isProse(hit) ? hit.symbol : [hit.parent, hit.symbol].filter(Boolean).join(".")) || nameOf(hit.path);
 export const percent = (score) => `${Math.round(100 * Math.min(1, Math.max(0, score)))}%`;
 
 /** Return a hit's path and lines, as a link where it can be opened. */

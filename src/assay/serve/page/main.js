@@ -291,6 +291,7 @@ function remember() {
 
 function wire() {
   const query = of("query");
+  query.focus({ preventScroll: true });
   complete.ready(() => state);
   facets.ready((patch) => go({ ...patch, near: "" }));
   query.addEventListener("input", () => {
