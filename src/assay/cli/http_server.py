@@ -92,7 +92,7 @@ class HttpServer:
         from assay.serve.http.access_log import AccessLog
         from assay.serve.http.guarded_app import HttpServing, guarded
         from assay.serve.http.operations import what_is_missing
-        from assay.serve.http.request_figures import begin
+        from assay.serve.http.request_figures import OpenConnections, begin
         from assay.serve.http.run import run
 
         slot = self.part.slot if self.part else 0
@@ -108,7 +108,7 @@ class HttpServer:
             self.listener,
             ready=self.part.say_ready if self.part else lambda: None,
             lifespan=lifespan,
-            shared=self.part is not None,
+            balance=OpenConnections(self.table, slot) if self.part else None,
         )
 
 

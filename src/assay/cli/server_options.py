@@ -14,7 +14,12 @@ from assay.cli.command import COUNT, FILE, flag, option, parameters_of
 class ServerOptions:
     """Options of a server for others."""
 
-    host: str = option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
+    host: str = option(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="The address to listen on, or unix:PATH for a proxy on this machine.",
+    )
     public_url: str = option(
         "--public-url",
         default="",

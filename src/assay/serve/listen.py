@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import errno
 import socket
+from pathlib import Path
 
 from assay.errors import InputError
 
+UNIX = "unix:"
+"""How a host begins that is the path of a Unix socket."""
 BACKLOG = 2048
 """Connections that wait to be accepted, at most."""
 
 
 def listening(host: str, port: int, option: str = "--port") -> socket.socket:
     """Return a socket that listens, 0 being any port, or say why none can; `option` is what chose the port."""
+    if host.startswith(UNIX):
+        return _listening_at(Path(host.removeprefix(UNIX)))
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
@@ -26,6 +31,22 @@ def listening(host: str, port: int, option: str = "--port") -> socket.socket:
             raise
     except (OSError, OverflowError, UnicodeError) as error:
         raise InputError(f"cannot listen on {host}, port {port}: {_why(error, option)}") from error
+    made.setblocking(False)
+    return made
+
+
+def _listening_at(path: Path) -> socket.socket:
+    """Return a Unix socket that listens, for its owner and group; one that nobody listens to any more is replaced."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.is_socket() and made.connect_ex(str(path)) == errno.ECONNREFUSED:
+            path.unlink()
+        made.bind(str(path))
+        path.chmod(0o660)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        raise InputError(f"cannot listen on {UNIX}{path}: {error.strerror or error}; give another --host") from error
     made.setblocking(False)
     return made
 

@@ -29,6 +29,7 @@ class Behind:
 
     url: str = "https://code.example.com"
     trusted: tuple[str, ...] = (PROXY,)
+    unix: bool = False
     tokens: Tokens = field(default_factory=lambda: shared_token(TOKEN))
     rate: float = 0.0
     scopes: list[Any] = field(default_factory=list)
@@ -39,7 +40,7 @@ class Behind:
             frozenset(("127.0.0.1", "localhost")),
             self.tokens,
             public=public_url(self.url),
-            proxies=trusted_proxies(self.trusted),
+            proxies=trusted_proxies(self.trusted, unix=self.unix),
         )
         self.guard = Guard(self._inner, rules, Rate(self.rate, lambda: 0.0))
 
@@ -157,9 +158,9 @@ def test_an_operator_asks_without_knowing_the_name():
     assert behind.ask({"host": "evil.example"}, "/metrics")[0] == 421
 
 
-def test_whoever_may_write_to_a_unix_socket_is_a_proxy_if_that_is_said():
+def test_whoever_may_write_to_a_unix_socket_is_a_proxy():
     forwarded = {**HTTPS, "x-forwarded-for": "192.0.2.1"}
-    assert Behind(trusted=(UNIX,)).ask(forwarded, peer=UNIX)[0] == 200
+    assert Behind(unix=True).ask(forwarded, peer=UNIX)[0] == 200
     assert Behind().ask(forwarded, peer=UNIX)[0] == 403
 
 

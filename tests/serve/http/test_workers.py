@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -128,6 +129,21 @@ def test_a_page_goes_on_at_any_worker(team: Team):
         status, body = team.get(f"/api/search?{QUERY}&k=1&cursor={first['cursor']}")
         assert status == 200, body
         assert json.loads(body)["hits"] != first["hits"]
+
+
+def test_labels_that_several_workers_write_at_once_are_all_kept(team: Team):
+    names = [f"question {number}" for number in range(24)]
+
+    def label(name: str) -> int:
+        body = json.dumps({"query": name, "target": "mail/send.py:6-12", "grade": 1})
+        line = http.client.HTTPConnection("127.0.0.1", team.port, timeout=30)
+        with contextlib.closing(line):
+            line.request("POST", "/api/labels", body, {"Content-Type": "application/json"})
+            return line.getresponse().status
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(label, names)) == {200}
+    assert sorted(each["text"] for each in json.loads(team.get("/api/labels")[1])["queries"]) == sorted(names)
 
 
 def test_a_worker_that_is_killed_takes_only_its_own_requests_along(team: Team):

@@ -88,18 +88,16 @@ class TrustedProxies:
         return any(found.version == each.version and found in each for each in self.networks)
 
 
-def trusted_proxies(given: Sequence[str]) -> TrustedProxies:
-    """Return the proxies of some addresses and networks."""
+def trusted_proxies(given: Sequence[str], *, unix: bool = False) -> TrustedProxies:
+    """Return the proxies of some addresses and networks, with whoever may write to a Unix socket where it is one."""
     networks = []
     for text in given:
-        if text == UNIX:
-            continue
         try:
             networks.append(ip_network(text, strict=False))
         except ValueError:
             wanted = "an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
             raise InputError(f"--trusted-proxy is {text!r}; wanted {wanted}") from None
-    return TrustedProxies(tuple(networks), UNIX in given)
+    return TrustedProxies(tuple(networks), unix)
 
 
 def asker_of(

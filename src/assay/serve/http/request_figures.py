@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from math import inf
 
 from assay.serve.http.access import FIGURES, PROBES
 from assay.serve.http.server_part import KEEPER, WORKER
@@ -17,8 +18,8 @@ from assay.serve.http.shared_table import NUMBERS, SharedTable
 STATUSES = (200, 202, 303, 304, 400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 422, 429, 431, 500, 503)
 BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 OTHER = "other"
-_PROCESS, _STARTS, _ROLE, _SWEPT, _ASKED, _FIRST = 0, 1, 2, 3, 4, 8
-"""Where a slot has its process, how many there were in it, what it is, its last look at files, questions, routes."""
+_PROCESS, _STARTS, _ROLE, _SWEPT, _ASKED, _OPEN, _FIRST = 0, 1, 2, 3, 4, 5, 8
+"""Where a slot has its process, how many it had, its role, its last look at files, questions, connections, routes."""
 _ROLES = (WORKER, KEEPER)
 _WIDTH = len(STATUSES) + 1 + len(BOUNDS_S) + 1 + 1
 """Numbers of a route: by status and of another one, by time and longer, and all seconds together."""
@@ -97,9 +98,27 @@ class RequestFigures:
         return found
 
 
+class OpenConnections:
+    """How many connections each worker has open."""
+
+    def __init__(self, table: SharedTable, slot: int) -> None:
+        """Take the table, and the slot of this process."""
+        self._own = table.slot(slot)
+        self._others = [table.slot(number) for number in range(table.slots) if number != slot]
+
+    def note_open(self, count: float) -> None:
+        """Say how many this one has; infinitely many: it takes no more."""
+        self._own[_OPEN] = count
+
+    def least_open(self) -> float:
+        """Return how many the one of the others has that has fewest."""
+        return min((slot[_OPEN] for slot in self._others if slot[_PROCESS]), default=inf)
+
+
 def begin(table: SharedTable, slot: int, role: str = WORKER) -> None:
     """Note that this process has a slot."""
     own = table.slot(slot)
+    own[_OPEN] = inf  # it accepts none yet
     own[_PROCESS], own[_STARTS], own[_ROLE] = os.getpid(), own[_STARTS] + 1, _ROLES.index(role)
 
 

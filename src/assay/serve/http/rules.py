@@ -33,23 +33,26 @@ class AccessOptions:
 
 def rules_of(listener: socket.socket, given: AccessOptions) -> AccessRules:
     """Return who may ask a socket that was made for a host; others than this machine need a token."""
+    unix = listener.family == socket.AF_UNIX
+    if unix and not given.public_url:
+        raise InputError("a Unix socket is for a proxy, and needs --public-url: say where people open the server")
     if given.trusted and not given.public_url:
         raise InputError("--trusted-proxy needs --public-url: say where people open the server behind the proxy")
     names, loopback = {given.host.lower(), "localhost"}, is_loopback(listener)
     names |= {"127.0.0.1", "[::1]"} if loopback else {socket.gethostname().lower(), socket.getfqdn().lower()}
     return AccessRules(
-        listener.getsockname()[1],
+        0 if unix else listener.getsockname()[1],
         frozenset(names),
         _tokens(listener, given),
         loopback=loopback,
         public=public_url(given.public_url) if given.public_url else None,
-        proxies=trusted_proxies(given.trusted),
+        proxies=trusted_proxies(given.trusted, unix=unix),
     )
 
 
 def is_loopback(listener: socket.socket) -> bool:
     """Say whether only this machine reaches a socket."""
-    return ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
+    return listener.family == socket.AF_UNIX or ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
 def address_of(listener: socket.socket, given: AccessOptions) -> str:

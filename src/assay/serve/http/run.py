@@ -13,8 +13,8 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from assay.serve.http.accepting import Acceptor, Alone, Balance
 from assay.serve.http.guard import App, error_json
-from assay.serve.listen import BACKLOG
 
 STOP_S = 5
 """How long running requests may take when the server is to stop."""
@@ -25,16 +25,32 @@ _LONGEST_HEAD = 256 * 1024
 class _Server(uvicorn.Server):  # type: ignore[misc]  # it is Any
     """A server whose end on a signal is an ordinary one."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, listener: socket.socket, balance: Balance, ready: Callable[[], object]
+    ) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._listener, self._balance, self._ready = listener, balance, ready
+        self._acceptor: Acceptor | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept, one connection at a time: what it leaves is for other processes on the same socket."""
+        """Begin to accept: by ourselves, for asyncio would take all connections that wait at once."""
         await super().startup(sockets)
-        for each in sockets or ():
-            each.listen(BACKLOG)  # asyncio has one number for both
+        connection = partial(
+            self.config.http_protocol_class,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        self._acceptor = Acceptor(self._listener, connection, lambda: len(self.server_state.connections), self._balance)
+        self._acceptor.start()
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more, and finish what runs."""
+        assert self._acceptor is not None
+        self._acceptor.close()
+        self._listener.close()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -108,16 +124,17 @@ def run(
     *,
     ready: Callable[[], object] = lambda: None,
     lifespan: bool = False,
-    shared: bool = False,
+    balance: Balance | None = None,
 ) -> None:
     """Serve until a signal asks to stop; the application is made of what says whether one did.
 
-    `ready` is called once connections are accepted; a `shared` socket is one that other processes accept from, too.
+    `ready` is called once connections are accepted. Where other processes accept from the same socket, `balance` says
+    how many connections they have.
     """
     server: list[_Server] = []
     config = uvicorn.Config(
         app_of(partial(_is_stopping, server)),
-        http=_Patient if shared else Protocol,
+        http=_Patient if balance else Protocol,
         ws="none",
         lifespan="on" if lifespan else "off",
         log_level="error",
@@ -126,10 +143,9 @@ def run(
         proxy_headers=False,
         timeout_graceful_shutdown=STOP_S,
         h11_max_incomplete_event_size=_LONGEST_HEAD,
-        backlog=1,
     )
-    server.append(_Server(config, ready))
-    asyncio.run(server[0].serve(sockets=[listener]))
+    server.append(_Server(config, listener, balance or Alone(), ready))
+    asyncio.run(server[0].serve(sockets=[]))
 
 
 def _is_stopping(server: list[_Server]) -> bool:
