@@ -313,6 +313,7 @@ def app_of(  # noqa: PLR0913  what it answers from
         dependencies=[Depends(given.exact), *bearer],
     )
     _add(app, AskingRoutes(session, labeller, workers))
+    FileRoutes(session, workers).add(app)
     if mirrors:
         mirrors.add(app)
     FileRoutes(session, workers).add(app)
