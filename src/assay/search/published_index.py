@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from assay.errors import InputError
+from assay.errors import DamagedIndex, InputError
 from assay.protocols import Encoder, Progress
 from assay.search.folder_index import FolderIndex
 from assay.search.index_changes import Differences
@@ -76,10 +76,13 @@ class PublishedIndex:
         return self._read and self._read[1]
 
     def last(self) -> IndexReport | None:
-        """Say what it holds; None where there is none that was made by this encoder."""
-        manifest = self._folder.manifest()
-        made_by = manifest and (manifest.identity.encoder, manifest.identity.dimension)
-        return self.status() if made_by == (self.encoder.name, self.encoder.dimension) else None
+        """Say what it holds; None where there is none that was made by this encoder and can be read."""
+        try:
+            manifest = self._folder.manifest()
+            made_by = manifest and (manifest.identity.encoder, manifest.identity.dimension)
+            return self.status() if made_by == (self.encoder.name, self.encoder.dimension) else None
+        except DamagedIndex:  # or of an older form: who writes it makes another one
+            return None
 
     def standing(self) -> Freshness | None:
         """Say what it holds and how old it is; there are no files here to compare it with."""
