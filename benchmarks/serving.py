@@ -24,7 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -162,7 +162,12 @@ def disturbed(root: Path, given: argparse.Namespace, disturb: Callable[[subproce
 
 def a_worker(process: subprocess.Popen[bytes]) -> int:
     """Return one of the processes that answer."""
-    return next(each for each in children(process) if b'"worker"' in Path(f"/proc/{each}/environ").read_bytes())
+    while True:
+        for each in children(process):
+            with suppress(OSError):  # it has just ended
+                if b'"worker"' in Path(f"/proc/{each}/environ").read_bytes():
+                    return each
+        time.sleep(0.05)
 
 
 def children(process: subprocess.Popen[bytes]) -> list[int]:
