@@ -11,5 +11,5 @@ def test_every_node_kind_is_one_of_its_grammar(language):
     """The parser refuses a rule with a kind that its grammar lacks."""
     grammar = CALL_GRAMMARS[language]
     _, root = units("", 0, language, 100)
-    for kind in {*grammar.calls, *grammar.typed, *grammar.imports}:
+    for kind in {*grammar.calls, *grammar.typed, *grammar.imports, *grammar.closures}:
         root.find_all(kind=kind)

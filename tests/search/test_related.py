@@ -293,3 +293,42 @@ def test_deep_nesting_and_endless_chains_take_no_time(linked_snapshot_of):
     nested = "f(" * 300 + ")" * 300
     snapshot = linked_snapshot_of({"deep.py": f"def run(x):\n    {chain}\n    {nested}\n\n\ndef f(*x): ...\n"})
     assert names(related_code(snapshot, "deep.py", 2, 5).groups["callees"]) == ["deep.py:6 f"]
+
+
+def test_a_package_gives_on_what_it_imports_and_stars(linked_snapshot_of):
+    files = {
+        "src/index.ts": "export { buy as order } from './shop';\nexport * from './cart';\n",
+        "src/shop.ts": "export function buy(x: number) {\n  return x;\n}\n",
+        "src/cart.ts": "export function add(x: number) {\n  return x;\n}\n",
+        "src/app.ts": "import { add, order } from '.';\nexport function run() {\n  return add(order(1));\n}\n",
+        "pkg/__init__.py": "from .core import open_cart\n",
+        "pkg/core.py": "def open_cart():\n    return 1\n",
+        "main.py": "import pkg\n\n\ndef run():\n    return pkg.open_cart()\n",
+    }
+    snapshot = linked_snapshot_of(files)
+    assert names(related_code(snapshot, "src/app.ts", 3, 5).groups["callees"]) == [
+        "src/cart.ts:1 add",
+        "src/shop.ts:1 buy",
+    ]
+    assert names(related_code(snapshot, "main.py", 5, 5).groups["callees"]) == ["pkg/core.py:1 open_cart"]
+
+
+def test_a_parameter_of_a_closure_is_no_variable_of_the_function_around_it(linked_snapshot_of):
+    files = {
+        "cart.go": "package shop\n\ntype Cart struct{}\n\nfunc (c *Cart) Use(f any) {}\n\n"
+        "func (c *Cart) Add(x int) {}\n",
+        "tree.go": "package shop\n\ntype Tree struct{}\n\nfunc (t *Tree) Add(x int) {}\n",
+        "shop.go": "package shop\n\nfunc run() {\n\tc := &Cart{}\n\tc.Use(func(c *Tree) {\n\t\tc.Add(1)\n"
+        "\t})\n\tc.Add(2)\n}\n",
+    }
+    snapshot = linked_snapshot_of(files)
+    assert [place.line for place in references_at(snapshot, "cart.go", 7)] == [8]
+    assert [place.line for place in references_at(snapshot, "tree.go", 5)] == [6]
+
+
+def test_a_variable_that_is_called_is_no_method_of_its_name(linked_snapshot_of):
+    files = {
+        "router.py": "class Router:\n    def app(self, scope):\n        return scope\n",
+        "main.py": "from web import Web\n\n\ndef run(scope):\n    app = Web()\n    return app(scope)\n",
+    }
+    assert not related_code(linked_snapshot_of(files), "router.py", 2, 5).groups["callers"]

@@ -78,12 +78,14 @@ def definitions_of(facts: str) -> Iterator[Definition]:
             )
 
 
-def calls_of(facts: str) -> Iterator[CodeCall]:
-    """Yield the calls among facts."""
+def calls_of(facts: str, name: str = "") -> Iterator[CodeCall]:
+    """Yield the calls among facts, or those of a name."""
+    wanted = f"\t{name}\t" if name else "\t"
     for row in facts.split("\n"):
-        if row.startswith("C"):
-            line, name, receiver, inside = row[1:].split("\t")
-            yield CodeCall(int(line), name, receiver, inside)
+        if row.startswith("C") and wanted in row:
+            line, called, receiver, inside = row[1:].split("\t")
+            if called == name or not name:
+                yield CodeCall(int(line), called, receiver, inside)
 
 
 def fields_of(facts: str) -> Iterator[FieldType]:

@@ -26,6 +26,8 @@ class CallGrammar:
     type_first: bool = False
     """Whether a type stands before the name, as in `Cart cart`."""
     imports: frozenset[str] = frozenset()
+    closures: frozenset[str] = frozenset()
+    """Functions inside of functions, whose parameters are theirs alone."""
     own: frozenset[str] = frozenset({"this"})
     """What stands for the object itself."""
     above: frozenset[str] = frozenset({"super"})
@@ -44,6 +46,7 @@ _PYTHON = CallGrammar(
     _plain("call"),
     words("typed_parameter typed_default_parameter assignment with_item"),
     imports=words("import_statement import_from_statement"),
+    closures=words("function_definition lambda"),
     own=words("self cls"),
     above=words("super()"),
 )
@@ -52,16 +55,18 @@ _JSX_CALLS = _JS_CALLS | _plain("jsx_opening_element", "jsx_self_closing_element
 _JS_TYPED = words("variable_declarator assignment_expression")
 _TS_TYPED = _JS_TYPED | words("required_parameter optional_parameter public_field_definition")
 _JS_IMPORTS = words("import_statement export_statement")
+_JS_CLOSURES = words("arrow_function function_expression function_declaration method_definition")
 _JVM = words("import_declaration")
 CALL_GRAMMARS: dict[str, CallGrammar] = {
     "python": _PYTHON,
-    "javascript": CallGrammar(_JSX_CALLS, _JS_TYPED | {"field_definition"}, imports=_JS_IMPORTS),
-    "typescript": CallGrammar(_JS_CALLS, _TS_TYPED, imports=_JS_IMPORTS),
-    "tsx": CallGrammar(_JSX_CALLS, _TS_TYPED, imports=_JS_IMPORTS),
+    "javascript": CallGrammar(_JSX_CALLS, _JS_TYPED | {"field_definition"}, imports=_JS_IMPORTS, closures=_JS_CLOSURES),
+    "typescript": CallGrammar(_JS_CALLS, _TS_TYPED, imports=_JS_IMPORTS, closures=_JS_CLOSURES),
+    "tsx": CallGrammar(_JSX_CALLS, _TS_TYPED, imports=_JS_IMPORTS, closures=_JS_CLOSURES),
     "go": CallGrammar(
         _plain("call_expression"),
         words("parameter_declaration short_var_declaration var_spec field_declaration"),
         imports=words("import_spec"),
+        closures=words("func_literal"),
         own=frozenset(),
         above=frozenset(),
         reach="folder",
@@ -70,6 +75,7 @@ CALL_GRAMMARS: dict[str, CallGrammar] = {
         _plain("call_expression") | _plain("macro_invocation", field="macro"),
         words("parameter let_declaration field_declaration"),
         imports=words("use_declaration"),
+        closures=words("closure_expression"),
         own=words("self Self"),
         above=frozenset(),
     ),
@@ -82,6 +88,7 @@ CALL_GRAMMARS: dict[str, CallGrammar] = {
         ),
         type_first=True,
         imports=_JVM,
+        closures=words("lambda_expression"),
         methods_bare=True,
         reach="folder",
     ),

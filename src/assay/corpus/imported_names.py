@@ -68,6 +68,10 @@ def _javascript(text: str, path: str) -> Iterator[Imported]:
         return
     origin = module_origin(quoted[-1], path)
     head = re.sub(r"^\s*(?:import|export)\s+(?:type\s+)?", "", head).replace("\n", " ")
+    if text.startswith("export") and head.strip() == "*":
+        yield "*", origin
+        return
+    head = head.replace("* as ", "")
     braces = re.search(r"\{([^{}]*)\}", head)
     for old, new in _aliases(re.sub(r"\btype ", "", braces[1]) if braces else "", "as"):
         yield new, origin if old == "default" else f"{origin}/{old}"

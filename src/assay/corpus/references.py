@@ -21,6 +21,7 @@ from assay.corpus.type_text import expression_steps, type_name
 from assay.corpus.typed_names import TypedName, typed_names
 from assay.corpus.units import Unit
 
+_JAVASCRIPT = frozenset(("javascript", "typescript", "tsx"))
 _NO_CALLS = CallGrammar({})
 _SELVES = frozenset(("Self", "self", "this", "static", "$this"))
 _TAIL = 300
@@ -69,20 +70,32 @@ class _Reader:
         self.scopes: dict[int, _Scope] = {-1: _Scope(None)}
         self.imports: dict[str, str] = {}
         self.stars: list[str] = []
+        self.closures: list[tuple[int, _Scope, dict[str, str]]] = []
 
     def rows(self, root: SgNode) -> Iterator[tuple[int, str]]:
         """Yield each fact as it is written, with its line."""
         grammar = self.grammar
-        kinds = sorted({*grammar.calls, *grammar.typed, *grammar.imports})
+        kinds = sorted({*grammar.calls, *grammar.typed, *grammar.imports, *grammar.closures})
         for node in root.find_all({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else ():
             kind, span = node.kind(), node.range()
             line = span.start.line
+            self._leave(span.start.index)
+            if kind in grammar.closures:
+                scope = self._scope(line)
+                self.closures.append((span.end.index, scope, dict(scope.names)))
             if kind in grammar.imports:
-                self._import(self.text[span.start.index : span.end.index])
+                for row in self._import(self.text[span.start.index : span.end.index]):
+                    yield line + 1, row
             if kind in grammar.typed:
                 yield from self._typed(kind, self.text[span.start.index : span.end.index], line)
             if kind in grammar.calls:
                 yield from self._call(node, kind, self._scope(line))
+
+    def _leave(self, index: int) -> None:
+        """Forget the variables of the closures that end before a character."""
+        while self.closures and self.closures[-1][0] <= index:
+            _, scope, names = self.closures.pop()
+            scope.names = names
 
     def _scope(self, line: int) -> _Scope:
         """Return what is known in the innermost unit around a line."""
@@ -107,17 +120,25 @@ class _Reader:
             owner = owner.rpartition(".")[0]
         return owner if owner in self.types or not owner else unit.parent
 
-    def _import(self, text: str) -> None:
+    def _import(self, text: str) -> Iterator[str]:
+        """Keep the names that an import brings; yield as facts those that the file gives on to others."""
+        is_exported = text.startswith(("export", "pub ", "pub(")) or self.path.endswith("__init__.py")
+        if is_exported and "from" not in text and self.language in _JAVASCRIPT:
+            for name in re.findall(r"\w+", text.partition("{")[2]):
+                if name in self.imports:
+                    yield fact_row(FieldType("", name, self.imports[name]))
         for name, place in imported_names(self.language, text, self.path):
             origin = place.replace(".", "_")  # a dot leads from a type to its fields
             if name == "*":
                 self.stars.append(origin)
             else:
                 self.imports[name] = origin
+            if is_exported:
+                yield fact_row(FieldType("", name, origin))
 
     def _typed(self, node_kind: str, text: str, line: int) -> Iterator[tuple[int, str]]:
         scope = self._scope(line)
-        if self.language in ("javascript", "typescript", "tsx") and (found := _REQUIRED.search(text)):
+        if self.language in _JAVASCRIPT and (found := _REQUIRED.search(text)):
             names = re.findall(r"\w+", text.partition("=")[0].rpartition("const")[2] or text.partition("=")[0])
             origin = module_origin(found[1], self.path).replace(".", "_")
             whole = "{" not in text.partition("=")[0]
@@ -136,7 +157,7 @@ class _Reader:
         if not is_field:
             scope.names[name] = kind
         is_field = is_field or re.match(r"(?:public|private|protected|readonly)\b", text) is not None
-        inside = scope.unit is None or scope.unit.kind in TYPES
+        inside = not self.closures and (scope.unit is None or scope.unit.kind in TYPES)
         if kind and kind[0] != "?" and (is_field or inside):
             yield line + 1, fact_row(FieldType(scope.owner, name, kind))
 
@@ -164,7 +185,8 @@ class _Reader:
             yield from self._inside_macro(node, scope)
         if name in self.grammar.above and not before:
             name, before = "__init__" if self.language == "python" else "constructor", name
-        yield line + 1, self._row(line, name, before.strip(), scope)
+        if before.strip() or name not in scope.names:  # a variable that holds a function is none
+            yield line + 1, self._row(line, name, before.strip(), scope)
 
     def _inside_macro(self, node: SgNode, scope: _Scope) -> Iterator[tuple[int, str]]:
         """Read the calls among the tokens of a macro of Rust, which are no tree."""
@@ -179,17 +201,15 @@ class _Reader:
             yield line + 1, self._row(line, found[2], before, scope)
 
     def _row(self, line: int, name: str, before: str, scope: _Scope) -> str:
-        receiver = self._receiver(name, before, scope)
+        receiver = self._receiver(before, scope)
         if not before and name in self.imports:
             receiver, _, name = self.imports[name].rpartition("/")
             receiver = receiver or "/"
         inside = scope.unit.path if scope.unit else ""
         return fact_row(CodeCall(line + 1, name, receiver, inside))
 
-    def _receiver(self, name: str, before: str, scope: _Scope) -> str:
+    def _receiver(self, before: str, scope: _Scope) -> str:
         if not before:
-            if name in scope.names:  # a variable that holds a function
-                return "?"
             return "" if not self.stars else "*" + ",".join(self.stars)
         if before in self.grammar.above or before.startswith("super("):
             return f"@{scope.owner}|^"

@@ -14,6 +14,8 @@ _GENERIC = re.compile(r"(?:::)?<[^<>()]*>")
 _PREFIX = re.compile(r"^(?:(?:await|new|return|mut|ref|const|try[!?]?|move|yield|not)\b|[&*(!\s])+")
 _SUFFIX = re.compile(r"(?:\s+as\s+[\w.]+)?[)\s;,?!]*$")
 _STEPS = re.compile(r"[$@]{0,2}[\w$]+(?:\(\))*(?:[./]#?[\w$]+(?:\(\))*)*")
+_NEW = re.compile(r"^new\(([\w.]+)\)")
+"""Of Go."""
 _LITERAL = re.compile(r"^([\w.:]+)\s*\{.*", re.DOTALL)
 _WRAPPED = re.compile(
     r"^(?:(?:typing|t|std|rc|sync|boxed)(?:\.|::))?(?:Optional|Final|ClassVar|Annotated|Type|type|Readonly|Partial"
@@ -36,6 +38,7 @@ def expression_steps(text: str) -> str:
     """Return what an expression is, as a start and steps: `self.cart.add(x)` is `self.cart.add()`; empty if no path."""
     if len(text) > _LONGEST:
         return ""
+    text = _NEW.sub(r"\1()", text)
     text = _SUFFIX.sub("", _PREFIX.sub("", text)) if not text.endswith(")") else _PREFIX.sub("", text)
     text = _LITERAL.sub(r"\1()", text)
     text = text.replace("()", "\0")

@@ -14,6 +14,7 @@ from posixpath import dirname
 from assay.corpus.call_facts import CALLABLES, TYPES
 from assay.corpus.call_grammars import CALL_GRAMMARS
 from assay.search.module_paths import Module, ModulePaths, module_of
+from assay.search.path_traits import traits_of
 from assay.search.reference_table import PlacedDefinition, ReferenceTable
 
 _DEEP = 8
@@ -116,7 +117,10 @@ class NameLookup:
             return self.attributes(thing, step[2], depth)
         if isinstance(thing, tuple):
             return ()
-        return [thing] if thing.at.kind in TYPES else self._returned(thing, depth)
+        if thing.at.kind not in TYPES:
+            return self._returned(thing, depth)
+        called = [each for each in self._members(thing, "__call__") if thing.family == "python"]
+        return [thing, *(each for one in called for each in self._returned(one, depth))]
 
     def _returned(self, thing: PlacedDefinition, depth: int) -> Iterator[Thing]:
         context = NameContext(thing.path, thing.family, thing.at.owner)
@@ -162,33 +166,38 @@ class NameLookup:
             yield module
             return
         *above, last = module
-        placed = [each for each in self._named(last) if each.family == family]
-        there = [each for each in placed if address(each) == tuple(above)]
-        if not there:
-            inner = [each for each in placed if not each.at.owner and _lies_in(each, tuple(above))]
-            shortest = min((len(address(each)) for each in inner), default=0)
-            there = [each for each in inner if len(address(each)) == shortest] if above else []
+        found: list[Thing] = [each for each in self._named(last, family) if address(each) == tuple(above)]
+        found = found or list(self._variable(tuple(above), last, family, depth + 1))
         if self.modules.is_module(module, family):
-            yield module
-        elif there:
-            yield from without_headers(there)
-        else:
-            yield from self._variable(tuple(above), last, family, depth + 1)
+            found.append(module)
+        yield from found or self._below(tuple(above), last, family)
+
+    def _below(self, module: Module, name: str, family: str) -> list[PlacedDefinition]:
+        """Return the definitions of a name that a package gives on from the modules in it, the nearest ones."""
+        inner = [each for each in self._named(name, family) if not each.at.owner and _lies_in(each, module)]
+        inner = [each for each in inner if module and not traits_of(each.path)[0]]
+        shortest = min((len(address(each)) for each in inner), default=0)
+        return without_headers([each for each in inner if len(address(each)) == shortest])
 
     def _variable(self, module: Module, name: str, family: str, depth: int) -> Iterator[Thing]:
-        """Yield what a variable of a module is, or a member of a type that a path names."""
-        for path in self.modules.files.get(family, {}).get(module, ()):
+        """Yield what a module gives a name to: a variable, an import that it gives on; or a member of a type."""
+        for path in self.modules.files.get(family, {}).get(module, ()) if depth <= _DEEP else ():
+            context = NameContext(path, family)
             for field in self.table.file(path).fields:
                 if not field.owner and field.name == name:
-                    yield from self.things_of(field.type, NameContext(path, family), depth)
+                    yield from self.things_of(field.type, context, depth)
+                elif field.name == "*":
+                    for place in self.modules.located(field.type, path, family):
+                        yield from self._in_module((*place, name), family, depth + 3)
         for outer in self._in_module(module, family, depth) if self._names_type(module, family) else ():
             yield from self.attributes(outer, name, depth)
 
     def _names_type(self, module: Module, family: str) -> bool:
-        return bool(module) and any(e.family == family and e.at.kind in TYPES for e in self._named(module[-1]))
+        return bool(module) and any(each.at.kind in TYPES for each in self._named(module[-1], family))
 
-    def _named(self, name: str) -> tuple[PlacedDefinition, ...]:
-        return tuple(each for each in self.table.definitions(name) if each.at.kind not in ("block", "section"))
+    def _named(self, name: str, family: str) -> list[PlacedDefinition]:
+        found = (each for each in self.table.definitions(name) if each.family == family)
+        return [each for each in found if each.at.kind not in ("block", "section")]
 
     def attributes(self, thing: Thing, name: str, depth: int) -> Iterable[Thing]:
         """Return what `thing.name` is: a member, the type of a field, a name of a module."""

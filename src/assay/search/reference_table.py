@@ -93,7 +93,7 @@ class ReferenceTable:
         """Return every call of a name, in the order of paths."""
         numbers, _ = self.snapshot.postings(f"({name}")
         ordered = self.snapshot.order.ordered(numbers).tolist()
-        return [each for number in ordered for each in self._called(number) if each.at.name == name]
+        return [each for number in ordered for each in self._called(number, name)]
 
     def file(self, path: str) -> FileReferences:
         """Return what a file defines and calls, in order."""
@@ -112,10 +112,10 @@ class ReferenceTable:
         path, family = self.snapshot.path(number), family_of(self.snapshot.language(number))
         return [PlacedDefinition(path, family, number, each) for each in definitions_of(facts)]
 
-    def _called(self, number: int) -> list[PlacedCall]:
+    def _called(self, number: int, name: str = "") -> list[PlacedCall]:
         facts = self.snapshot.facts(number)
         path, family = self.snapshot.path(number), family_of(self.snapshot.language(number))
-        return [PlacedCall(path, family, number, each) for each in calls_of(facts)]
+        return [PlacedCall(path, family, number, each) for each in calls_of(facts, name)]
 
     @cached_property
     def paths(self) -> dict[str, str]:

@@ -180,11 +180,12 @@ def callees_of(
 
 def _callees(snapshot: Snapshot, resolver: Resolver, path: str, lines: tuple[int, int]) -> Iterator[RelatedPlace]:
     """Yield the definitions that some lines call, in the order of the calls; those that are sure first."""
-    found: dict[tuple[str, int, str], tuple[int, PlacedDefinition]] = {}
+    found: dict[tuple[str, str], tuple[int, PlacedDefinition]] = {}
     for _, each, among in callees_of(resolver, path, lines):
-        before = found.get(each.key)
+        overloads = (each.path, each.at.full_name)
+        before = found.get(overloads)
         if before is None or among < before[0]:
-            found[each.key] = (among, each)
+            found[overloads] = (among, each)
     for among, each in sorted(found.values(), key=lambda pair: pair[0] > 1):
         yield defined_place(snapshot, each, "callees", among)
 

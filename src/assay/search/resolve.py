@@ -50,8 +50,11 @@ class Resolver:
 
     def meaning(self, call: PlacedCall) -> Meaning:
         """Return what a call means."""
-        inside = call.at.inside
-        key = (call.path, call.at.name, call.at.receiver, inside)
+        name, receiver, inside = call.at.name, call.at.receiver, call.at.inside
+        if receiver.startswith("?"):  # where it stands says nothing about it
+            key = (call.family, name, receiver, str(traits_of(call.path)[0]))
+        else:
+            key = (call.path, name, receiver, inside)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = self._meaning(call, NameContext(call.path, call.family, inside))
@@ -104,7 +107,7 @@ class Resolver:
         in_test = traits_of(context.path)[0]
         found = [each for each in found if in_test or not traits_of(each.path)[0]]
         word = word.replace("()", "").rpartition(".")[2]
-        alike = [each for each in found if set(parts(word)) & set(parts(last_name(each.at.owner)))] if word else []
+        alike = [each for each in found if _is_alike(word, last_name(each.at.owner))]
         if alike:
             return Meaning(tuple(alike[:_FEW]), max(len(found), 1)) if len(alike) <= _FEW else Meaning()
         if name in COMMON_METHODS or len(found) > _FEW:
@@ -112,8 +115,15 @@ class Resolver:
         return Meaning(tuple(found), len(found))
 
 
+def _is_alike(word: str, owner: str) -> bool:
+    """Say whether a variable is called like a type: `order`, `new_order` or `orders` like `Order`, `RefundOrder`."""
+    words = set(parts(word))
+    return bool(words & set(parts(owner))) or "".join(parts(word)) == "".join(parts(owner)) != ""
+
+
 def _sure(found: Sequence[PlacedDefinition]) -> Meaning:
-    return Meaning(tuple(found), 1 if len({each.at.full_name for each in found}) <= 1 else len(found))
+    """Return what a call means; several definitions of one name in one file are overloads, and count as one."""
+    return Meaning(tuple(found), max(1, len({(each.path, each.at.full_name) for each in found})))
 
 
 _resolvers: WeakKeyDictionary[Snapshot, Resolver] = WeakKeyDictionary()

@@ -116,6 +116,21 @@ def test_styled_lines_are_the_text(client: TestClient):
     assert "styled" not in client.get("/api/search", params={"query": "message"}).json()["hits"][0]
 
 
+def test_definitions_and_references_of_a_name(client: TestClient, project: Path):
+    (project / "mail" / "again.py").write_text(
+        "from mail.send import send_mail\n\n\ndef send_again(server, message):\n    return send_mail(server, message)\n"
+    )
+    place = {"path": "mail/again.py", "line": 5}
+    (defined,) = client.get("/api/definitions", params={**place, "name": "send_mail"}).json()["hits"]
+    assert (defined["path"], defined["symbol"], defined["among"]) == ("mail/send.py", "send_mail", 1)
+    called = client.get("/api/references", params={"path": "mail/send.py", "line": defined["start_line"]}).json()
+    assert [(hit["path"], hit["start_line"], hit["symbol"]) for hit in called["hits"]] == [
+        ("mail/again.py", 5, "send_again")
+    ]
+    assert client.get("/api/definitions", params={**place, "name": "a b"}).status_code == 422
+    assert client.get("/api/references", params={"path": "README.md", "line": 1}).status_code == 404
+
+
 def test_every_other_question_is_answered(client: TestClient, project: Path):
     assert client.get("/api/roots").json()["roots"] == [{"path": str(project), "name": "postbox"}]
     (outlined,) = client.get("/api/outline", params={"glob": "*.js"}).json()["files"]
