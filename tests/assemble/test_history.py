@@ -82,6 +82,57 @@ def test_a_commit_is_found_by_the_beginning_of_its_id(repository: Path):
     assert history.search(first.id[:8], ALL, 3).commits == (first,)
 
 
+def test_a_merge_and_an_empty_commit_are_found_by_their_messages_and_changed_no_file(repository: Path):
+    git(repository, "checkout", "--quiet", "-b", "side", "HEAD~1")
+    git(
+        repository,
+        "merge",
+        "--quiet",
+        "--no-ff",
+        "-m",
+        "Bring the tea in\n\n# Conflicts:\n# cake",
+        "main",
+        day="2024-06-01",
+    )
+    git(repository, "commit", "--quiet", "--allow-empty", "-m", "Nothing at all", day="2024-06-02")
+    history = History(repository, Settings())
+    empty, merge, *_ = history.search("", ALL, 9).commits
+    assert [(one.subject, one.files) for one in (empty, merge)] == [("Nothing at all", ()), ("Bring the tea in", ())]
+    assert history.search("who brought it in", ALL, 9).indexed == 5
+    assert history.search("", CommitFilter(paths=("*cake*",)), 9).commits == ()
+
+
+def test_commits_come_in_the_order_of_git_whatever_their_time_zones(repository: Path):
+    for day, message in (("2030-01-02T01:00:00+09:00", "earlier"), ("2030-01-01T23:00:00-07:00", "later")):
+        git(repository, "commit", "--quiet", "--allow-empty", "-m", message, day=day)
+    assert [one.subject for one in History(repository, Settings()).search("", ALL, 2).commits] == ["later", "earlier"]
+
+
+def test_query_words_mean_what_they_mean_in_a_search(repository: Path):
+    history = History(repository, Settings())
+    assert history.search("tea file:*.txt", ALL, 5).commits[0].files == ("notes.txt",)
+    assert history.search("patient file:mail/send.py", ALL, 5).commits[0].subject == "Be patient with slow servers"
+    for words in ("kind:class x", "repo:x y", "sym:f z"):
+        with pytest.raises(InputError, match="not of commits"):
+            history.search(words, ALL, 5)
+
+
+def test_an_id_says_which_commit_alone(repository: Path):
+    history = History(repository, Settings())
+    with pytest.raises(InputError, match="no commit begins with '0000000'"):
+        history.search("0000000", ALL, 5)
+    (first, *_) = history.search("", ALL, 9).commits
+    with pytest.raises(InputError, match="leave out author"):
+        history.search(first.id, CommitFilter(author="x"), 5)
+
+
+def test_the_end_of_a_shallow_clone_added_nothing(repository: Path, tmp_path: Path):
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repository}", str(clone))
+    (only,) = History(clone, Settings()).search("", ALL, 9).commits
+    assert (only.subject, only.files) == ("Write down when there is tea", ())
+
+
 def test_a_damaged_index_of_commits_is_made_again(repository: Path):
     History(repository, Settings()).search("", ALL, 1)
     (history_location(repository) / "manifest.json").write_text("{")
@@ -120,5 +171,9 @@ def commit(root: Path, message: str, day: str, author: str = "A <a@example.org>"
 
 def git(root: Path, *arguments: str, day: str = "2024-01-01") -> None:
     who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false"]
-    dated = {**os.environ, "GIT_COMMITTER_DATE": f"{day}T12:00:00Z", "GIT_AUTHOR_DATE": f"{day}T12:00:00Z"}
+    dated = {**os.environ, "GIT_COMMITTER_DATE": _time(day), "GIT_AUTHOR_DATE": _time(day)}
     subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True, env=dated)
+
+
+def _time(day: str) -> str:
+    return day if "T" in day else f"{day}T12:00:00Z"

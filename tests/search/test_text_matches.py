@@ -97,3 +97,28 @@ def test_texts_that_take_too_long_are_refused(snapshot: Snapshot):
     segments = [segment for segment, _ in snapshot.parts]
     with pytest.raises(InputError, match=r"keep fewer files, as with file:src"):
         holding(segments, [np.ones(len(CHUNKS), dtype=bool)], [pattern("never")], -1.0)
+
+
+def test_lines_of_windows_end_where_they_end():
+    chunk = Chunk("1", "return foo\r\nreturn bar\r\n", "text", "a.txt", 1, 2)
+    snapshot = Snapshot.of([chunk], np.zeros((1, 4), dtype=np.float32))
+    assert text_matches(snapshot, Query("q", "", patterns=("foo$",))) == [TextMatch("a.txt", 1, 8)]
+
+
+def test_single_bytes_of_a_letter_are_counted_and_break_nothing():
+    snapshot = Snapshot.of([Chunk("1", "é", "text", "a.txt", 1, 1)], np.zeros((1, 4), dtype=np.float32))
+    assert len(text_matches(snapshot, Query("q", "", patterns=(r"\C",)))) >= 1
+
+
+def test_a_long_line_full_of_matches_is_quick():
+    snapshot = Snapshot.of([Chunk("1", "ab " * 60_000, "text", "a.txt", 1, 1)], np.zeros((1, 4), dtype=np.float32))
+    started = time.process_time()
+    places = text_matches(snapshot, Query("q", "", exact=("ab",)))
+    assert places[:2] == [TextMatch("a.txt", 1, 1), TextMatch("a.txt", 1, 4)]
+    assert (len(places), time.process_time() - started < 5) == (60_000, True)
+
+
+def test_bytes_that_are_not_utf_8_are_refused_in_words(snapshot: Snapshot):
+    for query in (Query("q", "", exact=("\udcff",)), Query("q", "", patterns=("\udcff+",))):
+        with pytest.raises(InputError, match="not UTF-8"):
+            text_matches(snapshot, query)

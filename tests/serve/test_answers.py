@@ -78,10 +78,13 @@ def test_where_it_does_not_fit_a_piece_says_that_it_is_one(session: Session, pro
     assert part.text == lines_of(project, part.path, part.start_line, part.end_line)
 
 
-def test_a_budget_for_no_line_is_an_error(session: Session, project: Path):
+def test_of_a_line_that_no_budget_holds_the_beginning_is_shown(session: Session, project: Path):
     (project / "wide.py").write_text(f"def unmistakable(): return '{'x ' * 900}'\n")
-    with pytest.raises(InputError, match="a budget of 500 tokens holds no line"):
-        search(session, "unmistakable", budget=500)
+    best = search(session, "unmistakable", budget=500).hits[0]
+    assert (best.complete, best.text.startswith("def unmistakable()"), best.text.endswith("…\n")) == (False, True, True)
+
+
+def test_a_page_of_nothing_or_of_too_much_is_refused(session: Session):
     for page in ({"budget": 10}, {"k": 0}, {"k": 1000}):
         with pytest.raises(InputError, match="wanted"):
             search(session, **page)

@@ -198,6 +198,17 @@ def test_a_unit_is_read_whole_by_line_and_by_name(project: Path):
     asking(server_of(Session({project: Settings()})), ask)
 
 
+def test_a_line_without_end_takes_no_more_than_the_budget(project: Path):
+    (project / "mail" / "long.py").write_text(f"names = {['x' * 50] * 5000}\n")
+
+    async def ask(client: Client) -> None:
+        for tool, arguments in (("read", {"path": "mail/long.py"}), ("search", {"query": "names file:long.py"})):
+            text = (await client.call_tool(tool, {**arguments, "budget": 500})).content[0].text
+            assert len(text) < 2000, tool
+
+    asking(server_of(Session({project: Settings()})), ask)
+
+
 def test_several_folders_are_listed_at_once(project: Path):
     async def ask(client: Client) -> None:
         outlined = (await client.call_tool("outline", {})).content[0].text
@@ -301,6 +312,7 @@ def test_errors_say_what_to_do_and_end_nothing(root: Path):
             ("read", {"path": "mail/send.py", "line": 9, "end_line": 3}, "before line 9"),
             ("read", {"path": "mail", "line": 1}, "is a folder"),
             ("log", {"since": "soon"}, "give YYYY-MM-DD"),
+            ("log", {"path": "mail/send.py", "line": 1, "author": "x"}, "leave out query, author"),
             ("log", {"query": "mail"}, "git"),
             ("rank", {"programs": []}, "0 programs"),
         ):

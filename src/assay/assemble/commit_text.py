@@ -7,6 +7,8 @@ from assay.errors import printable
 
 _NAMED = 4
 """Changed files that are named."""
+_WIDEST = 300
+"""Characters of a line that are shown."""
 _BODY = 2
 """Lines of a message after its first that are shown."""
 
@@ -19,7 +21,7 @@ def commit_text(commit: FoundCommit, *, whole: bool = False) -> str:
     body = [line for line in commit.body.splitlines() if line.strip()]
     more = () if whole or len(body) <= _BODY else (f"… {len(body) - _BODY} more lines",)
     rest = (*(body if whole else body[:_BODY]), *more, _files(commit), *commit.lines)
-    return "".join((f"{printable(first)}\n", *(f"    {printable(row)}\n" for row in rest)))
+    return "".join((f"{printable(first)}\n", *(f"    {printable(row)[:_WIDEST]}\n" for row in rest)))
 
 
 def _files(commit: FoundCommit) -> str:

@@ -7,24 +7,26 @@ filter keeps come newest first.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from assay.assemble.corpus_search import CorpusSearch
 from assay.assemble.indexes import build_of, encoder_of
 from assay.assemble.queries import queries_of
+from assay.corpus.git_history import commit_ids
+from assay.errors import InputError
 from assay.protocols import Progress
 from assay.search.checked_searcher import IndexGuard
 from assay.search.commit_chunks import changed_files
 from assay.search.commit_filter import CommitFilter
 from assay.search.excerpt import lines, terms_to_mark, window
-from assay.search.history_index import HistoryIndex
+from assay.search.history_index import MOST_COMMITS, HistoryIndex
+from assay.search.query_words import query_words
 from assay.settings import Settings
 from assay.store.place import history_location
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk, Hit
+from assay.types import Chunk, Hit, Query
 
 _PARTS = 5
 """Hits looked for a commit that is wanted: several may be parts of one."""
@@ -32,7 +34,7 @@ _LINES = 4
 """Changed lines of a commit that are shown."""
 
 
-_ID = re.compile(r"[0-9a-f]{7,40}")
+_ID = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,7 @@ class _IndexedCommits:
         )
 
     def named(self, id_: str) -> tuple[FoundCommit, ...]:
-        """Return the commits whose id begins with what was asked, none where that is no beginning of an id."""
-        if not _ID.fullmatch(id_):
-            return ()
+        """Return the commits whose id begins so."""
         found = [each for each in self.messages if each.startswith(id_)]
         chunks = (self.snapshot.chunk(self.messages[each]) for each in found)
         return tuple(self.found(Hit(chunk, 1.0), frozenset()) for chunk in chunks)
@@ -115,17 +115,18 @@ class History:
 
     def search(self, question: str, keep: CommitFilter, k: int, progress: Progress | None = None) -> FoundCommits:
         """Return the best `k` commits for a question, or without one the newest that a filter keeps."""
-        commits = self._commits(progress)
-        if named := commits.named(question.strip().lower()):
-            return FoundCommits(named, relevant=True, indexed=len(commits.messages))
-        snapshot = keep.kept(commits.snapshot)
-        if not question.strip():
-            newest = _newest(commits, snapshot, keep, k)
+        commits, question = self._commits(progress), question.strip()
+        if _ID.fullmatch(question.lower()) and not question.isalpha():
+            return FoundCommits(_named(commits, question.lower(), keep), relevant=True, indexed=len(commits.messages))
+        (query,) = queries_of([question], mode="all") if question else (Query("", "", "all"),)
+        _check_words(question, query)
+        snapshot = replace(keep, paths=keep.paths + query.paths).kept(commits.snapshot)
+        if not question:
+            newest = _newest(self.root, commits, snapshot, k)
             return FoundCommits(newest, bool(newest), len(commits.messages))
         guard = IndexGuard(self._index.check, f"removing '{self._index.folder.location}'")
         search = CorpusSearch(snapshot, self._index.encoder, self._settings.search, guard)
-        queries = queries_of([question], mode="all", paths=keep.globs)
-        hits = search.search(queries, k * _PARTS)
+        hits = search.search([replace(query, paths=())], k * _PARTS)
         best: dict[str, Hit] = {}
         for hit in hits:
             best.setdefault(hit.chunk.path.partition("/")[0], hit)
@@ -156,10 +157,23 @@ def _messages(snapshot: Snapshot) -> dict[str, int]:
     return found
 
 
-def _newest(commits: _IndexedCommits, snapshot: Snapshot, keep: CommitFilter, k: int) -> tuple[FoundCommit, ...]:
-    def date(message: Chunk) -> tuple[str, str]:
-        return message.signature, message.id
+def _check_words(question: str, query: Query) -> None:
+    """Refuse query words that mean nothing of commits."""
+    if query.kinds or query.symbols or query_words(question).repositories:
+        raise InputError("repo:, kind: and sym: are of code, not of commits: leave them out, or quote a name")
 
-    messages: Sequence[Chunk] = sorted(map(snapshot.chunk, _messages(snapshot).values()), key=date, reverse=True)
-    kept = [message for message in messages if keep.passes(changed_files(message))]
-    return tuple(commits.found(Hit(message, 1.0), frozenset()) for message in kept[:k])
+
+def _named(commits: _IndexedCommits, id_: str, keep: CommitFilter) -> tuple[FoundCommit, ...]:
+    if keep.author or keep.since or keep.until:
+        raise InputError(f"'{id_}' says which commit is meant: leave out author, since and until")
+    found = commits.named(id_)
+    if not found:
+        raise InputError(f"no commit begins with '{id_}', of {len(commits.messages):,}; ask for what it did")
+    return found
+
+
+def _newest(root: Path, commits: _IndexedCommits, snapshot: Snapshot, k: int) -> tuple[FoundCommit, ...]:
+    """Return the first commits that are alive in git's own order, the newest first."""
+    alive = _messages(snapshot)
+    ids = [id_ for id_ in commit_ids(root, MOST_COMMITS) if id_ in alive][:k]
+    return tuple(commits.found(Hit(snapshot.chunk(alive[id_]), 1.0), frozenset()) for id_ in ids)

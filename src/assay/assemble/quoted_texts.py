@@ -20,7 +20,8 @@ def without_missing(searches: Sequence[JointSearch], queries: Sequence[Query]) -
     """Return queries without the quoted texts that no text holds, and a note on each: a quote may be of a person."""
     kept, notes = [], []
     for query in queries:
-        if query.exact and not any(_keeps_any(each, query) for each in searches):
+        quotes = replace(query, patterns=())
+        if query.exact and not any(_keeps_any(each, quotes) for each in searches):
             quoted = " and ".join(f'"{text}"' for text in query.exact)
             notes.append(f"no text that is searched holds {quoted} letter by letter; searched without that")
             query = replace(query, exact=())  # noqa: PLW2901  the same query from here on

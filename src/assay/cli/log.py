@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -64,6 +65,8 @@ def log(given: LogOptions) -> int:
     answers: list[tuple[str, FoundCommits]] = []
     limit = given.limit or 10
     if given.place:
+        if given.question and not given.roots:  # the one argument beside --at is where the file is
+            given, roots = replace(given, question=""), (given.question,)
         answers.append(("", _unit_answer(given, roots, limit)))
         roots = ()
     with progress() as watch:
@@ -100,8 +103,10 @@ def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCo
 
 def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool) -> list[FoundCommit]:
     every = [replace(commit, root=name) for name, answer in answers for commit in answer.commits]
+    if by_date and len(answers) == 1:
+        return every[:limit]
     if by_date:
-        return sorted(every, key=lambda commit: commit.date, reverse=True)[:limit]
+        return sorted(every, key=lambda commit: datetime.fromisoformat(commit.date), reverse=True)[:limit]
     return sorted(every, key=lambda commit: -commit.score)[:limit]
 
 

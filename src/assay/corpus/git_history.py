@@ -66,7 +66,7 @@ def commits(root: Path, *, since: str = "") -> Iterator[Commit]:
 def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
     """Yield some commits by their full ids, in this order; a merge changed nothing by itself."""
     asked = "".join(f"{id_}\n" for id_ in ids).encode("ascii")
-    with reading(root, *_LOG, "--no-walk=unsorted", "--stdin", "--", ".", asked=asked) as printed:
+    with reading(root, *_LOG, "--no-walk=unsorted", "--stdin", *_below(root), asked=asked) as printed:
         yield from _commits(printed)
 
 
@@ -118,6 +118,15 @@ def head(root: Path) -> str:
 def length(root: Path) -> int:
     """Return how many commits the first-parent line has that touch the folder."""
     return int(git(root, "rev-list", "--first-parent", "--count", "HEAD", "--", "."))
+
+
+def cut_off(root: Path) -> frozenset[str]:
+    """Return the commits of a shallow clone whose parents are missing: each seems to have added all there was."""
+    file = answer(root, "rev-parse", "--git-path", "shallow")
+    try:
+        return frozenset((root / file).read_text("ascii").split()) if file else frozenset()
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
 
 
 def is_shallow(root: Path) -> bool:

@@ -21,6 +21,8 @@ _MOST_NAMED = 200
 _LONGEST_MESSAGE = 4000
 _LONGEST_CHANGE = 3000
 """Characters of what a commit changed in a file."""
+_FILES = "\x1e"
+"""What stands between a message and the files, and in no message that somebody typed."""
 _DECLARED = re.compile(
     r"\b(?:def|class|func|fn|function|impl|struct|enum|trait|interface|type|module|sub)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)"
 )
@@ -33,7 +35,7 @@ def commit_chunks(commit: Commit) -> Iterator[Chunk]:
     message = commit.message[:_LONGEST_MESSAGE]
     yield Chunk(
         commit.id,
-        "\n".join((message, "", *paths[:_MOST_NAMED])),
+        "\n".join((message, _FILES, *paths[:_MOST_NAMED])),
         "text",
         commit.id,
         1,
@@ -51,7 +53,7 @@ def commit_chunks(commit: Commit) -> Iterator[Chunk]:
 
 def changed_files(message: Chunk) -> tuple[str, ...]:
     """Return the files that the commit of a message changed, the first two hundred."""
-    return tuple(message.text.rpartition("\n\n")[2].splitlines())
+    return tuple(filter(None, message.text.rpartition(_FILES)[2].split("\n")))
 
 
 def _changed(commit: Commit, change: FileChange, path: str) -> Chunk:

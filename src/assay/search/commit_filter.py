@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import InputError
+from assay.search.commit_chunks import changed_files
 from assay.search.filters import Mask, keeping
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
@@ -35,18 +36,9 @@ class CommitFilter:
             if date and not _DATE.fullmatch(date):
                 raise InputError(f"'{date}' is not a date: give YYYY-MM-DD, YYYY-MM or YYYY")
 
-    @property
-    def globs(self) -> tuple[str, ...]:
-        """Return the globs as they are of the paths of chunks, which begin with the commit's id."""
-        return tuple(f"!{_of_any_commit(glob[1:])}" if glob[:1] == "!" else _of_any_commit(glob) for glob in self.paths)
-
-    def passes(self, files: Sequence[str]) -> bool:
-        """Say whether a commit changed a file that is kept."""
-        return not self.paths or any(map(keeping(self.paths), files))
-
     def kept(self, snapshot: Snapshot) -> Snapshot:
-        """Return the same commits with only those of the author and the time alive."""
-        if not (self.author or self.since or self.until):
+        """Return the same commits with only those alive that are meant; of their changes, those of kept files."""
+        if self == CommitFilter():
             return snapshot
         parts = [(segment, self._mask(segment, live)) for segment, live in snapshot.parts]
         return Snapshot(parts, snapshot.version, snapshot.places)
@@ -55,12 +47,18 @@ class CommitFilter:
         wanted = self.author.casefold()
         pairs = zip(segment.parents.all(), segment.signatures.all(), strict=True)
         mask = np.array([wanted in author.casefold() and self._is_then(date) for author, date in pairs], dtype=bool)
-        return mask if live is None else mask & live
+        mask = mask if live is None else mask & live
+        if self.paths:
+            passes = keeping(self.paths)
+            for number in np.flatnonzero(mask).tolist():
+                mask[number] = any(map(passes, _files_of(segment, number)))
+        return mask
 
     def _is_then(self, date: str) -> bool:
         return date >= self.since and (not self.until or date[: len(self.until)] <= self.until)
 
 
-def _of_any_commit(glob: str) -> str:
-    anywhere = "/" not in glob.rstrip("/")
-    return f"*/**/{glob}" if anywhere else f"*/{glob.removeprefix('./').lstrip('/')}"
+def _files_of(segment: Segment, number: int) -> Sequence[str]:
+    """Return the file of a change, or all files of a message."""
+    file = segment.ids[number].partition("/")[2]
+    return [file] if file else changed_files(segment.chunk(number))

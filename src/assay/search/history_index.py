@@ -7,13 +7,12 @@ about the history, and not before.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import groupby
 from pathlib import Path
 
-from assay.corpus.git_history import Commit, commit_ids, commits_of
+from assay.corpus.git_history import Commit, commit_ids, commits_of, cut_off
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.chunk_vectors import chunk_vectors
@@ -30,9 +29,9 @@ from assay.types import Chunk
 
 MOST_COMMITS = 20_000
 """The newest commits that are indexed."""
-_FORM = "commits 3"
+_FORM = "commits 4"
 _BATCH = 500
-"""Commits whose chunks are held at once."""
+"""Commits whose chunks are held at once; each batch is there for good, whatever ends the next."""
 
 
 class HistoryIndex:
@@ -84,26 +83,29 @@ class HistoryIndex:
         kept = {path: record for path, record in known.items() if _id(path) in wanted}
         there = {_id(path) for path in kept}
         missing = [id_ for id_ in ids if id_ not in there]
-        fresh: list[Path] = []
-        records = list(kept.values())
-        done = 0
-        for batch in _batches(commits_of(self.root, missing)):
-            chunks = [chunk for commit in batch for chunk in commit_chunks(commit)]
+        records, dead, rootless = list(kept.values()), set(known) - set(kept), cut_off(self.root)
+        batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)] or [[]]
+        for number, batch in enumerate(batches, 1):
             path = self.folder.new_path()
-            vectors = chunk_vectors(self.encoder, chunks, self._how.reads)
-            write_segment(path, build(chunks, quantised(vectors, self._how.quantisation)))
-            fresh.append(path)
+            chunks = (
+                [chunk for commit in commits_of(self.root, batch) for chunk in _chunks(commit, rootless)]
+                if batch
+                else []
+            )
+            if chunks:
+                vectors = chunk_vectors(self.encoder, chunks, self._how.reads)
+                write_segment(path, build(chunks, quantised(vectors, self._how.quantisation)))
             records += map(_record, chunks)
-            done += len(batch)
+            state = _state(ids) if number == len(batches) else ""
+            fresh = [path] if chunks else []
+            self.folder.save(last, IndexChange(self._identity, state, time.time_ns(), records, dead, fresh))
+            last, dead = self.folder.open(), set()
             if progress:
-                progress("commits", done, len(missing))
-        change = IndexChange(self._identity, _state(ids), time.time_ns(), records, set(known) - set(kept), fresh)
-        self.folder.save(last, change)
+                progress("commits", min(number * _BATCH, len(missing)), len(missing))
 
 
-def _batches(found: Iterable[Commit]) -> Iterator[list[Commit]]:
-    for _, batch in groupby(enumerate(found), key=lambda pair: pair[0] // _BATCH):
-        yield [commit for _, commit in batch]
+def _chunks(commit: Commit, rootless: Collection[str]) -> Iterator[Chunk]:
+    return commit_chunks(replace(commit, changes=()) if commit.id in rootless else commit)
 
 
 def _id(path: str) -> str:

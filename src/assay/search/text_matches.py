@@ -32,7 +32,9 @@ DEADLINE_S = 10.0
 """How long texts are read for one query."""
 MOST_MATCHES = 100_000
 """Places that are counted."""
-_CLOCK = 4096  # chunks between two looks at the clock
+_MEMORY = 1 << 20
+"""Bytes that an expression may take while it is matched."""
+_CLOCK = 256  # chunks between two looks at the clock
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,6 +48,7 @@ class TextMatch:
 
 def exact(text: str) -> Any:
     """Return what finds a text letter by letter."""
+    _check_letters(text)
     return _compiled(f"(?i){re2.escape(text)}" if text == text.lower() else re2.escape(text), lines=False)
 
 
@@ -53,18 +56,32 @@ def pattern(expression: str) -> Any:
     """Return what finds an expression in lines; raise InputError if it is too long or none of RE2's."""
     if len(expression) > LONGEST_PATTERN:
         raise InputError(f"the expression has {len(expression):,} characters, at most {LONGEST_PATTERN:,} are matched")
+    _check_letters(expression)
     return _compiled(f"(?m){expression}", lines=True)
 
 
-@lru_cache(maxsize=256)
+def _check_letters(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("the query has bytes that are not UTF-8, in quotes or between slashes") from error
+
+
+@lru_cache(maxsize=64)
 def _compiled(expression: str, *, lines: bool) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.never_nl = lines
+    options.max_mem = _MEMORY
+    typed = expression.removeprefix("(?m)")
     try:
         return re2.compile(expression, options)
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "the query has bytes that are not UTF-8 in quotes or between slashes: leave them out"
+        ) from error
     except re2.error as error:
-        what, typed = str(error.args[0], "utf-8", "replace"), expression.removeprefix("(?m)")
+        what = str(error.args[0], "utf-8", "replace")
         raise InputError(
             f"/{typed}/ is not a regular expression that can be searched: {what}; look-around "
             "and back-references are not supported, and / is written \\/"
@@ -79,11 +96,9 @@ def holding(
     for segment, keep in zip(segments, kept, strict=True):
         mask = np.zeros(len(keep), dtype=bool)
         for done, number in enumerate(np.flatnonzero(keep).tolist()):
-            if not done % _CLOCK and time.monotonic() > until:
-                raise InputError(
-                    f"not all texts could be read in {deadline_s:g} s: keep fewer files, as with file:src or lang:py"
-                )
-            text = segment.texts.bytes_at(number)
+            if not done % _CLOCK:
+                _check_time(until, deadline_s)
+            text = _unix_lines(segment.texts.bytes_at(number))
             mask[number] = all(one.search(text) for one in wanted)
         masks.append(mask)
     return masks
@@ -97,8 +112,19 @@ def text_matches(snapshot: Snapshot, query: Query, most: int = MOST_MATCHES) -> 
     wanted = [*map(exact, query.exact), *map(pattern, query.patterns)] or [exact(_unquoted(query.text.strip()))]
     allowed = filter_mask(snapshot, query)
     numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
-    places = (place for number in numbers.tolist() for place in _places(snapshot.chunk(number), wanted))
-    return sorted(set(islice(places, most)))
+    until, found = time.monotonic() + DEADLINE_S, set[TextMatch]()
+    for number in numbers.tolist():
+        _check_time(until, DEADLINE_S)
+        found.update(islice(_places(snapshot.chunk(number), wanted), most - len(found)))
+        if len(found) >= most:
+            break
+    return sorted(found)
+
+
+def _check_time(until: float, deadline_s: float) -> None:
+    if time.monotonic() > until:
+        wanted = "keep fewer files, as with file:src or lang:py"
+        raise InputError(f"not all texts could be read in {deadline_s:g} s: {wanted}")
 
 
 def _unquoted(text: str) -> str:
@@ -120,11 +146,22 @@ def reading_order(place: TextMatch) -> tuple[bool, bool, TextMatch]:
 
 def _places(chunk: Chunk, wanted: Sequence[Any]) -> Iterator[TextMatch]:
     """Yield where a chunk's text holds any of what is wanted; an empty match is none."""
-    text = chunk.text.encode("utf-8", "surrogatepass")
+    text = _unix_lines(chunk.text.encode("utf-8", "surrogatepass"))
+    path = f"{chunk.root}/{chunk.path}" if chunk.root else chunk.path
     for one in wanted:
+        at, line, column = 0, chunk.start_line, 1
         for found in one.finditer(text):
             start, end = found.span()
-            if start < end:
-                before = text[text.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "surrogatepass")
-                path = f"{chunk.root}/{chunk.path}" if chunk.root else chunk.path
-                yield TextMatch(path, chunk.start_line + text.count(b"\n", 0, start), len(before) + 1)
+            if start == end:
+                continue
+            between = text[at:start]
+            if lines := between.count(b"\n"):
+                line, column = line + lines, 1
+                between = between[between.rfind(b"\n") + 1 :]
+            at, column = start, column + len(between.decode("utf-8", "replace"))
+            yield TextMatch(path, line, column)
+
+
+def _unix_lines(text: bytes) -> bytes:
+    """Return a text whose lines end as `$` expects; columns stay what they are."""
+    return text.replace(b"\r\n", b"\n")

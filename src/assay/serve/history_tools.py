@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.assemble.commit_text import commit_text
@@ -68,11 +69,27 @@ def _changed(patch: str) -> tuple[str, ...]:
 
 
 def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
-    """Return as many commits as the budget of a page holds, one at least."""
+    """Return as many commits as the budget of a page holds; of the first, as much of its message."""
     left, shown = page.budget - OVERHEAD, list[FoundCommit]()
     for commit in commits:
-        left -= tokens(commit_text(commit)) if page.is_text else cost(commit)
-        if left < 0 and shown:
-            break
+        spent = _cost(commit, page, whole=len(commits) == 1)
+        if spent > left:
+            return shown or [_shortened(commit, left, page)]
+        left -= spent
         shown.append(commit)
     return shown
+
+
+def _cost(commit: FoundCommit, page: Page, *, whole: bool) -> int:
+    return tokens(commit_text(commit, whole=whole)) if page.is_text else cost(commit)
+
+
+def _shortened(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
+    """Return a commit with as many lines of its body as fit, and then without those of its change."""
+    body = commit.body.splitlines()
+
+    def first(count: int) -> FoundCommit:
+        return replace(commit, body="\n".join(body[:count]), lines=())
+
+    count = bisect_right(range(1, len(body) + 1), left, key=lambda count: _cost(first(count), page, whole=True))
+    return first(count)

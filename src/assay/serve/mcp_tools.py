@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from assay.errors import InputError
 from assay.search.commit_filter import CommitFilter
 from assay.serve import history_tools, read_tools, related_tools, search_tools, unit_tools
 from assay.serve.history_tools import LogAnswer
@@ -105,6 +106,8 @@ class Tools:
         budget: Budget = search_tools.USUAL_BUDGET,
     ) -> LogAnswer:
         """Find commits by meaning of their messages and changes, by path, author and date."""
+        if line and (query or author or since or until):
+            raise InputError("line says which commits: leave out query, author, since and until")
         if line:
             return history_tools.unit_log(self._session, path, line, page=self._page(k, budget, ""))
         keep = CommitFilter(author, since, until)

@@ -30,6 +30,8 @@ OVERHEAD = 130
 """Tokens of an answer besides its entries: names of fields, place, cursor."""
 TELLING = 4
 """Lines of a hit that are shown where not all are."""
+_WIDEST = 200
+"""Characters of a telling line that are shown."""
 LONGEST_UNIT = 400
 """Lines of a unit that is put together again."""
 _MOST_KNOWN = 4096  # files of an index whose functions are remembered
@@ -184,7 +186,8 @@ class Size:
         if self.detail == "names":
             return replace(shown, text="", lines=matching)
         every = telling(unit if matching else hit.chunk, self.wanted, matching, self.lines)
-        return replace(shown, text="".join(f"{line}\n" for _, line in every), lines=[number for number, _ in every])
+        text = "".join(f"{line[:_WIDEST]}{'…' * (len(line) > _WIDEST)}\n" for _, line in every)
+        return replace(shown, text=text, lines=[number for number, _ in every])
 
 
 def _matching(chunk: Chunk, query: Query) -> list[int]:
@@ -226,6 +229,9 @@ def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot) -> FoundUnit |
 
 def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:
     best = cut(hit, size.wanted, left, lambda hit: size.cost(size.part(hit)))
+    brief = size.brief(hit, hit.chunk)
+    if best is None and size.cost(brief) <= left:
+        return replace(brief, complete=False)
     if best is None:
         raise InputError(f"a budget of {size.budget} tokens holds no line of the best hit; give it more")
     return size.part(best)

@@ -19,6 +19,8 @@ from assay.serve.search_tools import Page
 from assay.serve.session import Session
 from assay.terms import tokens
 
+_LONGEST_LINE = 1000
+"""Characters of a line that are shown."""
 _AROUND = 20
 """Lines before and after one that stands in no unit."""
 
@@ -65,7 +67,7 @@ def read(  # noqa: PLR0913  a place
         check_file_line(file, path, line)
     inside, every = file.place.inside, lines_of(file.text or "")
     span = span_of(inside, file.text or "", (line, end_line, name), len(every))
-    wanted = every[span.first - 1 : span.last]
+    wanted = [_clipped(line) for line in every[span.first - 1 : span.last]]
     count = _fitting(wanted, page.budget - OVERHEAD)
     return UnitText(
         file.place.engine.name,
@@ -122,6 +124,13 @@ def _qualified(entries: Sequence[OutlineEntry]) -> list[tuple[str, OutlineEntry]
         above[entry.depth :] = [entry.name]
         found.append((".".join(above), entry))
     return found
+
+
+def _clipped(line: str) -> str:
+    """Return a line, of a long one its beginning and how much is missing."""
+    end = "\n" * line.endswith("\n")
+    more = len(line) - len(end) - _LONGEST_LINE
+    return line if more <= 0 else f"{line[:_LONGEST_LINE]}… {more:,} more characters{end}"
 
 
 def _fitting(lines: Sequence[str], budget: int) -> int:
