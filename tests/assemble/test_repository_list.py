@@ -54,6 +54,8 @@ https://x:${TOKEN}@example.org/d.git
         ("ext::sh://x", "is not a folder or a URL"),
         ("--upload-pack=x", "is not a folder or a URL"),
         ("ssh://ann:pw@h/a", "only a URL of https or http takes a password"),
+        ("https://h:x/a", "'https://h:x/a' is no URL: Port could not be cast"),
+        ("https://../a", "'https://../a' names no repository"),
         ("https://${NOT_SET}@h/a", "the environment variable NOT_SET is not set"),
         ("https://h/${HOME}", r"stands for a password only"),
         ("https://h/first.git", "https://h/first.git stands in line 1 already"),
@@ -72,6 +74,29 @@ def test_every_wrong_line_is_named_and_no_password(tmp_path: Path):
     with pytest.raises(InputError, match=r"list:10: .*\(and 5 more\)") as raised:
         listed(tmp_path, text)
     assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "HTTPS://ann:s3cret@h/a",
+        "ftp://ann:s3cret@h/a",
+        "https://ann:my s3cret@h/a",
+        "https://ann:s3/cret@h/a",
+        "https://ann:s3cret@h:x/a",
+        "ssh://ann:s3/cret@h/a",
+    ],
+)
+def test_no_message_has_a_password(tmp_path: Path, url: str):
+    with pytest.raises(InputError, match=r"list:1: ") as raised:
+        listed(tmp_path, f"{url}\n")
+    assert "s3" not in str(raised.value)
+
+
+def test_a_variable_may_hold_any_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOKEN", "a/b@c d%")
+    (found,) = listed(tmp_path, "https://ann:${TOKEN}@h/a\n")
+    assert (found.place, found.url) == ("https://h/a", "https://ann:a%2Fb%40c%20d%25@h/a")
 
 
 def test_lists_that_hold_nothing_are_refused(tmp_path: Path):

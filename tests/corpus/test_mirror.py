@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ import pytest
 
 from assay.corpus.clone import clone
 from assay.corpus.git import FetchLimits
-from assay.corpus.git_login import masked, split_login
+from assay.corpus.git_login import masked, split_login, with_login, without_login
 from assay.corpus.mirror import Mirror, is_branch, meant_by, mirror_of
 from assay.errors import InputError
 from git_repositories import commit, git, repository
@@ -52,7 +52,7 @@ def test_a_branch_and_a_tag_are_followed_for_themselves(origin: Path, tmp_path: 
         mirror_of(origin.as_uri(), tmp_path / "mirrors", "gone").update()
 
 
-@pytest.mark.parametrize("left", ["lock", "no repository", "damaged", "inside of another"])
+@pytest.mark.parametrize("left", ["lock", "damaged", "clone"])
 def test_what_was_left_at_its_place_is_put_right(origin: Path, tmp_path: Path, left: str):
     mirror = Mirror(origin.as_uri(), tmp_path / "mirrors" / "one")
     mirror.update()
@@ -63,11 +63,51 @@ def test_what_was_left_at_its_place_is_put_right(origin: Path, tmp_path: Path, l
     elif left == "damaged":
         (mirror.folder / ".git" / "HEAD").write_text("nothing\n")
     else:
-        shutil.rmtree(mirror.folder / ".git")
-    if left == "inside of another":
-        git(tmp_path, "init", "--quiet")
+        (mirror.folder.parent / ".clone-a1b2c3d4-one").mkdir()
     mirror.update()
     assert (mirror.folder / "a.py").read_text() == "A = 2\n"
+    assert not list(mirror.folder.parent.glob(".clone-*"))
+
+
+@pytest.mark.parametrize("what", ["folder", "checkout", "link"])
+def test_what_is_no_mirror_stays_as_it_is(origin: Path, tmp_path: Path, what: str):
+    mirror = Mirror(origin.as_uri(), tmp_path / "mirrors" / "one")
+    if what == "checkout":
+        repository(mirror.folder, {"own.py": "OWN = 1\n"})
+    else:
+        (mirror.folder if what == "folder" else tmp_path / "own").mkdir(parents=True)
+    if what == "link":
+        mirror.folder.parent.mkdir()
+        mirror.folder.symlink_to(tmp_path / "own")
+    (mirror.folder / "own.py").write_text("OWN = 2\n")
+    with pytest.raises(InputError, match=r"mirrors/one' is no mirror made by assay: move it away"):
+        mirror.update()
+    assert (mirror.folder / "own.py").read_text() == "OWN = 2\n"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://../a",
+        "ssh://./x",
+        "https:///a",
+        "https://h",
+        "https://h/..",
+        "git@..:a",
+        "https://h:x/a",
+        "https://[h/a",
+    ],
+)
+def test_a_url_that_names_no_repository_has_no_place(url: str, tmp_path: Path):
+    with pytest.raises(InputError, match=r"names no repository|is no URL"):
+        mirror_of(url, tmp_path)
+
+
+def test_no_mirror_lies_elsewhere(tmp_path: Path):
+    (tmp_path / "mirrors").mkdir()
+    (tmp_path / "mirrors" / "h").symlink_to(tmp_path)
+    with pytest.raises(InputError, match="leads out of the folder of the mirrors"):
+        mirror_of("https://h/a", tmp_path / "mirrors")
 
 
 def test_what_a_repository_brings_along_is_not_run(origin: Path, tmp_path: Path):
@@ -135,6 +175,28 @@ def test_a_password_reaches_the_host_and_no_message(locked: tuple[str, list[str]
     assert SECRET not in repr([os.fspath(each) for each in tmp_path.rglob("*")])
 
 
+def test_a_password_is_in_no_argument_and_goes_to_its_host_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    (tmp_path / "config").write_text(f"[credential]\n\thelper = store --file={tmp_path}/written\n")
+    added = with_login(f"https://ann:{SECRET}%2F@h:8443/a/b.git", {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "a.b"})
+    assert not [name for name, value in added.items() if SECRET in value and name != "ASSAY_GIT_PASSWORD"]
+    assert "GIT_CONFIG_KEY_0" not in added
+    environment = os.environ | {"GIT_CONFIG_KEY_0": "a.b", "GIT_CONFIG_VALUE_0": "", "GIT_TERMINAL_PROMPT": "0"} | added
+
+    def credential(does: str, given: str) -> str:
+        return subprocess.run(
+            ["git", "credential", does], input=given, env=environment, capture_output=True, text=True, check=False
+        ).stdout
+
+    filled = credential("fill", "protocol=https\nhost=h:8443\n\n")
+    assert f"username=ann\npassword={SECRET}/\n" in filled
+    credential("approve", filled)
+    assert not (tmp_path / "written").exists()
+    assert SECRET not in credential("fill", "protocol=https\nhost=other\n\n")
+    with pytest.raises(InputError, match="its login holds a line break"):
+        with_login("https://ann:a%0ab@h/a", {})
+
+
 def test_a_fetch_that_hangs_is_ended(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/a.git"
@@ -147,6 +209,8 @@ def test_a_fetch_that_hangs_is_ended(tmp_path: Path):
 def test_logins_are_split_off_and_hidden():
     assert split_login("https://x-token@host/a") == ("https://host/a", "x-token")
     assert split_login("git@host:a/b") == ("git@host:a/b", "")
+    assert split_login("https://ann:a@b@host/a@b") == ("https://host/a@b", "ann:a@b")
+    assert without_login("HTTPS://ann:a b/@c@host/a") == "HTTPS://host/a"
     text = f"unable to access 'https://ann:{SECRET}@host/a': {SECRET} {SECRET[3:]}"
     assert SECRET[4:] not in masked(text, f"https://ann:{SECRET}@host/a")
 
@@ -159,7 +223,8 @@ def test_places_of_mirrors_are_what_people_call_them(tmp_path: Path):
     assert place("git@github.com:pallets/click.git", "8.1.x") == "github.com/pallets/click@8.1.x"
     assert place("https://host:8443/a/../../b") == "host+8443/a/b"
     assert place("file:///srv/git/a b.git") == "file/srv/git/a-b"
-    assert place("ssh://git@host/~me/x", "a/b") == "host/~me/x@a-b"
+    assert place("ssh://git@host/~me/x", "a/b") == "host/~me/x@a-b~82badf67"
+    assert place("ssh://git@host/~me/x", "a-b") == "host/~me/x@a-b"
 
 
 def test_names_of_branches():

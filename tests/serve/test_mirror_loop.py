@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.corpus.git import FetchLimits
+from assay.corpus.mirror import Mirror, mirror_of
 from assay.errors import InputError
 from assay.serve import search_tools
 from assay.serve.engine import StillIndexing, Waits
@@ -148,12 +150,95 @@ def test_once_brings_all_up_to_date_and_a_later_start_knows_what_was_there(kept:
     again = kept.loop().once()
     assert again.mirrors[0].commit == state.mirrors[0].commit
     assert kept.symbols("send mail") == ["send_mail"]
-    assert again.mirrors[1].failures == 2
+    assert again.mirrors[1].failures == 1, "a new start tries at once"
 
 
 def test_a_list_that_cannot_be_used_is_refused_at_once(kept: Kept):
     kept.write("nonsense://x")
     with pytest.raises(InputError, match=r"list:1: 'nonsense://x' is not a folder or a URL"):
+        kept.loop().once()
+
+
+def test_a_list_that_cannot_be_used_at_a_new_start_leaves_the_one_before(kept: Kept, origin: Path):
+    other = repository(origin.parent / "other", {"pay.py": "def pay_bill():\n    return 1\n"})
+    kept.write(origin.as_uri(), other.as_uri())
+    kept.loop().once()
+    newer = commit(origin, {"web.py": "def route_request():\n    return 1\n"})
+    kept.write(f"{origin.as_uri()} every=20s", "nonsense://x")
+    thread = threading.Thread(target=kept.loop().run, args=(kept.stop,))
+    thread.start()
+    try:
+        until(lambda: kept.state(origin.as_uri()).commit == newer)
+        assert "nonsense" in kept.listed.state.problem
+        assert kept.symbols("pay bill", repositories=("other",)) == ["pay_bill"]
+    finally:
+        kept.stop.set()
+        thread.join(PATIENCE_S)
+
+
+def test_what_is_wanted_during_a_fetch_is_fetched_again(kept: Kept, origin: Path, monkeypatch: pytest.MonkeyPatch):
+    kept.write(origin.as_uri())
+    fetched, goes_on, commits = threading.Event(), threading.Event(), []
+    update = Mirror.update
+
+    def slow(self: Mirror, limits: FetchLimits) -> str:
+        commits.append(update(self, limits))
+        fetched.set()
+        goes_on.wait(PATIENCE_S)
+        return commits[-1]
+
+    monkeypatch.setattr(Mirror, "update", slow)
+    thread = threading.Thread(target=kept.loop().run, args=(kept.stop,))
+    thread.start()
+    try:
+        assert fetched.wait(PATIENCE_S)
+        newer = commit(origin, {"web.py": "WEB = 1\n"})
+        root = str(mirror_of(origin.as_uri(), kept.mirrors).folder)
+        kept.listed.store.want([root])
+        until(lambda: not list(kept.mirrors.glob(".wanted-*/*")))
+        goes_on.set()
+        until(lambda: kept.state(origin.as_uri()).commit == newer)
+    finally:
+        goes_on.set()
+        kept.stop.set()
+        thread.join(PATIENCE_S)
+
+
+def test_another_pace_or_login_is_in_force_at_once(kept: Kept, origin: Path):
+    kept.write(origin.as_uri(), "file:///nowhere")
+    before = kept.loop().once().mirrors
+    loop = kept.loop()
+    loop._read_list()
+    assert [loop._states[each.root].due for each in before] == [before[0].due, 0.0], "what failed is tried at a start"
+    kept.write(f"{origin.as_uri()} every=30m", "file:///nowhere")
+    for each in (loop, kept.loop(), kept.loop(replace(PACE, every_s=60))):
+        each._read_list()
+        assert (each._states[before[0].root].due, each._states[before[1].root].failures) == (0.0, 0)
+
+
+def test_settings_that_cannot_be_read_are_of_one_root_alone(kept: Kept, origin: Path, tmp_path: Path):
+    kept.write(origin.as_uri(), tmp_path / "origin")
+    kept.loop().once()
+
+    def settings(state: MirrorState) -> Settings:
+        if state.place.startswith("file:"):
+            raise InputError("bad settings")
+        return SETTINGS
+
+    served = ListedRoots({}, kept.listed.store, settings).current()
+    assert list(served.settings) == [tmp_path / "origin"]
+    assert list(served.missing.values()) == [f"{origin.as_uri()}: bad settings"]
+
+
+def test_a_list_that_was_never_read_is_still_coming(kept: Kept):
+    for given in ((), ("x",)):
+        with pytest.raises(StillIndexing, match="the list of repositories is being read; ask again"):
+            kept.session.everything.view(given)
+
+
+def test_a_folder_of_mirrors_that_cannot_be_made_is_named(kept: Kept):
+    kept.mirrors.write_text("")
+    with pytest.raises(InputError, match=r"cannot make '.*mirrors': File exists; name another folder with --mirrors"):
         kept.loop().once()
 
 

@@ -12,15 +12,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from assay.corpus.clone import is_url
-from assay.corpus.git_login import masked, split_login
+from assay.corpus.git_login import split_login, without_login
 from assay.corpus.mirror import Mirror, is_branch, mirror_of
 from assay.errors import AssayError, InputError
 from assay.settings import Settings, changed
 
 _OPTION = re.compile(r"\s+([a-z_]+(?:\.[a-z_]+)?)=(\S*)$")
-_PASSWORD = re.compile(r"(?!https?:)\w+://[^/@]*:[^/@]*@")
+_PASSWORD = re.compile(r"\w+://[^/@]*:[^@]*@")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SPAN = re.compile(r"(\d{1,9})(s|m|h|d)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -58,13 +59,7 @@ class ListedRepository:
 
 def read_repositories(file: Path, mirrors: Path) -> tuple[ListedRepository, ...]:
     """Return what a file lists; raise InputError with every line that cannot be used, by file and line."""
-    found: list[ListedRepository] = []
-    problems: list[str] = []
-    for number, text in _lines(file):
-        try:
-            found.append(_parsed(text, number, file.absolute().parent))
-        except AssayError as error:
-            problems.append(f"{file}:{number}: {error}")
+    found, problems = usable_lines(file, mirrors)
     problems += _clashes(file, found, mirrors)
     if problems:
         more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
@@ -72,6 +67,21 @@ def read_repositories(file: Path, mirrors: Path) -> tuple[ListedRepository, ...]
     if not found:
         raise InputError(f"{file} lists no repository: write one folder or URL a line")
     return tuple(found)
+
+
+def usable_lines(file: Path, mirrors: Path) -> tuple[list[ListedRepository], list[str]]:
+    """Return the lines of a file that can be used, and what is wrong with each of the others."""
+    found: list[ListedRepository] = []
+    problems: list[str] = []
+    for number, text in _lines(file):
+        try:
+            each = _parsed(text, number, file.absolute().parent)
+            each.root(mirrors)
+        except AssayError as error:
+            problems.append(f"{file}:{number}: {error}")
+        else:
+            found.append(each)
+    return found, problems
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
@@ -102,12 +112,10 @@ def _parsed(text: str, line: int, base: Path) -> ListedRepository:
         raise InputError("index.location and index.refresh cannot be set here: each index has its own place")
     every_s = _seconds(options["every"]) if "every" in options else 0.0
     if is_url(place):
-        if _PASSWORD.match(place):
-            raise InputError("only a URL of https or http takes a password; of ssh, git asks your keys")
         url = _filled(place)
         return ListedRepository(split_login(url)[0], url, branch, every_s, changes, line)
     if "://" in place or place.startswith("-"):
-        raise InputError(f"'{masked(place, place)}' is not a folder or a URL of https, http, ssh, git or file")
+        raise InputError(f"'{without_login(place)}' is not a folder or a URL of https, http, ssh, git or file")
     if branch:
         raise InputError("branch is for URLs: a folder is searched as it is")
     return ListedRepository(str(_folder(place, base)), "", "", every_s, changes, line)
@@ -136,13 +144,17 @@ def _seconds(text: str) -> float:
 def _filled(url: str) -> str:
     """Return a URL with what the environment holds in place of `${VARIABLE}`, which is for its login alone."""
     plain, login = split_login(url)
+    if _PASSWORD.match(plain):
+        if plain.startswith("http"):
+            raise InputError("a login ends at the first /: write / as %2F in a password, and @ as %40 in a path")
+        raise InputError("only a URL of https or http takes a password; of ssh, git asks your keys")
     if "${" in plain:
         raise InputError(f"'{plain}': ${{VARIABLE}} stands for a password only, as in https://NAME:${{VARIABLE}}@HOST")
     for name in _VARIABLE.findall(login):
         value = os.environ.get(name, "")
         if not value:
             raise InputError(f"the environment variable {name} is not set")
-        login = login.replace(f"${{{name}}}", value)
+        login = login.replace(f"${{{name}}}", quote(value, safe=""))
     scheme, _, rest = plain.partition("://")
     return f"{scheme}://{login}@{rest}" if login else plain
 

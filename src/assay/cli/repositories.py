@@ -61,20 +61,49 @@ class RepositoriesOptions:
             raise InputError("--mirrors and --every are for --repos FILE: give that, too")
 
     def read(self, chosen: SettingsOptions) -> None:
-        """Refuse a list that cannot be used, or settings that cannot, before anything is fetched."""
+        """Refuse options that cannot be used, and a list of which nothing can, before anything is fetched.
+
+        Where a list was in use before, or some of its lines can be used, what is wrong is said, and the rest served.
+        """
+        from assay.assemble.pipeline import check
+        from assay.cli.workspaces import say
+        from assay.errors import InputError
+        from assay.serve.mirror_state import StateFile
+
+        assert self.listed is not None
+        settings = chosen.settings_elsewhere()
+        check(settings.search)
+        if settings.index.location:
+            raise InputError("--repos keeps each index in the user's cache: leave out --index and index.location")
+        store = StateFile(self.folder(), self.listed)
+        store.make_folder()
+        problems, usable = self._problems(chosen)
+        if problems and not usable and not store.read().mirrors:
+            raise InputError("; ".join(problems))
+        for problem in problems:
+            say(f"{problem}; the rest is served")
+
+    def _problems(self, chosen: SettingsOptions) -> tuple[list[str], int]:
+        """Return what is wrong with the list or the settings of its lines, and how many lines can be used."""
         from assay.assemble.pipeline import check
         from assay.assemble.repository_list import read_repositories
         from assay.errors import AssayError, InputError
 
         assert self.listed is not None
-        for each in read_repositories(self.listed, self.folder()):
+        try:
+            listed = read_repositories(self.listed, self.folder())
+        except InputError as error:
+            return [str(error)], 0
+        problems = []
+        for each in listed:
             try:
                 settings = settings_of(chosen, each)
                 check(settings.search)
+                if settings.index.location:
+                    raise InputError("index.location cannot be set for one folder of a list")
             except AssayError as error:
-                raise InputError(f"{self.listed}:{each.line}: {error}") from error
-            if settings.index.location:
-                raise InputError("--repos keeps each index in the user's cache: leave out --index and index.location")
+                problems.append(f"{self.listed}:{each.line}: {error}")
+        return problems, len(listed) - len(problems)
 
     def loop(self, chosen: SettingsOptions, say: Say) -> MirrorLoop:
         """Return what keeps the repositories up to date."""

@@ -60,7 +60,7 @@ def watch(given: WatchOptions) -> None:
         index.check()
     request = StopRequest()
     request.listen()
-    os.nice(_NICER)
+    _step_back()
     say(f"watching {counted(len(indexes), 'folder')}; Ctrl-C ends it")
     Upkeep(indexes, _tell, say).run(request)
 
@@ -81,10 +81,20 @@ def _watches_list(given: WatchOptions) -> bool:
     given.repositories.read(given.chosen)
     request = StopRequest()
     request.listen()
-    os.nice(_NICER)
+    _step_back()
     say(f"keeping the repositories of {given.repositories.listed} up to date; Ctrl-C ends it")
     stopping(partial(given.repositories.loop(given.chosen, _print).run, request))
     return True
+
+
+def _step_back() -> None:
+    """Let whoever searches go first, where the system allows it."""
+    from assay.cli.workspaces import say
+
+    try:
+        os.nice(_NICER)
+    except OSError as error:
+        say(f"it runs at the usual priority: {error.strerror}")
 
 
 @dataclass

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.corpus.git import FetchLimits
 
+MARK = "assay-clone"
+"""A file in the .git of what was cloned here, and may be replaced."""
 _URL = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+")
 
 
@@ -43,10 +45,18 @@ def new_clone(url: str, folder: Path, *, branch: str = "", limits: FetchLimits |
     from assay.corpus.git import online
 
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(mkdtemp(dir=folder.parent, prefix=".clone-"))
+    beside = Path(mkdtemp(dir=folder.parent, prefix=".clone-", suffix=f"-{folder.name}"))
     chosen = ["--branch", branch] if branch else []
     try:
         online(url, "clone", "--quiet", "--depth=1", *chosen, "--", url, str(beside), limits=limits)
+        (beside / ".git" / MARK).touch()
         beside.rename(folder)
     finally:
         rmtree(beside, ignore_errors=True)
+
+
+def beside_of(folder: Path) -> list[Path]:
+    """Return what clones into a folder left beside it that were killed, where none is being made."""
+    from glob import escape
+
+    return list(folder.parent.glob(f".clone-????????-{escape(folder.name)}"))

@@ -50,8 +50,8 @@ def normalized_origin(url: str) -> str:
         host, path = found[1].lower(), found[2]
     else:
         return ""
-    path = plain_name(path.strip("/").removesuffix(".git"))
-    return f"{plain_name(host)}/{path}" if host and path else ""
+    host, path = plain_name(host), plain_name(path.strip("/").removesuffix(".git"))
+    return f"{host}/{path}" if host and path else ""
 
 
 def plain_name(text: str) -> str:

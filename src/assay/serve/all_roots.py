@@ -100,8 +100,10 @@ class AllRoots:
     def _chosen(self, served: ServedRoots, globs: Sequence[str]) -> list[Path]:
         """Return the roots that globs keep, with those that belong here and are not there."""
         every = [*served.settings, *served.missing, *served.coming]
-        if not globs and every:
+        if every and not globs:
             return every
+        if not every:
+            raise StillIndexing("the list of repositories is being read; ask again in a minute")
         kept = set(kept_repositories(list(map(str, every)), globs))
         chosen = [root for root in every if str(root) in kept]
         if not chosen:

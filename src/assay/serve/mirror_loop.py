@@ -3,7 +3,7 @@
 One process does this for a list: it fetches a few at once, indexes one at a time, and writes down what there is to
 search. A repository that cannot be had costs its own turn, and is tried again after a pause that doubles; the rest go
 on, in the order in which they are due. A list that changed is read again; one that cannot be used leaves the list
-before in force.
+before in force, after a new start, too: then those of its repositories are kept up to date whose lines can be used.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
 from assay.assemble.indexes import index_of
-from assay.assemble.repository_list import ListedRepository, by_root, read_repositories
+from assay.assemble.repository_list import ListedRepository, by_root, read_repositories, usable_lines
 from assay.corpus.git import FetchLimits
 from assay.corpus.mirror import FETCH
 from assay.errors import AssayError, InputError, counted, printable
@@ -75,7 +76,7 @@ class MirrorLoop:
 
     def run(self, stop: Stop) -> None:
         """Work until `stop` is set; an update that has begun is finished, a fetch is not waited for."""
-        self.mirrors.mkdir(parents=True, exist_ok=True)
+        self.store.make_folder()
         self._stop = stop
         while not stop.is_set():
             try:
@@ -101,7 +102,7 @@ class MirrorLoop:
 
     def once(self) -> ListState:
         """Bring every repository up to date once, and return what came of it."""
-        self.mirrors.mkdir(parents=True, exist_ok=True)
+        self.store.make_folder()
         with alone(self.store.lock), ThreadPoolExecutor(self.pace.at_once, "mirror") as pool:
             self._read_list()
             if self._problem:
@@ -121,12 +122,24 @@ class MirrorLoop:
         self._read_stamp = stamp
         try:
             listed = by_root(read_repositories(self.file, self.mirrors), self.mirrors)
-        except InputError as error:
+        except AssayError as error:
             self._problem = str(error)
             self._say(f"the list of repositories stays as it was: {error}")
+            if not self._states:
+                self._go_on()
             return True
+        self._problem = ""
         self._take({str(root): each for root, each in listed.items()})
         return True
+
+    def _go_on(self) -> None:
+        """Begin with the last list that could be used: all that it held is served, what still has a line is fetched."""
+        before = {state.root: state for state in self.store.read().mirrors}
+        with suppress(AssayError):
+            usable, _ = usable_lines(self.file, self.mirrors)
+            listed = {str(root): each for root, each in by_root(usable, self.mirrors).items()}
+            self._take({root: each for root, each in listed.items() if root in before})
+        self._states = {root: self._states.get(root, state) for root, state in before.items()}
 
     def _take(self, listed: Mapping[str, ListedRepository]) -> None:
         """Go on with another list: what is new in it is due at once, what is the same stays as it is."""
@@ -134,8 +147,22 @@ class MirrorLoop:
         gone = sorted(self._listed.keys() - listed.keys())
         for root in gone:
             self._say(f"{self._listed[root].place}: no longer in the list")
-        self._problem, self._listed = "", listed
-        self._states = {root: _state_of(root, each, before.get(root)) for root, each in listed.items()}
+        self._states = {root: self._state_of(root, each, before.get(root)) for root, each in listed.items()}
+        self._listed = listed
+
+    def _state_of(self, root: str, listed: ListedRepository, before: MirrorState | None) -> MirrorState:
+        """Return what is known of a line, from before where it says the same; at once due where anything is new."""
+        every_s = listed.every_s or (self.pace.every_s if listed.url else 0.0)
+        new = MirrorState(root, listed.place, listed.branch, listed.changes, every_s=every_s)
+        if before is None or _line(before) != _line(new):
+            return new
+        was = self._listed.get(root)
+        is_same = replace(was, line=listed.line) == listed if was else not before.failures
+        if is_same and before.every_s == every_s:
+            return before
+        if root in self._busy:  # as its line was before
+            self._again.add(root)
+        return replace(before, every_s=every_s, failures=0, due=0.0)
 
     def _hurry(self, root: str) -> None:
         """Have a repository looked at now, or as soon as it may be."""
@@ -148,7 +175,8 @@ class MirrorLoop:
     def _begin(self, pool: ThreadPoolExecutor) -> bool:
         """Begin with what is due, as far as there is room; those that have no index yet first."""
         now = time.time()
-        due = [state for root, state in self._states.items() if state.due <= now and root not in self._busy]
+        idle = [self._states[root] for root in self._listed if root not in self._busy]
+        due = [state for state in idle if state.due <= now]
         due.sort(key=lambda state: (bool(state.generation), state.failures, state.due))
         for state in due[: self.pace.at_once - len(self._busy)]:
             self._busy[state.root] = pool.submit(self._update, self._listed[state.root], state)
@@ -162,11 +190,14 @@ class MirrorLoop:
         done, _ = wait(self._busy.values(), _TICK_S, FIRST_COMPLETED)
         for root in [root for root, future in self._busy.items() if future in done]:
             state = self._busy.pop(root).result()
-            if root in self._states and _line(state) == _line(
-                self._states[root]
-            ):  # else the list says otherwise by now
-                self._tell(self._states[root], state)
-                self._states[root] = state
+            before = self._states.get(root)
+            if before is None or _line(state) != _line(before):  # the list says otherwise by now
+                continue
+            self._tell(before, state)
+            self._states[root] = replace(state, every_s=before.every_s)
+            if root in self._again:
+                self._hurry(root)
+        self._again &= self._busy.keys()
         return bool(done)
 
     def _update(self, listed: ListedRepository, state: MirrorState) -> MirrorState:
@@ -234,12 +265,6 @@ def summary_of(state: ListState) -> str:
     """Return how many repositories are there and how many are not, in words."""
     bad = sum(bool(each.problem) for each in state.mirrors)
     return counted(len(state.mirrors), "repository") + (f", {bad} with problems" if bad else "")
-
-
-def _state_of(root: str, listed: ListedRepository, before: MirrorState | None) -> MirrorState:
-    """Return what is known of a line of the list, from before where it says the same."""
-    new = MirrorState(root, listed.place, listed.branch, listed.changes)
-    return before if before and _line(before) == _line(new) else new
 
 
 def _line(state: MirrorState) -> tuple[str, str, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from assay.errors import StorageError
+from assay.errors import InputError, StorageError
 from assay.io.files import write
 
 _FORM = 1
@@ -45,6 +45,8 @@ class MirrorState:
     """How often in a row that went wrong."""
     due: float = 0.0
     """When it is looked at again, in seconds since 1970."""
+    every_s: float = 0.0
+    """How often it is looked at, by its line or the options; 0: the usual of a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,14 @@ class StateFile:
         self.path = mirrors / f".state-{name}.json"
         self.lock = mirrors / f".state-{name}.lock"
         self._wanted = mirrors / f".wanted-{name}"
+
+    def make_folder(self) -> None:
+        """Make the folder of the mirrors, where this lies."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = error.strerror
+            raise InputError(f"cannot make '{self.path.parent}': {why}; name another folder with --mirrors") from error
 
     def stamp(self) -> tuple[int, int, int] | None:
         """Return what is another one when the state was written again; None where there is none."""

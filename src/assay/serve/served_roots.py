@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Protocol
 
 from assay.corpus.clone import is_url
+from assay.errors import AssayError
 from assay.serve.mirror_state import ListState, MirrorState, StateFile
 from assay.settings import Settings
 
@@ -74,8 +75,9 @@ class ListedRoots:
                 self._looked = time.monotonic()
                 stamp: object = self.store.stamp()
                 if stamp != self._stamp:
-                    self._stamp, self._state = stamp, self.store.read()
+                    self._state = self.store.read()
                     self._take(self._state)
+                    self._stamp = stamp
             return self._current
 
     @property
@@ -86,17 +88,29 @@ class ListedRoots:
 
     def _take(self, state: ListState) -> None:
         there = {Path(each.root): each for each in state.mirrors if each.generation}
+        settings, unread = self._read(there)
+        there = {root: each for root, each in there.items() if root in settings}
         lacking = {Path(each.root): each for each in state.mirrors if not each.generation}
         made = ServedRoots(
-            {**self._fixed, **{root: self._settings(each) for root, each in there.items()}},
+            {**self._fixed, **settings},
             {root: each.generation for root, each in there.items() if root not in self._fixed},
-            {root: f"{each.place}: {each.problem}" for root, each in lacking.items() if each.problem},
+            unread | {root: f"{each.place}: {each.problem}" for root, each in lacking.items() if each.problem},
             {root: f"{each.place}: not fetched and indexed yet" for root, each in lacking.items() if not each.problem},
             frozenset(root for root, each in there.items() if is_url(each.place)),
             is_list=True,
         )
         if made != self._current:
             self._current = made
+
+    def _read(self, there: Mapping[Path, MirrorState]) -> tuple[dict[Path, Settings], dict[Path, str]]:
+        """Return the settings of each root, and why those of some cannot be read."""
+        settings, unread = dict[Path, Settings](), dict[Path, str]()
+        for root, each in there.items():
+            try:
+                settings[root] = self._settings(each)
+            except AssayError as error:
+                unread[root] = f"{each.place}: {error}"
+        return settings, unread
 
     def _settings(self, state: MirrorState) -> Settings:
         """Return the settings of a root once for each line of the list."""
