@@ -17,6 +17,7 @@ from assay.errors import InputError
         ("f($X)", "g($X)", "é = f('ü')  # ß\n", "é = g('ü')  # ß\n", 1),
         ("f($X)", "g(\n    $X,\n)", "if x:\n    f(1)\n", "if x:\n    g(\n        1,\n    )\n", 1),
         ("f($X)", "", "a\nb\n", "a\nb\n", 0),
+        ("f($_X, $Y)", "g($Y)", "f(1, 2)\n", "g(2)\n", 1),
         ("f($X)", r"g(\1, $X)", "f(1)\n", "g(\\1, 1)\n", 1),
     ],
 )
@@ -28,3 +29,9 @@ def test_matches_are_replaced_with_what_their_holes_stood_for(pattern, replaceme
 def test_a_hole_that_the_pattern_has_not_is_refused(replacement: str):
     with pytest.raises(InputError, match="no hole of the pattern"):
         Rewriting(Pattern("foo($A)", "python"), replacement)
+
+
+@pytest.mark.parametrize("hole", ["$_A", "$_", "$$$_A"])
+def test_what_a_hole_without_a_name_stands_for_is_not_dropped(hole: str):
+    with pytest.raises(InputError, match="begins with _ is not kept"):
+        Rewriting(Pattern(f"foo({hole})", "python"), f"bar({hole})")

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import InputError
+from assay.search.name_lookup import nearest_to
 from assay.search.named_definitions import definitions_at, references_at
+from assay.search.reference_table import table_of
 from assay.search.related_code import related_code
 from assay.search.related_text import related_text
 
@@ -286,6 +288,38 @@ def test_modules_that_import_from_one_another_end(linked_snapshot_of):
     snapshot = linked_snapshot_of(files)
     assert not related_code(snapshot, "b.py", 7, 5).groups["callees"]
     related_code(snapshot, "a.py", 7, 5)
+
+
+def test_circles_of_bases_results_and_stars_end(linked_snapshot_of):
+    several = range(14)
+    classes = (
+        f"class K{each}({', '.join(f'K{other}' for other in several if other != each)}):\n"
+        f"    def run(self):\n        self.nothing{each}()\n        return self.found()\n\n\n"
+        for each in several
+    )
+    calls = "\n".join(f"    if x > {each}:\n        return f{each}(x)" for each in several)
+    functions = (f"def f{each}(x):\n{calls}\n    return f0(x).go()\n\n\n" for each in several)
+    stars = "".join(f"from m{each} import *\n" for each in several)
+    files = {
+        "bases.py": "".join(classes) + "class Last(K3):\n    def run(self):\n        return self.held()\n",
+        "held.py": "class Held:\n    def held(self):\n        return 1\n",
+        "results.py": "".join(functions),
+        **{f"m{each}.py": f"{stars}\n\ndef g{each}():\n    return missing().go()\n" for each in several},
+    }
+    files["bases.py"] = "from held import Held\n\n\n" + files["bases.py"].replace("class K5(", "class K5(Held, ")
+    snapshot = linked_snapshot_of(files)
+    line = files["bases.py"].splitlines().index("class Last(K3):") + 2
+    assert names(related_code(snapshot, "bases.py", line, 5).groups["callees"]) == ["held.py:2 Held.held"]
+    for path, at in (("bases.py", 5), ("results.py", 1), ("m3.py", 17)):
+        related_code(snapshot, path, at, 5)
+
+
+def test_many_definitions_of_one_name_are_compared_once(linked_snapshot_of):
+    files = {f"p{each}/a.py": "def same():\n    return 1\n" for each in range(3)}
+    found = linked_snapshot_of(files)
+    one = table_of(found).definitions("same")
+    assert [each.path for each in nearest_to(one * 20_000, "p1/b.py")] == ["p1/a.py"] * 20_000
+    assert nearest_to([], "p1/b.py") == []
 
 
 def test_deep_nesting_and_endless_chains_take_no_time(linked_snapshot_of):

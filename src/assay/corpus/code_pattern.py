@@ -45,7 +45,9 @@ class Pattern:
             raise InputError(f"the pattern has {len(text):,} characters, at most {LONGEST:,} are matched; cut it")
         self.text, self.language = text, language
         self._grammar = GRAMMARS[language].id
-        self._holes = sorted({(found[0].startswith("$$$"), found[1]) for found in HOLE.finditer(text) if found[1]})
+        self._holes = sorted(
+            {(found[0].startswith("$$$"), found[1]) for found in HOLE.finditer(text) if _is_named(found[1])}
+        )
         self._words = set(_WORD.findall(HOLE.sub(" ", text)))
         self._find_nodes(SgRoot("", self._grammar).root())
 
@@ -60,7 +62,7 @@ class Pattern:
 
     @property
     def holes(self) -> frozenset[str]:
-        """The names of the holes."""
+        """The names of the holes; what `$_NAME` stands for is not known afterwards."""
         return frozenset(name for _, name in self._holes)
 
     def matches(self, text: str) -> Iterator[PatternMatch]:
@@ -76,13 +78,19 @@ class Pattern:
             yield (
                 span.start.index,
                 span.end.index,
-                {name: self._source(node, text, *hole) for hole in self._holes for name in hole[1:]},
+                {
+                    name: found
+                    for several, name in self._holes
+                    if (found := self._source(node, text, several, name)) is not None
+                },
             )
 
-    def _source(self, node: SgNode, text: str, several: bool, name: str) -> str:  # noqa: FBT001  as a hole has it
+    def _source(self, node: SgNode, text: str, several: bool, name: str) -> str | None:  # noqa: FBT001  as a hole has it
         one = None if several else node.get_match(name)
         nodes = node.get_multiple_matches(name) if several else [one] if one else []
-        return text[nodes[0].range().start.index : nodes[-1].range().end.index] if nodes else ""
+        if nodes:
+            return text[nodes[0].range().start.index : nodes[-1].range().end.index]
+        return "" if several else None
 
     def _nodes(self, text: str, lines: list[str]) -> list[SgNode]:
         if not all(word in text for word in self._words) or unfit(text, lines):
@@ -113,6 +121,11 @@ class Pattern:
         except (RuntimeError, UnicodeEncodeError) as error:
             raise InputError(f"this is no pattern of {self.language}: {_reason(error)}") from error
         return found
+
+
+def _is_named(name: str | None) -> bool:
+    """Say whether a hole keeps what it stands for: one whose name begins with `_` does not."""
+    return bool(name) and not str(name).startswith("_")
 
 
 def _reason(error: Exception) -> str:

@@ -26,6 +26,8 @@ class Rewriting:
             if hole[1] not in self.pattern.holes:
                 known = sorted(self.pattern.holes)
                 wanted = nearest(hole[1] or "", known) if known else "it has none"
+                if (hole[1] or "").startswith("_"):
+                    wanted = "what a hole stands for whose name begins with _ is not kept: name it without"
                 raise InputError(f"the replacement has '{hole[0]}', which is no hole of the pattern; {wanted}")
 
     def rewritten(self, text: str) -> tuple[str, int]:
@@ -43,4 +45,9 @@ class Rewriting:
     def _filled(self, holes: dict[str, str], indent: str) -> str:
         first, *rest = self.replacement.split("\n")
         template = "\n".join((first, *(f"{indent}{line}" if line else "" for line in rest)))
-        return re.sub(HOLE, lambda hole: holes[hole[1]], template)
+        try:
+            return re.sub(HOLE, lambda hole: holes[hole[1]], template)
+        except KeyError as error:
+            raise InputError(
+                f"${error.args[0]} of the pattern stands for nothing, as in a string: leave it out of the replacement"
+            ) from error

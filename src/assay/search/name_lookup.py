@@ -19,6 +19,8 @@ from assay.search.reference_table import PlacedDefinition, ReferenceTable
 
 _DEEP = 8
 """Steps from one type to the next that are followed."""
+_MOST_STEPS = 5000
+"""Expressions that are read for one question."""
 _STEP = re.compile(r"([./]#?)([\w$]+)|(\(\))|(\^)")
 _HEADER = re.compile(r"\.(?:h|hh|hpp|hxx|d\.ts|pyi)$")
 
@@ -36,12 +38,15 @@ Thing = PlacedDefinition | Module
 
 
 class NameLookup:
-    """What names mean in one snapshot."""
+    """What names mean in one snapshot; one is made for each question, whose steps it counts."""
 
-    def __init__(self, table: ReferenceTable) -> None:
-        self.table, self.modules = table, ModulePaths(table)
+    def __init__(self, table: ReferenceTable, modules: ModulePaths) -> None:
+        self.table, self.modules = table, modules
+        self._left = _MOST_STEPS
+        self._walked: dict[tuple[tuple[str, int, str], str], tuple[int, list[Thing]]] = {}
+        """What types inherit under a name, and at which depth they were asked: bases may lead in a circle."""
 
-    def bare(self, name: str, context: NameContext, stars: Sequence[str]) -> list[PlacedDefinition]:
+    def bare(self, name: str, context: NameContext, stars: Sequence[str], depth: int = 0) -> list[PlacedDefinition]:
         """Return what a name means that has nothing before it, from the nearest scope that has it."""
         found = [
             each
@@ -50,10 +55,11 @@ class NameLookup:
         ]
         if not found:
             return []
-        methods = self._own_methods(name, context)
+        methods = self._own_methods(name, context, depth)
         around = [each for each in found if each.path == context.path and _is_around(each.at.owner, context.owner)]
         if methods or around:
-            return methods or [e for e in around if len(e.at.owner) == max(len(one.at.owner) for one in around)]
+            innermost = max((len(each.at.owner) for each in around), default=0)
+            return methods or [each for each in around if len(each.at.owner) == innermost]
         alone = [each for each in found if not each.at.owner or each.at.kind in TYPES]
         for star in stars:
             modules = self.modules.located(star, context.path, context.family)
@@ -61,14 +67,14 @@ class NameLookup:
                 return there
         return self._in_reach(alone, context)
 
-    def _own_methods(self, name: str, context: NameContext) -> list[PlacedDefinition]:
+    def _own_methods(self, name: str, context: NameContext, depth: int) -> list[PlacedDefinition]:
         """Return the methods of the types around, where these are called by their bare names."""
         grammar = CALL_GRAMMARS.get(context.family)
         if grammar is None or not grammar.methods_bare:
             return []
         for owner in _outer(context.owner):
             for type_ in self._types_here(owner, context):
-                if found := [e for e in self.attributes(type_, name, 0) if isinstance(e, PlacedDefinition)]:
+                if found := [e for e in self.attributes(type_, name, depth) if isinstance(e, PlacedDefinition)]:
                     return found
         return []
 
@@ -94,7 +100,8 @@ class NameLookup:
 
     def things_of(self, text: str, context: NameContext, depth: int) -> Iterator[Thing]:
         """Yield what an expression may be: types, functions, modules."""
-        if depth > _DEEP or not text or text[0] in "?*":
+        self._left -= 1
+        if depth > _DEEP or self._left < 0 or not text or text[0] in "?*":
             return
         if text[0] == "@":
             owner, _, steps = text[1:].partition("|")
@@ -142,7 +149,7 @@ class NameLookup:
         """Yield what a name or a path of names is."""
         if head.startswith(":"):
             first, *rest = head[1:].split("/")
-            things: list[Thing] = [*self.bare(first, context, ())]
+            things: list[Thing] = [*self.bare(first, context, (), depth)]
             if not things and rest:
                 things = [*self._beside(first, context)]
             for name in rest:
@@ -162,8 +169,9 @@ class NameLookup:
 
     def _in_module(self, module: Module, family: str, depth: int) -> Iterator[Thing]:
         """Yield what a module path means: a definition of its last name, or the module itself."""
-        if not module:
-            yield module
+        self._left -= 1
+        if not module or self._left < 0:
+            yield from () if module else (module,)
             return
         *above, last = module
         found: list[Thing] = [each for each in self._named(last, family) if address(each) == tuple(above)]
@@ -243,8 +251,14 @@ class NameLookup:
                 )
 
     def _inherited(self, type_: PlacedDefinition, name: str, depth: int) -> list[Thing]:
+        key = type_.key, name
+        at, found = self._walked.get(key, (_DEEP + 1, []))
+        if at <= depth:
+            return found
+        self._walked[key] = depth, []
         for base in self._above(type_, depth + 1):
             if isinstance(base, PlacedDefinition) and (found := list(self.attributes(base, name, depth + 1))):
+                self._walked[key] = depth, found
                 return found
         return []
 
@@ -288,7 +302,8 @@ def without_headers(found: Sequence[PlacedDefinition]) -> list[PlacedDefinition]
 def nearest_to(found: Sequence[PlacedDefinition], path: str) -> list[PlacedDefinition]:
     """Return those that share most of the way to a file."""
     ways = [_shared(each.path, path) for each in found]
-    return [each for each, way in zip(found, ways, strict=True) if way == max(ways)]
+    longest = max(ways, default=0)
+    return [each for each, way in zip(found, ways, strict=True) if way == longest]
 
 
 def _shared(one: str, other: str) -> int:

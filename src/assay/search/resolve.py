@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from assay.corpus.call_facts import CALLABLES
 from assay.search.common_methods import COMMON_METHODS
+from assay.search.module_paths import ModulePaths
 from assay.search.name_lookup import (
     NameContext,
     NameLookup,
@@ -45,7 +46,7 @@ class Resolver:
     """What calls mean in one snapshot."""
 
     def __init__(self, table: ReferenceTable) -> None:
-        self.table, self.names = table, NameLookup(table)
+        self.table, self._modules = table, ModulePaths(table)
         self._known: dict[tuple[str, str, str, str], Meaning] = {}
 
     def meaning(self, call: PlacedCall) -> Meaning:
@@ -60,14 +61,19 @@ class Resolver:
             found = self._known[key] = self._meaning(call, NameContext(call.path, call.family, inside))
         return found
 
+    @property
+    def names(self) -> NameLookup:
+        """What names mean, for one question."""
+        return NameLookup(self.table, self._modules)
+
     def _meaning(self, call: PlacedCall, context: NameContext) -> Meaning:
-        name, receiver = call.at.name, call.at.receiver
+        name, receiver, names = call.at.name, call.at.receiver, self.names
         if not receiver or receiver[0] == "*":
-            return _sure(self.names.bare(name, context, receiver[1:].split(",") if receiver else ()))
+            return _sure(names.bare(name, context, receiver[1:].split(",") if receiver else ()))
         if receiver[0] == "?":
             return self._guess(name, receiver[1:], context)
-        things = list(self.names.things_of(receiver, context, 0))
-        found = unique(each for thing in things for each in self.names.attributes(thing, name, 0))
+        things = list(names.things_of(receiver, context, 0))
+        found = unique(each for thing in things for each in names.attributes(thing, name, 0))
         known = [each for each in found if isinstance(each, PlacedDefinition) and each.at.kind != "constant"]
         return _sure(known) if known else self._otherwise(name, receiver, things, context)
 
