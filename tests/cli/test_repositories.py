@@ -134,3 +134,14 @@ def test_what_cannot_be_kept_is_an_error(assay: Callable[..., Any], tmp_path: Pa
     assert done.status == 2
     assert message in done.err
     assert "Traceback" not in done.err
+
+
+def test_a_system_that_keeps_priorities_is_told_and_goes_on(monkeypatch, capsys):
+    from assay.cli.watch import _step_back
+
+    def refused(_steps: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "nice", refused)
+    _step_back()
+    assert "it runs at the usual priority: Operation not permitted" in capsys.readouterr().err

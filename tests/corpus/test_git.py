@@ -68,3 +68,11 @@ def test_git_that_is_not_there_is_told_with_what_to_do(repository: Path, monkeyp
     monkeypatch.setenv("PATH", str(repository))
     with pytest.raises(InputError, match="kept': git is not installed; install it"):
         answer(repository, "rev-parse", "HEAD")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_a_repository_of_another_user_is_read(repository: Path):
+    for each in (repository, repository / ".git"):
+        os.chown(each, 12345, 12345)
+    assert len(answer(repository, "rev-parse", "HEAD")) == 40
+    assert git(repository, "log", "--format=%H")

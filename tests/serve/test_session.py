@@ -243,3 +243,19 @@ def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
     several = Session({tmp_path / "two": Settings(), tmp_path / "elsewhere" / "two": Settings()})
     with pytest.raises(NotServed, match="'two' is the name of several folders: give the whole path"):
         several.place("two")
+
+
+def test_a_relative_path_is_that_of_its_root_before_a_name_and_a_link(tmp_path: Path):
+    for name in ("one", "two"):
+        (tmp_path / name / name).mkdir(parents=True)
+        (tmp_path / name / f"{name}.py").write_text("A = 1\n")
+    (tmp_path / "one" / "link").symlink_to(tmp_path / "two")
+    session = Session({tmp_path / name: Settings() for name in ("one", "two")})
+    for asked, root, inside in (
+        ("two.py", "two", "two.py"),
+        ("one", "one", "one"),
+        ("one/one.py", "one", "one.py"),
+        ("link/two.py", "two", "two.py"),
+    ):
+        place = session.place(asked)
+        assert (place.engine.root.name, place.inside) == (root, inside)

@@ -92,7 +92,6 @@ def test_who_does_not_know_the_secret_is_refused(
     for _ in range(3):
         with pytest.raises(error, match=message):
             hook.deliver(headers, delivery(PUSH)[1])
-    assert hook.counts == {"refused": 3}
     assert len(hook.said) == 1  # type: ignore[attr-defined]
     assert SECRET not in repr(hook.said)  # type: ignore[attr-defined]
     assert store.take_wanted([each.root for each in STATES]) == []

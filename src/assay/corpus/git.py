@@ -59,14 +59,19 @@ def git(root: Path, *arguments: str) -> bytes:
 
 def answer(root: Path, *arguments: str) -> str:
     """Return what git prints without white space around it, nothing where it has no answer."""
-    with _running((*_PLAIN, "-C", str(root), *arguments), f"'{root}'", may_fail=True) as printed:
+    with _running((*_PLAIN, *_here(root), *arguments), f"'{root}'", may_fail=True) as printed:
         return printed.read().decode(errors="replace").strip()
+
+
+def _here(root: Path) -> tuple[str, ...]:
+    """Return what has git read a folder, whoever owns it: whose it is says nothing where nothing of it is run."""
+    return "-c", f"safe.directory={root.resolve()}", "-C", str(root)
 
 
 @contextmanager
 def reading(root: Path, *arguments: str, asked: bytes = b"", timeout_s: float = TIMEOUT_S) -> Iterator[IO[bytes]]:
     """Give what git prints while it prints it; whoever leaves early ends git."""
-    with _running((*_PLAIN, "-C", str(root), *arguments), f"'{root}'", asked=asked, timeout_s=timeout_s) as printed:
+    with _running((*_PLAIN, *_here(root), *arguments), f"'{root}'", asked=asked, timeout_s=timeout_s) as printed:
         yield printed
 
 

@@ -116,18 +116,26 @@ class Session:
         if not asked and self.are_several:
             raise InputError(f"several folders are served, say which as path: {self._root_names()}")
         try:
-            given = [Path(asked)] if Path(asked).is_absolute() else [root / asked for root in self.roots]
-            paths = [path.resolve() for path in given]
-            held = [(root, path) for path in paths for root in self.roots if path.is_relative_to(root)]
-            held.sort(key=lambda pair: -len(pair[0].parts))
-            found = next((pair for pair in held if pair[1].exists()), None) or self._by_name(asked)
+            whole = Path(asked).resolve() if Path(asked).is_absolute() else None
+            pairs = [(root, whole or (root / asked).resolve()) for root in self.roots]
+            own = [path for root, path in pairs if path.is_relative_to(root)]
+            found = self._innermost(own) or self._by_name(asked)
+            found = found or self._innermost({path for _, path in pairs})  # by a link into another root
         except (OSError, ValueError, RuntimeError):  # too long, no text, links in a circle, not readable
             raise NotServed(f"'{asked}' is no path that can be read") from None
-        if not held and found is None:
+        if not own and found is None:
             raise NotServed(f"'{asked}' is outside of what is served: {self._root_names()}")
         if found is None:
             raise NotServed(f"no such file or folder: '{asked}'; paths are relative to {self._root_names()}")
         return found
+
+    def _innermost(self, paths: Collection[Path]) -> tuple[Path, Path] | None:
+        """Return that of some paths that exists in the innermost root, and that root; None where there is none."""
+        there = [path for path in paths if path.exists()]
+        roots = self.roots.keys()
+        inner = [(next(filter(roots.__contains__, (path, *path.parents)), None), path) for path in there]
+        held = [(root, path) for root, path in inner if root is not None]
+        return max(held, key=lambda pair: len(pair[0].parts), default=None)
 
     def _by_name(self, asked: str) -> tuple[Path, Path] | None:
         """Return what a path means that begins with the name of a served folder; None where that is nothing."""
