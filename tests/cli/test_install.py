@@ -106,6 +106,14 @@ def test_instructions_are_written_beside_and_taken_back_to_the_byte(assay: Assay
     assert sorted(file.name for file in project.iterdir() if file.name[0] == "." or file.suffix == ".json") == []
 
 
+def test_two_names_of_one_file_are_one_change(assay: Assay, project: Path):
+    (project / "CLAUDE.md").write_text("mine\n")
+    (project / "AGENTS.md").symlink_to("CLAUDE.md")
+    ran = assay("install", "--agent", "claude-code", "--agent", "codex", "--yes")
+    assert (ran.status, (project / "CLAUDE.md").read_text().count("<!-- assay:")) == (0, 1)
+    assert (project / ".codex" / "config.toml").exists()
+
+
 def test_instructions_can_be_left_out(assay: Assay, project: Path):
     ran = assay("install", "--agent", "codex", "--no-instructions", "--yes")
     assert (ran.status, (project / "AGENTS.md").exists()) == (0, False)

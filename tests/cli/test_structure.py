@@ -66,3 +66,28 @@ def test_a_file_in_another_encoding_is_not_written(assay, project: Path):
     ran = assay("pattern", "f($A)", "--lang", "py", "--rewrite", "g($A)", "--write", project)
     assert (ran.status, file.read_bytes()) == (2, before)
     assert "not plain UTF-8" in ran.err
+
+
+def test_a_file_is_rewritten_once_and_its_diff_applies(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
+    file = project / "mail" / "odd.py"
+    file.write_bytes(b'x = "\x1b[31m\x0c\xe2\x80\xa8"; foo(1)\r\n')
+    change = ("pattern", "foo($A)", "mail/odd.py", "mail", "--lang", "py", "--rewrite", "foo(\nfoo($A))")
+    out = assay(*change).out
+    assert out.count("@@ -1 +1,2 @@") == 1
+    assert '-x = "\x1b[31m\x0c\u2028"; foo(1)' in out
+    file.chmod(0o444)
+    (project / "mail" / "early.py").write_text("foo(0)\n")
+    ran = assay(*change, "--write")
+    assert (ran.status, "write-protected" in ran.err) == (2, True)
+    assert (project / "mail" / "early.py").read_text() == "foo(0)\n", "nothing was written"
+    file.chmod(0o644)
+    assert assay(*change, "--write").status == 0
+    assert file.read_bytes().endswith(b"; foo(\r\nfoo(1))\r\n")
+    assert "--path leaves 'mail/odd.py' out" in assay(*change, "--path", "*.js").err
+
+
+def test_names_of_files_draw_nothing(assay, project: Path):
+    (project / "a\x1b[31m.py").write_text("foo(1)\n")
+    for form in ("text", "vimgrep"):
+        assert "a\\x1b[31m.py" in assay("pattern", "foo($A)", project, "--lang", "py", "--format", form).out

@@ -16,6 +16,7 @@ from assay.errors import InputError
         ("f($X)", "g($X)", "f(f(1))\n", "g(f(1))\n", 1),
         ("f($X)", "g($X)", "é = f('ü')  # ß\n", "é = g('ü')  # ß\n", 1),
         ("f($X)", "g(\n    $X,\n)", "if x:\n    f(1)\n", "if x:\n    g(\n        1,\n    )\n", 1),
+        ("f($X)", "g(\n$X)", "if x:\r\n    f(1)\r\n", "if x:\r\n    g(\r\n    1)\r\n", 1),
         ("f($X)", "", "a\nb\n", "a\nb\n", 0),
         ("f($_X, $Y)", "g($Y)", "f(1, 2)\n", "g(2)\n", 1),
         ("f($X)", r"g(\1, $X)", "f(1)\n", "g(\\1, 1)\n", 1),

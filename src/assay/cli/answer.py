@@ -15,7 +15,7 @@ from assay.assemble.search_answer import Answer
 from assay.assemble.workspace import Workspace
 from assay.cli import text
 from assay.cli.workspaces import about, say
-from assay.errors import InputError, counted
+from assay.errors import InputError, counted, printable
 from assay.search.excerpt import Line, excerpt, fit, lines, terms_to_mark
 from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
@@ -87,7 +87,7 @@ class AnswerOutput:
 
     def _places(self) -> str:
         places = (self._matches().get("matches") or {}).get("places", ())
-        rest = "".join(f"{place['path']}:{place['line']}:{place['column']}:match\n" for place in places)
+        rest = "".join(f"{printable(place['path'])}:{place['line']}:{place['column']}:match\n" for place in places)
         return "".join(map(self._place, self._fitting(rest, self._place))) + rest
 
     def _place(self, hit: Hit) -> str:
@@ -197,4 +197,6 @@ def _matches_text(matches: Mapping[str, Any]) -> str:
     for place in matches.get("places", ()):
         rows.setdefault(place["path"], []).append(str(place["line"]))
     head = f"{counted(matches['count'], 'match')} in {counted(matches['files'], 'file')}\n"
-    return head + "".join(f"  {path}: {', '.join(dict.fromkeys(numbers))}\n" for path, numbers in rows.items())
+    return head + "".join(
+        f"  {printable(path)}: {', '.join(dict.fromkeys(numbers))}\n" for path, numbers in rows.items()
+    )

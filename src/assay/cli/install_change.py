@@ -15,7 +15,7 @@ from assay.cli.install_text import block, show
 from assay.cli.workspaces import say
 from assay.errors import AssayError, InputError
 from assay.serve.agents.agent import ANYWHERE, NAME, Agent, AgentFiles, Entry, SettingsPlaces
-from assay.serve.agents.agent_files import read
+from assay.serve.agents.agent_files import read, resolved
 from assay.serve.agents.agents_table import AGENTS
 from assay.serve.agents.configured import SettingsEdit, entry_in, installing, undoing, write
 from assay.serve.agents.instructions import add_lines, has_lines, remove_lines
@@ -132,9 +132,9 @@ def _show_all(agents: Sequence[Agent], asked: InstallOptions) -> tuple[list[Plan
             _refused(error, agent, asked)
             continue
         for edit in edits:
-            if edit.change.file not in plans:
+            if resolved(edit.change.file) not in plans:
                 show(edit.change)
-        real = {edit.change.file: edit for edit in edits if edit.change.real}
+        real = {resolved(edit.change.file): edit for edit in edits if edit.change.real}
         plans = plans | {file: edit for file, edit in real.items() if file not in plans}
         if not real:
             files = " and ".join(str(edit.change.file) for edit in edits)

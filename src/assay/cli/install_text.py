@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from assay.cli.text import wants_color
+from assay.cli.text import harmless, wants_color
 from assay.cli.workspaces import say
 from assay.errors import InputError, MissingExtra
 from assay.serve.agents import edit_journal
@@ -54,7 +54,7 @@ def show(change: SettingsEdit) -> None:
         say(note)
     for row in diff(change) if change.real else ():
         named = row.startswith(("--- ", "+++ "))
-        styled = click.style(_harmless(row), fg=None if named else _COLORS.get(row[:1]), bold=named or None)
+        styled = click.style(harmless(row), fg=None if named else _COLORS.get(row[:1]), bold=named or None)
         click.echo(styled, color=wants_color())
 
 
@@ -109,8 +109,3 @@ def _short(file: Path, project: Path) -> str:
         return str(file.relative_to(project))
     parts = ("~", *file.relative_to(Path.home()).parts) if file.is_relative_to(Path.home()) else file.parts
     return str(Path(*parts) if len(parts) <= _MOST_PARTS else Path(*parts[:3], "…", parts[-1]))
-
-
-def _harmless(text: str) -> str:
-    """Return a line in which nothing moves a cursor or changes a colour; tabs and line ends stay."""
-    return "".join(letter if letter.isprintable() or letter in "\t\n" else repr(letter)[1:-1] for letter in text)

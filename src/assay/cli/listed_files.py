@@ -12,7 +12,8 @@ from assay.settings import Settings
 
 
 def listed_files(paths: Sequence[str], globs: Sequence[str]) -> Iterator[tuple[str, ServedFile]]:
-    """Yield the files at some places, by default the current folder, in order of their paths."""
+    """Yield the files at some places, by default the current folder, in order of their paths; each file once."""
+    seen = set[Path]()
     for typed in paths or (".",):
         place = Path(typed)
         if not place.exists():
@@ -21,7 +22,13 @@ def listed_files(paths: Sequence[str], globs: Sequence[str]) -> Iterator[tuple[s
         session = Session({folder.resolve(): Settings()})
         root, files = files_of(session, str(place.resolve()), globs)
         if place.is_file() and not files:
+            if globs and files_of(session, str(place.resolve()), ())[1]:
+                raise InputError(f"--path leaves '{typed}' out: name the file alone, or change the globs")
             raise InputError(f"'{typed}' is a file that no index would hold; assay status {folder} -v says why")
         for file in files:
-            below = Path(root, file.entry.path).relative_to(folder.resolve())
+            real = Path(root, file.entry.path)
+            if real in seen:
+                continue
+            seen.add(real)
+            below = real.relative_to(folder.resolve())
             yield (folder / below).as_posix(), file

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -62,7 +66,10 @@ def pattern(given: PatternOptions) -> int:
     sought = Pattern(given.pattern, language)
     change = None if given.rewrite is None else Rewriting(sought, given.rewrite)
     files = [each for each in listed_files(given.paths, given.globs) if may_be(each[1].entry, language)]
-    count = sum(_changed(*each, change, given) if change else _shown(*each, sought, given) for each in files)
+    if change and given.writes:
+        count = _write_all(files, change)
+    else:
+        count = sum(_changed(*each, change) if change else _shown(*each, sought, given) for each in files)
     _explain(sought, count, len(files), given)
     return 0 if count else 1
 
@@ -70,6 +77,7 @@ def pattern(given: PatternOptions) -> int:
 def _shown(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) -> int:
     from assay.cli.answer import dumps
     from assay.cli.text import printable_line
+    from assay.errors import printable
     from assay.serve.read_tools import pattern_matches
 
     count = 0
@@ -81,45 +89,68 @@ def _shown(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) 
             continue
         lines = [printable_line(line, clip=True) for line in match.text.rstrip("\n").split("\n")]
         if given.form == "vimgrep":
-            click.echo(f"{path}:{match.start_line}:1:{lines[0]}")
+            click.echo(f"{printable(path)}:{match.start_line}:1:{lines[0]}")
         else:
-            click.echo("\n".join((f"{path}:{match.start_line}", *(f"  {line}" for line in lines), "")))
+            click.echo("\n".join((f"{printable(path)}:{match.start_line}", *(f"  {line}" for line in lines), "")))
     return count
 
 
-def _changed(path: str, file: ServedFile, change: Rewriting, given: PatternOptions) -> int:
-    """Print or write what becomes of a file; return how many matches it has."""
+def _rewritten(file: ServedFile, change: Rewriting) -> tuple[str, str, int]:
+    """Return a file's text, what becomes of it, and how many matches it has."""
     from assay.corpus.languages import language_of
 
     text = file.text
     if text is None or language_of(file.entry.path, text) != change.pattern.language:
-        return 0
-    rewritten, count = change.rewritten(text)
-    if given.writes and rewritten != text:
-        _write(path, file, text, rewritten)
-    elif rewritten != text:
-        old, new = (each.splitlines(keepends=True) for each in (text, rewritten))
+        return "", "", 0
+    return text, *change.rewritten(text)
+
+
+def _changed(path: str, file: ServedFile, change: Rewriting) -> int:
+    """Print what becomes of a file; return how many matches it has."""
+    text, rewritten, count = _rewritten(file, change)
+    if rewritten != text:
+        old, new = (re.findall(r"[^\n]*\n|[^\n]+", each) for each in (text, rewritten))
         rows = [
             row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n"
             for row in unified_diff(old, new, f"a/{path}", f"b/{path}")
         ]
-        click.echo("".join(rows), nl=False)
+        _print_diff("".join(rows))
     return count
 
 
-def _write(path: str, file: ServedFile, text: str, rewritten: str) -> None:
-    """Write a file whole or not at all, in the encoding and with the permissions that it has."""
+def _print_diff(diff: str) -> None:
+    """Print a diff: exactly where a program reads it, and on a terminal so that nothing in it draws there."""
+    from assay.cli.text import harmless
+
+    if sys.stdout.isatty():
+        diff = harmless(diff.replace("\r\n", "\n"))
+    click.echo(diff, nl=False, color=True)
+
+
+def _write_all(files: Sequence[tuple[str, ServedFile]], change: Rewriting) -> int:
+    """Write what becomes of files, once all are found fit for it; return how many matches they have."""
+    from assay.io.files import write
+
+    every = [(path, file, *_rewritten(file, change)) for path, file in files]
+    places = [(_place(path, file, text), after) for path, file, text, after, _ in every if after != text]
+    for place, after in places:
+        write(place, after.encode("utf-8"))
+    return sum(count for *_, count in every)
+
+
+def _place(path: str, file: ServedFile, text: str) -> Path:
+    """Return where a file lies that may be written; one that is protected or in another encoding is refused."""
     from assay.corpus.walked_files import from_utf8
     from assay.errors import InputError
-    from assay.io.files import replacing
+    from assay.serve.agents.agent_files import check_writable
 
     place = from_utf8(file.place.engine.root, file.entry.path)
+    check_writable(place)
     if place.read_bytes() != text.encode("utf-8"):
         raise InputError(
             f"'{path}' is not plain UTF-8, so that it is not written; apply the diff that is printed without --write"
         )
-    with replacing(place) as beside:
-        beside.write_bytes(rewritten.encode("utf-8"))
+    return place
 
 
 def _explain(sought: Pattern, count: int, files: int, given: PatternOptions) -> None:

@@ -206,6 +206,11 @@ def printable_line(text: str, *, clip: bool) -> str:
     return "".join(letter if letter.isprintable() or letter == "\t" else "·" for letter in text)
 
 
+def harmless(text: str) -> str:
+    """Return a line in which nothing moves a cursor or changes a colour; tabs and line ends stay."""
+    return "".join(letter if letter.isprintable() or letter in "\t\n" else repr(letter)[1:-1] for letter in text)
+
+
 def _highlighted(language: str, lines: Sequence[str], wanted: AbstractSet[str]) -> list[Text]:
     """Return the lines in colour; a language that no lexer knows stays plain."""
     from rich.syntax import Syntax

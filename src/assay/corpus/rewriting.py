@@ -38,13 +38,13 @@ class Rewriting:
                 continue
             before = text[text.rfind("\n", 0, start) + 1 : start]
             indent = before[: len(before) - len(before.lstrip())]
-            pieces += [text[last:start], self._filled(holes, indent)]
+            pieces += [text[last:start], self._filled(holes, indent, "\r\n" if "\r\n" in text else "\n")]
             last, count = end, count + 1
         return "".join((*pieces, text[last:])), count
 
-    def _filled(self, holes: dict[str, str], indent: str) -> str:
-        first, *rest = self.replacement.split("\n")
-        template = "\n".join((first, *(f"{indent}{line}" if line else "" for line in rest)))
+    def _filled(self, holes: dict[str, str], indent: str, newline: str) -> str:
+        first, *rest = self.replacement.replace("\r\n", "\n").split("\n")
+        template = newline.join((first, *(f"{indent}{line}" if line else "" for line in rest)))
         try:
             return re.sub(HOLE, lambda hole: holes[hole[1]], template)
         except KeyError as error:
