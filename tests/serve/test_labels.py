@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -281,3 +284,35 @@ def test_letters_of_any_kind_are_kept(labeller: Labeller, truth: Path):
         say(labeller, 1, text)
     assert {query.text for query in read(truth).truth.queries} >= {"où est envoyé", "郵便は", "a\ud800b"}
     assert not read(truth).problems
+
+
+SAYS = """
+import sys
+from pathlib import Path
+from assay.serve.labels import Labeller, NewJudgment
+from assay.serve.session import Session
+from assay.settings import Settings
+labeller = Labeller(Session({Path(sys.argv[1]): Settings()}), sys.argv[2])
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(15):
+    labeller.say("", NewJudgment(f"question {sys.argv[2]} {number}", "mail/send.py:1-1", 1))
+"""
+
+
+def test_servers_with_caches_of_their_own_lose_no_label(project: Path, truth: Path, tmp_path: Path):
+    said = []
+    for judge in ("ann", "bob"):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / judge)}
+        command = [sys.executable, "-c", SAYS, str(project), judge]
+        said.append(
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        )
+    assert [each.stdout.readline() for each in said] == ["ready\n"] * 2
+    for each in said:
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    for each in said:
+        each.communicate(timeout=60)
+        assert each.returncode == 0
+    assert len(read(truth).truth.judgments) == 30

@@ -66,14 +66,23 @@ class HttpServer:
         if not self.rules.public:
             say("there is no TLS: whoever can listen in on the network can read the token and the answers")
 
-    def run_workers(self) -> int:
-        """Look after workers and a keeper until a signal asks to stop; return the exit status."""
+    def open_page(self) -> None:
+        """Open the page in a browser."""
+        import webbrowser
+
+        webbrowser.open(f"{self.address}?token={self.token}" if self.token else self.address)
+
+    def run_workers(self, begun: Callable[[], object]) -> int:
+        """Look after workers and a keeper until a signal asks to stop; return the exit status.
+
+        `begun` is called once the first worker answers.
+        """
         from assay.serve.http.access_tokens import VARIABLE
         from assay.serve.http.supervisor import Supervisor, own_command
 
         if self.token:
             os.environ[VARIABLE] = self.token
-        return Supervisor(own_command(), self.listener, self.table, self.given.workers or 1, say).run()
+        return Supervisor(own_command(), self.listener, self.table, self.given.workers or 1, say).run(begun)
 
     def keep(self, roots: Callable[[], Mapping[Path, Settings]]) -> None:
         """Keep the indexes of folders up to date until this process is ended."""
@@ -87,7 +96,15 @@ class HttpServer:
         self.part.say_ready()
         Keeper(roots, lambda: requests_so_far(self.table), lambda: note_sweep(self.table, slot), say, Waits()).run()
 
-    def answer(self, app: Any, session: Session, threads: AnswerThreads, *, lifespan: bool = False) -> None:
+    def answer(
+        self,
+        app: Any,
+        session: Session,
+        threads: AnswerThreads,
+        *,
+        lifespan: bool = False,
+        signatures: frozenset[str] = frozenset(),
+    ) -> None:
         """Answer requests until a signal asks to stop."""
         from assay.serve.http.access_log import AccessLog
         from assay.serve.http.guarded_app import HttpServing, guarded
@@ -97,8 +114,8 @@ class HttpServer:
 
         slot = self.part.slot if self.part else 0
         begin(self.table, slot)
-        log = AccessLog(self.given.access_log, queries=self.given.log_queries) if self.given.access_log else None
-        serving = HttpServing(self.rules, self.given.rate, self.table, slot, log)
+        log = AccessLog(self.given.access_log, say, queries=self.given.log_queries) if self.given.access_log else None
+        serving = HttpServing(self.rules, self.given.rate, self.table, slot, log, signatures)
         if self.part:
             opening = Thread(target=what_is_missing, args=(session,), daemon=True)
             opening.start()

@@ -63,8 +63,7 @@ def mcp(given: McpOptions) -> int | None:
         return None
     server = open_http(given.http, given.port, "--http")
     if server.starts_workers:
-        server.announce(given.roots or (Path.cwd(),), _PATH)
-        return server.run_workers()
+        return server.run_workers(lambda: server.announce(given.roots or (Path.cwd(),), _PATH))
     roots = served_roots(given.roots, given.chosen)
     if server.keeps_indexes:
         server.keep(lambda: roots)

@@ -77,8 +77,7 @@ def serve(given: ServeOptions) -> int | None:
         raise MissingExtra("assay serve", "fastapi and uvicorn", "serve")
     server = open_http(given.http, given.port)
     if server.starts_workers:
-        server.announce([*given.roots, *_list_of(given)] or [Path.cwd()])
-        return server.run_workers()
+        return server.run_workers(lambda: _begin(given, server, [*given.roots, *_list_of(given)] or [Path.cwd()]))
     settings = _roots(given)
     _check(settings, given.truth, given.benches)
     with given.repositories.mirroring(given.chosen, wanted=server.keeps_indexes or server.part is None):
@@ -99,7 +98,7 @@ def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Set
     from assay.serve.labels import Labeller
     from assay.serve.report_data import FOLDER, Reports, ReportSource
     from assay.serve.session import Session
-    from assay.serve.webhook import SECRET, Webhook
+    from assay.serve.webhook import SECRET, SIGNATURES, Webhook
 
     kept = server.part is not None
     listed = given.repositories.roots(given.chosen, settings)
@@ -108,15 +107,19 @@ def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Set
     own = [ReportSource(root.name, root / FOLDER, root) for root in settings]
     reports = Reports([*own, *(ReportSource(_called(each), each, each) for each in given.benches)])
     labeller, threads = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
-    mirrors = MirrorRoutes(listed, Webhook(os.environ.get(SECRET, ""), listed, say), threads) if listed else None
+    secret = os.environ.get(SECRET, "")
+    mirrors = MirrorRoutes(listed, Webhook(secret, listed, say), threads) if listed else None
     app = app_of(session, labeller, reports, threads, with_token=bool(server.rules.tokens), mirrors=mirrors)
     if not kept:
-        server.announce([*settings, *_list_of(given)])
-    if given.opens and not kept:
-        import webbrowser
+        _begin(given, server, [*settings, *_list_of(given)])
+    server.answer(app, session, threads, signatures=SIGNATURES if listed and secret else frozenset())
 
-        webbrowser.open(f"{server.address}?token={server.token}" if server.token else server.address)
-    server.answer(app, session, threads)
+
+def _begin(given: ServeOptions, server: HttpServer, names: Sequence[object]) -> None:
+    """Say what is served, and open the page where that is wanted."""
+    server.announce(names)
+    if given.opens:
+        server.open_page()
 
 
 def _list_of(given: ServeOptions) -> list[Path]:

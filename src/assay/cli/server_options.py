@@ -7,7 +7,10 @@ from pathlib import Path
 
 import click
 
-from assay.cli.command import COUNT, FILE, flag, option, parameters_of
+from assay.cli.command import FILE, flag, option, parameters_of
+
+MOST_WORKERS = 31
+"""Twice as many, with two keepers, are the parts that a server being reloaded may have at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class ServerOptions:
     )
     workers: int | None = option(
         "--workers",
-        type=COUNT,
+        type=click.IntRange(1, MOST_WORKERS),
         metavar="N",
         help="Answer with N processes, and index in another one; SIGHUP reloads.  [default: one process does all]",
     )

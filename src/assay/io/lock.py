@@ -16,12 +16,13 @@ _AGAIN_S = 0.01
 
 @contextmanager
 def alone(file: Path, *, busy: str = "", patience_s: float | None = None) -> Iterator[None]:
-    """Hold the lock of a file; where another holds it, wait, or raise InputError saying `busy` if that is given.
+    """Hold the lock of a file or folder; where another holds it, wait, or raise InputError saying `busy` if given.
 
     With a patience, wait no longer than that and then raise BlockingIOError.
     """
     try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        flags = os.O_RDONLY if file.is_dir() else os.O_RDWR | os.O_CREAT
+        descriptor = os.open(file, flags | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise StorageError(f"cannot write {file}: {error.strerror}") from error
     try:

@@ -1,7 +1,7 @@
 """What a reader marks as right or wrong, into the ground truth of its repository and out again.
 
 One file a repository, in our own JSON lines, so that `assay bench FILE --corpus FOLDER` measures it. It is read,
-changed and put in place at once, under a lock that lies in the user's cache; a file that cannot be read whole is not
+changed and put in place at once, under the lock of its folder; a file that cannot be read whole is not
 written to, for what was not understood would be lost. Lines that are one named unit are kept by its name, so that a
 label is of the same code when lines are added above it.
 """
@@ -15,8 +15,6 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar
-
-import platformdirs
 
 from assay.corpus.builtin import OWN_TRUTH
 from assay.corpus.clone import is_url
@@ -162,11 +160,10 @@ def _same(targets: Targets, said: str, kept: str) -> bool:
 
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Be the one who changes a file, among threads and processes of this user."""
-    locks = platformdirs.user_cache_path("assay") / "locks"
-    locks.mkdir(parents=True, exist_ok=True)
-    name = blake2b(str(file.resolve()).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-    with alone(locks / f"{name}.lock"):
+    """Be the one who changes a file, among all users of this machine: the lock is that of its folder."""
+    folder = file.resolve().parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with alone(folder):
         yield
 
 

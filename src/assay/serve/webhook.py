@@ -25,6 +25,8 @@ LEAST_SECRET = 16
 _SIGNED = ("x-hub-signature-256", "x-gitea-signature", "x-hub-signature")
 """Headers with a HMAC of the body: GitHub and Gitea, Gitea and Forgejo, Bitbucket."""
 _TOKEN = "x-gitlab-token"  # noqa: S105  the name of a header
+SIGNATURES = frozenset((*_SIGNED, _TOKEN))
+"""Headers of which a delivery brings one."""
 _EVENTS = ("x-github-event", "x-gitea-event", "x-gitlab-event", "x-event-key")
 _URLS = ("clone_url", "ssh_url", "git_url", "html_url", "git_http_url", "git_ssh_url", "http_url", "web_url", "url")
 _SAID_S = 10.0

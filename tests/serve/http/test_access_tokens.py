@@ -34,6 +34,19 @@ def test_the_command_adds_a_person_once(tmp_path: Path):
     assert read_tokens(file).owner(printed.stdout.strip()) == "bob"
 
 
+def test_a_file_of_comments_takes_the_first_person_and_one_that_is_no_text_none(tmp_path: Path):
+    file = tmp_path / "tokens"
+    file.write_text("# people\n")
+    file.chmod(0o600)
+    token = add_token(file, "ann")
+    assert read_tokens(file).owner(token) == "ann"
+    assert file.read_text().startswith("# people\nann sha256:")
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match="it is not UTF-8 text"):
+        add_token(file, "bob")
+    assert file.read_bytes() == b"\xff\xfe"
+
+
 @pytest.mark.parametrize(
     ("text", "mode", "wanted"),
     [

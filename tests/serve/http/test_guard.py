@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ pytest.importorskip("fastapi")
 from assay.serve.http import guard
 from assay.serve.http.access import AccessRules
 from assay.serve.http.access_tokens import shared_token
+from assay.serve.http.body_room import BodyShare
+from assay.serve.http.forwarding import public_url
 from assay.serve.http.guard import Guard
 from assay.serve.http.rate import Rate
 from assay.serve.http.shared_table import CELLS, SETS, SharedTable
@@ -156,6 +159,56 @@ def test_a_browser_gets_the_token_as_a_cookie_once():
     refused(client.ask("/?token=wrong"), 401)
     refused(client.ask(f"/api/roots?token={TOKEN}"), 401)
     refused(client.ask("/", ("Cookie", "=;;\x01=")), 401)
+
+
+def test_other_cookies_and_other_schemes_do_not_throw_anybody_out():
+    client, cookie = Client(ELSEWHERE), f"assay-7777={TOKEN}"
+    for other in ('pref={"a":1}', "foo[bar]=1", "x=a b", "bare", "é=1", "", f"{cookie}"):
+        for line in (f"{other}; {cookie}", f"{cookie}; {other}"):
+            assert client.ask("/", ("Cookie", line))[0] == 200, line
+    refused(client.ask("/", ("Cookie", f"{cookie}; assay-7777=another-token-of-some-length")), 401)
+    assert client.ask("/", ("Cookie", cookie), ("Authorization", "Basic YTpi"))[0] == 200
+
+
+@pytest.mark.parametrize(("site", "status"), [("none", 303), ("same-origin", 303), ("cross-site", 403)])
+def test_a_link_of_another_site_logs_nobody_in(site: str, status: int):
+    headers = (("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate"))
+    assert Client(ELSEWHERE).ask(f"/?token={TOKEN}", *headers)[0] == status
+
+
+def test_a_probe_is_answered_whatever_a_proxy_says():
+    rules = replace(ELSEWHERE, public=public_url("https://code.example.com"))
+    for path in ("/healthz", "/readyz"):
+        assert Client(rules).ask(path, ("X-Forwarded-For", "192.0.2.9"))[0] == 200
+    refused(Client(rules).ask("/", ("X-Forwarded-For", "192.0.2.9")), 403)
+
+
+def test_whether_it_is_ready_can_be_asked_so_often():
+    client = Client(ELSEWHERE, rate=Rate(1.0, lambda: 0.0))
+    assert [client.ask("/readyz")[0] for _ in range(3)] == [200, 200, 429]
+    assert [client.ask("/healthz")[0] for _ in range(3)] == [200] * 3
+
+
+def test_a_body_without_a_token_is_read_only_where_a_delivery_says_it_is_signed():
+    hooks, signed = Client(ELSEWHERE, signatures=frozenset(("x-signed",))), ("X-Signed", "1")
+    post = {"method": "POST", "parts": (b"a",)}
+    assert hooks.ask("/api/webhook", signed, **post)[0] == 200
+    refused(hooks.ask("/api/webhook", **post), 401)
+    refused(hooks.ask("/api/labels", signed, **post), 401)
+    refused(Client(ELSEWHERE).ask("/api/webhook", signed, **post), 401)
+
+
+def test_only_so_many_bytes_of_bodies_are_held_at_once():
+    client = Client(ELSEWHERE, signatures=frozenset(("x-signed",)))
+    held = BodyShare(client.guard._signed)
+    held.take(guard.SIGNED_BODIES)
+    post = {"method": "POST", "parts": (b"a",)}
+    assert "too many large requests" in refused(client.ask("/api/webhook", ("X-Signed", "1"), **post), 503)
+    assert client.ask("/api/labels", ("Authorization", f"Bearer {TOKEN}"), **post)[0] == 200
+    held.give_back()
+    for _ in range(3):
+        assert client.ask("/api/webhook", ("X-Signed", "1"), **post)[0] == 200
+    assert client.guard._signed.left == guard.SIGNED_BODIES
 
 
 def test_on_this_machine_no_token_is_wanted():

@@ -26,7 +26,7 @@ from assay.serve.mirror_state import ListState, MirrorState, StateFile
 from assay.serve.report_data import Reports
 from assay.serve.served_roots import ListedRoots
 from assay.serve.session import Session
-from assay.serve.webhook import Webhook
+from assay.serve.webhook import SIGNATURES, Webhook
 from assay.settings import Settings
 
 PORT = 7777
@@ -50,7 +50,7 @@ def client(store: StateFile) -> TestClient:
     mirrors = MirrorRoutes(listed, Webhook(SECRET, listed, print), workers)
     app = app_of(session, Labeller(session, "me"), Reports(()), workers, with_token=True, mirrors=mirrors)
     rules = AccessRules(PORT, frozenset(("127.0.0.1",)), shared_token(TOKEN))
-    return TestClient(Guard(app, rules), base_url=BASE)
+    return TestClient(Guard(app, rules, signatures=SIGNATURES), base_url=BASE)
 
 
 def push(secret: str = SECRET, url: str = URL) -> dict[str, object]:
@@ -82,8 +82,8 @@ def test_what_is_not_signed_is_refused(client: TestClient, store: StateFile):
     assert (wrong.status_code, wrong.json()["error"][:38]) == (403, "wrong signature in x-hub-signature-256")
     assert client.post("/api/webhook", json={"ref": "x"}).status_code == 401
     assert client.post("/api/webhook", **push(url="https://github.com/x/y")).status_code == 400
-    large = client.post("/api/webhook", content=b" " * (LARGEST_BODY + 1), headers={"Content-Type": "application/json"})
-    assert large.status_code == 413
-    assert client.get("/api/webhook").status_code == 405
+    signed = {"Content-Type": "application/json", "X-Gitlab-Token": "x"}
+    assert client.post("/api/webhook", content=b" " * (LARGEST_BODY + 1), headers=signed).status_code == 413
+    assert client.get("/api/webhook").status_code == 401
     assert client.post("/api/webhook/../rank", **push()).status_code == 401
     assert store.take_wanted(["/m/b", "/m/c"]) == []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -64,7 +63,7 @@ class AccessRules:
             asker = asker_of(peer, headers, self.public, self.proxies)
         except Misled as error:
             raise Refusal(403, str(error)) from None
-        if path not in PROBES and not self._is_ours(asker.host, path):
+        if not self._is_ours(asker.host, path):
             raise Refusal(421, "the Host of this request is not this server")
         return asker
 
@@ -82,15 +81,21 @@ class AccessRules:
         if not self.tokens:
             return ""
         given = [value.partition(" ")[2] for value in headers.get("authorization", ()) if _is_bearer(value)]
-        if "authorization" not in headers:
-            given = list(_cookies(headers, self.cookie))
+        if not given:  # other schemes are between the client and a proxy
+            given = list(dict.fromkeys(_cookies(headers, self.cookie)))
         return self.tokens.owner(given[0]) if len(given) == 1 else None
 
-    def hand_over_cookie(self, scope: Message) -> None:
-        """Give who brings a token in the address of the page that token as a cookie."""
+    def hand_over_cookie(self, scope: Message, headers: Headers) -> None:
+        """Give who brings a token in the address of the page that token as a cookie; a link elsewhere brings none.
+
+        Else another site could have somebody work under a name of its choice.
+        """
         asked = dict(parse_qsl(scope["query_string"].decode("latin-1"))) if scope["path"] == "/" else {}
         token = asked.get("token", "")
         if self.tokens and token and self.tokens.owner(token) is not None:
+            if set(headers.get("sec-fetch-site", ())) - {"same-origin", "none"}:
+                how = "copy the address and paste it into the address bar of the browser"
+                raise Refusal(403, f"a link of another site brought this token, so it is not taken: {how}")
             secure = "; Secure" if self.public and self.public.is_secure else ""
             kept = f"{self.cookie}={token}; Path=/; HttpOnly; SameSite=Strict{secure}"
             raise Refusal(303, "see /", ((b"location", b"/"), (b"set-cookie", kept.encode())))
@@ -119,13 +124,11 @@ def headers_of(scope: Message) -> dict[str, list[str]]:
 
 
 def _cookies(headers: Headers, name: str) -> Iterable[str]:
-    for line in headers.get("cookie", ()):
-        try:
-            found = SimpleCookie(line)
-        except CookieError:
-            continue
-        if name in found:
-            yield found[name].value
+    """Return the values of a cookie; what other cookies of the host look like is nobody's business."""
+    for each in ";".join(headers.get("cookie", ())).split(";"):
+        known, _, value = each.strip().partition("=")
+        if known == name:
+            yield value
 
 
 def _is_bearer(value: str) -> bool:

@@ -11,8 +11,10 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_plus
 
 from assay.errors import InputError
+from assay.protocols import Say
 
 STDOUT = "-"
 _LONGEST = 2000
@@ -22,9 +24,10 @@ _LONGEST = 2000
 class AccessLog:
     """Where requests are noted."""
 
-    def __init__(self, file: str, *, queries: bool = False) -> None:
+    def __init__(self, file: str, say: Say, *, queries: bool = False) -> None:
         """Open a file for appending, `-` for standard output; with `queries`, what was asked is noted as well."""
-        self._queries = queries
+        self._file, self._say, self._queries = file, say, queries
+        self._is_broken = False
         try:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             self._descriptor = 1 if file == STDOUT else os.open(Path(file), flags, 0o640)
@@ -46,8 +49,20 @@ class AccessLog:
         }
         if self._queries:
             row["query"] = _without_token(scope["query_string"].decode("latin-1"))[:_LONGEST]
-        os.write(self._descriptor, (json.dumps(row) + "\n").encode())
+        self._write((json.dumps(row) + "\n").encode())
+
+    def _write(self, line: bytes) -> None:
+        """Append a line; where that fails, say it once and answer all the same."""
+        try:
+            os.write(self._descriptor, line)
+        except OSError as error:
+            if not self._is_broken:
+                self._say(f"--access-log '{self._file}': {error.strerror}; requests are not noted until that is mended")
+            self._is_broken = True
+        else:
+            self._is_broken = False
 
 
 def _without_token(query: str) -> str:
-    return "&".join(each for each in query.split("&") if not each.startswith("token="))
+    """Return a query without what the page takes for a token, however its name is written."""
+    return "&".join(each for each in query.split("&") if unquote_plus(each.partition("=")[0]) != "token")

@@ -71,9 +71,17 @@ def shared_token(token: str) -> Tokens:
 
 def read_tokens(file: Path) -> Tokens:
     """Return the tokens of a file that only its owner, and perhaps a group, may read."""
+    hashes, _ = _entries(file)
+    if not hashes:
+        raise InputError(f"the tokens file '{file}' names nobody: assay token NAME --tokens '{file}' adds a person")
+    return Tokens(hashes)
+
+
+def _entries(file: Path) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return the names and hashes of a file, of which there may be none, and its text."""
     try:
         mode = file.stat().st_mode
-        lines = file.read_text(encoding="utf-8").splitlines()
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(
@@ -82,13 +90,13 @@ def read_tokens(file: Path) -> Tokens:
     if mode & (stat.S_IRWXO | stat.S_IWGRP):
         others = "may be read by everybody" if mode & stat.S_IROTH else "may be changed by others"
         raise InputError(f"the tokens file '{file}' {others}: chmod 600 '{file}' first")
-    hashes = tuple(_entry(line, f"{file}:{number}") for number, line in enumerate(lines, 1) if _is_entry(line))
-    if not hashes:
-        raise InputError(f"the tokens file '{file}' names nobody: assay token NAME --tokens '{file}' adds a person")
+    hashes = tuple(
+        _entry(line, f"{file}:{number}") for number, line in enumerate(text.splitlines(), 1) if _is_entry(line)
+    )
     names = [name for name, _ in hashes]
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise InputError(f"the tokens file '{file}' names '{twice}' twice: remove one of the lines")
-    return Tokens(hashes)
+    return hashes, text
 
 
 def add_token(file: Path, name: str) -> str:
@@ -100,8 +108,8 @@ def add_token(file: Path, name: str) -> str:
     except OSError as error:
         raise InputError(f"cannot write the tokens file '{file}': {error.strerror}") from error
     with alone(file.with_name(f".{file.name}.lock")):
-        before = file.read_text(encoding="utf-8")
-        if before.strip() and name in {known for known, _ in read_tokens(file).hashes}:
+        known, before = _entries(file)
+        if name in dict(known):
             raise InputError(f"the tokens file '{file}' has a token of '{name}': remove that line first")
         end = "" if not before or before.endswith("\n") else "\n"
         files.write(file, f"{before}{end}{line}\n")

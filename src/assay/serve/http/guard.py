@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 
-from assay.serve.http.access import PROBES, AccessRules, Message, Refusal, headers_of
+from assay.serve.http.access import PROBES, READINESS, AccessRules, Message, Refusal, headers_of
+from assay.serve.http.body_room import BodyRoom, BodyShare
 from assay.serve.http.forwarding import UNIX
 from assay.serve.http.rate import Rate
 
@@ -28,7 +29,9 @@ LONGEST_URL = 64 * 1024
 LARGEST_HEADERS = 64 * 1024
 LARGEST_BODY = 4 * 1024 * 1024
 WEBHOOK = "/api/webhook"
-"""Where no token is wanted: what a code host sends is signed."""
+"""Where what a code host signed needs no token, where webhooks are on."""
+BODIES, SIGNED_BODIES = 64 * 1024 * 1024, 16 * 1024 * 1024
+"""Bytes of bodies that are held at once: of people with a token, and of whoever only says that a body is signed."""
 BODY_S = 30.0
 """Seconds within which a body has to be there."""
 POLICY = (
@@ -56,8 +59,12 @@ class Guard:
     rules: AccessRules
     rate: Rate = field(default_factory=Rate)
     body_s: float = BODY_S
+    signatures: frozenset[str] = frozenset()
+    """Headers of which a delivery of a code host brings one in place of a token; none: no deliveries are taken."""
     is_stopping: Callable[[], bool] = lambda: False
     """Whether connections are to end with the answer they wait for."""
+    _bodies: BodyRoom = field(default_factory=lambda: BodyRoom(BODIES))
+    _signed: BodyRoom = field(default_factory=lambda: BodyRoom(SIGNED_BODIES))
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
@@ -65,10 +72,11 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        guarded = self._with_headers(send)
+        guarded, share = self._with_headers(send), None
         try:
             self._check(scope)
-            body = await self._body(scope, receive)
+            share = BodyShare(self._signed if scope.get(PERSON) is None else self._bodies)
+            body = await self._body(scope, receive, share)
             if body is not None:
                 await self.app(scope, _replayed(body, receive), guarded)
         except Refusal as no:
@@ -76,6 +84,9 @@ class Guard:
         except asyncio.CancelledError:  # by the server, which has waited long enough
             with suppress(RuntimeError):  # the answer had begun
                 await _refuse(Refusal(503, "the server is stopping; ask again when it is back"), guarded)
+        finally:
+            if share:
+                share.give_back()
 
     def _check(self, scope: Message) -> None:
         headers, path = headers_of(scope), scope["path"]
@@ -83,16 +94,21 @@ class Guard:
             raise Refusal(414, f"the address has more than {LONGEST_URL:,} bytes")
         if sum(len(name) + len(value) for name, value in scope["headers"]) >= LARGEST_HEADERS:
             raise Refusal(431, f"the headers have more than {LARGEST_HEADERS:,} bytes")
-        asker = self.rules.asker((scope.get("client") or (UNIX,))[0], path, headers)
-        scope[ADDRESS] = asker.address
-        if path in PROBES:
+        peer = (scope.get("client") or (UNIX,))[0]
+        if path in PROBES:  # whatever a proxy says about them
+            scope[ADDRESS] = peer
+            if path == READINESS:
+                self._check_rate(None, f"{peer} (probes)")
             return
+        asker = self.rules.asker(peer, path, headers)
+        scope[ADDRESS] = asker.address
         self.rules.check_site(scope, headers, asker.host)
         person = self.rules.person(headers)
-        scope[PERSON] = person or ""
         self._check_rate(person, asker.address)
-        self.rules.hand_over_cookie(scope)
-        if person is None and path != WEBHOOK:
+        self.rules.hand_over_cookie(scope, headers)
+        if person is not None:
+            scope[PERSON] = person
+        elif path != WEBHOOK or self.signatures.isdisjoint(headers):
             how = "a token is wanted: Authorization: Bearer TOKEN, or open /?token=TOKEN once"
             raise Refusal(401, how, ((b"www-authenticate", b"Bearer"),))
 
@@ -117,7 +133,7 @@ class Guard:
 
         return guarded
 
-    async def _body(self, scope: Message, receive: Receive) -> bytes | None:
+    async def _body(self, scope: Message, receive: Receive, share: BodyShare) -> bytes | None:
         """Return the body of a request that has one; None where the client went away."""
         declared = headers_of(scope).get("content-length", ["0"])
         if any(int(value) > LARGEST_BODY for value in declared if value.isdecimal()):
@@ -125,12 +141,12 @@ class Guard:
         if scope["method"] != "POST":
             return b""
         try:
-            return await asyncio.wait_for(_read(receive), self.body_s)
+            return await asyncio.wait_for(_read(receive, share), self.body_s)
         except TimeoutError:
             raise Refusal(408, "the body did not come in time", (_CLOSE,)) from None
 
 
-async def _read(receive: Receive) -> bytes | None:
+async def _read(receive: Receive, share: BodyShare) -> bytes | None:
     parts, size = [], 0
     while True:
         message = await receive()
@@ -140,6 +156,7 @@ async def _read(receive: Receive) -> bytes | None:
         size += len(parts[-1])
         if size > LARGEST_BODY:
             raise Refusal(413, f"the body has more than {LARGEST_BODY:,} bytes", (_CLOSE,))
+        share.take(len(parts[-1]))
         if not message.get("more_body"):
             return b"".join(parts)
 

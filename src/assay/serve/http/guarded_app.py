@@ -38,6 +38,8 @@ class HttpServing:
     table: SharedTable
     slot: int
     log: AccessLog | None = None
+    signatures: frozenset[str] = frozenset()
+    """Headers of which a delivery of a code host brings one; none: no deliveries are taken."""
 
 
 def guarded(
@@ -49,4 +51,5 @@ def guarded(
     OperationRoutes(session, figures, workers).add(app)
     compressed = GZipMiddleware(app, minimum_size=_LEAST_BYTES, compresslevel=_LEVEL)
     rate = Rate(serving.rate_per_s, table=serving.table)
-    return Observed(Guard(compressed, serving.rules, rate, is_stopping=is_stopping), figures, serving.log)
+    guard = Guard(compressed, serving.rules, rate, is_stopping=is_stopping, signatures=serving.signatures)
+    return Observed(guard, figures, serving.log)

@@ -6,6 +6,7 @@ The figures are behind the same rules as everything.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
@@ -16,7 +17,7 @@ from starlette.responses import Response
 
 from assay.assemble.indexes import location_of
 from assay.corpus.walked_files import as_utf8
-from assay.errors import AssayError
+from assay.errors import AssayError, counted
 from assay.serve.http.access import FIGURES, HEALTH, READINESS
 from assay.serve.http.request_figures import RequestFigures
 from assay.serve.http.work import AnswerThreads
@@ -24,6 +25,7 @@ from assay.serve.session import Session
 from assay.store.bucket_place import is_bucket
 from assay.store.manifest import MANIFEST
 
+_LOOK_S = 1.0
 _TEXT = "text/plain; charset=utf-8"
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -33,19 +35,28 @@ class OperationRoutes:
 
     def __init__(self, session: Session, figures: RequestFigures, workers: AnswerThreads) -> None:
         self._session, self._figures, self._workers = session, figures, workers
+        self._look: asyncio.Task[str] | None = None
+        self._looked = 0.0
 
     async def healthz(self, _request: Request) -> Response:
         """Say that the server answers."""
         return Response("ok\n", media_type=_TEXT)
 
     async def readyz(self, _request: Request) -> Response:
-        """Say whether every folder can be searched, or what is still to come."""
-        try:
-            why = await self._workers.do(lambda: what_is_missing(self._session))
-        except AssayError as error:
-            why = str(error)
+        """Say whether every folder can be searched, or what is still to come; one look a second is enough for all."""
+        if self._look is None or (self._look.done() and time.monotonic() > self._looked + _LOOK_S):
+            self._look = asyncio.create_task(self._missing())
+        why = await asyncio.shield(self._look)
         status = HTTPStatus.SERVICE_UNAVAILABLE if why else HTTPStatus.OK
         return Response(f"{why or 'ready'}\n", status, media_type=_TEXT)
+
+    async def _missing(self) -> str:
+        try:
+            return await self._workers.do(lambda: what_is_missing(self._session))
+        except AssayError as error:
+            return str(error)
+        finally:
+            self._looked = time.monotonic()
 
     async def metrics(self, _request: Request) -> Response:
         """Answer with the figures of all processes, as Prometheus reads them."""
@@ -68,7 +79,9 @@ def what_is_missing(session: Session) -> str:
         view = session.everything.view()
     except AssayError:
         return "nothing can be searched yet"
-    return f"{len(view.problems)} of {len(session.roots)} folders cannot be searched yet" if view.truncated else ""
+    if not view.truncated:
+        return ""
+    return f"{counted(len(view.problems), 'folder')} cannot be searched yet"
 
 
 def _index_ages(session: Session) -> Iterator[str]:

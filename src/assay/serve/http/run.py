@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import FrameType
 
 import h11
 import uvicorn
@@ -18,6 +19,8 @@ from assay.serve.http.guard import App, error_json
 
 STOP_S = 5
 """How long running requests may take when the server is to stop."""
+FINISH_S = 130
+"""The same when others take its place: longer than any request may take."""
 _LONGEST_HEAD = 256 * 1024
 """Bytes of a request's head; an address that is too long still gets its answer."""
 
@@ -56,11 +59,26 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # it is Any
     def capture_signals(self) -> Iterator[None]:
         """Stop on the signals that ask for it."""
         before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        if self.config.http is _Patient:
+            before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._finish)
         try:
             yield
         finally:
             for each, handler in before.items():
                 signal.signal(each, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop soon, also where all the time was given before."""
+        if self.should_exit and sig == signal.SIGTERM:
+            loop = asyncio.get_running_loop()
+            loop.call_soon_threadsafe(loop.call_later, STOP_S, setattr, self, "force_exit", True)
+        super().handle_exit(sig, frame)
+
+    def _finish(self, sig: int, frame: FrameType | None) -> None:
+        """Stop once everything is answered."""
+        if not self.should_exit:
+            self.config.timeout_graceful_shutdown = FINISH_S
+            self.handle_exit(sig, frame)
 
 
 class Protocol(H11Protocol):  # type: ignore[misc]  # the same

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SLOTS = 64
-"""Parts that may run at once, with those that are being replaced."""
+"""Parts that may run at once, with those that are being replaced: `--workers` has its bound from here."""
 NUMBERS = 2048
 """Numbers in each slot."""
 SETS, CELLS = 1024, 4

@@ -15,9 +15,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 
 from assay.protocols import Say
 from assay.serve.http.request_figures import end
@@ -25,10 +26,16 @@ from assay.serve.http.server_part import KEEPER, WORKER, ServerPart
 from assay.serve.http.shared_table import SharedTable
 
 _TICK_S = 0.5
-_AGAIN_S = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""Pauses before a part is started again that ended before it was ready, so many times in a row."""
-_LEAVE_S = 20.0
+_AGAIN_S = (0.0, 0.2, 1.0, 5.0, 10.0, 30.0)
+"""Pauses before a part is started again that ended, so many times in a row."""
+_LASTS_S = 60.0
+"""After so long the end of a part is not in a row with the one before."""
+_READY_S = 120.0
+"""How long a part may take until it is ready; then it is killed."""
+_STOP_S = 20.0
 """How long a part that was asked to stop may take until it is killed."""
+_FINISH_S = 150.0
+"""The same for a worker that others replace: more than its longest request may take."""
 
 
 @dataclass(eq=False, slots=True)
@@ -39,6 +46,7 @@ class _Child:
     generation: int
     process: subprocess.Popen[bytes]
     pipe: int
+    started: float = field(default_factory=time.monotonic)
     is_ready: bool = False
     leaves_by: float = 0.0
     """When it is killed; 0 while nobody asked it to stop."""
@@ -49,7 +57,7 @@ class _Patience:
     """When a part of a role may be started again."""
 
     failures: int = 0
-    """How many ended in a row before they were ready."""
+    """How many ended in a row before they had lasted for a while."""
     due: float = 0.0
 
 
@@ -61,6 +69,7 @@ class Supervisor:
     ) -> None:
         self._command, self._listener, self._table = list(command), listener, table
         self._workers, self._say = workers, say
+        self._begun: Callable[[], object] = lambda: None
         self._children: list[_Child] = []
         self._patience = {KEEPER: _Patience(), WORKER: _Patience()}
         self._generation, self._wanted = 1, 1
@@ -70,8 +79,12 @@ class Supervisor:
         self._status: int | None = None
         self._signals: list[int] = []
 
-    def run(self) -> int:
-        """Run until a signal asks to stop or the first parts cannot start; return the exit status."""
+    def run(self, begun: Callable[[], object] = lambda: None) -> int:
+        """Run until a signal asks to stop or the first parts cannot start; return the exit status.
+
+        `begun` is called once the first worker answers.
+        """
+        self._begun = begun
         with self._listening_to_signals() as wake, selectors.DefaultSelector() as ready:
             ready.register(wake, selectors.EVENT_READ)
             while self._children or self._status is None:
@@ -117,13 +130,19 @@ class Supervisor:
 
     def _add(self, role: str, generation: int, count: int, ready: selectors.BaseSelector) -> None:
         if time.monotonic() >= self._patience[role].due:
-            for _ in range(count):
-                self._start(role, generation, ready)
+            taken = {child.part.slot for child in self._children}
+            free = [number for number in range(self._table.slots) if number not in taken]
+            for slot in free[: max(0, count)]:  # the others once those that leave are gone
+                try:
+                    child = self._start(role, slot, generation)
+                except OSError as error:
+                    self._cannot_start(role, error)
+                    return
+                self._children.append(child)
+                ready.register(child.pipe, selectors.EVENT_READ, child)
 
-    def _start(self, role: str, generation: int, ready: selectors.BaseSelector) -> None:
+    def _start(self, role: str, slot: int, generation: int) -> _Child:
         pipe, theirs = os.pipe()
-        taken = {child.part.slot for child in self._children}
-        slot = next(number for number in range(self._table.slots) if number not in taken)
         part = ServerPart(role, slot, os.getpid(), self._listener.fileno(), theirs, self._table.descriptor)
         try:
             process = subprocess.Popen(
@@ -133,17 +152,36 @@ class Supervisor:
                 pass_fds=(part.listening, part.ready, part.table),
                 process_group=0,
             )
+        except OSError:
+            os.close(pipe)
+            raise
         finally:
             os.close(theirs)
-        child = _Child(part, generation, process, pipe)
-        self._children.append(child)
-        ready.register(pipe, selectors.EVENT_READ, child)
+        return _Child(part, generation, process, pipe)
+
+    def _cannot_start(self, role: str, error: OSError) -> None:
+        """Try again after a pause where a process cannot be started; where none ever worked, give up."""
+        why = f"cannot start a {role}: {error.strerror or error}"
+        if self._worked:
+            self._say(f"{why}; trying again in {self._pause_s(role, lasted=False):g} s")
+        else:
+            self._say(why)
+            self._stop(2)
+
+    def _pause_s(self, role: str, *, lasted: bool) -> float:
+        """Count the end of a part, and return how long no other one of its role is started."""
+        failures = 0 if lasted else self._patience[role].failures + 1
+        pause_s = _AGAIN_S[min(failures, len(_AGAIN_S) - 1)]
+        self._patience[role] = _Patience(failures, time.monotonic() + pause_s)
+        return pause_s
 
     def _heard(self, child: _Child, ready: selectors.BaseSelector) -> None:
         """Note that a part is ready, or is gone."""
         if os.read(child.pipe, 1):
-            child.is_ready = self._worked = True
-            self._patience[child.part.role] = _Patience()
+            child.is_ready = True
+            if not self._worked:
+                self._worked = True
+                self._begun()
             self._finish_reload()
             return
         ready.unregister(child.pipe)
@@ -164,9 +202,8 @@ class Supervisor:
         elif not self._worked:
             self._stop(status if status > 0 else 2)
         else:
-            failures = 0 if child.is_ready else self._patience[child.part.role].failures + 1
-            pause_s = _AGAIN_S[min(failures, len(_AGAIN_S) - 1)]
-            self._patience[child.part.role] = _Patience(failures, time.monotonic() + pause_s)
+            lasted = child.is_ready and time.monotonic() - child.started >= _LASTS_S
+            pause_s = self._pause_s(child.part.role, lasted=lasted)
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
             self._say(f"{name} {how}; another one is started{f' in {pause_s:g} s' if pause_s else ''}")
 
@@ -184,7 +221,7 @@ class Supervisor:
         """Let the old parts leave where the new workers answer."""
         new = [each for each in self._children if each.generation == self._wanted and each.is_ready]
         if self._wanted > self._generation and len(new) >= self._workers:
-            self._leave([each for each in self._children if each.generation < self._wanted])
+            self._leave([each for each in self._children if each.generation < self._wanted], finishes=True)
             self._generation = self._wanted
             self._say("reloaded: settings, folders and tokens were read again")
 
@@ -193,14 +230,22 @@ class Supervisor:
             self._status = status
         self._leave(self._children)
 
-    def _leave(self, children: Sequence[_Child]) -> None:
+    def _leave(self, children: Sequence[_Child], *, finishes: bool = False) -> None:
+        """Ask parts to end; a worker that finishes ends once everything is answered that it was asked."""
         for child in children:
-            child.leaves_by = child.leaves_by or time.monotonic() + _LEAVE_S
-            child.process.send_signal(signal.SIGTERM)
+            patient = finishes and child.part.role == WORKER
+            by = time.monotonic() + (_FINISH_S if patient else _STOP_S)
+            child.leaves_by = min(child.leaves_by or by, by)
+            child.process.send_signal(signal.SIGHUP if patient else signal.SIGTERM)
 
     def _kill_late(self) -> None:
+        now = time.monotonic()
         for child in self._children:
-            if child.leaves_by and time.monotonic() > child.leaves_by:
+            hangs = not child.is_ready and not child.leaves_by and now > child.started + _READY_S
+            if hangs and child.process.poll() is None:
+                self._say(f"the {child.part.role} {child.process.pid} is not ready after {_READY_S:g} s and is killed")
+                child.started = inf
+            if hangs or (child.leaves_by and now > child.leaves_by):
                 with suppress(ProcessLookupError):
                     child.process.kill()
 
