@@ -14,7 +14,7 @@ from assay.serve.agents import instructions
 from assay.serve.agents.agent import SettingsPlaces
 from assay.serve.agents.agents_table import AGENTS, agent_named
 from assay.serve.agents.configured import write
-from assay.serve.agents.instructions import BEGIN, END, LINES, add_lines, has_lines, remove_lines
+from assay.serve.agents.instructions import BEGIN, END, LINES, InstructionFiles, add_lines, has_lines, remove_lines
 from assay.serve.agents.instructions_table import INSTRUCTIONS, instructions_of
 
 SERVING = Path(__file__).parents[3] / "docs" / "serving.md"
@@ -103,3 +103,14 @@ def test_the_documentation_names_every_agent_with_a_source_and_a_day():
     rows = re.findall(r"^\| `([a-z-]+)` \|.*\| (.+) \|$", SERVING.read_text(encoding="utf-8"), re.MULTILINE)
     sources = {name: source for name, source in rows if "2026-" in source or "not confirmed" in source}
     assert set(sources) == {agent.name for agent in AGENTS}
+
+
+def test_lines_are_taken_back_from_where_they_were_written(tmp_path: Path):
+    files = InstructionFiles(("CLAUDE.md", "AGENTS.md"))
+    (tmp_path / "AGENTS.md").write_text("# Ours\n")
+    first = files.pick(tmp_path)
+    first.write_text(add_lines(first, "").after)
+    (tmp_path / "CLAUDE.md").write_text("# Later\n")
+    assert files.pick(tmp_path) == first == tmp_path / "AGENTS.md"
+    first.write_text(remove_lines(first, "").after)
+    assert files.pick(tmp_path) == tmp_path / "CLAUDE.md"

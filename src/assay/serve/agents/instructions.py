@@ -29,7 +29,10 @@ _MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class InstructionFiles:
-    """The files of which an agent reads the first that exists, the one to make, and what a new one starts with."""
+    """The files of which an agent reads the first that exists, the one to make, and what a new one starts with.
+
+    Lines that an install wrote stay where they are, though a file that is read before it has come since.
+    """
 
     files: tuple[str, ...]
     new: str = ""
@@ -38,8 +41,9 @@ class InstructionFiles:
 
     def pick(self, folder: Path) -> Path:
         """Return the file to write, in a folder unless its path is absolute."""
-        existing = (folder / file for file in self.files if (folder / file).is_file())
-        return next(existing, folder / (self.new or self.files[0]))
+        existing = [folder / file for file in self.files if (folder / file).is_file()]
+        marked = filter(has_lines, existing)
+        return next(marked, next(iter(existing), folder / (self.new or self.files[0])))
 
 
 def add_lines(file: Path, head: str) -> SettingsEdit:
