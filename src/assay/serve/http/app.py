@@ -316,7 +316,6 @@ def app_of(  # noqa: PLR0913  what it answers from
     FileRoutes(session, workers).add(app)
     if mirrors:
         mirrors.add(app)
-    FileRoutes(session, workers).add(app)
     LabelRoutes(labeller, workers).add(app)
     ReportRoutes(reports, workers).add(app)
     PageRoutes().add(app)
