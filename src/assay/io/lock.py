@@ -15,13 +15,13 @@ _AGAIN_S = 0.01
 
 
 @contextmanager
-def alone(file: Path, *, busy: str = "", patience_s: float | None = None) -> Iterator[None]:
-    """Hold the lock of a file or folder; where another holds it, wait, or raise InputError saying `busy` if given.
+def alone(file: Path, *, busy: str = "", patience_s: float | None = None, is_folder: bool = False) -> Iterator[None]:
+    """Hold the lock of a file, or of a folder that is there; where another holds it, wait, or refuse with `busy`.
 
     With a patience, wait no longer than that and then raise BlockingIOError.
     """
     try:
-        flags = os.O_RDONLY if file.is_dir() else os.O_RDWR | os.O_CREAT
+        flags = os.O_RDONLY if is_folder else os.O_RDWR | os.O_CREAT
         descriptor = os.open(file, flags | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise StorageError(f"cannot write {file}: {error.strerror}") from error

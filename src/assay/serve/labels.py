@@ -163,7 +163,7 @@ def _alone(file: Path) -> Iterator[None]:
     """Be the one who changes a file, among all users of this machine: the lock is that of its folder."""
     folder = file.resolve().parent
     folder.mkdir(parents=True, exist_ok=True)
-    with alone(folder):
+    with alone(folder, is_folder=True):
         yield
 
 
