@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.corpus import line_history
-from assay.corpus.line_history import blamed, changes, head_lines
+from assay.corpus.line_history import blame_lines, changes, head_lines
 from assay.errors import InputError
 
 FILE = "box/odd name.py"
@@ -46,7 +46,7 @@ def test_lines_are_found_in_head_wherever_they_stand_now(repository: Path):
 
 
 def test_each_line_has_its_commit_and_none_where_it_is_not_committed(repository: Path):
-    spans, commits = blamed(repository, FILE, head_lines(repository, FILE, NOW), 1, 99)
+    spans, commits = blame_lines(repository, FILE, head_lines(repository, FILE, NOW), 1, 99)
     subjects = {each.id: each.subject for each in commits}
     told = [(span.start_line, span.end_line, subjects.get(span.commit, "")) for span in spans]
     assert told == [(1, 1, ""), (2, 6, "One and two"), (7, 7, "Two is more"), (8, 10, "")]
@@ -68,7 +68,7 @@ def test_what_is_no_repository_has_no_head(tmp_path: Path):
     (tmp_path / "a.py").write_text("x = 1\n")
     now = head_lines(tmp_path, "a.py", "x = 1\n")
     assert (now.exists, now.numbers) == (False, (0,))
-    spans, commits = blamed(tmp_path, "a.py", now, 1, 1)
+    spans, commits = blame_lines(tmp_path, "a.py", now, 1, 1)
     assert ([each.commit for each in spans], commits) == ([""], [])
 
 
@@ -79,7 +79,7 @@ def test_programs_that_a_repository_names_are_not_run(repository: Path, tmp_path
     for name in ("filter.evil.clean", "filter.evil.smudge", "diff.evil.textconv", "diff.evil.command"):
         run(repository, "config", name, f"touch '{ran}'; cat")
     now = head_lines(repository, FILE, NOW)
-    assert blamed(repository, FILE, now, 1, 10)[1]
+    assert blame_lines(repository, FILE, now, 1, 10)[1]
     assert changes(repository, FILE, (5, 6), 10)[0]
     assert changes(repository, FILE, None, 10)[0]
     assert not ran.exists()
@@ -88,10 +88,10 @@ def test_programs_that_a_repository_names_are_not_run(repository: Path, tmp_path
 def test_a_device_is_not_read_for_commits_to_ignore(repository: Path):
     run(repository, "config", "blame.ignoreRevsFile", "/dev/zero")
     with pytest.raises(InputError, match="names '/dev/zero', which is no small file"):
-        blamed(repository, FILE, head_lines(repository, FILE, NOW), 1, 10)
+        blame_lines(repository, FILE, head_lines(repository, FILE, NOW), 1, 10)
     (repository / "formatted").write_text(run(repository, "rev-parse", "HEAD"))
     run(repository, "config", "blame.ignoreRevsFile", "formatted")
-    spans, _ = blamed(repository, FILE, head_lines(repository, FILE, NOW), 1, 10)
+    spans, _ = blame_lines(repository, FILE, head_lines(repository, FILE, NOW), 1, 10)
     assert len({span.commit for span in spans}) == 2
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from assay.corpus.clone import clone
 from assay.corpus.git import FetchLimits
-from assay.corpus.git_login import masked, split_login, with_login, without_login
+from assay.corpus.git_login import mask_login, split_login, with_login, without_login
 from assay.corpus.mirror import Mirror, is_branch, meant_by, mirror_of
 from assay.errors import InputError
 from git_repositories import commit, git, repository
@@ -212,7 +212,7 @@ def test_logins_are_split_off_and_hidden():
     assert split_login("https://ann:a@b@host/a@b") == ("https://host/a@b", "ann:a@b")
     assert without_login("HTTPS://ann:a b/@c@host/a") == "HTTPS://host/a"
     text = f"unable to access 'https://ann:{SECRET}@host/a': {SECRET} {SECRET[3:]}"
-    assert SECRET[4:] not in masked(text, f"https://ann:{SECRET}@host/a")
+    assert SECRET[4:] not in mask_login(text, f"https://ann:{SECRET}@host/a")
 
 
 def test_places_of_mirrors_are_what_people_call_them(tmp_path: Path):

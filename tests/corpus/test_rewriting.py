@@ -23,7 +23,7 @@ from assay.errors import InputError
     ],
 )
 def test_matches_are_replaced_with_what_their_holes_stood_for(pattern, replacement, before, after, count):
-    assert Rewriting(Pattern(pattern, "python"), replacement).rewritten(before) == (after, count)
+    assert Rewriting(Pattern(pattern, "python"), replacement).rewrite(before) == (after, count)
 
 
 @pytest.mark.parametrize("replacement", ["bar($B)", "bar($$$)", "$AB"])

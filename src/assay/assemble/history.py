@@ -82,7 +82,7 @@ class _IndexedCommits:
         """Return the number of each message, by the commit's id."""
         return _messages(self.snapshot)
 
-    def found(self, hit: Hit, wanted: frozenset[str]) -> FoundCommit:
+    def commit_of(self, hit: Hit, wanted: frozenset[str]) -> FoundCommit:
         """Return the commit of a hit, with what shows that it is one."""
         id_, _, change = hit.chunk.path.partition("/")
         message = self.snapshot.chunk(self.messages[id_])
@@ -98,11 +98,11 @@ class _IndexedCommits:
             tuple(_telling(hit.chunk, wanted)) if change else (),
         )
 
-    def named(self, id_: str) -> tuple[FoundCommit, ...]:
+    def commits_of_id(self, id_: str) -> tuple[FoundCommit, ...]:
         """Return the commits whose id begins so."""
         found = [each for each in self.messages if each.startswith(id_)]
         chunks = (self.snapshot.chunk(self.messages[each]) for each in found)
-        return tuple(self.found(Hit(chunk, 1.0), frozenset()) for chunk in chunks)
+        return tuple(self.commit_of(Hit(chunk, 1.0), frozenset()) for chunk in chunks)
 
 
 class History:
@@ -117,10 +117,12 @@ class History:
         """Return the best `k` commits for a question, or without one the newest that a filter keeps."""
         commits, question = self._commits(progress), question.strip()
         if _ID.fullmatch(question.lower()) and not question.isalpha():
-            return FoundCommits(_named(commits, question.lower(), keep), relevant=True, indexed=len(commits.messages))
+            return FoundCommits(
+                _commits_named(commits, question.lower(), keep), relevant=True, indexed=len(commits.messages)
+            )
         (query,) = queries_of([question], mode="all") if question else (Query("", "", "all"),)
         _check_words(question, query)
-        snapshot = replace(keep, paths=keep.paths + query.paths).kept(commits.snapshot)
+        snapshot = replace(keep, paths=keep.paths + query.paths).keep_in(commits.snapshot)
         if not question:
             newest = _newest(self.root, commits, snapshot, k)
             return FoundCommits(newest, bool(newest), len(commits.messages))
@@ -131,7 +133,7 @@ class History:
         for hit in hits:
             best.setdefault(hit.chunk.path.partition("/")[0], hit)
         wanted = terms_to_mark([question])
-        found = tuple(commits.found(hit, wanted) for hit in list(best.values())[:k])
+        found = tuple(commits.commit_of(hit, wanted) for hit in list(best.values())[:k])
         return FoundCommits(found, bool(found), len(commits.messages))
 
     def _commits(self, progress: Progress | None) -> _IndexedCommits:
@@ -163,10 +165,10 @@ def _check_words(question: str, query: Query) -> None:
         raise InputError("repo:, kind: and sym: are of code, not of commits: leave them out, or quote a name")
 
 
-def _named(commits: _IndexedCommits, id_: str, keep: CommitFilter) -> tuple[FoundCommit, ...]:
+def _commits_named(commits: _IndexedCommits, id_: str, keep: CommitFilter) -> tuple[FoundCommit, ...]:
     if keep.author or keep.since or keep.until:
         raise InputError(f"'{id_}' says which commit is meant: leave out author, since and until")
-    found = commits.named(id_)
+    found = commits.commits_of_id(id_)
     if not found:
         raise InputError(f"no commit begins with '{id_}', of {len(commits.messages):,}; ask for what it did")
     return found
@@ -176,4 +178,4 @@ def _newest(root: Path, commits: _IndexedCommits, snapshot: Snapshot, k: int) ->
     """Return the first commits that are alive in git's own order, the newest first."""
     alive = _messages(snapshot)
     ids = [id_ for id_ in commit_ids(root, MOST_COMMITS) if id_ in alive][:k]
-    return tuple(commits.found(Hit(snapshot.chunk(alive[id_]), 1.0), frozenset()) for id_ in ids)
+    return tuple(commits.commit_of(Hit(snapshot.chunk(alive[id_]), 1.0), frozenset()) for id_ in ids)

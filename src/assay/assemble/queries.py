@@ -42,7 +42,7 @@ def repositories_in(texts: Sequence[str | Query]) -> tuple[str, ...]:
 
 def _query(number: str, text: str | Query, mode: Mode | None, added: Query) -> Query:
     if isinstance(text, str):
-        return _typed(number, text, mode, added)
+        return _query_of_text(number, text, mode, added)
     _check(text.text)
     return replace(
         text,
@@ -52,7 +52,7 @@ def _query(number: str, text: str | Query, mode: Mode | None, added: Query) -> Q
     )
 
 
-def _typed(number: str, text: str, mode: Mode | None, added: Query) -> Query:
+def _query_of_text(number: str, text: str, mode: Mode | None, added: Query) -> Query:
     """Return what somebody typed as a query; one with words that keep languages, files or kinds looks in everything.
 
     So does one that nothing is asked by meaning.

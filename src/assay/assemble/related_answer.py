@@ -76,10 +76,10 @@ def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named:
 
     with workspace.guard.reading():
         found = related_code(workspace.snapshot, path, line, k)
-    return RelatedAnswer(_named(found, workspace.name) if named else found, workspace.report.stale)
+    return RelatedAnswer(_with_root(found, workspace.name) if named else found, workspace.report.stale)
 
 
-def _named(code: RelatedCode, root: str) -> RelatedCode:
+def _with_root(code: RelatedCode, root: str) -> RelatedCode:
     def with_root(place: RelatedPlace) -> RelatedPlace:
         return replace(place, path=Path(root, place.path).as_posix())
 

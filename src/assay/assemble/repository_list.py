@@ -75,7 +75,7 @@ def usable_lines(file: Path, mirrors: Path) -> tuple[list[ListedRepository], lis
     problems: list[str] = []
     for number, text in _lines(file):
         try:
-            each = _parsed(text, number, file.absolute().parent)
+            each = _parse_line(text, number, file.absolute().parent)
             each.root(mirrors)
         except AssayError as error:
             problems.append(f"{file}:{number}: {error}")
@@ -99,7 +99,7 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-def _parsed(text: str, line: int, base: Path) -> ListedRepository:
+def _parse_line(text: str, line: int, base: Path) -> ListedRepository:
     place, options = _split(text)
     if unknown := [name for name in options if name not in _OWN and "." not in name]:
         raise InputError(f"unknown option '{unknown[0]}'; wanted branch, every, or a setting such as search.limit=5")
@@ -112,7 +112,7 @@ def _parsed(text: str, line: int, base: Path) -> ListedRepository:
         raise InputError("index.location and index.refresh cannot be set here: each index has its own place")
     every_s = _seconds(options["every"]) if "every" in options else 0.0
     if is_url(place):
-        url = _filled(place)
+        url = _fill_variables(place)
         return ListedRepository(split_login(url)[0], url, branch, every_s, changes, line)
     if "://" in place or place.startswith("-"):
         raise InputError(f"'{without_login(place)}' is not a folder or a URL of https, http, ssh, git or file")
@@ -141,7 +141,7 @@ def _seconds(text: str) -> float:
     return float(seconds)
 
 
-def _filled(url: str) -> str:
+def _fill_variables(url: str) -> str:
     """Return a URL with what the environment holds in place of `${VARIABLE}`, which is for its login alone."""
     plain, login = split_login(url)
     if _PASSWORD.match(plain):

@@ -107,7 +107,7 @@ class HttpServer:
     ) -> None:
         """Answer requests until a signal asks to stop."""
         from assay.serve.http.access_log import AccessLog
-        from assay.serve.http.guarded_app import HttpServing, guarded
+        from assay.serve.http.guarded_app import HttpServing, guard_app
         from assay.serve.http.operations import what_is_missing
         from assay.serve.http.request_figures import OpenConnections, begin
         from assay.serve.http.run import run
@@ -121,7 +121,7 @@ class HttpServer:
             opening.start()
             opening.join(_OPENING_S)
         run(
-            lambda is_stopping: guarded(app, session, threads, serving, is_stopping),
+            lambda is_stopping: guard_app(app, session, threads, serving, is_stopping),
             self.listener,
             ready=self.part.say_ready if self.part else lambda: None,
             lifespan=lifespan,

@@ -75,7 +75,7 @@ def log(given: LogOptions) -> int:
             history = History(root, given.chosen.settings(root))
             answers.append((name if len(roots) > 1 else "", history.search(given.question, keep, limit, watch)))
     found = _best(answers, limit, by_date=not given.question.strip())
-    click.echo(_written(found, given.form), nl=False)
+    click.echo(_commits_text(found, given.form), nl=False)
     if not found:
         say(f"no commit found, of {sum(answer.indexed for _, answer in answers):,}")
     return 0 if found else 1
@@ -110,7 +110,7 @@ def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool)
     return sorted(every, key=lambda commit: -commit.score)[:limit]
 
 
-def _written(found: list[FoundCommit], form: str) -> str:
+def _commits_text(found: list[FoundCommit], form: str) -> str:
     from assay.assemble.commit_text import commit_text
     from assay.cli.answer import dumps
 

@@ -58,13 +58,13 @@ class SettingsOptions:
         """Return the settings of a root: its file, then `--set`, then the options that have a name of their own."""
         from assay.settings import file_of
 
-        return self._loaded(file_of(root, self.config), limit)
+        return self._load_settings(file_of(root, self.config), limit)
 
     def settings_elsewhere(self) -> Settings:
         """Return the same for what others wrote, whose own file is not read."""
-        return self._loaded(self.config, None)
+        return self._load_settings(self.config, None)
 
-    def _loaded(self, file: Path | None, limit: int | None) -> Settings:
+    def _load_settings(self, file: Path | None, limit: int | None) -> Settings:
         from assay.settings import load
         from assay.store.place import located
 

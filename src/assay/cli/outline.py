@@ -32,11 +32,11 @@ def outline(given: OutlineOptions) -> int:
     from assay.cli.listed_files import listed_files
     from assay.cli.text import printable_line
     from assay.errors import printable
-    from assay.serve.read_tools import outlined
+    from assay.serve.read_tools import outline_of
 
     found = False
     for path, file in listed_files(given.paths, given.globs):
-        one = outlined(file)
+        one = outline_of(file)
         if one is None:
             continue
         if given.form == "jsonl":

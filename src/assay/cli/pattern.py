@@ -69,12 +69,12 @@ def pattern(given: PatternOptions) -> int:
     if change and given.writes:
         count = _write_all(files, change)
     else:
-        count = sum(_changed(*each, change) if change else _shown(*each, sought, given) for each in files)
+        count = sum(_rewrite_file(*each, change) if change else _print_matches(*each, sought, given) for each in files)
     _explain(sought, count, len(files), given)
     return 0 if count else 1
 
 
-def _shown(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) -> int:
+def _print_matches(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) -> int:
     from assay.cli.answer import dumps
     from assay.cli.text import printable_line
     from assay.errors import printable
@@ -95,19 +95,19 @@ def _shown(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) 
     return count
 
 
-def _rewritten(file: ServedFile, change: Rewriting) -> tuple[str, str, int]:
+def _rewriting_of(file: ServedFile, change: Rewriting) -> tuple[str, str, int]:
     """Return a file's text, what becomes of it, and how many matches it has."""
     from assay.corpus.languages import language_of
 
     text = file.text
     if text is None or language_of(file.entry.path, text) != change.pattern.language:
         return "", "", 0
-    return text, *change.rewritten(text)
+    return text, *change.rewrite(text)
 
 
-def _changed(path: str, file: ServedFile, change: Rewriting) -> int:
+def _rewrite_file(path: str, file: ServedFile, change: Rewriting) -> int:
     """Print what becomes of a file; return how many matches it has."""
-    text, rewritten, count = _rewritten(file, change)
+    text, rewritten, count = _rewriting_of(file, change)
     if rewritten != text:
         old, new = (re.findall(r"[^\n]*\n|[^\n]+", each) for each in (text, rewritten))
         rows = [
@@ -131,7 +131,7 @@ def _write_all(files: Sequence[tuple[str, ServedFile]], change: Rewriting) -> in
     """Write what becomes of files, once all are found fit for it; return how many matches they have."""
     from assay.io.files import write
 
-    every = [(path, file, *_rewritten(file, change)) for path, file in files]
+    every = [(path, file, *_rewriting_of(file, change)) for path, file in files]
     places = [(_place(path, file, text), after) for path, file, text, after, _ in every if after != text]
     for place, after in places:
         write(place, after.encode("utf-8"))

@@ -63,10 +63,10 @@ class RelatedOutput:
         return "".join(dumps({"group": place.group, **_as_dict(place)}) + "\n" for place in answer)
 
     def _places(self, answer: RelatedAnswer) -> str:
-        return "".join(f"{printable(each.path)}:{each.line}:1:{each.group}: {_told(each)}\n" for each in answer)
+        return "".join(f"{printable(each.path)}:{each.line}:1:{each.group}: {_place_remark(each)}\n" for each in answer)
 
 
-def _told(place: RelatedPlace) -> str:
+def _place_remark(place: RelatedPlace) -> str:
     name = place.name or place.kind
     among = f" (one of {place.among} definitions of that name)" if place.among > 1 else ""
     return f"{printable(name)}{among}: {printable(place.text)}" if place.text else f"{printable(name)}{among}"

@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from threading import Timer
 from typing import IO, cast
 
-from assay.corpus.git_login import masked, split_login, with_login
+from assay.corpus.git_login import mask_login, split_login, with_login
 from assay.errors import AssayError, InputError
 from assay.io.parent_death import end_with
 from assay.io.processes import ProcessLimits, run_bounded
@@ -102,7 +102,7 @@ def online(url: str, *arguments: str, limits: FetchLimits | None = None) -> None
         with _running(command, what, timeout_s=None, more=login) as printed:
             printed.read()
     except AssayError as error:
-        raise InputError(masked(str(error), url)) from None
+        raise InputError(mask_login(str(error), url)) from None
 
 
 def _run_limited(command: Sequence[str], what: str, limits: FetchLimits, login: Mapping[str, str]) -> None:

@@ -42,13 +42,13 @@ def with_login(url: str, environment: Mapping[str, str]) -> dict[str, str]:
         raise InputError(f"cannot get {plain}: its login holds a line break")
     scope = f"credential.{'/'.join(plain.split('/')[:3])}"
     if not colon:  # whoever else knows the password is asked for it
-        return _configured(environment, [(f"{scope}.username", name)])
+        return _git_configuration(environment, [(f"{scope}.username", name)])
     no_others = ("credential.helper", "")  # one of the user would write the password down
     settings = [no_others, (f"{scope}.helper", ""), (f"{scope}.helper", _HELPER)]
-    return {**_configured(environment, settings), _NAME: name, _PASSWORD: password}
+    return {**_git_configuration(environment, settings), _NAME: name, _PASSWORD: password}
 
 
-def _configured(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+def _git_configuration(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Return what to add to an environment so that git has some settings, behind those that stand there."""
     count = environment.get("GIT_CONFIG_COUNT", "")
     first = int(count) if count.isdecimal() else 0
@@ -58,7 +58,7 @@ def _configured(environment: Mapping[str, str], settings: Sequence[tuple[str, st
     return more
 
 
-def masked(text: str, url: str) -> str:
+def mask_login(text: str, url: str) -> str:
     """Return a text without the login of a URL, whole or in parts."""
     plain, login = split_login(url)
     if not login:

@@ -38,13 +38,17 @@ def _python(text: str, path: str) -> Iterator[Imported]:
     found = re.match(r"from\s+(\.*)\s*([\w.]*)\s+import\s+(.*)", text)
     if found is None:
         for module, name in _aliases(text.partition("import")[2], "as"):
-            yield (name, _slashed(module)) if name != module else (module.partition(".")[0], module.partition(".")[0])
+            yield (
+                (name, _with_slashes(module))
+                if name != module
+                else (module.partition(".")[0], module.partition(".")[0])
+            )
         return
     dots, module, names = found.groups()
     above = path
     for _ in dots:
         above = dirname(above)
-    origin = _slashed(module) if not dots else "/" + join(above, _slashed(module)).strip("/")
+    origin = _with_slashes(module) if not dots else "/" + join(above, _with_slashes(module)).strip("/")
     for old, new in _aliases(names, "as"):
         yield (new, origin if old == "*" else f"{origin}/{old}")
 
@@ -57,7 +61,7 @@ def _aliases(listed: str, word: str) -> Iterator[tuple[str, str]]:
             yield old.strip(), new.strip() or old.strip()
 
 
-def _slashed(name: str) -> str:
+def _with_slashes(name: str) -> str:
     return re.sub(r"\.|::|\\", "/", name).strip("/")
 
 
@@ -91,17 +95,17 @@ def _jvm(text: str, _path: str) -> Iterator[Imported]:
     outer, braces, inner = text.partition("{")
     if braces:
         for old, new in _aliases(inner.rstrip("} "), "=>"):
-            yield new, _slashed(f"{outer}.{old}").replace("//", "/")
+            yield new, _with_slashes(f"{outer}.{old}").replace("//", "/")
         return
     old, _, new = text.partition(" as ")
-    name = _slashed(old.strip())
+    name = _with_slashes(old.strip())
     last = name.rpartition("/")[2]
     yield ("*", name.rpartition("/")[0]) if last in ("*", "_") else (new.strip() or last, name)
 
 
 def _php(text: str, _path: str) -> Iterator[Imported]:
     for old, new in _aliases(re.sub(r"^use\s+(?:function\s+|const\s+)?|;\s*$", "", text), "as"):
-        yield new.rpartition("\\")[2], _slashed(old)
+        yield new.rpartition("\\")[2], _with_slashes(old)
 
 
 def _rust(text: str, path: str) -> Iterator[Imported]:

@@ -94,10 +94,12 @@ def head_lines(root: Path, path: str, text: str) -> HeadLines:
     new = lines_of(text)
     if old is None:
         return HeadLines((0,) * len(new), exists=False)
-    return HeadLines(tuple(_matched(lines_of(old), new)), exists=True)
+    return HeadLines(tuple(_match_lines(lines_of(old), new)), exists=True)
 
 
-def blamed(root: Path, path: str, now: HeadLines, first: int, last: int) -> tuple[list[BlamedLines], list[LineCommit]]:
+def blame_lines(
+    root: Path, path: str, now: HeadLines, first: int, last: int
+) -> tuple[list[BlamedLines], list[LineCommit]]:
     """Return which commits wrote the lines of a file, and these commits, each once, in the order of their lines."""
     last = min(last, len(now.numbers))
     span = now.span(first, last)
@@ -127,7 +129,7 @@ def changes(root: Path, path: str, span: tuple[int, int] | None, most: int) -> t
     found: list[LineChange] = []
     ends = time.monotonic() + PATIENCE_S
     try:
-        with closing(_logged(root, asked, mark.encode())) as every:
+        with closing(_log_changes(root, asked, mark.encode())) as every:
             for change in every:
                 if len(found) == most:
                     return found, False
@@ -139,7 +141,7 @@ def changes(root: Path, path: str, span: tuple[int, int] | None, most: int) -> t
     return found, True
 
 
-def _logged(root: Path, arguments: Sequence[str], mark: bytes) -> Generator[LineChange]:
+def _log_changes(root: Path, arguments: Sequence[str], mark: bytes) -> Generator[LineChange]:
     """Yield what a log says while git runs; whoever closes this early ends git."""
     with reading(root, *arguments, timeout_s=PATIENCE_S) as printed:
         yield from _changes(printed, mark)
@@ -168,7 +170,7 @@ def _head_text(root: Path, path: str) -> str | None:
         return None
 
 
-def _matched(old: Sequence[str], new: Sequence[str]) -> list[int]:
+def _match_lines(old: Sequence[str], new: Sequence[str]) -> list[int]:
     """Return for each new line the number of the old line that it is, or 0; line ends do not count."""
     before, after = ([line.rstrip("\r\n") for line in lines] for lines in (old, new))
     same = 0

@@ -87,7 +87,7 @@ class _Reader:
                 for row in self._import(self.text[span.start.index : span.end.index]):
                     yield line + 1, row
             if kind in grammar.typed:
-                yield from self._typed(kind, self.text[span.start.index : span.end.index], line)
+                yield from self._typed_name(kind, self.text[span.start.index : span.end.index], line)
             if kind in grammar.calls:
                 yield from self._call(node, kind, self._scope(line))
 
@@ -136,7 +136,7 @@ class _Reader:
             if is_exported:
                 yield fact_row(FieldType("", name, origin))
 
-    def _typed(self, node_kind: str, text: str, line: int) -> Iterator[tuple[int, str]]:
+    def _typed_name(self, node_kind: str, text: str, line: int) -> Iterator[tuple[int, str]]:
         scope = self._scope(line)
         if self.language in _JAVASCRIPT and (found := _REQUIRED.search(text)):
             names = re.findall(r"\w+", text.partition("=")[0].rpartition("const")[2] or text.partition("=")[0])
@@ -145,9 +145,9 @@ class _Reader:
             self.imports.update((name, origin if whole else f"{origin}/{name}") for name in names)
             return
         for each in typed_names(self.language, node_kind, text, type_first=self.grammar.type_first):
-            yield from self._known(each, scope, line, text)
+            yield from self._known_type(each, scope, line, text)
 
-    def _known(self, each: TypedName, scope: _Scope, line: int, text: str) -> Iterator[tuple[int, str]]:
+    def _known_type(self, each: TypedName, scope: _Scope, line: int, text: str) -> Iterator[tuple[int, str]]:
         """Keep what a variable is; yield that as a fact where it is a field, or a variable of the module."""
         kind = self._of_type(each.type) if each.type else self._start(each.value, scope)
         before, _, name = each.name.rpartition(".")

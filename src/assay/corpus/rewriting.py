@@ -30,7 +30,7 @@ class Rewriting:
                     wanted = "what a hole stands for whose name begins with _ is not kept: name it without"
                 raise InputError(f"the replacement has '{hole[0]}', which is no hole of the pattern; {wanted}")
 
-    def rewritten(self, text: str) -> tuple[str, int]:
+    def rewrite(self, text: str) -> tuple[str, int]:
         """Return a file with its matches replaced, and how many there were."""
         pieces, last, count = list[str](), 0, 0
         for start, end, holes in sorted(self.pattern.spans(text), key=lambda span: (span[0], -span[1])):
@@ -38,11 +38,11 @@ class Rewriting:
                 continue
             before = text[text.rfind("\n", 0, start) + 1 : start]
             indent = before[: len(before) - len(before.lstrip())]
-            pieces += [text[last:start], self._filled(holes, indent, "\r\n" if "\r\n" in text else "\n")]
+            pieces += [text[last:start], self._fill_holes(holes, indent, "\r\n" if "\r\n" in text else "\n")]
             last, count = end, count + 1
         return "".join((*pieces, text[last:])), count
 
-    def _filled(self, holes: dict[str, str], indent: str, newline: str) -> str:
+    def _fill_holes(self, holes: dict[str, str], indent: str, newline: str) -> str:
         first, *rest = self.replacement.replace("\r\n", "\n").split("\n")
         template = newline.join((first, *(f"{indent}{line}" if line else "" for line in rest)))
         try:

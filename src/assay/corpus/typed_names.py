@@ -44,7 +44,7 @@ def typed_names(language: str, node_kind: str, text: str, *, type_first: bool) -
     read = _READ.get(language)
     if node_kind == "with_item":
         if found := _WITH.fullmatch(text):
-            yield from _known(found[2], "", found[1])
+            yield from _known_type(found[2], "", found[1])
     elif read is not None:
         yield from read(text)
     elif type_first:
@@ -53,7 +53,7 @@ def typed_names(language: str, node_kind: str, text: str, *, type_first: bool) -
         yield from _by_name(text)
 
 
-def _known(name: str, type_text: str, value: str) -> Iterator[TypedName]:
+def _known_type(name: str, type_text: str, value: str) -> Iterator[TypedName]:
     kind = type_name(type_text) if type_text else ""
     steps = "" if kind else expression_steps(value or "")
     if kind or steps:
@@ -62,36 +62,36 @@ def _known(name: str, type_text: str, value: str) -> Iterator[TypedName]:
 
 def _by_name(text: str) -> Iterator[TypedName]:
     if found := _NAMED.match(text):
-        yield from _known(found[1], found[2] or "", found[3] or "")
+        yield from _known_type(found[1], found[2] or "", found[3] or "")
 
 
 def _by_type(text: str) -> Iterator[TypedName]:
     value = _PHP_VALUE.fullmatch(text)
     if value:
-        yield from _known(("this." if "this->" in text.partition("=")[0] else "") + value[1], "", value[2])
+        yield from _known_type(("this." if "this->" in text.partition("=")[0] else "") + value[1], "", value[2])
     elif found := _TYPE_FIRST.match(text.removeprefix("for (").removeprefix("foreach (")):
         usual = found[1] not in ("var", "auto", "final", "let")
-        yield from _known(found[2], found[1] if usual else "", found[3] or "")
+        yield from _known_type(found[2], found[1] if usual else "", found[3] or "")
 
 
 def _go(text: str) -> Iterator[TypedName]:
     if found := _GO_SHORT.fullmatch(text):
-        yield from _known(found[1].partition(",")[0].strip(), "", found[2])
+        yield from _known_type(found[1].partition(",")[0].strip(), "", found[2])
     elif found := _GO.match(text):
         for name in found[1].split(","):
-            yield from _known(name.strip(), found[2], found[3] or "")
+            yield from _known_type(name.strip(), found[2], found[3] or "")
     elif re.fullmatch(r"\*?[\w.]+", text):  # an embedded type is a field of its own name
-        yield from _known(text.lstrip("*").rpartition(".")[2], text, "")
+        yield from _known_type(text.lstrip("*").rpartition(".")[2], text, "")
 
 
 def _ruby(text: str) -> Iterator[TypedName]:
     if found := re.match(r"(@?\w+)\s*(?:\|\|)?=\s*([\w:]+)\.new\b", text):
-        yield from _known(("self." if found[1][0] == "@" else "") + found[1].lstrip("@"), found[2], "")
+        yield from _known_type(("self." if found[1][0] == "@" else "") + found[1].lstrip("@"), found[2], "")
 
 
 def _java(text: str) -> Iterator[TypedName]:
     if found := re.fullmatch(r".+\binstanceof\s+(?:final\s+)?([\w.]+)(?:<.*>)?\s+(\w+)", text, re.DOTALL):
-        yield from _known(found[2], found[1], "")
+        yield from _known_type(found[2], found[1], "")
     else:
         yield from _by_type(text)
 

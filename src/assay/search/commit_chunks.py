@@ -48,7 +48,7 @@ def commit_chunks(commit: Commit) -> Iterator[Chunk]:
     )
     for change, path in list(zip(commit.changes, paths, strict=True))[:MOST_FILES]:
         if change.hunks and not change.binary:
-            yield _changed(commit, change, f"{commit.id}/{path}")
+            yield _change_chunk(commit, change, f"{commit.id}/{path}")
 
 
 def changed_files(message: Chunk) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def changed_files(message: Chunk) -> tuple[str, ...]:
     return tuple(filter(None, message.text.rpartition(_FILES)[2].split("\n")))
 
 
-def _changed(commit: Commit, change: FileChange, path: str) -> Chunk:
+def _change_chunk(commit: Commit, change: FileChange, path: str) -> Chunk:
     first = change.hunks[0].start
     text = "\n".join(_lines(change))[:_LONGEST_CHANGE]
     names = dict.fromkeys(name for hunk in change.hunks for name in _names(hunk))

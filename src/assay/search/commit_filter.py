@@ -36,7 +36,7 @@ class CommitFilter:
             if date and not _DATE.fullmatch(date):
                 raise InputError(f"'{date}' is not a date: give YYYY-MM-DD, YYYY-MM or YYYY")
 
-    def kept(self, snapshot: Snapshot) -> Snapshot:
+    def keep_in(self, snapshot: Snapshot) -> Snapshot:
         """Return the same commits with only those alive that are meant; of their changes, those of kept files."""
         if self == CommitFilter():
             return snapshot

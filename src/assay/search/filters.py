@@ -91,8 +91,8 @@ def _naming(names: Sequence[str]) -> Callable[[str], bool]:
 
 def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]:
     """Decide by the names of each chunk, of which a run of small declarations has several, and by what is around it."""
-    wanted = _qualified([glob for glob in symbols if not glob.startswith("!")])
-    unwanted = _qualified([glob[1:] for glob in symbols if glob.startswith("!")])
+    wanted = _qualified_names([glob for glob in symbols if not glob.startswith("!")])
+    unwanted = _qualified_names([glob[1:] for glob in symbols if glob.startswith("!")])
     keep = np.zeros(len(segment), dtype=bool)
     for number, (parent, names) in enumerate(zip(segment.parents.all(), segment.symbols.all(), strict=True)):
         full = [f"{parent}.{name}" for name in names.split(", ")]
@@ -102,7 +102,7 @@ def _symbols_mask(segment: Segment, symbols: Sequence[str]) -> NDArray[np.bool_]
     return keep
 
 
-def _qualified(globs: Sequence[str]) -> re.Pattern[str] | None:
+def _qualified_names(globs: Sequence[str]) -> re.Pattern[str] | None:
     """Join globs of names; each matches from the start of any of the enclosing names."""
     found = [rf"(?:.*?[.:> ])?(?:{translate(glob)})" for glob in globs]
     return re.compile("|".join(found), re.IGNORECASE | re.DOTALL) if found else None

@@ -106,10 +106,10 @@ def _telling(snapshot: Snapshot, matches: Sequence[TermMatch]) -> tuple[list[Ter
 def _contributions(snapshot: Snapshot, found: TermMatch, weights: FieldWeights) -> Array:
     """Return what a term adds to the score of each chunk that holds it; many questions have it in common."""
     if not found.term:
-        return _computed(snapshot, found, weights)
-    return snapshot.term_scores.get((found.term, weights), lambda: _computed(snapshot, found, weights))
+        return _compute_scores(snapshot, found, weights)
+    return snapshot.term_scores.get((found.term, weights), lambda: _compute_scores(snapshot, found, weights))
 
 
-def _computed(snapshot: Snapshot, found: TermMatch, weights: FieldWeights) -> Array:
+def _compute_scores(snapshot: Snapshot, found: TermMatch, weights: FieldWeights) -> Array:
     factor = saturated(found.counts, snapshot.lengths.take(found.chunks, axis=0), weights)
     return np.float32(found.idf) * factor

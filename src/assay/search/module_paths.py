@@ -81,7 +81,7 @@ class ModulePaths:
                 found.setdefault(_FAMILY[name], []).append((_steps(said[1]), _steps(dirname(path))))
         return {family: sorted(each, key=lambda pair: -len(pair[0])) for family, each in found.items()}
 
-    def located(self, origin: str, path: str, family: str) -> list[Module]:
+    def locate(self, origin: str, path: str, family: str) -> list[Module]:
         """Return the modules that an origin may mean in a file, without saying that they are there."""
         steps = _steps(origin)
         if origin.startswith("/"):
@@ -91,9 +91,9 @@ class ModulePaths:
                 return [(*folder, *steps[len(name) :])]
         if family in ("go", "rust") or not steps or (family == "python" and steps[0] in sys.stdlib_module_names):
             return []
-        return self._rooted(steps, path, family)
+        return self._from_root(steps, path, family)
 
-    def _rooted(self, steps: Module, path: str, family: str) -> list[Module]:
+    def _from_root(self, steps: Module, path: str, family: str) -> list[Module]:
         """Return the modules whose path ends in the first of some steps, where a package may begin."""
         here = _steps(dirname(path))
         found = []

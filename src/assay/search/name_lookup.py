@@ -62,7 +62,7 @@ class NameLookup:
             return methods or [each for each in around if len(each.at.owner) == innermost]
         alone = [each for each in found if not each.at.owner or each.at.kind in TYPES]
         for star in stars:
-            modules = self.modules.located(star, context.path, context.family)
+            modules = self.modules.locate(star, context.path, context.family)
             if there := [each for each in alone for module in modules if _lies_in(each, module)]:
                 return there
         return self._in_reach(alone, context)
@@ -125,11 +125,11 @@ class NameLookup:
         if isinstance(thing, tuple):
             return ()
         if thing.at.kind not in TYPES:
-            return self._returned(thing, depth)
+            return self._return_type(thing, depth)
         called = [each for each in self._members(thing, "__call__") if thing.family == "python"]
-        return [thing, *(each for one in called for each in self._returned(one, depth))]
+        return [thing, *(each for one in called for each in self._return_type(one, depth))]
 
-    def _returned(self, thing: PlacedDefinition, depth: int) -> Iterator[Thing]:
+    def _return_type(self, thing: PlacedDefinition, depth: int) -> Iterator[Thing]:
         context = NameContext(thing.path, thing.family, thing.at.owner)
         if thing.at.kind in CALLABLES:
             for each in thing.at.types:
@@ -151,15 +151,15 @@ class NameLookup:
             first, *rest = head[1:].split("/")
             things: list[Thing] = [*self.bare(first, context, (), depth)]
             if not things and rest:
-                things = [*self._beside(first, context)]
+                things = [*self._names_beside(first, context)]
             for name in rest:
                 things = [each for thing in things for each in self.attributes(thing, name, depth)]
             yield from things
             return
-        for module in self.modules.located(head, context.path, context.family):
+        for module in self.modules.locate(head, context.path, context.family):
             yield from self._in_module(module, context.family, depth)
 
-    def _beside(self, name: str, context: NameContext) -> Iterator[Module]:
+    def _names_beside(self, name: str, context: NameContext) -> Iterator[Module]:
         """Yield the modules of a name below the file's own, as Rust declares them."""
         own = module_of(context.path, context.family)
         for module in ((*own, name), (*own[:-1], name)):
@@ -174,7 +174,7 @@ class NameLookup:
             yield from () if module else (module,)
             return
         *above, last = module
-        found: list[Thing] = [each for each in self._named(last, family) if address(each) == tuple(above)]
+        found: list[Thing] = [each for each in self._things_named(last, family) if address(each) == tuple(above)]
         found = found or list(self._variable(tuple(above), last, family, depth + 1))
         if self.modules.is_module(module, family):
             found.append(module)
@@ -182,7 +182,7 @@ class NameLookup:
 
     def _below(self, module: Module, name: str, family: str) -> list[PlacedDefinition]:
         """Return the definitions of a name that a package gives on from the modules in it, the nearest ones."""
-        inner = [each for each in self._named(name, family) if not each.at.owner and _lies_in(each, module)]
+        inner = [each for each in self._things_named(name, family) if not each.at.owner and _lies_in(each, module)]
         inner = [each for each in inner if module and not traits_of(each.path)[0]]
         shortest = min((len(address(each)) for each in inner), default=0)
         return without_headers([each for each in inner if len(address(each)) == shortest])
@@ -195,15 +195,15 @@ class NameLookup:
                 if not field.owner and field.name == name:
                     yield from self.things_of(field.type, context, depth)
                 elif field.name == "*":
-                    for place in self.modules.located(field.type, path, family):
+                    for place in self.modules.locate(field.type, path, family):
                         yield from self._in_module((*place, name), family, depth + 3)
         for outer in self._in_module(module, family, depth) if self._names_type(module, family) else ():
             yield from self.attributes(outer, name, depth)
 
     def _names_type(self, module: Module, family: str) -> bool:
-        return bool(module) and any(each.at.kind in TYPES for each in self._named(module[-1], family))
+        return bool(module) and any(each.at.kind in TYPES for each in self._things_named(module[-1], family))
 
-    def _named(self, name: str, family: str) -> list[PlacedDefinition]:
+    def _things_named(self, name: str, family: str) -> list[PlacedDefinition]:
         found = (each for each in self.table.definitions(name) if each.family == family)
         return [each for each in found if each.at.kind not in ("block", "section")]
 
@@ -216,7 +216,9 @@ class NameLookup:
         if thing.at.kind not in TYPES:
             return ()
         return (
-            self._members(thing, name) or list(self._field(thing, name, depth)) or self._inherited(thing, name, depth)
+            self._members(thing, name)
+            or list(self._field(thing, name, depth))
+            or self._inherited_members(thing, name, depth)
         )
 
     def _module_member(self, module: Module, name: str, depth: int) -> Iterator[Thing]:
@@ -250,7 +252,7 @@ class NameLookup:
                     field.type, NameContext(type_.path, type_.family, type_.at.full_name), depth + 1
                 )
 
-    def _inherited(self, type_: PlacedDefinition, name: str, depth: int) -> list[Thing]:
+    def _inherited_members(self, type_: PlacedDefinition, name: str, depth: int) -> list[Thing]:
         key = type_.key, name
         at, found = self._walked.get(key, (_DEEP + 1, []))
         if at <= depth:
@@ -301,12 +303,12 @@ def without_headers(found: Sequence[PlacedDefinition]) -> list[PlacedDefinition]
 
 def nearest_to(found: Sequence[PlacedDefinition], path: str) -> list[PlacedDefinition]:
     """Return those that share most of the way to a file."""
-    ways = [_shared(each.path, path) for each in found]
+    ways = [_shared_parts(each.path, path) for each in found]
     longest = max(ways, default=0)
     return [each for each, way in zip(found, ways, strict=True) if way == longest]
 
 
-def _shared(one: str, other: str) -> int:
+def _shared_parts(one: str, other: str) -> int:
     if one == other:
         return 1000
     count = 0

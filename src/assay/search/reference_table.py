@@ -83,7 +83,7 @@ class ReferenceTable:
             placed = [
                 each
                 for number in self.snapshot.order.ordered(numbers).tolist()
-                for each in self._defined(number)
+                for each in self._definitions_of(number)
                 if each.at.name == name or name in each.at.name.split(", ")
             ]
             found = self._definitions[name] = tuple(placed)
@@ -93,7 +93,7 @@ class ReferenceTable:
         """Return every call of a name, in the order of paths."""
         numbers, _ = self.snapshot.postings(f"({name}")
         ordered = self.snapshot.order.ordered(numbers).tolist()
-        return [each for number in ordered for each in self._called(number, name)]
+        return [each for number in ordered for each in self._calls_of(number, name)]
 
     def file(self, path: str) -> FileReferences:
         """Return what a file defines and calls, in order."""
@@ -101,18 +101,18 @@ class ReferenceTable:
         if found is None:
             numbers = numbers_in(self.snapshot, path).tolist()
             found = self._files[path] = FileReferences(
-                tuple(each for number in numbers for each in self._defined(number)),
-                tuple(each for number in numbers for each in self._called(number)),
+                tuple(each for number in numbers for each in self._definitions_of(number)),
+                tuple(each for number in numbers for each in self._calls_of(number)),
                 tuple(each for number in numbers for each in fields_of(self.snapshot.facts(number))),
             )
         return found
 
-    def _defined(self, number: int) -> list[PlacedDefinition]:
+    def _definitions_of(self, number: int) -> list[PlacedDefinition]:
         facts = self.snapshot.facts(number)
         path, family = self.snapshot.path(number), family_of(self.snapshot.language(number))
         return [PlacedDefinition(path, family, number, each) for each in definitions_of(facts)]
 
-    def _called(self, number: int, name: str = "") -> list[PlacedCall]:
+    def _calls_of(self, number: int, name: str = "") -> list[PlacedCall]:
         facts = self.snapshot.facts(number)
         path, family = self.snapshot.path(number), family_of(self.snapshot.language(number))
         return [PlacedCall(path, family, number, each) for each in calls_of(facts, name)]

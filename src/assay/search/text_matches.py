@@ -49,7 +49,7 @@ class TextMatch:
 def exact(text: str) -> Any:
     """Return what finds a text letter by letter."""
     _check_letters(text)
-    return _compiled(f"(?i){re2.escape(text)}" if text == text.lower() else re2.escape(text), lines=False)
+    return _compile(f"(?i){re2.escape(text)}" if text == text.lower() else re2.escape(text), lines=False)
 
 
 def pattern(expression: str) -> Any:
@@ -57,7 +57,7 @@ def pattern(expression: str) -> Any:
     if len(expression) > LONGEST_PATTERN:
         raise InputError(f"the expression has {len(expression):,} characters, at most {LONGEST_PATTERN:,} are matched")
     _check_letters(expression)
-    return _compiled(f"(?m){expression}", lines=True)
+    return _compile(f"(?m){expression}", lines=True)
 
 
 def _check_letters(text: str) -> None:
@@ -68,7 +68,7 @@ def _check_letters(text: str) -> None:
 
 
 @lru_cache(maxsize=64)
-def _compiled(expression: str, *, lines: bool) -> Any:
+def _compile(expression: str, *, lines: bool) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.never_nl = lines
@@ -109,7 +109,7 @@ def text_matches(snapshot: Snapshot, query: Query, most: int = MOST_MATCHES) -> 
 
     Of more than `most`, those of the first chunks are returned. Paths begin with the root if there are several.
     """
-    wanted = [*map(exact, query.exact), *map(pattern, query.patterns)] or [exact(_unquoted(query.text.strip()))]
+    wanted = [*map(exact, query.exact), *map(pattern, query.patterns)] or [exact(_without_quotes(query.text.strip()))]
     allowed = filter_mask(snapshot, query)
     numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
     until, found = time.monotonic() + DEADLINE_S, set[TextMatch]()
@@ -127,7 +127,7 @@ def _check_time(until: float, deadline_s: float) -> None:
         raise InputError(f"not all texts could be read in {deadline_s:g} s: {wanted}")
 
 
-def _unquoted(text: str) -> str:
+def _without_quotes(text: str) -> str:
     """Return a text without the quotes around all of it."""
     return text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
 

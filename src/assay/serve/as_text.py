@@ -12,7 +12,7 @@ from assay.search.related_text import related_text
 from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace
 from assay.serve.related_tools import RelatedFound, related_code_of
-from assay.serve.responses import FoundAnswer, written
+from assay.serve.responses import FoundAnswer, rooted_path, unit_text
 from assay.serve.search_tools import Order, Status
 from assay.serve.unit_tools import UnitText
 
@@ -39,7 +39,7 @@ def _(answer: FoundAnswer) -> str:
         notes.append("files changed that are not in the index yet; ask again for what is in them")
     if answer.matches >= 0:
         notes.append(f"{counted(answer.matches, 'match')} in {counted(answer.matched_files, 'file')}")
-    units = list(map(written, answer.hits))
+    units = list(map(unit_text, answer.hits))
     names_only = answer.hits and not any(hit.text for hit in answer.hits)
     return _joined([*notes, *(["\n".join(units)] if names_only else units)], answer.cursor)
 
@@ -62,7 +62,7 @@ def _(answer: UnitText) -> str:
 
 @as_text.register
 def _(answer: OutlineAnswer) -> str:
-    blocks = ["\n".join((_place(file.root, file.path), *file.signatures)) for file in answer.files]
+    blocks = ["\n".join((rooted_path(file.root, file.path), *file.signatures)) for file in answer.files]
     return _joined(blocks or ["no file there declares anything"], answer.cursor)
 
 
@@ -110,11 +110,7 @@ def _(answer: RelatedFound) -> str:
 
 def _match(match: PatternPlace) -> str:
     part = "" if match.complete else " (its first lines)"
-    return f"{_place(match.root, match.path)}:{match.start_line}-{match.end_line}{part}\n{_body(match.text)}"
-
-
-def _place(root: str, path: str) -> str:
-    return f"{root}/{path}" if root else path
+    return f"{rooted_path(match.root, match.path)}:{match.start_line}-{match.end_line}{part}\n{_body(match.text)}"
 
 
 def _body(text: str) -> str:

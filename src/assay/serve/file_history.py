@@ -80,7 +80,7 @@ def blame(session: Session, path: str, line: int, count: int) -> BlameAnswer:
     inside = read.place.inside
     with _turn():
         now = line_history.head_lines(read.root, inside, read.text or "")
-        spans, commits = line_history.blamed(read.root, inside, now, line, line + min(count, MOST_LINES) - 1)
+        spans, commits = line_history.blame_lines(read.root, inside, now, line, line + min(count, MOST_LINES) - 1)
     return BlameAnswer(read.place.engine.name, inside, spans, commits, links_to(host_links(read.root), inside))
 
 

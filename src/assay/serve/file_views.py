@@ -215,7 +215,7 @@ def file_text(session: Session, path: str, line: int, count: int) -> FileText:
         truncated=read.truncated,
         binary=read.text is None,
         cut=cut,
-        outline=_declared(inside, read.text or "") if first and read.size <= LARGEST_BYTES else [],
+        outline=_declared_names(inside, read.text or "") if first and read.size <= LARGEST_BYTES else [],
         links=links_to(host_links(read.root), inside),
         modified=modified,
         reason=read.reason,
@@ -282,7 +282,7 @@ def _window(lines: Sequence[str], first: int) -> tuple[list[str], dict[int, int]
     return shown, {number: missing for number, missing in cut.items() if missing and number < first + len(shown)}
 
 
-def _declared(path: str, text: str) -> list[DeclaredName]:
+def _declared_names(path: str, text: str) -> list[DeclaredName]:
     found = outline(path, text)[:_MOST_OUTLINE]
     return [DeclaredName(one.line, one.end_line, one.depth, one.kind, one.name[:200]) for one in found]
 

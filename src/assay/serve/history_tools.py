@@ -54,14 +54,22 @@ def unit_log(session: Session, path: str, line: int, *, page: Page) -> LogAnswer
     found = history(session, path, span.first, span.last, page.k)
     commits = [
         FoundCommit(
-            one.id, one.date, one.author, one.subject, one.body, 1.0, (found.path,), found.path, _changed(one.patch)
+            one.id,
+            one.date,
+            one.author,
+            one.subject,
+            one.body,
+            1.0,
+            (found.path,),
+            found.path,
+            _changed_lines(one.patch),
         )
         for one in found.commits
     ]
     return LogAnswer(found.root, _fitting(commits, page), bool(commits), len(commits))
 
 
-def _changed(patch: str) -> tuple[str, ...]:
+def _changed_lines(patch: str) -> tuple[str, ...]:
     """Return the changed lines of a unified diff, the first of many."""
     rows = [row for row in patch.splitlines() if row[:1] in {"+", "-"} and row[:4] not in {"+++ ", "--- "}]
     more = (f"… {len(rows) - _CHANGED} more",) if len(rows) > _CHANGED else ()
@@ -74,7 +82,7 @@ def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
     for commit in commits:
         spent = _cost(commit, page, whole=len(commits) == 1)
         if spent > left:
-            return shown or [_shortened(commit, left, page)]
+            return shown or [_shorten_body(commit, left, page)]
         left -= spent
         shown.append(commit)
     return shown
@@ -84,7 +92,7 @@ def _cost(commit: FoundCommit, page: Page, *, whole: bool) -> int:
     return tokens(commit_text(commit, whole=whole)) if page.is_text else cost(commit)
 
 
-def _shortened(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
+def _shorten_body(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
     """Return a commit with as many lines of its body as fit, and then without those of its change."""
     body = commit.body.splitlines()
 

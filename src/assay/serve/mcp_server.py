@@ -109,15 +109,17 @@ def _tool(work: Callable[..., Any], session: Session, threads: CapacityLimiter, 
     taken = tool.fn_metadata.arg_model
     taken.model_config["extra"] = "forbid"
     taken.model_rebuild(force=True)
-    tool.parameters = _untitled(taken.model_json_schema(by_alias=True))
+    tool.parameters = _without_titles(taken.model_json_schema(by_alias=True))
     return tool
 
 
-def _untitled(schema: Any) -> Any:
+def _without_titles(schema: Any) -> Any:
     """Return a schema without its titles, which repeat the names of parameters at a model's cost."""
     if isinstance(schema, dict):
-        return {key: _untitled(each) for key, each in schema.items() if key != "title" or not isinstance(each, str)}
-    return [_untitled(each) for each in schema] if isinstance(schema, list) else schema
+        return {
+            key: _without_titles(each) for key, each in schema.items() if key != "title" or not isinstance(each, str)
+        }
+    return [_without_titles(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def serve_stdio(session: Session, choice: ToolChoice) -> None:

@@ -207,10 +207,10 @@ class MirrorLoop:
             mirror = listed.mirror(self.mirrors)
             commit = mirror.update(FetchLimits(self.pace.fetch_s, self._check_stop)) if mirror else ""
             fetched_s = time.monotonic() - started
-            generation = self._indexed(listed, state, commit)
+            generation = self._index_mirror(listed, state, commit)
         except Exception as error:  # noqa: BLE001  the loop goes on whatever one repository does
             problem = str(error) if isinstance(error, AssayError | OSError) else f"{type(error).__name__}: {error}"
-            return self._failed(state, printable(problem))
+            return self._note_failure(state, printable(problem))
         took_s = time.monotonic() - started
         return replace(
             state,
@@ -222,7 +222,7 @@ class MirrorLoop:
             due=time.time() + self._pause(listed, took_s - fetched_s),
         )
 
-    def _indexed(self, listed: ListedRepository, state: MirrorState, commit: str) -> str:
+    def _index_mirror(self, listed: ListedRepository, state: MirrorState, commit: str) -> str:
         """Bring the index of a repository up to date, and return what names its version."""
         root = Path(state.root)
         if not root.is_dir():
@@ -237,7 +237,7 @@ class MirrorLoop:
             index.refresh()
             return index.generation()
 
-    def _failed(self, state: MirrorState, problem: str) -> MirrorState:
+    def _note_failure(self, state: MirrorState, problem: str) -> MirrorState:
         failures = state.failures + 1
         pause_s = min(self.pace.again_s * 2 ** min(failures - 1, 20), self.pace.longest_s)
         return replace(state, problem=problem, failures=failures, due=time.time() + pause_s)

@@ -121,7 +121,7 @@ def outlines(session: Session, path: str, globs: Sequence[str], *, page: Page) -
     start = offset_of(page.cursor, question, _version(entries))
     left, shown, at, ends = page.budget - OVERHEAD, list[FileOutline](), start, time.monotonic() + DEADLINE_S
     for entry in entries[start:]:
-        found = outlined(entry)
+        found = outline_of(entry)
         if found is not None:
             if len(shown) == page.k or (cost(found) > left and shown):
                 break
@@ -226,7 +226,7 @@ def _version(files: Sequence[ServedFile]) -> str:
     return repr([(root, each.path, each.size, each.mtime_ns, each.ctime_ns, each.inode) for root, each in every])
 
 
-def outlined(file: ServedFile) -> FileOutline | None:
+def outline_of(file: ServedFile) -> FileOutline | None:
     """Return the outline of a file, None of one that declares nothing."""
     path, text = file.entry.path, file.text
     if text is None or not (found := outline(path, text)):

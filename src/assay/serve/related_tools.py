@@ -88,11 +88,11 @@ class PlacesFound:
 
 def related(session: Session, path: str, line: int, *, page: Page) -> RelatedFound:
     """Return what has to do with the unit at a line of a file."""
-    place, view = _opened(session, path)
+    place, view = _open_place(session, path)
     question = ("related", path, line)
     start = offset_of(page.cursor, question, view.version)
     depth = min(start + page.k, DEEPEST)
-    answer = _found(lambda: related_answer(view.workspace, place.inside, line, depth))
+    answer = _places_found(lambda: related_answer(view.workspace, place.inside, line, depth))
     shown, taken = _fitting(answer, start, page)
     code = answer.code
     more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
@@ -124,8 +124,8 @@ def references(session: Session, path: str, line: int, *, page: Page) -> PlacesF
 def _places(
     session: Session, path: str, page: Page, find: Callable[[Snapshot, str], Sequence[RelatedPlace]]
 ) -> PlacesFound:
-    place, view = _opened(session, path)
-    found = _found(lambda: find(view.workspace.snapshot, place.inside))
+    place, view = _open_place(session, path)
+    found = _places_found(lambda: find(view.workspace.snapshot, place.inside))
     shown, left = [], page.budget - OVERHEAD
     for each in found[: page.k]:
         unit = related_unit(each, page)
@@ -136,14 +136,14 @@ def _places(
     return PlacesFound(place.engine.name, shown, len(found), view.stale)
 
 
-def _opened(session: Session, path: str) -> tuple[ServedPlace, WorkspaceView]:
+def _open_place(session: Session, path: str) -> tuple[ServedPlace, WorkspaceView]:
     place = session.place(path)
     if (place.engine.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
     return place, place.engine.view()
 
 
-def _found(find: Callable[[], _T]) -> _T:
+def _places_found(find: Callable[[], _T]) -> _T:
     try:
         return find()
     except InputError as error:

@@ -127,10 +127,15 @@ def qualified_name(unit: FoundUnit) -> str:
     return joint.join(part for part in (unit.parent, unit.symbol) if part)
 
 
-def written(unit: FoundUnit) -> str:
+def rooted_path(root: str, path: str) -> str:
+    """Return a path behind its root, if it has one."""
+    return f"{root}/{path}" if root else path
+
+
+def unit_text(unit: FoundUnit) -> str:
     """Return a unit as text for a model: its place and what it is, then its lines, numbered where some are left out."""
     part = "" if unit.complete else " (a part)"
-    path = f"{unit.root}/{unit.path}" if unit.root else unit.path
+    path = rooted_path(unit.root, unit.path)
     why = f"\n  {', '.join(f'{name} {value:g}' for name, value in unit.why.items())}" if unit.why else ""
     named = f"{unit.kind} {qualified_name(unit)}".strip()
     head = f"{path}:{unit.start_line}-{unit.end_line} {named}{part} {unit.score:.2f}{why}"
@@ -144,7 +149,7 @@ def written(unit: FoundUnit) -> str:
 
 def text_cost(unit: FoundUnit) -> int:
     """Return the tokens of a unit as text, with what separates it from the next."""
-    return tokens(written(unit)) + 1
+    return tokens(unit_text(unit)) + 1
 
 
 def cost(entry: Any) -> int:

@@ -67,7 +67,7 @@ def read(  # noqa: PLR0913  a place
         check_file_line(file, path, line)
     inside, every = file.place.inside, lines_of(file.text or "")
     span = span_of(inside, file.text or "", (line, end_line, name), len(every))
-    wanted = [_clipped(line) for line in every[span.first - 1 : span.last]]
+    wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
     count = _fitting(wanted, page.budget - OVERHEAD)
     return UnitText(
         file.place.engine.name,
@@ -86,22 +86,22 @@ def span_of(path: str, text: str, place: tuple[int, int, str], count: int) -> Li
     """Return the lines of a file of so many that a line, an end line and a name mean, of which any may be missing."""
     line, end_line, name = place
     if name:
-        return _named(path, text, name)
+        return _span_named(path, text, name)
     if end_line:
         if end_line < max(line, 1):
             raise InputError(f"end_line is {end_line}, before line {line}")
         return LineSpan(max(line, 1), min(end_line, count))
     if not line:
         return LineSpan(1, count)
-    around = [each for each in _qualified(outline(path, text)) if each[1].line <= line <= each[1].end_line]
+    around = [each for each in _qualified_names(outline(path, text)) if each[1].line <= line <= each[1].end_line]
     if not around:
         return LineSpan(max(line - _AROUND, 1), min(line + _AROUND, count))
     full, entry = min(around, key=lambda each: each[1].end_line - each[1].line)
     return LineSpan(entry.line, entry.end_line, entry.kind, full)
 
 
-def _named(path: str, text: str, name: str) -> LineSpan:
-    every = _qualified(outline(path, text))
+def _span_named(path: str, text: str, name: str) -> LineSpan:
+    every = _qualified_names(outline(path, text))
     wanted = name.lower()
     found = [each for each in every if f".{each[0].lower()}".endswith(f".{wanted}")]
     if not found:
@@ -116,7 +116,7 @@ def _named(path: str, text: str, name: str) -> LineSpan:
     return LineSpan(entry.line, entry.end_line, entry.kind, full)
 
 
-def _qualified(entries: Sequence[OutlineEntry]) -> list[tuple[str, OutlineEntry]]:
+def _qualified_names(entries: Sequence[OutlineEntry]) -> list[tuple[str, OutlineEntry]]:
     """Return entries with their names below those that they stand in."""
     above: list[str] = []
     found = []
@@ -126,7 +126,7 @@ def _qualified(entries: Sequence[OutlineEntry]) -> list[tuple[str, OutlineEntry]
     return found
 
 
-def _clipped(line: str) -> str:
+def _clip(line: str) -> str:
     """Return a line, of a long one its beginning and how much is missing."""
     end = "\n" * line.endswith("\n")
     more = len(line) - len(end) - _LONGEST_LINE

@@ -61,7 +61,7 @@ def add_lines(file: Path, head: str) -> SettingsEdit:
     if after == text:
         return SettingsEdit(file, text, text)
     agent_files.check_writable(file)
-    return SettingsEdit(file, text, after, _recorded(file, text, after, is_update=place is not None))
+    return SettingsEdit(file, text, after, _record_of(file, text, after, is_update=place is not None))
 
 
 def remove_lines(file: Path, head: str) -> SettingsEdit:
@@ -115,7 +115,7 @@ def _without(text: str, start: int, end: int) -> str:
     return (head.removesuffix(newline) if head.endswith(newline * 2) else head) + tail
 
 
-def _recorded(file: Path, text: str | None, after: str, *, is_update: bool) -> EditRecord:
+def _record_of(file: Path, text: str | None, after: str, *, is_update: bool) -> EditRecord:
     """Return what to know after the change: on top of what was known, if the lines of then are still there."""
     last = edit_journal.recall(resolved(file)) if is_update else None
     if last is None:

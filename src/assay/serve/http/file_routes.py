@@ -61,7 +61,7 @@ class FileRoutes:
     ) -> Response:
         """Read lines of a file; with the first come what it declares and where a code host shows it."""
         work = partial(file_views.file_text, self._session, path, line, count)
-        return await self._answer(work, _styled if styled else answers.as_json)
+        return await self._answer(work, _styled_json if styled else answers.as_json)
 
     async def find(self, path: given.File, text: Sought) -> Response:
         """Find the lines of a file that hold a text."""
@@ -108,7 +108,7 @@ class FileRoutes:
         app.add_api_route("/api/raw", self.raw, response_class=Response, responses=responses)
 
 
-def _styled(answer: FileText) -> bytes:
+def _styled_json(answer: FileText) -> bytes:
     """Return a `StyledFile` as JSON."""
     starts = {one.line - answer.start_line for one in answer.outline if not one.depth}
     lines = styled_parts_json(lines_of(answer.text), answer.language, starts)

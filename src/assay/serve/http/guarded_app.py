@@ -42,7 +42,7 @@ class HttpServing:
     """Headers of which a delivery of a code host brings one; none: no deliveries are taken."""
 
 
-def guarded(
+def guard_app(
     app: Any, session: Session, workers: AnswerThreads, serving: HttpServing, is_stopping: Callable[[], bool]
 ) -> App:
     """Return an application of Starlette as it is served to others."""
