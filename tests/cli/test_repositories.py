@@ -1,4 +1,4 @@
-"""`assay serve --repos` and `assay watch --repos` as processes: what they serve, what they leave behind."""
+"""`--repos` of `assay serve`, `assay mcp` and `assay watch` as processes: what they serve, what they leave behind."""
 
 from __future__ import annotations
 
@@ -94,6 +94,25 @@ def test_a_list_is_served_and_nothing_is_left_running(listed: Path, cache: Path,
     until(lambda: not running_with(listed))
 
 
+def test_agents_ask_a_list_too(listed: Path, cache: Path):
+    anyio, mcp = pytest.importorskip("anyio"), pytest.importorskip("mcp")
+    environment = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1]), "XDG_CACHE_HOME": str(cache)}
+    arguments = ["-m", "assay", "mcp", "--repos", str(listed)]
+
+    async def ask() -> str:
+        server = mcp.StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+        with anyio.fail_after(PATIENCE_S):
+            async with mcp.Client(server) as client:
+                told = ""
+                while "mail.py:1" not in told:
+                    told = (await client.call_tool("search", {"query": "send mail"})).content[0].text
+                    await anyio.sleep(0.1)
+                return told
+
+    assert "origin" in anyio.run(ask)
+    until(lambda: not running_with(listed))
+
+
 def test_watch_keeps_a_list_up_to_date(listed: Path, cache: Path, tmp_path: Path):
     process = begun(cache, "watch", "--repos", listed, "--mirrors", tmp_path / "mirrors", PYTHONUNBUFFERED="1")
     try:
@@ -117,6 +136,8 @@ def test_watch_keeps_a_list_up_to_date(listed: Path, cache: Path, tmp_path: Path
         (["serve", "--repos", "{tmp}/gone"], "cannot read the list of repositories"),
         (["serve", "--repos", "{tmp}/bad"], "bad:2: 'nonsense://x' is not a folder or a URL"),
         (["serve", "--mirrors", "{tmp}"], "--mirrors and --every are for --repos FILE"),
+        (["mcp", "--repos", "{tmp}/gone"], "cannot read the list of repositories"),
+        (["mcp", "--mirrors", "{tmp}"], "--mirrors and --every are for --repos FILE"),
         (["watch", "--every", "60"], "--mirrors and --every are for --repos FILE"),
         (["watch", "{tmp}", "--repos", "{tmp}/repos.txt"], "--repos and PATH were given"),
         (["serve", "--repos", "{tmp}/repos.txt", "--index", "{tmp}/x"], "leave out --index and index.location"),

@@ -50,6 +50,11 @@ class HttpServer:
         """Say whether this process only writes indexes for others."""
         return self.part is not None and self.part.role == "keeper"
 
+    @property
+    def keeps_mirrors(self) -> bool:
+        """Say whether this process sees to the one that fetches the repositories of a list; one of a server does."""
+        return self.part is None or self.keeps_indexes
+
     def announce(self, names: Iterable[object], below: str = "") -> None:
         """Say what is served where, and how to get in."""
         from assay.serve.http.access_tokens import VARIABLE

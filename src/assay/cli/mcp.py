@@ -12,6 +12,7 @@ import click
 
 from assay.cli.command import argument, command, flag, option, shared
 from assay.cli.options import SettingsOptions
+from assay.cli.repositories import RepositoriesOptions
 from assay.cli.server_options import ServerOptions
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class McpOptions:
     """Options of `assay mcp`."""
 
     roots: tuple[str, ...] = argument("[PATH]...", nargs=-1)
+    repositories: RepositoriesOptions = shared(RepositoriesOptions)
     port: int | None = option(
         "--http",
         type=click.IntRange(0, 65535),
@@ -46,12 +48,12 @@ def mcp(given: McpOptions) -> int | None:
     Without --http, the only client is the process that started this, on standard input and output. With it, any
     number of clients on this machine can connect; any other --host, and a --public-url, require a token, as with
     assay serve. What is searched is only the folders PATH, by default the current folder, and repositories by https
-    URL. Indexes are built and updated when they are needed.
+    URL. Indexes are built and updated when they are needed. With --repos, the repositories of a list are searched too,
+    and kept up to date as assay serve does.
 
     Tools: search, read, related, outline, pattern, log, status, and rank on request. Needs the extra mcp.
     """
     from assay.cli.http_server import open_http
-    from assay.cli.workspaces import served_roots
     from assay.errors import InputError, MissingExtra
 
     if not find_spec("mcp"):
@@ -59,16 +61,17 @@ def mcp(given: McpOptions) -> int | None:
     if given.port is None:
         if unused := given.http.given_names():
             raise InputError(f"{unused[0]} is of a server over HTTP: give --http PORT too")
-        _answer(given, None, served_roots(given.roots, given.chosen))
-        return None
-    server = open_http(given.http, given.port, "--http")
-    if server.starts_workers:
-        return server.run_workers(lambda: server.announce(given.roots or (Path.cwd(),), _PATH))
-    roots = served_roots(given.roots, given.chosen)
-    if server.keeps_indexes:
-        server.keep(lambda: roots)
+        server = None
     else:
-        _answer(given, server, roots)
+        server = open_http(given.http, given.port, "--http")
+        if server.starts_workers:
+            return server.run_workers(lambda: server.announce(given.repositories.named(given.roots), _PATH))
+    roots = given.repositories.fixed(given.roots, given.chosen)
+    with given.repositories.mirroring(given.chosen, wanted=server is None or server.keeps_mirrors):
+        if server is not None and server.keeps_indexes:
+            server.keep(lambda: roots)
+        else:
+            _answer(given, server, roots)
     return None
 
 
@@ -79,11 +82,12 @@ def _answer(given: McpOptions, server: HttpServer | None, roots: Mapping[Path, S
     from assay.serve.session import Session
 
     kept = server is not None and server.part is not None
-    session = Session(roots, schemes=() if given.no_clone else ("https",), kept=kept)
+    served = given.repositories.roots(given.chosen, roots) or roots
+    session = Session(served, schemes=() if given.no_clone else ("https",), kept=kept)
     choice = ToolChoice(structured=given.structured, rank=given.rank)
     if server is None:
         serve_stdio(session, choice)
         return
     if not kept:
-        server.announce(roots, _PATH)
+        server.announce(given.repositories.named(roots), _PATH)
     server.answer(http_app(session, choice), session, AnswerThreads(most=2), lifespan=True)

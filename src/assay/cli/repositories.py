@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +137,22 @@ class RepositoriesOptions:
         command += ["--encoder", chosen.encoder] if chosen.encoder else []
         command += [part for change in chosen.changes for part in ("--set", change)]
         return MirrorProcess(command, say)
+
+    def fixed(self, paths: Sequence[str], chosen: SettingsOptions) -> dict[Path, Settings]:
+        """Return the folders that stay the same, by default the current one, or none where a list is served.
+
+        A list that cannot be used is refused here.
+        """
+        from assay.cli.workspaces import served_roots
+
+        self.check()
+        if self.listed is not None:
+            self.read(chosen)
+        return served_roots(paths, chosen) if paths or self.listed is None else {}
+
+    def named(self, roots: Iterable[object]) -> list[object]:
+        """Return what a server says that it serves: folders, and the list."""
+        return [*roots, *([self.listed] if self.listed else [])] or [Path.cwd()]
 
     def roots(self, chosen: SettingsOptions, fixed: Mapping[Path, Settings]) -> ListedRoots | None:
         """Return what is served: some folders, and what the list holds at the moment; None without a list."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,10 +77,10 @@ def serve(given: ServeOptions) -> int | None:
         raise MissingExtra("assay serve", "fastapi and uvicorn", "serve")
     server = open_http(given.http, given.port)
     if server.starts_workers:
-        return server.run_workers(lambda: _begin(given, server, [*given.roots, *_list_of(given)] or [Path.cwd()]))
-    settings = _roots(given)
-    _check(settings, given.truth, given.benches)
-    with given.repositories.mirroring(given.chosen, wanted=server.keeps_indexes or server.part is None):
+        return server.run_workers(lambda: _begin(given, server, given.roots))
+    settings = given.repositories.fixed(given.roots, given.chosen)
+    _check(given, settings)
+    with given.repositories.mirroring(given.chosen, wanted=server.keeps_mirrors):
         if server.keeps_indexes:
             server.keep(lambda: settings)
         else:
@@ -111,41 +111,26 @@ def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Set
     mirrors = MirrorRoutes(listed, Webhook(secret, listed, say), threads) if listed else None
     app = app_of(session, labeller, reports, threads, with_token=bool(server.rules.tokens), mirrors=mirrors)
     if not kept:
-        _begin(given, server, [*settings, *_list_of(given)])
+        _begin(given, server, settings)
     server.answer(app, session, threads, signatures=SIGNATURES if listed and secret else frozenset())
 
 
-def _begin(given: ServeOptions, server: HttpServer, names: Sequence[object]) -> None:
+def _begin(given: ServeOptions, server: HttpServer, roots: Iterable[object]) -> None:
     """Say what is served, and open the page where that is wanted."""
-    server.announce(names)
+    server.announce(given.repositories.named(roots))
     if given.opens:
         server.open_page()
 
 
-def _list_of(given: ServeOptions) -> list[Path]:
-    return [given.repositories.listed] if given.repositories.listed else []
-
-
-def _roots(given: ServeOptions) -> dict[Path, Settings]:
-    """Return the roots to serve, each once; what is of one root alone is refused with several."""
-    from assay.cli.workspaces import served_roots
-    from assay.errors import InputError
-
-    given.repositories.check()
-    if given.repositories.listed:
-        given.repositories.read(given.chosen)
-    served = served_roots(given.roots, given.chosen) if given.roots or not given.repositories.listed else {}
-    if given.truth and (len(served) > 1 or given.repositories.listed):
-        raise InputError("--truth names one file, and several paths were given: serve them one by one")
-    return served
-
-
-def _check(settings: Mapping[Path, Settings], truth: Path | None, benches: Sequence[Path]) -> None:
+def _check(given: ServeOptions, settings: Mapping[Path, Settings]) -> None:
     """Refuse what no question could be answered with, before anybody asks one."""
     from assay.assemble.indexes import index_of
     from assay.assemble.pipeline import check
     from assay.errors import InputError
 
+    truth = given.truth
+    if truth and (len(settings) > 1 or given.repositories.listed):
+        raise InputError("--truth names one file, and several paths were given: serve them one by one")
     for root, each in settings.items():
         index_of(root, each)
         check(each.search)
@@ -153,7 +138,7 @@ def _check(settings: Mapping[Path, Settings], truth: Path | None, benches: Seque
         raise InputError(f"--truth '{truth}': no such folder: '{truth.parent}'; make it, or name a file in another")
     if truth and truth.is_dir():
         raise InputError(f"--truth '{truth}' is a folder: name a file in it")
-    for folder in benches:
+    for folder in given.benches:
         if not (folder / _RESULTS).is_file():
             raise InputError(f"--bench '{folder}' holds no {_RESULTS}: name the folder that assay bench wrote into")
 
