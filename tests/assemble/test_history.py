@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from assay.assemble.commit_text import commit_text
+from assay.assemble.commit_text import commit_text, commits_text
 from assay.assemble.history import FoundCommit, History
 from assay.errors import InputError
 from assay.search.commit_filter import CommitFilter
@@ -161,7 +162,22 @@ def test_the_reason_stands_below_the_subject():
     body = "\n".join(f"Reason {number}." for number in range(6))
     one = FoundCommit("a" * 40, "2024-01-01", "A <a@b>", "Change", body, 1.0, ("x",))
     assert commit_text(one).splitlines()[1:4] == ["    Reason 0.", "    Reason 1.", "    … 4 more lines"]
-    assert "Reason 5." in commit_text(one, whole=True)
+    assert "Reason 5." in commit_text(one, 6)
+    others = [replace(one, body="One long paragraph. " * 40), one, one]
+    rows = commits_text(others).splitlines()
+    assert len(rows[1]) > 700
+    assert rows.count("    … 4 more lines") == 2
+    assert "Reason 5." in commits_text([one])
+
+
+def test_a_commit_that_its_message_found_shows_what_it_changed(repository: Path):
+    (repository / "tea.py").write_text("WATER_DEGREES = 80\nCUPS = 4\n")
+    commit(repository, "Prepare", "2024-06-01")
+    (repository / "tea.py").write_text("WATER_DEGREES = 95\nCUPS = 4\n")
+    commit(repository, "Hotter water, for black tea tasted flat below ninety degrees", "2024-06-02")
+    (first, *_) = History(repository, Settings()).search("why was the water made hotter for black tea", ALL, 3).commits
+    assert first.subject.startswith("Hotter water")
+    assert {"- WATER_DEGREES = 80", "+ WATER_DEGREES = 95"} <= set(first.lines)
 
 
 def commit(root: Path, message: str, day: str, author: str = "A <a@example.org>") -> None:

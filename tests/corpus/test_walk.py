@@ -10,6 +10,7 @@ import pytest
 from assay.corpus.walk import folder_level, read, walk
 from assay.corpus.walked_files import Skipped
 from assay.errors import InputError
+from git_repositories import commit, repository
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +62,33 @@ def test_git_rules_outside_the_folder_hold_too(tmp_path, home):
     grow(tmp_path, {".git/info/exclude": "*.local\n", ".gitignore": "/app/x.py\n*.up\n"})
     grow(tmp_path, {"app/x.py": "", "app/y.py": "", "app/a.mine": "", "app/a.local": "", "app/a.up": ""})
     assert paths(tmp_path / "app") == ["y.py"]
+
+
+def test_what_git_tracks_is_kept_whatever_a_rule_says_of_its_name(tmp_path):
+    root = repository(tmp_path / "shop", {"cmd/shop/main.go": "", "cmd/shop/sub/x.go": "", "a.log": "", "web.go": ""})
+    commit(root, {".gitignore": "shop\n*.log\nsecret/\n"})
+    grow(root, {"b.log": "", "cmd/shop/made.go": "", "cmd/shop/new/y.go": "", "secret/z.go": "", "shop": ""})
+    kept = [".gitignore", "a.log", "cmd/shop/main.go", "cmd/shop/sub/x.go", "web.go"]
+    assert paths(root) == kept
+    assert paths(root / "cmd") == ["shop/main.go", "shop/sub/x.go"]
+    assert reasons(root) == {
+        "b.log": "ignored by .gitignore",
+        "cmd/shop/made.go": "in an ignored folder",
+        "cmd/shop/new/": "in an ignored folder",
+        "secret/": "ignored by .gitignore",
+        "shop": "ignored by .gitignore",
+    }
+    assert [entry.path for entry in folder_level(root, "cmd/shop").files] == ["cmd/shop/main.go"]
+    assert paths(tmp_path) == [f"shop/{path}" for path in kept]  # a folder of repositories
+    (root / ".assayignore").write_text("cmd/shop/sub/\n")
+    assert "cmd/shop/sub/x.go" not in paths(root)
+
+
+def test_without_git_rules_alone_decide(tmp_path, monkeypatch):
+    root = repository(tmp_path / "shop", {"a.log": "", "web.go": ""})
+    commit(root, {".gitignore": "*.log\n"})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert paths(root) == [".gitignore", "web.go"]
 
 
 def test_assayignore_forces_in_over_git_and_built_in_rules(tmp_path):

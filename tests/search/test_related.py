@@ -265,6 +265,19 @@ def test_a_line_of_prose_has_only_what_is_alike_and_says_so(shop):
     }
 
 
+def test_code_is_like_named_code_of_its_language_and_not_like_what_is_written_about_it(linked_snapshot_of):
+    files = {
+        "pay.py": "def pay_order(order):\n    return order.total * 2\n",
+        "bill.py": "def bill_order(order):\n    return order.total * 3\n",
+        "run.py": "print(2 * 3, 'the total of an order')\n",
+        "pay.md": "# Pay an order\n\nThe function pay_order pays an order, its total times two.\n",
+        "pay.css": ".pay-order { color: red; }\n",
+    }
+    snapshot = linked_snapshot_of(files)
+    assert [place.path for place in related_code(snapshot, "pay.py", 1, 9).groups["alike"]] == ["bill.py"]
+    assert "pay.py" in [place.path for place in related_code(snapshot, "pay.md", 3, 9).groups["alike"]]
+
+
 def test_an_unknown_path_or_line_is_an_error_that_says_so(shop):
     with pytest.raises(InputError, match=r"'shop/none.py' is not indexed"):
         related_code(shop, "shop/none.py", 1, 5)

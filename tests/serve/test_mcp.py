@@ -175,11 +175,29 @@ def test_an_agent_chooses_how_much_it_sees_of_each_hit(project: Path):
         assert (
             len(names) < len(await text("where is mail sent", "lines")) <= len(await text("where is mail sent", "full"))
         )
+        full = await text("where is mail sent", "full")
+        assert "\n    6 def send_mail(" in full
+        assert '\n    7     """Deliver' in full
         counted = await text('"send_mail"', "names")
         assert counted.splitlines()[0] == "1 match in 1 file"
         assert counted.endswith(" at 6")
 
     asking(server_of(Session({project: Settings()})), ask)
+
+
+def test_every_unit_that_holds_a_quoted_text_is_shown_with_its_lines(tmp_path: Path):
+    for name in "abcdefgh":
+        (tmp_path / f"{name}.py").write_text(
+            f"def {name}(order):\n    pay(order)\n    total = 1\n    pay(order, total)\n    return pay(total)\n"
+        )
+
+    async def ask(client: Client) -> None:
+        told = (await client.call_tool("search", {"query": '"pay("', "detail": "lines"})).content[0].text
+        assert told.startswith("24 matches in 8 files")
+        assert told.count("function ") == 8
+        assert told.count("\n    2     pay(order)\n    4     pay(order, total)\n    5     return pay(total)") == 8
+
+    asking(server_of(Session({tmp_path: Settings()})), ask)
 
 
 def test_a_unit_is_read_whole_by_line_and_by_name(project: Path):
@@ -189,11 +207,12 @@ def test_a_unit_is_read_whole_by_line_and_by_name(project: Path):
 
         whole = await text(line=9)
         assert whole.splitlines()[0].endswith("function send_mail")
-        assert whole.splitlines()[1].startswith("def send_mail(")
+        assert whole.splitlines()[1].startswith("    6 def send_mail(")
         assert await text(name="Send_Mail") == whole
         assert (await text(line=7, end_line=8)).count("\n") == 2
-        file = (project / "mail" / "send.py").read_text()
-        assert (await text()).partition("\n")[2] == file.rstrip("\n")
+        file = (project / "mail" / "send.py").read_text().splitlines()
+        shown = [line[6:] for line in (await text()).splitlines()[1:]]
+        assert shown == file
 
     asking(server_of(Session({project: Settings()})), ask)
 

@@ -7,8 +7,10 @@ filter keeps come newest first.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 
 from assay.assemble.corpus_search import CorpusSearch
@@ -18,14 +20,16 @@ from assay.corpus.git_history import commit_ids
 from assay.errors import InputError
 from assay.protocols import Progress
 from assay.search.checked_searcher import IndexGuard
-from assay.search.commit_chunks import changed_files
+from assay.search.commit_chunks import MOST_FILES, changed_files
 from assay.search.commit_filter import CommitFilter
 from assay.search.excerpt import lines, terms_to_mark, window
 from assay.search.history_index import MOST_COMMITS, HistoryIndex
 from assay.search.query_words import query_words
+from assay.search.reference_table import numbers_in
 from assay.settings import Settings
 from assay.store.place import history_location
 from assay.store.snapshot import Snapshot
+from assay.terms import terms
 from assay.types import Chunk, Hit, Query
 
 _PARTS = 5
@@ -83,9 +87,11 @@ class _IndexedCommits:
         return _messages(self.snapshot)
 
     def commit_of(self, hit: Hit, wanted: frozenset[str]) -> FoundCommit:
-        """Return the commit of a hit, with what shows that it is one."""
+        """Return the commit of a hit, with the lines of its changes that show that it is one."""
         id_, _, change = hit.chunk.path.partition("/")
         message = self.snapshot.chunk(self.messages[id_])
+        files = changed_files(message)
+        shown = hit.chunk if change else self._telling_change(id_, files, wanted)
         return FoundCommit(
             id_,
             message.signature,
@@ -93,10 +99,18 @@ class _IndexedCommits:
             message.symbol,
             message.doc,
             round(hit.score, 3),
-            changed_files(message),
+            files,
             change,
-            tuple(_telling(hit.chunk, wanted)) if change else (),
+            tuple(_telling(shown, wanted)) if shown else (),
         )
+
+    def _telling_change(self, id_: str, files: Sequence[str], wanted: frozenset[str]) -> Chunk | None:
+        """Return the change of a commit with the most words asked for, if any has one."""
+        names = (f"{id_}/{file}" for file in files[:MOST_FILES])
+        changes = (self.snapshot.chunk(number) for name in names for number in numbers_in(self.snapshot, name).tolist())
+        found = [(len(wanted & set(terms(change.text))), change) for change in changes]
+        most, best = max(found, key=itemgetter(0), default=(0, None))
+        return best if most else None
 
     def commits_of_id(self, id_: str) -> tuple[FoundCommit, ...]:
         """Return the commits whose id begins so."""

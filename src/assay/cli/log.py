@@ -111,11 +111,11 @@ def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool)
 
 
 def _commits_text(found: list[FoundCommit], form: str) -> str:
-    from assay.assemble.commit_text import commit_text
+    from assay.assemble.commit_text import commits_text
     from assay.cli.answer import dumps
 
     if form == "json":
         return dumps({"commits": list(map(asdict, found))}) + "\n"
     if form == "jsonl":
         return "".join(dumps(asdict(commit)) + "\n" for commit in found)
-    return "\n".join(commit_text(commit, whole=len(found) == 1) for commit in found)
+    return commits_text(found)

@@ -1,7 +1,8 @@
 """A folder to its files: what to index, and what was left out and why.
 
-Ignored folders are never entered, so a walk costs what is kept. Symbolic links are not followed: what they point
-to is either below the root already or not part of it.
+Ignored folders are never entered, so a walk costs what is kept; but what git tracks is kept whatever a rule says of its
+name: `/server`, for a binary, is often written `server`, which is `cmd/server`, too. Symbolic links are not followed:
+what they point to is either below the root already or not part of it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from errno import EINVAL
 from hashlib import blake2b
 from operator import attrgetter
@@ -26,6 +27,7 @@ __all__ = ["LARGEST_BYTES", "FileEntry", "FolderLevel", "Skipped", "Walk", "fold
 LARGEST_BYTES = 1_000_000
 """Larger files are data, not something that people wrote to be read."""
 _IGNORE_FILES = (".gitignore", ".assayignore")
+_BY_GIT, _IN_IGNORED = "ignored by .gitignore", "in an ignored folder"
 
 
 def walk(root: Path, *, known: Collection[str] = (), rules: str = "", largest_bytes: int = LARGEST_BYTES) -> Walk:
@@ -73,7 +75,10 @@ class _Folder:
     path: str
     forces: tuple[ignore.IgnoreRules, ...]
     ignores: tuple[ignore.IgnoreRules, ...]
-    only_forced: bool = False
+    is_ignored: bool = False
+    """Whether only what is forced in or tracked is kept of it."""
+    repository: str = ""
+    """The folder whose repository it belongs to."""
 
 
 class _Walker:
@@ -85,6 +90,7 @@ class _Walker:
         self.folders: list[str] = []
         self.hash = blake2b(digest_size=16)
         self.repositories = {str(ignore.git_folder(root))}
+        self.tracked: dict[str, frozenset[str]] = {}
 
     def walk(self) -> Walk:
         stack = [self._top()]
@@ -140,7 +146,7 @@ class _Walker:
             self._skip(folder.path or ".", f"cannot be read: {error.strerror}")
             return []
         names = {entry.name for entry in listed}
-        if folder.path and not folder.only_forced and (reason := self._whole_reason(folder, names)):
+        if folder.path and not folder.is_ignored and (reason := self._whole_reason(folder, names)):
             self._skip(folder.path, reason)
             return []
         self.folders.append(folder.path)
@@ -155,6 +161,8 @@ class _Walker:
         return inside
 
     def _with_rules(self, folder: _Folder, names: set[str]) -> _Folder:
+        if ".git" in names and folder.path:
+            folder = replace(folder, repository=folder.path)
         if names.isdisjoint(_IGNORE_FILES):
             return folder
         forces, ignores = folder.forces, folder.ignores
@@ -164,7 +172,7 @@ class _Walker:
                 ignores = (found, *ignores)
             elif found is not None:
                 forces = (found, *forces)
-        return _Folder(folder.path, forces, ignores, folder.only_forced)
+        return replace(folder, forces=forces, ignores=ignores)
 
     def _whole_reason(self, folder: _Folder, names: set[str]) -> str:
         """Say why a folder is left out by what is in it, or nothing."""
@@ -185,7 +193,7 @@ class _Walker:
             self._skip(path, "a symbolic link")
         elif entry.is_dir(follow_symlinks=False):
             self._take_folder(path + "/", name, here, beside, inside)
-        elif (path in self.known and not here.only_forced) or self._keeps(path, name, here):
+        elif (path in self.known and not here.is_ignored) or self._keeps(path, name, here):
             if not entry.is_file(follow_symlinks=False):
                 self._skip(path, "not a regular file")
                 return
@@ -201,28 +209,40 @@ class _Walker:
         if forced is True:
             reason = "ignored by .assayignore"
         elif forced is None:
-            reason = self._ignored(path, name + "/", here) or builtin.folder_reason(name, beside)
+            reason = builtin.folder_reason(name, beside) or self._ignored(path, name + "/", here)
         if not reason:
-            inside.append(_Folder(path, here.forces, here.ignores))
-        elif any(rules.opens(path) for rules in here.forces):
-            inside.append(_Folder(path, here.forces, here.ignores, only_forced=True))
+            inside.append(replace(here, path=path, is_ignored=False))
+        elif any(rules.opens(path) for rules in here.forces) or self._is_tracked(path, reason, here):
+            inside.append(replace(here, path=path, is_ignored=True))
         elif name != ".git":
             self._skip(path, reason)
 
     def _ignored(self, path: str, name: str, here: _Folder) -> str:
-        if here.only_forced:
-            return "in an ignored folder"
-        return "ignored by .gitignore" if here.ignores and _decision(here.ignores, path, name) else ""
+        if here.is_ignored:
+            return _IN_IGNORED
+        return _BY_GIT if here.ignores and _decision(here.ignores, path, name) else ""
+
+    def _is_tracked(self, path: str, reason: str, here: _Folder) -> bool:
+        """Say whether a path that git's rules leave out is in its repository all the same."""
+        if reason not in {_BY_GIT, _IN_IGNORED}:
+            return False
+        top = here.repository
+        if top not in self.tracked:
+            from assay.corpus.tracked import tracked_paths  # nothing that a folder without ignored files needs
+
+            self.tracked[top] = tracked_paths(self.root / top)
+        return path[len(top) :] in self.tracked[top]
 
     def _keeps(self, path: str, name: str, here: _Folder) -> bool:
         forced = _decision(here.forces, path, name) if here.forces else None
         if forced is not None:
             reason = "ignored by .assayignore" if forced else ""
         else:
-            reason = self._ignored(path, name, here) or builtin.file_reason(name)
-        if reason:
-            self._skip(path, reason)
-        return not reason
+            reason = builtin.file_reason(name) or self._ignored(path, name, here)
+        if not reason or self._is_tracked(path, reason, here):
+            return True
+        self._skip(path, reason)
+        return False
 
 
 def _rules_in(path: Path) -> bytes:

@@ -15,8 +15,9 @@ import numpy as np
 from assay.corpus.call_facts import CALLABLES, TYPES
 from assay.corpus.call_grammars import CALL_GRAMMARS
 from assay.errors import InputError
+from assay.search.filters import PROSE
 from assay.search.path_traits import traits_of
-from assay.search.reference_table import PlacedCall, PlacedDefinition, numbers_in, table_of
+from assay.search.reference_table import PlacedCall, PlacedDefinition, family_of, numbers_in, table_of
 from assay.search.resolve import Resolver, resolver_of
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk
@@ -208,8 +209,13 @@ def defined_place(snapshot: Snapshot, each: PlacedDefinition, group: Group = "al
 def _alike(
     snapshot: Snapshot, number: int, around: tuple[str, int, int], known: set[tuple[str, str]], k: int
 ) -> Iterator[RelatedPlace]:
-    """Yield the nearest chunks that are neither a part of the unit nor in another group."""
+    """Yield the nearest units that are neither a part of the unit nor in another group.
+
+    Of code, only code of the same language that has a name: what other files say in the same words is not like it.
+    """
     path, first, last = around
+    language = snapshot.language(number)
+    is_prose, family = language in PROSE, family_of(language)
     (vector,) = snapshot.vectors(np.array([number]))
     cosines = snapshot.near(vector)
     cosines[[number, *snapshot.dead]] = -np.inf
@@ -223,7 +229,8 @@ def _alike(
         chunk = snapshot.chunk(int(numbers[i]))
         place = _chunk_place(chunk, float(scores[i]))
         overlaps = chunk.path == path and chunk.start_line <= last and first <= chunk.end_line
-        if overlaps or (place.path, place.name) in seen:
+        is_other = not is_prose and (family_of(chunk.language) != family or not chunk.symbol)
+        if overlaps or is_other or (place.path, place.name) in seen:
             continue
         seen.add((place.path, place.name))
         yield place

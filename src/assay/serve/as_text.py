@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import singledispatch
+from itertools import count
 from typing import Any
 
-from assay.assemble.commit_text import commit_text
+from assay.assemble.commit_text import commits_text
 from assay.errors import counted
 from assay.search.related_text import related_text
 from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace
 from assay.serve.related_tools import RelatedFound, related_code_of
-from assay.serve.responses import FoundAnswer, rooted_path, unit_text
+from assay.serve.responses import FoundAnswer, numbered, rooted_path, unit_text
 from assay.serve.search_tools import Order, Status
 from assay.serve.unit_tools import UnitText
 
@@ -48,8 +49,7 @@ def _(answer: FoundAnswer) -> str:
 def _(answer: LogAnswer) -> str:
     if not answer.commits:
         return f"no commit found, of {answer.indexed}"
-    alone = len(answer.commits) == 1
-    return "\n".join(commit_text(commit, whole=alone) for commit in answer.commits).rstrip("\n")
+    return commits_text(answer.commits).rstrip("\n")
 
 
 @as_text.register
@@ -57,7 +57,7 @@ def _(answer: UnitText) -> str:
     named = f" {answer.kind} {answer.name}".rstrip() if answer.name else ""
     more = "" if answer.complete else f"\n… the budget ends here; read on from line {answer.end_line + 1}"
     head = f"{answer.path}:{answer.start_line}-{answer.end_line} of {answer.lines}{named}"
-    return f"{head}\n{_body(answer.text)}{more}"
+    return f"{head}\n{numbered(answer.text, count(answer.start_line))}{more}"
 
 
 @as_text.register
@@ -110,11 +110,8 @@ def _(answer: RelatedFound) -> str:
 
 def _match(match: PatternPlace) -> str:
     part = "" if match.complete else " (its first lines)"
-    return f"{rooted_path(match.root, match.path)}:{match.start_line}-{match.end_line}{part}\n{_body(match.text)}"
-
-
-def _body(text: str) -> str:
-    return text.rstrip("\n")
+    place = f"{rooted_path(match.root, match.path)}:{match.start_line}-{match.end_line}{part}"
+    return f"{place}\n{numbered(match.text, count(match.start_line))}"
 
 
 def _joined(blocks: list[str], cursor: str) -> str:

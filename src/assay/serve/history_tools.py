@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from assay.assemble.commit_text import commit_text
+from assay.assemble.commit_text import body_lines, commit_text
 from assay.assemble.history import FoundCommit
 from assay.corpus.blocks import lines_of
 from assay.search.commit_filter import CommitFilter
 from assay.serve.file_history import history
 from assay.serve.file_views import check_file_line, read_file
 from assay.serve.responses import OVERHEAD, cost
-from assay.serve.search_tools import Page
+from assay.serve.search_tools import Page, worth_showing
 from assay.serve.session import Session
 from assay.serve.unit_tools import span_of
 from assay.terms import tokens
@@ -42,7 +42,10 @@ def log(session: Session, question: str, path: str, keep: CommitFilter, *, page:
     place = session.place(path)
     globs = place.globs(keep.paths)
     found = place.engine.history.search(question, CommitFilter(keep.author, keep.since, keep.until, globs), page.k)
-    return LogAnswer(place.engine.name, _fitting(found.commits, page), found.relevant, found.indexed)
+    commits = found.commits
+    if page.is_text and question.strip():
+        commits = commits[: worth_showing([commit.score for commit in commits])]
+    return LogAnswer(place.engine.name, _fitting(commits, page), found.relevant, found.indexed)
 
 
 def unit_log(session: Session, path: str, line: int, *, page: Page) -> LogAnswer:
@@ -79,8 +82,8 @@ def _changed_lines(patch: str) -> tuple[str, ...]:
 def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
     """Return as many commits as the budget of a page holds; of the first, as much of its message."""
     left, shown = page.budget - OVERHEAD, list[FoundCommit]()
-    for commit in commits:
-        spent = _cost(commit, page, whole=len(commits) == 1)
+    for place, commit in enumerate(commits):
+        spent = _cost(commit, page, body_lines(place, len(commits)))
         if spent > left:
             return shown or [_shorten_body(commit, left, page)]
         left -= spent
@@ -88,8 +91,8 @@ def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
     return shown
 
 
-def _cost(commit: FoundCommit, page: Page, *, whole: bool) -> int:
-    return tokens(commit_text(commit, whole=whole)) if page.is_text else cost(commit)
+def _cost(commit: FoundCommit, page: Page, body: int) -> int:
+    return tokens(commit_text(commit, body)) if page.is_text else cost(commit)
 
 
 def _shorten_body(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
@@ -99,5 +102,5 @@ def _shorten_body(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
     def first(count: int) -> FoundCommit:
         return replace(commit, body="\n".join(body[:count]), lines=())
 
-    count = bisect_right(range(1, len(body) + 1), left, key=lambda count: _cost(first(count), page, whole=True))
+    count = bisect_right(range(1, len(body) + 1), left, key=lambda count: _cost(first(count), page, count))
     return first(count)

@@ -22,6 +22,8 @@ from assay.serve.session import NotServed, ServedPlace, Session
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 
+_ALIKE_FOR_MODELS = 3
+"""Similar units that a model is shown: unlike calls they are a guess."""
 _T = TypeVar("_T")
 _DESCRIBED = {"use_attribute_docstrings": True}
 
@@ -153,6 +155,8 @@ def _places_found(find: Callable[[], _T]) -> _T:
 def _fitting(answer: RelatedAnswer, start: int, page: Page) -> tuple[list[RelatedUnit], int]:
     """Return as many places of each group as a budget holds, and how many that are at most."""
     groups = {group: [related_unit(each, page) for each in answer.of(group)[start:]] for group in GROUPS}
+    if page.is_text:
+        groups["alike"] = groups["alike"][:_ALIKE_FOR_MODELS]
     left = page.budget - OVERHEAD - cost(related_unit(answer.subject, page)) - len(answer.note)
     taken: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     for count in range(page.k):

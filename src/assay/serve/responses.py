@@ -9,9 +9,10 @@ high side.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
+from itertools import count
 from typing import Any, ClassVar, Literal
 from weakref import WeakKeyDictionary
 
@@ -30,6 +31,8 @@ OVERHEAD = 130
 """Tokens of an answer besides its entries: names of fields, place, cursor."""
 TELLING = 4
 """Lines of a hit that are shown where not all are."""
+MATCHING = 6
+"""The same where lines hold what the query quotes."""
 _WIDEST = 200
 """Characters of a telling line that are shown."""
 LONGEST_UNIT = 400
@@ -133,7 +136,7 @@ def rooted_path(root: str, path: str) -> str:
 
 
 def unit_text(unit: FoundUnit) -> str:
-    """Return a unit as text for a model: its place and what it is, then its lines, numbered where some are left out."""
+    """Return a unit as text for a model: its place and what it is, then its lines with their numbers."""
     part = "" if unit.complete else " (a part)"
     path = rooted_path(unit.root, unit.path)
     why = f"\n  {', '.join(f'{name} {value:g}' for name, value in unit.why.items())}" if unit.why else ""
@@ -141,10 +144,13 @@ def unit_text(unit: FoundUnit) -> str:
     head = f"{path}:{unit.start_line}-{unit.end_line} {named}{part} {unit.score:.2f}{why}"
     if not unit.text:
         return f"{head} at {', '.join(map(str, unit.lines))}" if unit.lines else head
-    if not unit.lines:
-        return "\n".join((head, unit.text.rstrip("\n")))
-    numbered = zip(unit.lines, unit.text.rstrip("\n").split("\n"), strict=True)
-    return "\n".join((head, *(f"{number:5} {line}" for number, line in numbered)))
+    return f"{head}\n{numbered(unit.text, unit.lines or count(max(unit.start_line, 1)))}"
+
+
+def numbered(text: str, numbers: Iterable[int]) -> str:
+    """Return lines with their numbers in the file: whoever reads code has to say where it is."""
+    lines = text.rstrip("\n").split("\n") if text else []
+    return "\n".join(f"{number:5} {line}".rstrip() for line, number in zip(lines, numbers, strict=False))
 
 
 def text_cost(unit: FoundUnit) -> int:
@@ -190,7 +196,8 @@ class Size:
         shown = self.complete(replace(hit, chunk=unit))
         if self.detail == "names":
             return replace(shown, text="", lines=matching)
-        every = telling(unit if matching else hit.chunk, self.wanted, matching, self.lines)
+        most = max(self.lines, MATCHING) if matching else self.lines
+        every = telling(unit if matching else hit.chunk, self.wanted, matching, most)
         text = "".join(f"{line[:_WIDEST]}{'…' * (len(line) > _WIDEST)}\n" for _, line in every)
         return replace(shown, text=text, lines=[number for number, _ in every])
 

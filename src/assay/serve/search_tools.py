@@ -28,7 +28,7 @@ from assay.serve.responses import TELLING, Detail, FoundAnswer, Size, cost, size
 from assay.serve.session import ServedPlace, Session, check_globs
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.types import Hit, Mode, Program, Query, Ranked, Task
+from assay.types import Mode, Program, Query, Ranked, Task
 
 LEAST_BUDGET = 500
 USUAL_BUDGET = 4000
@@ -189,7 +189,9 @@ class _PagedQuestion:
             lines=_LINES_FOR_MODELS if page.is_text else TELLING,
         )
         wanted = answer.hits[start : start + page.k]
-        shown, taken = sized(wanted[: _worth_showing(wanted)] if page.is_text else wanted, size, self.snapshots)
+        if page.is_text and not any(query.reads_text for query in self.queries):  # else each hit holds what is sought
+            wanted = wanted[: worth_showing([hit.score for hit in wanted])]
+        shown, taken = sized(wanted, size, self.snapshots)
         more = len(answer) > start + taken and start + taken < DEEPEST
         after = cursor_of(start + taken, self.question, self.version) if more else ""
         matches = answer.matches
@@ -209,10 +211,9 @@ class _PagedQuestion:
         )
 
 
-def _worth_showing(hits: Sequence[Hit]) -> int:
-    """Return how many hits a model should read: those after a clear answer are for who asks for the next page."""
-    likely = [hit.score for hit in hits if hit.score >= _LIKELY * hits[0].score]
-    return max(len(likely), _LEAST_SHOWN)
+def worth_showing(scores: Sequence[float]) -> int:
+    """Return of how many hits a model should read: those after a clear answer are for who asks for the next page."""
+    return max(sum(score >= _LIKELY * scores[0] for score in scores), _LEAST_SHOWN)
 
 
 def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFilter, page: Page) -> FoundAnswer:
