@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from assay.assemble.commit_text import commit_text, commits_text
-from assay.assemble.history import FoundCommit, History
+from assay.assemble.history import FoundCommit, History, reason_of
 from assay.errors import InputError
 from assay.search.commit_filter import CommitFilter
 from assay.settings import Settings
 from assay.store.place import history_location
+from assay.terms import terms
 
 ALL = CommitFilter()
 
@@ -158,16 +159,18 @@ def test_a_message_from_a_stranger_moves_no_cursor():
     assert text.count("\n") == 2
 
 
-def test_the_reason_stands_below_the_subject():
-    body = "\n".join(f"Reason {number}." for number in range(6))
-    one = FoundCommit("a" * 40, "2024-01-01", "A <a@b>", "Change", body, 1.0, ("x",))
-    assert commit_text(one).splitlines()[1:4] == ["    Reason 0.", "    Reason 1.", "    … 4 more lines"]
-    assert "Reason 5." in commit_text(one, 6)
-    others = [replace(one, body="One long paragraph. " * 40), one, one]
-    rows = commits_text(others).splitlines()
-    assert len(rows[1]) > 700
-    assert rows.count("    … 4 more lines") == 2
-    assert "Reason 5." in commits_text([one])
+def test_the_lines_of_a_reason_that_were_asked_for_stand_below_the_subject():
+    lines = [f"Reason {number}." for number in range(9)]
+    lines[7] = "The kettle boiled over."
+    body = "\n".join(lines)
+    told = reason_of(body, frozenset(terms("why did the kettle boil")))
+    one = FoundCommit("a" * 40, "2024-01-01", "A <a@b>", "Change", body, 1.0, ("x",), reason=told)
+    assert commit_text(one).splitlines()[1:3] == ["    The kettle boiled over.", "    … 8 more lines"]
+    assert "Reason 8." in commits_text([one])
+    assert reason_of(body) == tuple(lines[:4])
+    assert reason_of("One long paragraph. " * 40) == ("One long paragraph. " * 40,)
+    long = replace(one, reason=reason_of("One long paragraph. " * 40))
+    assert len(commits_text([long, one]).splitlines()[1]) > 700
 
 
 def test_a_commit_that_its_message_found_shows_what_it_changed(repository: Path):

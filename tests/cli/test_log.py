@@ -28,7 +28,7 @@ def test_a_commit_is_two_lines_and_what_it_changed(assay, repository: Path):
 
 def test_json_has_the_documented_fields(assay, repository: Path):
     (commit,) = json.loads(assay("log", "send mail", repository, "--format", "json").out)["commits"]
-    keys = ["id", "date", "author", "subject", "body", "score", "files", "change", "lines", "root"]
+    keys = ["id", "date", "author", "subject", "body", "score", "files", "change", "lines", "reason", "root"]
     assert list(commit) == keys
     (row,) = assay("log", "", repository, "--format", "jsonl").out.splitlines()
     assert json.loads(row)["body"] == "Why not."

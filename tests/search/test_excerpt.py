@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.search.excerpt import declared, excerpt, fit, lines, places, terms_to_mark
+from assay.search.excerpt import declared, excerpt, fit, lines, places, telling, terms_to_mark
 from assay.terms import tokens
 from assay.types import Chunk, Hit
 
@@ -25,6 +25,16 @@ def test_the_window_with_the_most_different_words_wins():
 def test_the_line_that_names_the_unit_stands_above_a_later_window():
     found = excerpt(chunk(["@once", "def send():", "a", "b", "c", "retry"], "send"), terms_to_mark(["retry"]), 2)
     assert found == [(11, "def send():"), (15, "retry")]
+
+
+def test_telling_lines_are_of_different_words_wherever_they_stand():
+    every = chunk(["def check():", "retry", "retry the retry", "x", "y", "override", "z", "request retry"], "check")
+    wanted = terms_to_mark(["retry an override of the request"])
+    assert telling(every, wanted, (), 3) == [(10, "def check():"), (15, "override"), (17, "request retry")]
+    assert telling(every, wanted, (), 9) == telling(every, wanted, (), 3)  # more says nothing new
+    assert telling(every, frozenset(), (), 9) == [(10, "def check():")]
+    assert telling(chunk(["a", "b", "c"]), wanted, (), 2) == [(10, "a"), (11, "b")]
+    assert telling(every, wanted, (13, 14), 2) == [(10, "def check():"), (13, "x")]
 
 
 def test_words_are_compared_as_search_compares_them():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from assay.assemble.history import FoundCommit
@@ -14,32 +13,22 @@ _WIDEST = 300
 """Characters of a line that are shown."""
 _WIDEST_REASON = 1000
 """The same of a message, whose paragraph may be one line."""
-_BODY = 2
-"""Lines of a message after its first that are shown."""
-_FIRST_BODY = 8
-"""The same of the best of several commits."""
 
 
 def commits_text(commits: Sequence[FoundCommit]) -> str:
     """Return commits as text, an empty line between two."""
-    return "\n".join(commit_text(commit, body_lines(at, len(commits))) for at, commit in enumerate(commits))
+    return "\n".join(commit_text(commit, whole=len(commits) == 1) for commit in commits)
 
 
-def body_lines(place: int, count: int) -> int:
-    """Return how many lines of its message a commit shows in its place among so many; one that is alone shows all."""
-    if count == 1:
-        return sys.maxsize
-    return _BODY if place else _FIRST_BODY
-
-
-def commit_text(commit: FoundCommit, most: int = _BODY) -> str:
-    """Return a commit as text whose every line is fit for a terminal, with at most so many lines of its body."""
+def commit_text(commit: FoundCommit, *, whole: bool = False) -> str:
+    """Return a commit as text whose every line is fit for a terminal, with telling lines of its body, or all."""
     root = f"{commit.root} " if commit.root else ""
     author = commit.author.partition(" <")[0]
     first = f"{root}{commit.id[:10]} {commit.date[:10]} {author}: {commit.subject}"
     body = [line for line in commit.body.splitlines() if line.strip()]
-    more = (f"… {len(body) - most} more lines",) if len(body) > most else ()
-    reason = (f"    {printable(row)[:_WIDEST_REASON]}\n" for row in (*body[:most], *more))
+    told = body if whole else commit.reason
+    more = (f"… {len(body) - len(told)} more lines",) if len(body) > len(told) else ()
+    reason = (f"    {printable(row)[:_WIDEST_REASON]}\n" for row in (*told, *more))
     rest = (f"    {printable(row)[:_WIDEST]}\n" for row in (_files(commit), *commit.lines))
     return "".join((f"{printable(first)}\n", *reason, *rest))
 

@@ -22,7 +22,7 @@ from assay.protocols import Progress
 from assay.search.checked_searcher import IndexGuard
 from assay.search.commit_chunks import MOST_FILES, changed_files
 from assay.search.commit_filter import CommitFilter
-from assay.search.excerpt import lines, terms_to_mark, window
+from assay.search.excerpt import covering, lines, terms_to_mark, window
 from assay.search.history_index import MOST_COMMITS, HistoryIndex
 from assay.search.query_words import query_words
 from assay.search.reference_table import numbers_in
@@ -35,7 +35,7 @@ from assay.types import Chunk, Hit, Query
 _PARTS = 5
 """Hits looked for a commit that is wanted: several may be parts of one."""
 _LINES = 4
-"""Changed lines of a commit that are shown."""
+"""Changed lines of a commit that are shown, and lines of its reason."""
 
 
 _ID = re.compile(r"[0-9a-f]{7,64}")
@@ -57,9 +57,11 @@ class FoundCommit:
     files: tuple[str, ...]
     """The changed files."""
     change: str = ""
-    """The file whose change was found, if it was not the message."""
+    """The file that `lines` are of."""
     lines: tuple[str, ...] = ()
     """Telling lines of that change: added ones begin with `+`, removed ones with `-`, `@` names what they stand in."""
+    reason: tuple[str, ...] = ()
+    """Telling lines of the body; all of a short one."""
     root: str = ""
     """Of commits of several repositories, the one that holds it."""
 
@@ -92,6 +94,7 @@ class _IndexedCommits:
         message = self.snapshot.chunk(self.messages[id_])
         files = changed_files(message)
         shown = hit.chunk if change else self._telling_change(id_, files, wanted)
+        change = shown.path.partition("/")[2] if shown else ""
         return FoundCommit(
             id_,
             message.signature,
@@ -102,6 +105,7 @@ class _IndexedCommits:
             files,
             change,
             tuple(_telling(shown, wanted)) if shown else (),
+            reason_of(message.doc, wanted),
         )
 
     def _telling_change(self, id_: str, files: Sequence[str], wanted: frozenset[str]) -> Chunk | None:
@@ -156,6 +160,12 @@ class History:
         if self._known is None or self._known.snapshot is not snapshot:
             self._known = _IndexedCommits(snapshot)
         return self._known
+
+
+def reason_of(body: str, wanted: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """Return the lines of a message's body that say most of what is asked, or its first ones."""
+    every = [line for line in body.splitlines() if line.strip()]
+    return tuple(every[at] for at in covering(every, wanted, _LINES)) if len(every) > _LINES else tuple(every)
 
 
 def _telling(change: Chunk, wanted: frozenset[str]) -> list[str]:

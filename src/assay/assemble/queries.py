@@ -23,14 +23,14 @@ def queries_of(
     paths: Sequence[str] = (),
     kinds: Sequence[str] = (),
 ) -> list[Query]:
-    """Return queries with their filters, all of them checked; with no filter they ask for code.
+    """Return queries with their filters, all of them checked; with none that keeps something they ask for code.
 
     A text may have query words, `lang:py "exact" /regex/`, which are taken out of it, but for `repo:`, which is for who
     chooses what is searched (`repositories_in`). A `Query` keeps its id, its text, its tags and the filters it has;
     those given here are added to them.
     """
     added = Query("", "", mode or "all", tuple(map(language_named, languages)), tuple(paths), tuple(map(_kind, kinds)))
-    named = mode or ("all" if added.languages or added.paths or added.kinds else None)
+    named = mode or ("all" if _keeps((*added.languages, *added.paths, *added.kinds)) else None)
     return [_query(str(number), text, named, added) for number, text in enumerate(texts, 1)]
 
 
@@ -59,7 +59,7 @@ def _query_of_text(number: str, text: str, mode: Mode | None, added: Query) -> Q
     """
     words = query_words(text)
     _check(text)
-    everything = words.languages or words.paths or words.kinds or not words.by_meaning
+    everything = _keeps((*words.languages, *words.paths, *words.kinds)) or not words.by_meaning
     return Query(
         number,
         words.text,
@@ -71,6 +71,11 @@ def _query_of_text(number: str, text: str, mode: Mode | None, added: Query) -> Q
         words.exact,
         words.patterns,
     )
+
+
+def _keeps(filters: Sequence[str]) -> bool:
+    """Say whether filters name what is wanted; to leave something out is not to want all the rest."""
+    return any(not one.startswith("!") for one in filters)
 
 
 def _check(text: str) -> None:

@@ -7,10 +7,11 @@ equals; where the unit is declared is shown above it when the window starts late
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from assay.terms import STOP_WORDS, WORD, terms, terms_of
 from assay.types import Chunk, Hit
@@ -46,14 +47,37 @@ def excerpt(chunk: Chunk, wanted: AbstractSet[str], count: int) -> list[Line]:
 
 
 def telling(chunk: Chunk, wanted: AbstractSet[str], matching: Sequence[int], count: int) -> list[Line]:
-    """Return about `count` lines, ascending: some that match, if any do, else the best window of an excerpt."""
-    if not matching:
-        return excerpt(chunk, wanted, count)
+    """Return at most `count` lines, ascending: where the unit is declared, and those that say most of what is asked.
+
+    Those are lines that match, if any do. Else each is taken for the terms that no line before it has, which count the
+    more the fewer lines have them: what answers a question seldom stands in one place.
+    """
     every = lines(chunk)
     name = declared(chunk)
-    shown = dict.fromkeys([*([] if name is None else [every[name][0]]), *matching])
-    numbers = sorted([*shown][:count])
+    shown = [] if name is None else [name]
+    if not matching:
+        return [every[at] for at in covering([text for _, text in every], wanted, count, shown)]
+    numbers = [*dict.fromkeys((*(every[at][0] for at in shown), *matching))][:count]
     return [line for line in every if line[0] in numbers]
+
+
+def covering(texts: Sequence[str], wanted: AbstractSet[str], count: int, shown: Sequence[int] = ()) -> list[int]:
+    """Return which lines, at most `count`, have most of the terms that are there, ascending, with those that are shown.
+
+    Where no line has any, they are the first ones.
+    """
+    chosen = [*shown, *islice(_covering(texts, wanted, shown), count - len(shown))]
+    return sorted(chosen) or [*range(min(count, len(texts)))]
+
+
+def _covering(texts: Sequence[str], wanted: AbstractSet[str], shown: Sequence[int]) -> Iterator[int]:
+    found = [wanted & set(terms(text)) for text in texts]
+    spread = Counter(term for line in found for term in line)
+    left = set(spread).difference(*(found[at] for at in shown))
+    while left:
+        best = max(range(len(texts)), key=lambda at: sum(1 / spread[term] for term in found[at] & left))
+        left -= found[best]
+        yield best
 
 
 def declared(chunk: Chunk) -> int | None:

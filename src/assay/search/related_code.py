@@ -51,7 +51,7 @@ class RelatedPlace:
     among: int = 1
     """Where the code does not say which definition is meant: of how many of that name this is one."""
     lines: tuple[int, ...] = ()
-    """Every line of a caller that calls the unit."""
+    """Every line of a caller or a test that calls the unit."""
     score: float = 0.0
     """The cosine, of what is alike."""
     root: str = ""
@@ -81,7 +81,7 @@ def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCod
     if unit:
         for caller in _callers(snapshot, resolver, unit):
             is_test = (traits_of(caller.path)[0] or caller.kind == "test") and not traits_of(path)[0]
-            found["tests" if is_test else "callers"].append(replace(caller, group="tests") if is_test else caller)
+            found["tests" if is_test else "callers"].append(_test_place(snapshot, caller) if is_test else caller)
     found["callees"] = list(_callees(snapshot, resolver, path, around))
     groups = (found["callers"], found["callees"], found["tests"], [subject])
     known = {(each.path, each.name) for places in groups for each in places}
@@ -146,6 +146,12 @@ def _callers(snapshot: Snapshot, resolver: Resolver, unit: PlacedDefinition) -> 
         calls.setdefault((call.path, call.at.inside), []).append((call, among))
     placed = [call_place(snapshot, each) for each in calls.values()]
     return sorted(placed, key=lambda each: (each.among > 1, any(traits_of(each.path)), each.path, each.line))
+
+
+def _test_place(snapshot: Snapshot, caller: RelatedPlace) -> RelatedPlace:
+    """Return a test that calls a unit: where it is declared, for the test is what is asked about, not the call."""
+    unit = unit_at(snapshot, caller.path, caller.line)
+    return replace(caller, group="tests", line=unit.at.line if unit else caller.line)
 
 
 def call_place(snapshot: Snapshot, calls: Sequence[tuple[PlacedCall, int]]) -> RelatedPlace:

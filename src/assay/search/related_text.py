@@ -41,7 +41,7 @@ def place_text(place: RelatedPlace, *, explain: bool = False) -> str:
     row = f"{printable(place.path)}:{place.line} {printable(place.name or place.kind)}".rstrip()
     if place.group == "callers" and place.text:
         row += f"  {printable(place.text)[:_WIDEST]}"
-    if len(place.lines) > 1:
+    if len(place.lines) > 1 and place.group == "callers":
         others = place.lines[1:] if explain else place.lines[1 : 1 + _ALSO]
         more = f" and {len(place.lines) - 1 - len(others)} more" if len(place.lines) - 1 > len(others) else ""
         row += f"  (also {', '.join(map(str, others))}{more})"

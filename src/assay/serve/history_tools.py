@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from assay.assemble.commit_text import body_lines, commit_text
-from assay.assemble.history import FoundCommit
+from assay.assemble.commit_text import commit_text
+from assay.assemble.history import FoundCommit, reason_of
 from assay.corpus.blocks import lines_of
 from assay.search.commit_filter import CommitFilter
 from assay.serve.file_history import history
@@ -66,6 +66,7 @@ def unit_log(session: Session, path: str, line: int, *, page: Page) -> LogAnswer
             (found.path,),
             found.path,
             _changed_lines(one.patch),
+            reason_of(one.body),
         )
         for one in found.commits
     ]
@@ -82,8 +83,8 @@ def _changed_lines(patch: str) -> tuple[str, ...]:
 def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
     """Return as many commits as the budget of a page holds; of the first, as much of its message."""
     left, shown = page.budget - OVERHEAD, list[FoundCommit]()
-    for place, commit in enumerate(commits):
-        spent = _cost(commit, page, body_lines(place, len(commits)))
+    for commit in commits:
+        spent = _cost(commit, page, whole=len(commits) == 1)
         if spent > left:
             return shown or [_shorten_body(commit, left, page)]
         left -= spent
@@ -91,8 +92,8 @@ def _fitting(commits: Sequence[FoundCommit], page: Page) -> list[FoundCommit]:
     return shown
 
 
-def _cost(commit: FoundCommit, page: Page, body: int) -> int:
-    return tokens(commit_text(commit, body)) if page.is_text else cost(commit)
+def _cost(commit: FoundCommit, page: Page, *, whole: bool) -> int:
+    return tokens(commit_text(commit, whole=whole)) if page.is_text else cost(commit)
 
 
 def _shorten_body(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
@@ -102,5 +103,5 @@ def _shorten_body(commit: FoundCommit, left: int, page: Page) -> FoundCommit:
     def first(count: int) -> FoundCommit:
         return replace(commit, body="\n".join(body[:count]), lines=())
 
-    count = bisect_right(range(1, len(body) + 1), left, key=lambda count: _cost(first(count), page, count))
+    count = bisect_right(range(1, len(body) + 1), left, key=lambda count: _cost(first(count), page, whole=True))
     return first(count)

@@ -38,7 +38,7 @@ class RelatedUnit:
     path: str
     """Relative to the root."""
     start_line: int
-    """Of a caller and a test the line of the call, of others where they are declared."""
+    """Of a caller the line of the call, of others where they are declared."""
     end_line: int
     """Where the unit ends."""
     symbol: str
@@ -50,7 +50,7 @@ class RelatedUnit:
     among: int = 1
     """Above 1: the code does not say which definition is meant; this is one of so many of that name."""
     lines: list[int] = field(default_factory=list)
-    """Every line of a caller that calls the unit."""
+    """Every line of a caller or a test that calls the unit."""
     score: float = 0.0
     """The cosine, of what is alike."""
 

@@ -29,7 +29,7 @@ from assay.types import Chunk, Hit, Query
 
 OVERHEAD = 130
 """Tokens of an answer besides its entries: names of fields, place, cursor."""
-TELLING = 4
+TELLING = (4,)
 """Lines of a hit that are shown where not all are."""
 MATCHING = 6
 """The same where lines hold what the query quotes."""
@@ -179,8 +179,8 @@ class Size:
     queries: Sequence[Query] = ()
     """Whose quoted texts and expressions are shown first."""
     cost: Callable[[FoundUnit], int] = cost
-    lines: int = TELLING
-    """How many telling lines."""
+    lines: Sequence[int] = TELLING
+    """How many telling lines each hit has, in order; further ones have as many as the last."""
 
     def complete(self, hit: Hit) -> FoundUnit:
         """Return a hit that is all of its unit."""
@@ -190,14 +190,14 @@ class Size:
         """Return a hit that is less than its unit."""
         return replace(record(hit, explain=self.explain), complete=False)
 
-    def brief(self, hit: Hit, unit: Chunk) -> FoundUnit:
+    def brief(self, hit: Hit, unit: Chunk, place: int = 0) -> FoundUnit:
         """Return the unit of a hit with the telling lines of the hit, or with its name and the lines that match."""
         matching = sorted({line for query in self.queries for line in _matching(unit, query)})
         shown = self.complete(replace(hit, chunk=unit))
         if self.detail == "names":
             return replace(shown, text="", lines=matching)
-        most = max(self.lines, MATCHING) if matching else self.lines
-        every = telling(unit if matching else hit.chunk, self.wanted, matching, most)
+        most = self.lines[min(place, len(self.lines) - 1)]
+        every = telling(unit, self.wanted, matching, max(most, MATCHING) if matching else most)
         text = "".join(f"{line[:_WIDEST]}{'…' * (len(line) > _WIDEST)}\n" for _, line in every)
         return replace(shown, text=text, lines=[number for number, _ in every])
 
@@ -219,7 +219,7 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     for taken, hit in enumerate(hits):
         if size.detail == "full" and any(_within(hit.chunk, one) for one in shown):
             continue
-        fitting = _fitting(hit, left, size, snapshots[hit.chunk.root])
+        fitting = _fitting(hit, left, size, snapshots[hit.chunk.root], taken)
         if fitting is None and not shown:
             fitting = _first_lines(hit, left, size)
         if fitting is None:
@@ -229,11 +229,11 @@ def sized(hits: Sequence[Hit], size: Size, snapshots: Mapping[str, Snapshot]) ->
     return shown, len(hits)
 
 
-def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot) -> FoundUnit | None:
+def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int) -> FoundUnit | None:
     """Return all of a hit's unit if that fits, else the hit itself if that does; in brief only what is told of it."""
     unit = whole(hit.chunk, snapshot)
     if size.detail != "full":
-        brief = size.brief(hit, unit)
+        brief = size.brief(hit, unit, place)
         return brief if size.cost(brief) <= left else None
     choices = [size.complete(replace(hit, chunk=unit))] + ([size.part(hit)] if unit is not hit.chunk else [])
     return next((choice for choice in choices if size.cost(choice) <= left), None)

@@ -43,8 +43,8 @@ _LISTED = 20
 _LIKELY = 0.25
 """Of the first hit's probability; what is less likely is left for the next page of a text."""
 _LEAST_SHOWN = 3
-_LINES_FOR_MODELS = 2
-"""Telling lines of a hit for a model, which reads the unit next if these say that it is right."""
+_LINES_FOR_MODELS = (4, 2)
+"""Telling lines of each hit for a model, which reads the unit next if these say that it is right."""
 _DESCRIBED = {"use_attribute_docstrings": True}
 
 
