@@ -7,7 +7,7 @@ unchanged.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -23,7 +23,11 @@ _PATCH = tuple(
 )
 _HEADER = "%x00%H%x00%P%x00%an <%ae>%x00%cn <%ce>%x00%cI%x00%aI%x00%B%x00"
 _FIELDS = 8
-_LOG = ("log", f"--format={_HEADER}", "--no-notes", "--no-decorate", *_PATCH)
+_PLAIN = ("log", f"--format={_HEADER}", "--no-notes", "--no-decorate", "--no-color")
+_LOG = (*_PLAIN, *_PATCH)
+_NAMED = (*_PLAIN, "--name-only", "--no-renames", "--relative")
+_MOST_BROKEN = 20
+"""Commits that git is asked about by themselves because files of theirs are missing; then it names files alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +68,56 @@ def commits(root: Path, *, since: str = "") -> Iterator[Commit]:
 
 
 def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
-    """Yield some commits by their full ids, in this order; a merge changed nothing by itself."""
-    asked = "".join(f"{id_}\n" for id_ in ids).encode("ascii")
-    with reading(root, *_LOG, "--no-walk=unsorted", "--stdin", *_below(root), asked=asked) as printed:
-        yield from _commits(printed)
+    """Yield some commits by their full ids, in this order; a merge changed nothing by itself.
+
+    A clone may lack files of older commits, by a filter or by damage; of such a commit the files are named, and what it
+    changed in them is left out.
+    """
+    left, broken = list(ids), 0
+    while left and broken < _MOST_BROKEN:
+        try:
+            for commit in _whole_commits(root, left):
+                yield commit
+                left = left[left.index(commit.id) + 1 :]
+        except InputError:
+            yield from _named_commits(root, left[:1])
+            left, broken = left[1:], broken + 1
+        else:
+            return
+    yield from _named_commits(root, left)
 
 
-def _commits(printed: IO[bytes]) -> Iterator[Commit]:
+def _whole_commits(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
+    """Yield commits with their changes; of one that git cannot read whole, nothing is yielded before it complains."""
+    last = None
+    with reading(root, *_LOG, *_these(root), asked=_lines(ids)) as printed:
+        for commit in _commits(printed):
+            if last:
+                yield last
+            last = commit
+    if last:
+        yield last
+
+
+def _named_commits(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
+    """Yield commits with the names of the files that they changed."""
+    if ids:
+        with reading(root, *_NAMED, *_these(root), asked=_lines(ids)) as printed:
+            yield from _commits(printed, Patches.names)
+
+
+def _these(root: Path) -> tuple[str, ...]:
+    """Return what reads the commits whose ids are given on standard input, in their order."""
+    return ("--no-walk=unsorted", "--stdin", *_below(root))
+
+
+def _lines(ids: Sequence[str]) -> bytes:
+    return "".join(f"{id_}\n" for id_ in ids).encode("ascii")
+
+
+def _commits(
+    printed: IO[bytes], changes: Callable[[Patches], Iterator[FileChange]] = Patches.changes
+) -> Iterator[Commit]:
     patches = Patches(printed)
     header = patches.line()
     while header:
@@ -80,8 +127,8 @@ def _commits(printed: IO[bytes]) -> Iterator[Commit]:
         if about.count(b"\0") < _FIELDS:  # git was ended, and says why
             return
         _, id_, parents, author, committer, date, written, message, *_ = about.decode("utf-8", "replace").split("\0")
-        changes = tuple(patches.changes())
-        yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changes, written)
+        changed = tuple(changes(patches))
+        yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changed, written)
         header = patches.line()
 
 

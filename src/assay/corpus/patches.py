@@ -65,6 +65,13 @@ class Patches:
             if line.startswith(b"diff --git "):
                 yield self._change()
 
+    def names(self) -> Iterator[FileChange]:
+        """Yield the files that `--name-only` names up to the next header, of which nothing else is known."""
+        while (line := self._peek()) and not line.startswith(b"\0"):
+            self._ahead = None
+            if name := _name(line.rstrip(b"\n")):
+                yield FileChange(name, name)
+
     def _peek(self) -> bytes:
         if self._ahead is None:
             self._ahead = self._stream.readline()
@@ -131,13 +138,17 @@ def _path(line: bytes, prefix: bytes) -> str:
     """Return the path of a header's line, empty for a file that is not there."""
     name = line.rstrip(b"\n").split(b" ", 2 if line.startswith(b"rename") else 1)[-1]
     is_patch = not line.startswith(b"rename")
-    if name.startswith(b'"'):
-        name = _ESCAPE.sub(_unescaped, name.rstrip(b"\t")[1:-1])
-    elif is_patch:
-        name = name.removesuffix(b"\t")
+    name = name.removesuffix(b"\t") if is_patch else name
     if is_patch and name == b"/dev/null":
         return ""
-    return as_utf8(os.fsdecode(name.removeprefix(prefix) if is_patch else name))
+    return _name(name, prefix if is_patch else b"")
+
+
+def _name(name: bytes, prefix: bytes = b"") -> str:
+    """Return a path as git writes it, which quotes one that is odd."""
+    if name.startswith(b'"'):
+        name = _ESCAPE.sub(_unescaped, name[1:-1])
+    return as_utf8(os.fsdecode(name.removeprefix(prefix)))
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
