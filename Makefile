@@ -48,8 +48,8 @@ check: install  ## style, types, layers
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest tests/test_architecture.py
 
-test: install  ## every test whose extras are installed, on all cores
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+test: install  ## every test whose extras are installed, a process a core
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 oldest:  ## the tests of the model libraries, with the oldest versions that are allowed
 	test -x $(VENV)-oldest/bin/python || $(PYTHON) -m venv $(VENV)-oldest
