@@ -2,12 +2,14 @@
 
     python benchmarks/agent_tasks.py CHECKOUTS [--task ID]
 
-`agent_tasks.json` has ten tasks in the words of a developer with the places that answer them, written by one who read
-the code, and the calls of two agents that did not know these places: one had only grep, reading and git, the other only
-the tools of `assay mcp`. The calls are made again here, in clones under CHECKOUTS at the commits that the file names. A
-place is found when an output names a line of it, or shows one of its lines; a commit when an output has the first seven
-letters of its id. Tokens are those of the outputs, counted as `assay search --budget` does. The list of tools, which a
-model reads once a session, is counted apart.
+`agent_tasks.json` has thirty tasks in the words of a developer with the places that answer them, written by people who
+read the code, and the calls of two agents that did not know these places: one had only grep, reading and git, the other
+only the tools of `assay mcp`. Ten are about known projects, whose names models remember; ten about projects that are
+younger than the models; ten more about these, asked after the tools were changed. The calls are made again here, in
+clones under CHECKOUTS at the commits that the file names. A place is seen when an output names a line of it, or shows
+one of its lines; a commit when an output has the first seven letters of its id. A task is answered with its last call,
+when the agent told all places. Tokens are those of the outputs, counted as `assay search --budget` does. The list of
+tools, which a model reads once a session, is counted apart.
 """
 
 from __future__ import annotations
@@ -59,23 +61,24 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What it took to see all places of a task."""
+    """What it took to see all places of a task, and to answer it."""
 
     calls: int
     tokens: int
-    found: int
+    seen: int
+    calls_in_all: int
+    tokens_in_all: int
 
 
 def effort(places: Sequence[Place], root: Path, outputs: Sequence[str]) -> Effort:
-    """Return the effort until everything was seen, or of all calls where something was not."""
+    """Return the effort until everything was seen, which is that of all calls where something was not, and in all."""
     texts = {place.path: (root / place.path).read_text("utf-8").splitlines() for place in places if place.path}
-    seen, spent = set[int](), 0
-    for call, output in enumerate(outputs, 1):
-        spent += tokens(output)
-        seen |= {at for at, place in enumerate(places) if place.is_in(output, texts.get(place.path, ()))}
-        if len(seen) == len(places):
-            return Effort(call, spent, len(seen))
-    return Effort(len(outputs), spent, len(seen))
+    seen, spent, calls = set[int](), 0, 0
+    for output in outputs:
+        if len(seen) < len(places):
+            spent, calls = spent + tokens(output), calls + 1
+            seen |= {at for at, place in enumerate(places) if place.is_in(output, texts.get(place.path, ()))}
+    return Effort(calls, spent, len(seen), len(outputs), sum(map(tokens, outputs)))
 
 
 def with_grep(root: Path, commands: Sequence[str]) -> list[str]:
@@ -110,32 +113,31 @@ def listed(root: Path) -> int:
 
 
 def main() -> None:
-    """Print a row a task, and the medians."""
+    """Print a row a task, and for each set of tasks how the two compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("--task", action="append", default=[])
     given = parser.parse_args()
     data = json.loads((HERE / "agent_tasks.json").read_text("utf-8"))
-    efforts: dict[str, list[Effort]] = {"grep": [], "assay": []}
+    efforts: dict[str, list[tuple[Effort, Effort]]] = {}
     ways: dict[str, Callable[[Path, Any], list[str]]] = {"grep": with_grep, "assay": with_assay}
-    print(f"{'task':<10}{'places':>7}" + "".join(f"{name + ' calls':>13}{'tokens':>8}{'found':>7}" for name in ways))
+    print(f"{'task':<16}{'places':>7}" + "".join(f"{name:>7} seen{'':>9}all calls{'':>4}" for name in ways))
     for task in data["tasks"]:
         if given.task and task["id"] not in given.task:
             continue
         root = (given.checkouts / task["repository"]).resolve()
         check(root, data["repositories"][task["repository"]]["commit"])
         places = [Place(**target) for target in task["targets"]]
-        row = f"{task['id']:<10}{len(places):>7}"
-        for name, way in ways.items():
-            one = effort(places, root, way(root, task[name]))
-            efforts[name].append(one)
-            row += f"{one.calls:>13}{one.tokens:>8}{one.found:>7}"
-        print(row, flush=True)
-    for name, every in efforts.items():
-        calls, spent = (
-            statistics.median(values) for values in zip(*((one.calls, one.tokens) for one in every), strict=True)
-        )
-        print(f"{name}: median {calls:g} calls, {spent:g} tokens")
+        pair = [effort(places, root, way(root, task[name])) for name, way in ways.items()]
+        efforts.setdefault(task["set"], []).append((pair[0], pair[1]))
+        cells = (f"{e.seen:>6}/{e.calls}{e.tokens:>7}{e.calls_in_all:>5}{e.tokens_in_all:>7}" for e in pair)
+        print(f"{task['id']:<16}{len(places):>7}" + "".join(f"{cell:>30}" for cell in cells), flush=True)
+    for name, pairs in efforts.items():
+        for what in ("calls", "tokens", "calls_in_all", "tokens_in_all"):
+            grep, assay = ([getattr(pair[at], what) for pair in pairs] for at in (0, 1))
+            fewer = sum(ours < theirs for theirs, ours in zip(grep, assay, strict=True))
+            medians = f"median {statistics.median(grep):g} / {statistics.median(assay):g}"
+            print(f"{name}: {what}: {medians}, sum {sum(grep)} / {sum(assay)}, fewer in {fewer} of {len(pairs)}")
     print(f"the list of tools: {listed(root)} tokens")
 
 

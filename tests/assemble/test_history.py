@@ -81,7 +81,8 @@ def test_a_new_commit_is_added_and_one_that_is_gone_is_removed(repository: Path)
 def test_a_commit_is_found_by_the_beginning_of_its_id(repository: Path):
     history = History(repository, Settings())
     (first, *_) = history.search("", ALL, 9).commits
-    assert history.search(first.id[:8], ALL, 3).commits == (first,)
+    (found,) = history.search(first.id[:8], ALL, 3).commits
+    assert (found.id, found.subject, found.files) == (first.id, first.subject, first.files)
 
 
 def test_a_merge_and_an_empty_commit_are_found_by_their_messages_and_changed_no_file(repository: Path):
@@ -171,6 +172,14 @@ def test_the_lines_of_a_reason_that_were_asked_for_stand_below_the_subject():
     assert reason_of("One long paragraph. " * 40) == ("One long paragraph. " * 40,)
     long = replace(one, reason=reason_of("One long paragraph. " * 40))
     assert len(commits_text([long, one]).splitlines()[1]) > 700
+
+
+def test_a_commit_of_an_id_shows_the_beginning_of_what_it_changed(repository: Path):
+    history = History(repository, Settings())
+    (found,) = history.search("How many attempts", CommitFilter(author="bea"), 1).commits
+    (same,) = history.search(found.id[:9], ALL, 1).commits
+    assert same.change == "mail/send.py"
+    assert {line[0] for line in same.lines} == {"@", "-", "+"}
 
 
 def test_a_commit_that_its_message_found_shows_what_it_changed(repository: Path):

@@ -21,6 +21,7 @@ from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.served_roots import ListedRoots
 from assay.serve.session import Session
 from assay.settings import EncoderSettings, Settings
+from assay.types import Problem
 from git_repositories import commit, repository
 
 SETTINGS = Settings(encoder=EncoderSettings("hash:16"))
@@ -112,7 +113,7 @@ def test_the_list_may_change_at_any_time(running: Kept, origin: Path, tmp_path: 
     until(lambda: "pay_bill" in running.symbols("pay bill"))
     until(lambda: running.state("file:///nowhere/at/all").failures > 1)
     (problem,) = running.problems()
-    assert "cannot get file:///nowhere/at/all: fatal" in problem
+    assert problem == "file:///nowhere/at/all: '/nowhere/at/all' does not appear to be a git repository"
     assert len([line for line in running.said if line.startswith("file:///nowhere/at/all")]) == 1
     running.write(other, "not a line branch=")
     until(lambda: running.listed.state.problem)
@@ -227,7 +228,7 @@ def test_settings_that_cannot_be_read_are_of_one_root_alone(kept: Kept, origin: 
 
     served = ListedRoots({}, kept.listed.store, settings).current()
     assert list(served.settings) == [tmp_path / "origin"]
-    assert list(served.missing.values()) == [f"{origin.as_uri()}: bad settings"]
+    assert list(served.missing.values()) == [Problem(origin.as_uri(), "bad settings")]
 
 
 def test_a_list_that_was_never_read_is_still_coming(kept: Kept):

@@ -38,6 +38,8 @@ _LINES = 4
 """Changed lines of a commit that are shown, and lines of its reason."""
 
 
+_FIRST_LINES = 12
+"""Changed lines of a commit that its id asks for."""
 _ID = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -119,8 +121,16 @@ class _IndexedCommits:
     def commits_of_id(self, id_: str) -> tuple[FoundCommit, ...]:
         """Return the commits whose id begins so."""
         found = [each for each in self.messages if each.startswith(id_)]
-        chunks = (self.snapshot.chunk(self.messages[each]) for each in found)
-        return tuple(self.commit_of(Hit(chunk, 1.0), frozenset()) for chunk in chunks)
+        hits = (Hit(self.snapshot.chunk(self.messages[each]), 1.0) for each in found)
+        return tuple(self._with_first_change(self.commit_of(hit, frozenset())) for hit in hits)
+
+    def _with_first_change(self, commit: FoundCommit) -> FoundCommit:
+        """Return a commit with the beginning of what it changed, for nothing says which part is meant."""
+        for file in commit.files:
+            for number in numbers_in(self.snapshot, f"{commit.id}/{file}").tolist():
+                shown = [line for _, line in lines(self.snapshot.chunk(number))]
+                return replace(commit, change=file, lines=tuple(shown[:_FIRST_LINES]))
+        return commit
 
 
 class History:
@@ -162,10 +172,10 @@ class History:
         return self._known
 
 
-def reason_of(body: str, wanted: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Return the lines of a message's body that say most of what is asked, or its first ones."""
+def reason_of(body: str, wanted: frozenset[str] = frozenset(), most: int = _LINES) -> tuple[str, ...]:
+    """Return at most so many lines of a message's body that say most of what is asked, or its first ones."""
     every = [line for line in body.splitlines() if line.strip()]
-    return tuple(every[at] for at in covering(every, wanted, _LINES)) if len(every) > _LINES else tuple(every)
+    return tuple(every[at] for at in covering(every, wanted, most)) if len(every) > most else tuple(every)
 
 
 def _telling(change: Chunk, wanted: frozenset[str]) -> list[str]:

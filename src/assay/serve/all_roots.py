@@ -118,10 +118,10 @@ class AllRoots:
                 del self._open[root]
                 self._looked_at, self._swept = None, -float("inf")
             members = [self._open[root] for root in chosen if root in self._open]
-            failed = {**self._failed, **served.missing}
-            problems = tuple(Problem(_name(root), failed[root]) for root in chosen if root in failed)
+            failed = {root: Problem(_name(root), why) for root, why in self._failed.items()} | {**served.missing}
+            problems = tuple(failed[root] for root in chosen if root in failed)
             late = [root for root in chosen if root not in self._open and root not in failed]
-            problems += tuple(Problem(_name(root), served.coming.get(root, _LATE)) for root in late)
+            problems += tuple(served.coming.get(root, Problem(_name(root), _LATE)) for root in late)
             known = self._views.get(globs)
             if known and known.problems == problems and _members(known) == set(map(id, members)):
                 return known

@@ -21,6 +21,8 @@ from assay.terms import tokens
 
 _CHANGED = 12
 """Changed lines of a commit that are shown of a unit."""
+_REASON = 12
+"""Lines of its message's body: without a question none of them is known to be the wanted one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def unit_log(session: Session, path: str, line: int, *, page: Page) -> LogAnswer
             (found.path,),
             found.path,
             _changed_lines(one.patch),
-            reason_of(one.body),
+            reason_of(one.body, most=_REASON),
         )
         for one in found.commits
     ]

@@ -13,9 +13,11 @@ from assay.corpus.clone import is_url
 from assay.errors import AssayError
 from assay.serve.mirror_state import ListState, MirrorState, StateFile
 from assay.settings import Settings
+from assay.types import Problem
 
 _LOOK_S = 0.25
 """Between two looks whether the state of a list was written again."""
+_COMING = "not fetched and indexed yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +27,10 @@ class ServedRoots:
     settings: Mapping[Path, Settings]
     generations: Mapping[Path, str] = field(default_factory=dict)
     """Of those that another process keeps up to date, what names the version of the index that it wrote last."""
-    missing: Mapping[Path, str] = field(default_factory=dict)
-    """Folders that belong here and cannot be searched, each with the reason."""
-    coming: Mapping[Path, str] = field(default_factory=dict)
-    """Those of them that are being fetched for the first time."""
+    missing: Mapping[Path, Problem] = field(default_factory=dict)
+    """Folders that belong here and cannot be searched, each with what the list calls it, and the reason."""
+    coming: Mapping[Path, Problem] = field(default_factory=dict)
+    """The same of those that are being fetched for the first time."""
     mirrors: frozenset[Path] = frozenset()
     """Those whose files are fetched from elsewhere, and replaced at any time."""
     is_list: bool = False
@@ -94,22 +96,22 @@ class ListedRoots:
         made = ServedRoots(
             {**self._fixed, **settings},
             {root: each.generation for root, each in there.items() if root not in self._fixed},
-            unread | {root: f"{each.place}: {each.problem}" for root, each in lacking.items() if each.problem},
-            {root: f"{each.place}: not fetched and indexed yet" for root, each in lacking.items() if not each.problem},
+            unread | {root: _problem(each) for root, each in lacking.items() if each.problem},
+            {root: Problem(each.place, _COMING) for root, each in lacking.items() if not each.problem},
             frozenset(root for root, each in there.items() if is_url(each.place)),
             is_list=True,
         )
         if made != self._current:
             self._current = made
 
-    def _read(self, there: Mapping[Path, MirrorState]) -> tuple[dict[Path, Settings], dict[Path, str]]:
+    def _read(self, there: Mapping[Path, MirrorState]) -> tuple[dict[Path, Settings], dict[Path, Problem]]:
         """Return the settings of each root, and why those of some cannot be read."""
-        settings, unread = dict[Path, Settings](), dict[Path, str]()
+        settings, unread = dict[Path, Settings](), dict[Path, Problem]()
         for root, each in there.items():
             try:
                 settings[root] = self._settings(each)
             except AssayError as error:
-                unread[root] = f"{each.place}: {error}"
+                unread[root] = Problem(each.place, str(error))
         return settings, unread
 
     def _settings(self, state: MirrorState) -> Settings:
@@ -118,3 +120,8 @@ class ListedRoots:
         if key not in self._known:
             self._known[key] = self._settings_of(state)
         return self._known[key]
+
+
+def _problem(state: MirrorState) -> Problem:
+    """Return why a line of a list cannot be searched; what git says names the place once more."""
+    return Problem(state.place, state.problem.removeprefix(f"cannot get {state.place}: ").removeprefix("fatal: "))
