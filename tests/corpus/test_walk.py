@@ -257,3 +257,13 @@ def test_one_folder_is_what_a_walk_finds_there(tmp_path):
     assert folder_level(tmp_path, "a", "e.png").skipped[0].reason == "binary"
     for hidden in ("made", "node_modules", "a/nothing", "a/b/c.py"):
         assert folder_level(tmp_path, hidden) is None
+
+
+def test_a_repository_that_git_cannot_read_holds_nothing_up(tmp_path, monkeypatch):
+    root = repository(tmp_path / "shop", {"a.log": "", "web.go": ""})
+    commit(root, {".gitignore": "*.log\n"})
+    os.mkfifo(tmp_path / "pipe")
+    (root / ".git" / "config").write_text(f"[include]\npath = {tmp_path / 'pipe'}\n")
+    monkeypatch.setattr("assay.corpus.tracked._PATIENCE_S", 0.5)
+    assert paths(root) == [".gitignore", "web.go"]
+    assert reasons(root)["a.log"] == "ignored by .gitignore"
