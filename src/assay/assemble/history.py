@@ -7,7 +7,7 @@ filter keeps come newest first.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
@@ -22,7 +22,7 @@ from assay.protocols import Progress
 from assay.search.checked_searcher import IndexGuard
 from assay.search.commit_chunks import MOST_FILES, changed_files
 from assay.search.commit_filter import CommitFilter
-from assay.search.excerpt import covering, lines, terms_to_mark, window
+from assay.search.excerpt import lines, lines_with_terms, terms_to_mark, window
 from assay.search.history_index import MOST_COMMITS, HistoryIndex
 from assay.search.query_words import query_words
 from assay.search.reference_table import numbers_in
@@ -36,10 +36,10 @@ _PARTS = 5
 """Hits looked for a commit that is wanted: several may be parts of one."""
 _LINES = 4
 """Changed lines of a commit that are shown, and lines of its reason."""
-
-
 _FIRST_LINES = 12
 """Changed lines of a commit that its id asks for."""
+
+
 _ID = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -112,11 +112,15 @@ class _IndexedCommits:
 
     def _telling_change(self, id_: str, files: Sequence[str], wanted: frozenset[str]) -> Chunk | None:
         """Return the change of a commit with the most words asked for, if any has one."""
-        names = (f"{id_}/{file}" for file in files[:MOST_FILES])
-        changes = (self.snapshot.chunk(number) for name in names for number in numbers_in(self.snapshot, name).tolist())
+        changes = self._changes(id_, files) if wanted else ()
         found = [(len(wanted & set(terms(change.text))), change) for change in changes]
         most, best = max(found, key=itemgetter(0), default=(0, None))
         return best if most else None
+
+    def _changes(self, id_: str, files: Sequence[str]) -> Iterator[Chunk]:
+        """Yield what a commit changed in each file, in their order."""
+        for file in files[:MOST_FILES]:
+            yield from map(self.snapshot.chunk, numbers_in(self.snapshot, f"{id_}/{file}").tolist())
 
     def commits_of_id(self, id_: str) -> tuple[FoundCommit, ...]:
         """Return the commits whose id begins so."""
@@ -126,11 +130,11 @@ class _IndexedCommits:
 
     def _with_first_change(self, commit: FoundCommit) -> FoundCommit:
         """Return a commit with the beginning of what it changed, for nothing says which part is meant."""
-        for file in commit.files:
-            for number in numbers_in(self.snapshot, f"{commit.id}/{file}").tolist():
-                shown = [line for _, line in lines(self.snapshot.chunk(number))]
-                return replace(commit, change=file, lines=tuple(shown[:_FIRST_LINES]))
-        return commit
+        first = next(self._changes(commit.id, commit.files), None)
+        if first is None:
+            return commit
+        shown = [line for _, line in lines(first)]
+        return replace(commit, change=first.path.partition("/")[2], lines=tuple(shown[:_FIRST_LINES]))
 
 
 class History:
@@ -175,7 +179,7 @@ class History:
 def reason_of(body: str, wanted: frozenset[str] = frozenset(), most: int = _LINES) -> tuple[str, ...]:
     """Return at most so many lines of a message's body that say most of what is asked, or its first ones."""
     every = [line for line in body.splitlines() if line.strip()]
-    return tuple(every[at] for at in covering(every, wanted, most)) if len(every) > most else tuple(every)
+    return tuple(every[at] for at in lines_with_terms(every, wanted, most)) if len(every) > most else tuple(every)
 
 
 def _telling(change: Chunk, wanted: frozenset[str]) -> list[str]:

@@ -65,8 +65,8 @@ def mcp(given: McpOptions) -> int | None:
     else:
         server = open_http(given.http, given.port, "--http")
         if server.starts_workers:
-            return server.run_workers(lambda: server.announce(given.repositories.named(given.roots), _PATH))
-    roots = given.repositories.fixed(given.roots, given.chosen)
+            return server.run_workers(lambda: server.announce(given.repositories.names_of(given.roots), _PATH))
+    roots = given.repositories.fixed_roots(given.roots, given.chosen)
     with given.repositories.mirroring(given.chosen, wanted=server is None or server.keeps_mirrors):
         if server is not None and server.keeps_indexes:
             server.keep(lambda: roots)
@@ -89,5 +89,5 @@ def _answer(given: McpOptions, server: HttpServer | None, roots: Mapping[Path, S
         serve_stdio(session, choice)
         return
     if not kept:
-        server.announce(given.repositories.named(roots), _PATH)
+        server.announce(given.repositories.names_of(roots), _PATH)
     server.answer(http_app(session, choice), session, AnswerThreads(most=2), lifespan=True)

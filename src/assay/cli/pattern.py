@@ -142,7 +142,7 @@ def _place(path: str, file: ServedFile, text: str) -> Path:
     """Return where a file lies that may be written; one that is protected or in another encoding is refused."""
     from assay.corpus.walked_files import from_utf8
     from assay.errors import InputError
-    from assay.serve.agents.agent_files import check_writable
+    from assay.io.files import check_writable
 
     place = from_utf8(file.place.engine.root, file.entry.path)
     check_writable(place)

@@ -138,7 +138,7 @@ class RepositoriesOptions:
         command += [part for change in chosen.changes for part in ("--set", change)]
         return MirrorProcess(command, say)
 
-    def fixed(self, paths: Sequence[str], chosen: SettingsOptions) -> dict[Path, Settings]:
+    def fixed_roots(self, paths: Sequence[str], chosen: SettingsOptions) -> dict[Path, Settings]:
         """Return the folders that stay the same, by default the current one, or none where a list is served.
 
         A list that cannot be used is refused here.
@@ -150,7 +150,7 @@ class RepositoriesOptions:
             self.read(chosen)
         return served_roots(paths, chosen) if paths or self.listed is None else {}
 
-    def named(self, roots: Iterable[object]) -> list[object]:
+    def names_of(self, roots: Iterable[object]) -> list[object]:
         """Return what a server says that it serves: folders, and the list."""
         return [*roots, *([self.listed] if self.listed else [])] or [Path.cwd()]
 

@@ -78,7 +78,7 @@ def serve(given: ServeOptions) -> int | None:
     server = open_http(given.http, given.port)
     if server.starts_workers:
         return server.run_workers(lambda: _begin(given, server, given.roots))
-    settings = given.repositories.fixed(given.roots, given.chosen)
+    settings = given.repositories.fixed_roots(given.roots, given.chosen)
     _check(given, settings)
     with given.repositories.mirroring(given.chosen, wanted=server.keeps_mirrors):
         if server.keeps_indexes:
@@ -117,7 +117,7 @@ def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Set
 
 def _begin(given: ServeOptions, server: HttpServer, roots: Iterable[object]) -> None:
     """Say what is served, and open the page where that is wanted."""
-    server.announce(given.repositories.named(roots))
+    server.announce(given.repositories.names_of(roots))
     if given.opens:
         server.open_page()
 

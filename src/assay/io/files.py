@@ -46,6 +46,16 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
 
 
+def check_writable(file: Path) -> None:
+    """Refuse what may not be written; the right to replace a protected file is not the wish to."""
+    target = Path(os.path.realpath(file))
+    if target.exists() and not target.stat().st_mode & 0o222:
+        raise InputError(f"{file} is write-protected: chmod u+w it, or change it by hand")
+    above = next(folder for folder in target.parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InputError(f"nothing can be written in {above}: it is not a folder, or its rights forbid it")
+
+
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """Give a folder to be written, whose files go to `path` at the end of the block, and only if all went well.

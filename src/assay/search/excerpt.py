@@ -56,21 +56,23 @@ def telling(chunk: Chunk, wanted: AbstractSet[str], matching: Sequence[int], cou
     name = declared(chunk)
     shown = [] if name is None else [name]
     if not matching:
-        return [every[at] for at in covering([text for _, text in every], wanted, count, shown)]
+        return [every[at] for at in lines_with_terms([text for _, text in every], wanted, count, shown)]
     numbers = [*dict.fromkeys((*(every[at][0] for at in shown), *matching))][:count]
     return [line for line in every if line[0] in numbers]
 
 
-def covering(texts: Sequence[str], wanted: AbstractSet[str], count: int, shown: Sequence[int] = ()) -> list[int]:
+def lines_with_terms(
+    texts: Sequence[str], wanted: AbstractSet[str], count: int, shown: Sequence[int] = ()
+) -> list[int]:
     """Return which lines, at most `count`, have most of the terms that are there, ascending, with those that are shown.
 
     Where no line has any, they are the first ones.
     """
-    chosen = [*shown, *islice(_covering(texts, wanted, shown), count - len(shown))]
+    chosen = [*shown, *islice(_most_telling(texts, wanted, shown), count - len(shown))]
     return sorted(chosen) or [*range(min(count, len(texts)))]
 
 
-def _covering(texts: Sequence[str], wanted: AbstractSet[str], shown: Sequence[int]) -> Iterator[int]:
+def _most_telling(texts: Sequence[str], wanted: AbstractSet[str], shown: Sequence[int]) -> Iterator[int]:
     found = [wanted & set(terms(text)) for text in texts]
     spread = Counter(term for line in found for term in line)
     left = set(spread).difference(*(found[at] for at in shown))

@@ -13,7 +13,7 @@ from assay.search.related_text import related_text
 from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace
 from assay.serve.related_tools import RelatedFound, related_code_of
-from assay.serve.responses import FoundAnswer, numbered, rooted_path, unit_text
+from assay.serve.responses import FoundAnswer, rooted_path, unit_text, with_line_numbers
 from assay.serve.search_tools import Order, Status
 from assay.serve.unit_tools import UnitText
 
@@ -57,7 +57,7 @@ def _(answer: UnitText) -> str:
     named = f" {answer.kind} {answer.name}".rstrip() if answer.name else ""
     more = "" if answer.complete else f"\n… the budget ends here; read on from line {answer.end_line + 1}"
     head = f"{answer.path}:{answer.start_line}-{answer.end_line} of {answer.lines}{named}"
-    return f"{head}\n{numbered(answer.text, count(answer.start_line))}{more}"
+    return f"{head}\n{with_line_numbers(answer.text, count(answer.start_line))}{more}"
 
 
 @as_text.register
@@ -111,7 +111,7 @@ def _(answer: RelatedFound) -> str:
 def _match(match: PatternPlace) -> str:
     part = "" if match.complete else " (its first lines)"
     place = f"{rooted_path(match.root, match.path)}:{match.start_line}-{match.end_line}{part}"
-    return f"{place}\n{numbered(match.text, count(match.start_line))}"
+    return f"{place}\n{with_line_numbers(match.text, count(match.start_line))}"
 
 
 def _joined(blocks: list[str], cursor: str) -> str:

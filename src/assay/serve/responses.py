@@ -144,10 +144,10 @@ def unit_text(unit: FoundUnit) -> str:
     head = f"{path}:{unit.start_line}-{unit.end_line} {named}{part} {unit.score:.2f}{why}"
     if not unit.text:
         return f"{head} at {', '.join(map(str, unit.lines))}" if unit.lines else head
-    return f"{head}\n{numbered(unit.text, unit.lines or count(max(unit.start_line, 1)))}"
+    return f"{head}\n{with_line_numbers(unit.text, unit.lines or count(max(unit.start_line, 1)))}"
 
 
-def numbered(text: str, numbers: Iterable[int]) -> str:
+def with_line_numbers(text: str, numbers: Iterable[int]) -> str:
     """Return lines with their numbers in the file: whoever reads code has to say where it is."""
     lines = text.rstrip("\n").split("\n") if text else []
     return "\n".join(f"{number:5} {line}".rstrip() for line, number in zip(lines, numbers, strict=False))

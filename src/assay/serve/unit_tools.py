@@ -14,7 +14,7 @@ from assay.corpus.blocks import lines_of
 from assay.corpus.file_outline import OutlineEntry, outline
 from assay.errors import InputError, nearest
 from assay.serve.file_views import check_file_line, read_file
-from assay.serve.responses import OVERHEAD, numbered
+from assay.serve.responses import OVERHEAD, with_line_numbers
 from assay.serve.search_tools import Page
 from assay.serve.session import Session
 from assay.terms import tokens
@@ -68,7 +68,9 @@ def read(  # noqa: PLR0913  a place
     inside, every = file.place.inside, lines_of(file.text or "")
     span = span_of(inside, file.text or "", (line, end_line, name), len(every))
     wanted = [_clip(line) for line in every[span.first - 1 : span.last]]
-    shown = [numbered(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)] if page.is_text else wanted
+    shown = (
+        [with_line_numbers(line, [at]) + "\n" for at, line in enumerate(wanted, span.first)] if page.is_text else wanted
+    )
     count = _fitting(shown, page.budget - OVERHEAD)
     return UnitText(
         file.place.engine.name,

@@ -36,16 +36,6 @@ def read(file: Path) -> str | None:
         raise InputError(f"{file} is no UTF-8 text (byte {error.start})") from error
 
 
-def check_writable(file: Path) -> None:
-    """Refuse what may not be written; the right to replace a protected file is not the wish to."""
-    target = resolved(file)
-    if target.exists() and not target.stat().st_mode & 0o222:
-        raise InputError(f"{file} is write-protected: chmod u+w it, or change it by hand")
-    above = next(folder for folder in target.parents if folder.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise InputError(f"nothing can be written in {above}: it is not a folder, or its rights forbid it")
-
-
 def missing_folders(file: Path) -> list[Path]:
     """Return the folders that have to be made for a file, the innermost first."""
     return [folder for folder in resolved(file).parents if not folder.exists()]

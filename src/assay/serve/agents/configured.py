@@ -59,7 +59,7 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
         raise InputError(f"{file}: {error}") from error
     if after == text:
         return SettingsEdit(file, text, text)
-    agent_files.check_writable(file)
+    files.check_writable(file)
     note = f"an entry '{keys[-1]}' that does not start this program is replaced"
     record = _recorded(file, text, after, keys)
     return SettingsEdit(file, text, after, record, notes=(note,) if old is not None and not ours(old) else ())
@@ -72,7 +72,7 @@ def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
         return SettingsEdit(file, None, None)
     after = record.undone(text) if record else None
     if record and after is not None:
-        agent_files.check_writable(file)
+        files.check_writable(file)
         return SettingsEdit(file, text, None if record.new and not after else after, record, undoes=True)
     found = _entry(_load(file, text), keys)
     if found is None or not (record or ours(found)):
@@ -85,7 +85,7 @@ def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
         after = _without(file, text, keys, record)
     except InputError as error:
         raise InputError(f"{file}: {error}; take it out by hand") from error
-    agent_files.check_writable(file)
+    files.check_writable(file)
     return SettingsEdit(file, text, after, record, undoes=True, notes=tuple(notes))
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.errors import InputError
-from assay.serve.agents import agent_files, edit_journal
+from assay.io.files import check_writable
+from assay.serve.agents import edit_journal
 from assay.serve.agents.agent_files import read, resolved
 from assay.serve.agents.configured import SettingsEdit
 from assay.serve.agents.edit_journal import EditRecord
@@ -60,7 +61,7 @@ def add_lines(file: Path, head: str) -> SettingsEdit:
         after = start + _gap(start, newline) + block + newline
     if after == text:
         return SettingsEdit(file, text, text)
-    agent_files.check_writable(file)
+    check_writable(file)
     return SettingsEdit(file, text, after, _record_of(file, text, after, is_update=place is not None))
 
 
@@ -70,7 +71,7 @@ def remove_lines(file: Path, head: str) -> SettingsEdit:
     place = _find_block(file, text or "")
     if text is None or not place:
         return SettingsEdit(file, text, text)
-    agent_files.check_writable(file)
+    check_writable(file)
     after = record.undone(text) if record else None
     if record and after is not None:
         return SettingsEdit(file, text, None if record.new and not after else after, record, undoes=True)
