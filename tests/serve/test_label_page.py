@@ -98,7 +98,7 @@ def test_keys_label_with_a_reason_go_back_and_finish(look, tmp_path: Path):
         ann.page.get_by_role("heading", name="Every pair has your label.").wait_for()
         ann.press("Enter")
         ann.page.get_by_role("heading", name="Thank you").wait_for()
-        assert ann.server.finished.is_set()
+        assert ann.server.finished.wait(10)
     assert grades(tmp_path) == [0, None, 0, 1]
     first = list(verdicts(tmp_path / "ann.jsonl"))[2]
     assert first["reason"] == "10 of u: it does\n<i>all</i> \u202eof it"

@@ -39,7 +39,24 @@ def test_votes_go_from_the_page_to_the_file(server: BallotServer, tmp_path: Path
     assert len(read_votes(tmp_path / "votes.jsonl")[1]) == 5
     assert not server.finished.is_set()
     assert ask(server, "POST", f"/{server.key}/finish", {}, X_Assay_Token=server.token)[0] == 200
-    assert server.finished.is_set()
+    assert server.finished.wait(10)
+
+
+def test_the_last_request_is_answered_before_the_end_is_told(server: BallotServer, monkeypatch):
+    told = server.RequestHandlerClass.end_headers
+
+    def slow(handler) -> None:
+        told(handler)
+        assert not server.finished.wait(0.2)
+
+    monkeypatch.setattr(server.RequestHandlerClass, "end_headers", slow)
+    assert ask(server, "POST", f"/{server.key}/finish", {}, X_Assay_Token=server.token)[2] == b"{}"
+    assert server.finished.wait(10)
+
+
+def test_a_stranger_does_not_end_it(server: BallotServer):
+    assert ask(server, "POST", f"/{server.key}/finish", {}, X_Assay_Token="wrong")[0] == 403
+    assert not server.finished.is_set()
 
 
 def test_the_page_loads_nothing_and_may_run_nothing_else(server: BallotServer):

@@ -47,7 +47,7 @@ def test_keys_vote_go_back_and_finish(seen, server: BallotServer, tmp_path: Path
     assert seen.page.locator("#codes").is_hidden()
     keys.press("Enter")
     seen.page.get_by_role("heading", name="Thank you.").wait_for()
-    assert server.finished.is_set()
+    assert server.finished.wait(10)
     _, votes = read_votes(tmp_path / "votes.jsonl")
     assert len(votes) == 5
     assert all(vote["choice"] != "neither" and vote["seconds"] >= 0 for vote in votes)

@@ -85,6 +85,7 @@ class _Refused(Exception):  # an answer, not a fault
 class _Handler(BaseHTTPRequestHandler):
     server: BallotServer
     timeout = 30
+    _is_last = False
     always: ClassVar = {
         "Cache-Control": "no-store",
         "Content-Security-Policy": _POLICY,
@@ -100,8 +101,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply_with(self._got)
 
     def do_POST(self) -> None:
-        """Take an answer, or the end."""
-        self._reply_with(self._posted)
+        """Take an answer, or the end, which is told to others once the page has been answered."""
+        try:
+            self._reply_with(self._posted)
+        finally:
+            if self._is_last and self.server.ballot.finished:  # also where there are no results to show
+                self.server.finished.set()
 
     def version_string(self) -> str:
         """Return nothing that is of use to anybody."""
@@ -129,11 +134,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.FORBIDDEN, "not from the page: load it again")
         given = self._body()
         if path == "finish":
-            try:
-                return _JSON, json.dumps(self.server.ballot.finish()).encode()
-            finally:
-                if self.server.ballot.finished:  # also where there are no results to show
-                    self.server.finished.set()
+            self._is_last = True
+            return _JSON, json.dumps(self.server.ballot.finish()).encode()
         if path != "vote":
             raise _Refused(HTTPStatus.NOT_FOUND, "no such page")
         self.server.ballot.take(given)
