@@ -16,6 +16,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -27,7 +28,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -36,7 +38,8 @@ from scale import COMMON, SYLLABLES, UNITS_A_FILE, write_files
 
 ASSAY = (sys.executable, "-m", "assay")
 CLIENTS = (1, 8, 32)
-WARM = 200
+WARM = 100
+"""Questions of each of four clients before anything is measured."""
 
 
 def main() -> None:
@@ -130,34 +133,55 @@ def workers(root: Path, given: argparse.Namespace) -> object:
 
 def killed(root: Path, given: argparse.Namespace) -> object:
     """Kill a worker of two again and again while eight clients ask on connections that are kept; count what fails."""
-    return disturbed(root, given, lambda process: os.kill(a_worker(process), signal.SIGKILL))
+    return disturbed(root, given, kill)
+
+
+def kill(process: subprocess.Popen[bytes]) -> set[int]:
+    """Kill a worker; return the clients' ports of the connections that it had, read while it stood still."""
+    worker = a_worker(process)
+    os.kill(worker, signal.SIGSTOP)
+    while Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.001)
+    own = set()
+    for each in Path(f"/proc/{worker}/fd").iterdir():
+        own.add(str(each.readlink()).removeprefix("socket:[").removesuffix("]"))
+    rows = [each.split() for each in Path(f"/proc/{worker}/net/tcp").read_text().splitlines()[1:]]
+    os.kill(worker, signal.SIGKILL)
+    return {int(each[2].rpartition(":")[2], 16) for each in rows if each[9] in own} - {0}  # 0: it listens
 
 
 def reloaded(root: Path, given: argparse.Namespace) -> object:
     """Reload a server of two workers again and again while eight clients ask; count what fails."""
-    return disturbed(root, given, lambda process: process.send_signal(signal.SIGHUP))
+
+    def reload(process: subprocess.Popen[bytes]) -> set[int]:
+        process.send_signal(signal.SIGHUP)
+        return set()
+
+    return disturbed(root, given, reload)
 
 
-def disturbed(root: Path, given: argparse.Namespace, disturb: Callable[[subprocess.Popen[bytes]], object]) -> object:
-    """Disturb a server every three seconds while clients ask that do not ask twice; count what fails."""
-    rows, times = [], 0
-    with served("serve", root, 2) as (port, process):
-        ended = Event()
+def disturbed(root: Path, given: argparse.Namespace, disturb: Callable[[subprocess.Popen[bytes]], set[int]]) -> object:
+    """Disturb five servers three times each while clients ask that do not ask twice; count what fails.
 
-        def repeat() -> None:
-            nonlocal times
-            while not ended.wait(3):
-                disturb(process)
-                times += 1
+    A worker that dies again and again is started ever later: more often, and none would be left to ask. To disturb
+    returns the ports of connections that must fail by it; those that failed are looked for among them.
+    """
+    rows, cut = [], set[int]()
 
-        disturbing = Thread(target=repeat)
-        disturbing.start()
-        while times < 5:
-            rows.append(row(process, 8, given.each, partial(http_client, port), seed=len(rows) * 100))
-        ended.set()
-        disturbing.join()
-    keys = ("requests", "errors")
-    return {"disturbed": times, **{key: sum(each[key] for each in rows) for key in keys}, "p95_ms": rows[0]["p95_ms"]}
+    def repeat(process: subprocess.Popen[bytes]) -> None:
+        for _ in range(3):
+            time.sleep(6)
+            cut.update(disturb(process))
+
+    for _ in range(5):
+        with served("serve", root, 2) as (port, process):
+            disturbing = Thread(target=repeat, args=(process,))
+            disturbing.start()
+            while disturbing.is_alive():
+                rows.append(row(process, 8, given.each, partial(http_client, port), seed=len(rows) * 100))
+    counts = {key: sum(each[key] for each in rows) for key in ("requests", "errors")}
+    expected = sum(port in cut for each in rows for port in each["ports_of_errors"])
+    return {"disturbed": 15, **counts, "errors_of_cut_connections": expected, "p95_ms": rows[0]["p95_ms"]}
 
 
 def a_worker(process: subprocess.Popen[bytes]) -> int:
@@ -233,7 +257,8 @@ def served(command: str, root: Path, workers: int = 0) -> Iterator[tuple[int, su
                 assert process.poll() is None, "the server did not start"
                 time.sleep(0.05)
         asked = mcp_client if command == "mcp" else http_client
-        asked(port, WARM, 99)
+        with ThreadPoolExecutor(4) as pool:  # several connections, so that every worker has some
+            list(pool.map(partial(asked, port, WARM), range(95, 99)))
         yield port, process
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) in {0, -signal.SIGTERM}, process.returncode
@@ -241,12 +266,12 @@ def served(command: str, root: Path, workers: int = 0) -> Iterator[tuple[int, su
         process.kill()
 
 
-Asked = Callable[[int, int], tuple[list[float], int]]
+Asked = Callable[[int, int], tuple[list[float], list[int]]]
 
 
-def row(process: subprocess.Popen[bytes], clients: int, requests: int, ask: Asked, seed: int = 0) -> dict[str, float]:
+def row(process: subprocess.Popen[bytes], clients: int, requests: int, ask: Asked, seed: int = 0) -> dict[str, Any]:
     """Let clients ask side by side, in at most two processes; return what they saw."""
-    started = time.perf_counter()
+    started, before = time.perf_counter(), client_seconds()
     readers = []
     for group in range(min(2, clients)):
         out, into = os.pipe()
@@ -255,11 +280,11 @@ def row(process: subprocess.Popen[bytes], clients: int, requests: int, ask: Aske
             with ThreadPoolExecutor(len(mine)) as pool:
                 done = list(pool.map(lambda one: ask(requests // clients, seed + one), mine))
             with os.fdopen(into, "w") as pipe:
-                json.dump([[time for times, _ in done for time in times], sum(errors for _, errors in done)], pipe)
+                json.dump([[one for each in done for one in each[part]] for part in (0, 1)], pipe)
             os._exit(0)
         os.close(into)
         readers.append(out)
-    times, errors = [], 0
+    times, errors = [], []
     for out in readers:
         with os.fdopen(out) as pipe:
             some, wrong = json.load(pipe)
@@ -272,30 +297,38 @@ def row(process: subprocess.Popen[bytes], clients: int, requests: int, ask: Aske
     medians = [np.median(chance.choice(values, len(values))) for _ in range(1000)]
     return {
         "clients": clients,
-        "requests": len(times) + errors,
-        "errors": errors,
+        "requests": len(times) + len(errors),
+        "errors": len(errors),
+        "ports_of_errors": errors,
         "p50_ms": float(np.median(values)),
         "p50_low_ms": float(np.percentile(medians, 2.5)),
         "p50_high_ms": float(np.percentile(medians, 97.5)),
         "p95_ms": float(np.percentile(values, 95)),
         "a_second": len(times) / seconds,
+        "client_ms": (client_seconds() - before) / (len(times) + len(errors)) * 1e3,
         "memory_mb": sum(map(memory_mb, children(process))),
     }
 
 
-def mcp_client(port: int, requests: int, seed: int) -> tuple[list[float], int]:
-    """Ask over MCP; return the seconds of right answers, and how many were none."""
+def client_seconds() -> float:
+    """Return the processor time of all clients so far; the server, which still runs, is not in it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def mcp_client(port: int, requests: int, seed: int) -> tuple[list[float], list[int]]:
+    """Ask over MCP; return the seconds of right answers, and a 0 for each that was none."""
     import anyio
     from mcp import Client
 
-    async def run() -> tuple[list[float], int]:
-        times, errors = [], 0
+    async def run() -> tuple[list[float], list[int]]:
+        times, errors = [], []
         async with Client(f"http://127.0.0.1:{port}/mcp") as client:
             for text in questions(requests, seed):
                 started = time.perf_counter()
                 answer = await client.call_tool("search", {"query": text})
                 if answer.is_error or not re.search(r":\d+-\d+ ", answer.content[0].text):
-                    errors += 1
+                    errors.append(0)
                 else:
                     times.append(time.perf_counter() - started)
         return times, errors
@@ -303,24 +336,27 @@ def mcp_client(port: int, requests: int, seed: int) -> tuple[list[float], int]:
     return anyio.run(run)
 
 
-def http_client(port: int, requests: int, seed: int) -> tuple[list[float], int]:
-    """Ask over HTTP, one connection kept; return the seconds of right answers, and how many were none."""
-    times, errors = [], 0
+def http_client(port: int, requests: int, seed: int) -> tuple[list[float], list[int]]:
+    """Ask over HTTP, one connection kept; return the seconds of right answers, and the own ports of those without."""
+    times, errors, own = [], [], 0
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     for text in questions(requests, seed):
         started = time.perf_counter()
         try:
+            if connection.sock is None:
+                connection.connect()
+            own = connection.sock.getsockname()[1]
             connection.request("GET", f"/api/search?{urlencode({'query': text})}")
             answer = connection.getresponse()
             body = answer.read()
         except (OSError, http.client.HTTPException):
-            errors += 1
+            errors.append(own)
             connection.close()
             continue
         if answer.status == 200 and b'"hits":[{' in body:
             times.append(time.perf_counter() - started)
         else:
-            errors += 1
+            errors.append(own)
     connection.close()
     return times, errors
 

@@ -17,6 +17,7 @@ from assay.assemble.search_answer import joint_answer
 from assay.errors import InputError
 from assay.serve.search_tools import DEEPEST, SearchFilter, checked_queries
 from assay.serve.session import Session, check_globs
+from assay.serve.turns import turn
 
 _MOST_VALUES = 250
 _DESCRIBED = {"use_attribute_docstrings": True}
@@ -50,7 +51,8 @@ def facet_counts(session: Session, texts: Sequence[str], path: str, keep: Search
         place = session.place(path)
         queries = checked_queries(texts, place.globs(keep.globs), keep)
         searches = joint_searches([place.engine.view().workspace])
-    chunks = [hit.chunk for hit in joint_answer(searches, queries, DEEPEST, rooted=several)]
+    with turn(searches, queries):
+        chunks = [hit.chunk for hit in joint_answer(searches, queries, DEEPEST, rooted=several)]
     return FacetCounts(
         len(chunks),
         _counts(repository_name(chunk.root) for chunk in chunks) if several else {},

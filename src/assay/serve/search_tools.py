@@ -26,6 +26,7 @@ from assay.serve.engine import WorkspaceView
 from assay.serve.holdings import holdings
 from assay.serve.responses import TELLING, Detail, FoundAnswer, Size, cost, sized, text_cost
 from assay.serve.session import ServedPlace, Session, check_globs
+from assay.serve.turns import turn
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
 from assay.types import Mode, Program, Query, Ranked, Task
@@ -230,8 +231,10 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFil
     queries = checked_queries(texts, place.globs(keep.globs), keep)
     view = place.engine.view()
     asked = _paged(place, view, page, question, tuple(queries))
-    answer = _answer(joint_searches([view.workspace]), queries, asked.depth)
-    return asked.page_of(replace(answer, stale=answer.stale or view.stale))
+    searches = joint_searches([view.workspace])
+    with turn(searches, queries):
+        answer = _answer(searches, queries, asked.depth)
+        return asked.page_of(replace(answer, stale=answer.stale or view.stale))
 
 
 def _search_all(
@@ -242,8 +245,9 @@ def _search_all(
     queries = checked_queries(texts, keep.globs, keep)
     view = session.everything.view(keep.repositories)
     asked = _PagedQuestion("", view.snapshots(), view.version, page, question, tuple(queries))
-    answer = _answer(view.searches, queries, asked.depth, rooted=True)
-    return asked.page_of(replace(answer, problems=view.problems + answer.problems, truncated=view.truncated))
+    with turn(view.searches, queries):
+        answer = _answer(view.searches, queries, asked.depth, rooted=True)
+        return asked.page_of(replace(answer, problems=view.problems + answer.problems, truncated=view.truncated))
 
 
 def _paged(

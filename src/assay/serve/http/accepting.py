@@ -13,7 +13,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Protocol
 
-_PATIENCE_S = 0.02
+_PATIENCE_S = 0.1
 """How long another process may take to accept what it should."""
 _AGAIN_S = 0.002
 _FULL_S = 0.5
