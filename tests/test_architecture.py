@@ -55,7 +55,7 @@ def short(path: Path) -> str:
     return str(path.relative_to(PACKAGE.parent if path.is_relative_to(PACKAGE) else TESTS.parent))
 
 
-@pytest.mark.parametrize("file", FILES, ids=short)
+@pytest.mark.parametrize("file", [*FILES, *sorted(PACKAGE.rglob("*.js"))], ids=short)
 def test_a_file_is_read_in_one_sitting(file: Path):
     length = len(file.read_text(encoding="utf-8").splitlines())
     assert length <= LONGEST_FILE, f"{file} has {length} lines: find the two things in it"

@@ -4,6 +4,7 @@ import { address, ask } from "./api.js";
 import { commitView, hideBlame, historyView, showBlame } from "./commits.js";
 import { button, copy, el, intoView, number, of, plain, plural } from "./dom.js";
 import { linkTo } from "./editor.js";
+import { findBar } from "./find.js";
 import { listing, windowAround } from "./listing.js";
 import { lookUp, nameAt, offerNames } from "./names.js";
 import { treeView } from "./tree.js";
@@ -110,7 +111,7 @@ function headOf(file) {
     { class: "file-head" },
     el("div", { class: "crumbs" }, file.repository ? [el("span", { class: "folder" }, plain(file.repository)), "/"] : null, crumbs),
     el("span", { class: "sort" }, facts),
-    el("div", { class: "file-actions" }, toolsOf(file), findBar(file)),
+    el("div", { class: "file-actions" }, toolsOf(file), findBar(file, () => shown === file)),
     button("×", () => close(), { class: "close quiet", "aria-label": "Close the file", title: "Close (Esc)" }),
   );
 }
@@ -250,77 +251,6 @@ async function reveal(file, folder) {
 export async function tree(file) {
   await reveal(file);
   file.panes.files.querySelector("a[aria-current]")?.focus();
-}
-
-/* find in file */
-
-function findBar(file) {
-  if (file.told.binary) return null;
-  const input = el("input", {
-    type: "search",
-    class: "find",
-    placeholder: "Find in file",
-    "aria-label": "Find in file",
-    title: "Find in file (f)",
-    maxlength: "500",
-    spellcheck: "false",
-    autocapitalize: "off",
-  });
-  const count = el("span", { class: "sort", role: "status" });
-  file.find = input;
-  let late = 0;
-  const look = () => find(file, input.value, count);
-  input.addEventListener("input", () => {
-    clearTimeout(late);
-    late = setTimeout(look, 120);
-  });
-  input.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
-    if (event.key === "Enter") {
-      event.preventDefault();
-      step(file, event.shiftKey ? -1 : 1, count);
-    } else if (event.key === "Escape") {
-      event.preventDefault();
-      event.stopPropagation();
-      if (input.value) ((input.value = ""), look());
-      else file.list.view.focus({ preventScroll: true });
-    }
-  });
-  return el("span", { class: "finding" }, input, count);
-}
-
-async function find(file, text, count) {
-  file.sought = null;
-  if (!text) {
-    count.textContent = "";
-    file.list.mark("", [], 0);
-    return;
-  }
-  try {
-    const found = await ask("/api/find", { path: file.whole, text });
-    if (file.find.value !== text || shown !== file) return;
-    file.sought = { ...found, text, at: -1 };
-    const [from] = file.list.chosen;
-    const near = found.lines.findIndex((line) => line >= from);
-    step(file, 1, count, Math.max(near, 0));
-  } catch (error) {
-    count.replaceChildren(...plain(error.message));
-  }
-}
-
-async function step(file, by, count, to) {
-  const { sought } = file;
-  if (!sought) return;
-  if (!sought.lines.length) {
-    count.textContent = "not here";
-    file.list.mark(sought.text, [], 0);
-    return;
-  }
-  sought.at = to ?? (sought.at + by + sought.lines.length) % sought.lines.length;
-  const line = sought.lines[sought.at];
-  await file.list.show(line, { choose: false });
-  file.list.mark(sought.text, sought.lines, line);
-  count.textContent = `${number(sought.at + 1)} of ${plural(sought.total, "line")}`;
 }
 
 /* who wrote it */
