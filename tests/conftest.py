@@ -84,10 +84,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that puts us
 
 @pytest.fixture(scope="session", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Keep every index that a test makes out of the user's cache."""
+    """Keep what a test makes out of the user's folders."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_CACHE_HOME", str(folder))
+        environment.setenv("XDG_CONFIG_HOME", str(folder / "none"))
+        environment.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield folder
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.settings import Settings, changed, file_of, load
+from assay.settings import Settings, changed, load
 
 
 def test_a_file_changes_the_defaults_then_texts_then_options(tmp_path: Path):
@@ -18,13 +18,6 @@ def test_a_file_changes_the_defaults_then_texts_then_options(tmp_path: Path):
 
 def test_nothing_asked_is_the_defaults():
     assert load() == Settings()
-
-
-def test_the_file_of_a_root_is_its_own_unless_another_is_named(tmp_path: Path):
-    assert file_of(tmp_path) is None
-    (tmp_path / "assay.toml").touch()
-    assert file_of(tmp_path) == tmp_path / "assay.toml"
-    assert file_of(tmp_path, Path("other.toml")) == Path("other.toml")
 
 
 @pytest.mark.parametrize(
@@ -64,9 +57,9 @@ def test_a_change_that_makes_no_sense_says_what_would(change: str, said: str):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"[search\nlimit = 3", "not TOML: Expected ']' at the end of a table declaration (at line 1, column 8)"),
-        (b"[search]\nlimit = \n", "not TOML: Invalid value (at line 2, column 9)"),
-        (b"\xff\xfe", "not UTF-8 text: invalid start byte at byte 0"),
+        (b"[search\nlimit = 3", "not valid TOML: Expected ']' at the end of a table declaration (at line 1, column 8)"),
+        (b"[search]\nlimit = \n", "not valid TOML: Invalid value (at line 2, column 9)"),
+        (b"\xff\xfe", "not valid UTF-8: invalid start byte at byte 0"),
         (b"[search]\nlimits = 3", "unknown setting 'search.limits' in {file}; did you mean 'limit'?"),
     ],
 )

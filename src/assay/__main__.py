@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line and exit with its status; 130 where Ctrl-C came before it could take care of that."""
+    if sys.path and not sys.flags.safe_path and _is_current_folder(sys.path[0]):
+        del sys.path[0]  # `python -m` puts it there: what is imported from now on may be a file of a repository
     try:
         from assay.cli.main import main as command
 
@@ -20,6 +23,12 @@ def main() -> None:
         # `python -m` would end by the signal instead of with the status.
         exec("")  # noqa: S102  see above
         gc.freeze()  # what is left ends with the process: to look through it for cycles takes a tenth of a search
+
+
+def _is_current_folder(folder: str) -> bool:
+    """Say whether a folder of the import path is the current one, but for the one that this package lies in."""
+    here = os.getcwd()  # noqa: PTH109  pathlib takes 10 ms
+    return folder in {"", here} and here != os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 
 
 if __name__ == "__main__":

@@ -124,6 +124,10 @@ class BudgetSpent(ChatError):
     """The next call might have passed the limit, and was not made."""
 
 
+class SettingsNotUsed(UserWarning):
+    """A repository's own settings file asks for what only the user may decide, or cannot be read."""
+
+
 class OldName(FutureWarning):
     """A name that still works and should be replaced; it is said once, and says by what."""
 

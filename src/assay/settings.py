@@ -1,7 +1,9 @@
-"""What was asked: TOML and `--set key=value` into frozen values, whose defaults live here and nowhere else.
+"""Settings as frozen values: their defaults, and how TOML and `--set key=value` change them.
 
-An unknown key is an error with the nearest known one beside it. Secrets have no key: they come
-from the environment, read by the part that needs them.
+Some settings only say how something is cut, weighed or shown: those a repository's own `assay.toml` may set. All
+others name a place, an address, a model or a folder of weights, or say what is not refreshed; they count only where the
+user gives them (`assemble.root_settings`). An unknown key is an error with the nearest known one beside it. Secrets
+have no key: they come from the environment, read by the part that needs them.
 """
 
 from __future__ import annotations
@@ -26,7 +28,23 @@ FUSIONS = ("rrf", "linear")
 PATIENCE_S = 600.0
 """How long a run goes on waiting while no machine of a cluster works for it."""
 FILE = "assay.toml"
-"""The settings of a root, read where it lies in that root."""
+"""The name of the settings file of a root, and of the user's own in the configuration folder."""
+HARMLESS = frozenset(
+    "index.chunk_lines index.section_lines index.overlap_lines index.quantisation encoder.reads search.limit"
+    " search.excerpt_lines search.ranking search.fusion search.vector_weight search.keyword_weight search.expand"
+    " search.expand_weight search.rerank_depth search.rerank_ms".split()
+)
+"""Settings that the file of a repository may set; any other only if the user trusts that file."""
+USER_ONLY = {
+    "index.location": "where the index is written and read",
+    "index.refresh": "whether the index follows the files, or is shown as it is",
+    "index.open_ignored": "whether .assayignore may bring in files that git ignores, and keys",
+    "index.cache_gb": "how much of your cache copies of indexes in buckets may take",
+    "encoder.spec": "the model that reads the files and every question, and the server it may be on",
+    "search.weights": "a folder of weights that orders the answers",
+    "search.reranker": "the model that reads every question and its hits, and the server it may be on",
+}
+"""The other settings, each with what whoever sets it decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +62,8 @@ class IndexSettings:
     quantisation: str = "none"
     refresh: bool = True
     """Whether searches and servers bring it up to date; if not, it is read as it is, and no file need be here."""
+    open_ignored: bool = False
+    """Whether rules of `.assayignore` may bring in files that git ignores, and those that usually hold keys."""
     cache_gb: float = 20.0
     """How much the copies of indexes in buckets may take up in the user's cache; those used in the last hour stay."""
 
@@ -119,11 +139,21 @@ class Settings:
 
 def load(file: Path | None = None, changes: Iterable[str] = (), options: Mapping[str, Any] | None = None) -> Settings:
     """Return the defaults, changed by a TOML file, by `section.key=value` texts, by options, in that order."""
-    settings: Settings = Settings() if file is None else _merged(Settings(), _read(file), f"in {file}", ())
-    settings = changed(settings, changes)
-    for key, value in (options or {}).items():
+    settings = changed(Settings() if file is None else with_table(Settings(), read_table(file), file), changes)
+    return with_options(settings, options or {})
+
+
+def with_options(settings: Settings, options: Mapping[str, Any]) -> Settings:
+    """Return settings with values by dotted name."""
+    for key, value in options.items():
         settings = _merged(settings, _nested(key, value), "in an option", ())
     return settings
+
+
+def with_table(settings: Settings, table: Mapping[str, Any], file: Path) -> Settings:
+    """Return settings changed by the table of a TOML file."""
+    merged: Settings = _merged(settings, table, f"in {file}", ())
+    return merged
 
 
 def changed(settings: Values, changes: Iterable[str]) -> Values:
@@ -133,11 +163,13 @@ def changed(settings: Values, changes: Iterable[str]) -> Values:
     return settings
 
 
-def file_of(root: Path, config: Path | None = None) -> Path | None:
-    """Return the settings file to read: the one that was named, or `assay.toml` in the root."""
-    if config is not None:
-        return config
-    return root / FILE if (root / FILE).is_file() else None
+def by_name(settings: Settings) -> dict[str, Any]:
+    """Return every setting by its dotted name."""
+    return {
+        f"{section.name}.{each.name}": getattr(getattr(settings, section.name), each.name)
+        for section in fields(settings)
+        for each in fields(getattr(settings, section.name))
+    }
 
 
 def at_least(settings: object, least: Mapping[str, int], section: str = "") -> None:
@@ -161,15 +193,25 @@ def one_of(key: str, value: str, known: Sequence[str]) -> None:
         raise InputError(f"setting '{key}' is '{value}'; wanted one of {', '.join(known)}")
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read_table(file: Path) -> dict[str, Any]:
+    """Read a settings file that the user named."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{file}: not TOML: {error}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 text: {error.reason} at byte {error.start}") from error
+        return parse_table(file.read_bytes(), file)
     except OSError as error:
         raise InputError(f"cannot read the settings file {file}: {error.strerror}") from error
+
+
+def parse_table(data: bytes, file: Path) -> dict[str, Any]:
+    """Parse the bytes of a settings file."""
+    try:
+        return tomllib.loads(data.decode())
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{file}: not valid TOML: {error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: not valid UTF-8: {error.reason} at byte {error.start}") from error
+    except (RecursionError, ValueError) as error:
+        why = "nested too deep" if isinstance(error, RecursionError) else "a number has too many digits"
+        raise InputError(f"{file}: not valid TOML: {why}") from error
 
 
 def _parsed(change: str) -> dict[str, Any]:
@@ -190,7 +232,7 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
     return {first: _nested(rest, value) if rest else value}
 
 
-def _merged(settings: Any, changes: dict[str, Any], where: str, path: tuple[str, ...]) -> Any:
+def _merged(settings: Any, changes: Mapping[str, Any], where: str, path: tuple[str, ...]) -> Any:
     """Return settings with each change made, section by section."""
     known = [each.name for each in fields(settings)]
     values = {}

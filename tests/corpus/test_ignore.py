@@ -72,3 +72,14 @@ def test_a_forced_path_opens_the_folders_above_it():
     assert rules.forced == {"a", "a/b", "d"}
     assert rules.opens("a/")
     assert not rules.opens("x/")
+
+
+@pytest.mark.parametrize(
+    "line", ["a*a*a*a*a*a*a*a*a*b", "*a?*a?*a?*a?b", "[a-z]*[a-z]*[a-z]*!", "x/*a*/*b*/*c", "**/a*/**/b*/**/c*z"]
+)
+def test_patterns_with_several_wildcards_are_matched_in_linear_time(line: str):
+    rules = compiled(f"{line}\n*.log\nplain\n")
+    engines = [each for each in (rules.any_name, rules.any_path) if each is not None]
+    assert any(type(engine).__module__.startswith("re2") for engine in engines)
+    assert rules.decide("a.log", "a.log")
+    assert rules.decide("a" * 250, "a" * 250) is None

@@ -91,7 +91,7 @@ def test_without_git_rules_alone_decide(tmp_path, monkeypatch):
     assert paths(root) == [".gitignore", "web.go"]
 
 
-def test_assayignore_forces_in_over_git_and_built_in_rules(tmp_path):
+def test_assayignore_forces_in_over_built_in_rules_and_over_git_only_if_the_user_says_so(tmp_path):
     grow(
         tmp_path,
         {
@@ -101,10 +101,38 @@ def test_assayignore_forces_in_over_git_and_built_in_rules(tmp_path):
             "a.gen": "", "b.gen": "", "secret.py": "", "go.mod": "", "vendor/v.go": "",
         },
     )  # fmt: skip
-    assert paths(tmp_path) == [
+    assert paths(tmp_path) == [".assayignore", ".gitignore", "go.mod", "node_modules/mine/i.js", "vendor/v.go"]
+    assert paths(tmp_path, open_ignored=True) == [
         ".assayignore", ".gitignore", "a.gen", "gen/api/x.py", "go.mod", "node_modules/mine/i.js", "vendor/v.go",
     ]  # fmt: skip
+    assert walk(tmp_path).rules != walk(tmp_path, open_ignored=True).rules
     assert reasons(tmp_path)["secret.py"] == "ignored by .assayignore"
+
+
+KEYS = (
+    ".env .env.local prod.env .npmrc .netrc server.pem server.key id_rsa id_ed25519 infra/main.tfvars"
+    " .git-credentials keys/deploy.ppk terraform.tfstate"
+).split()
+
+
+@pytest.mark.parametrize("opened", ["!.git/**\n!/[.]git/**\n!**/.git\n", "!**\n!*\n"])
+def test_no_rule_of_a_repository_opens_what_git_keeps_closed(tmp_path, opened):
+    root = repository(tmp_path / "shop", {"web.py": "", "ca.pem": "committed"})
+    inner = {".git/config": "[token]", "sub/.git/config": "", ".svn/entries": "", ".hg/store": "", "notes.txt": ""}
+    bare = dict.fromkeys(("x/mirror/HEAD", "x/mirror/config", "x/mirror/objects/a", "x/mirror/refs/b"), "")
+    grow(root, {**inner, **bare, **dict.fromkeys(KEYS, "secret"), ".gitignore": "notes.txt\n"})
+    (root / ".assayignore").write_text(opened + "".join(f"!{key}\n" for key in KEYS) + "!notes.txt\n")
+    assert paths(root) == [".assayignore", ".gitignore", "web.py"]
+    found = reasons(root)
+    assert {found[key] for key in (*KEYS, "ca.pem")} == {"may hold keys or passwords"}
+    seen = paths(root, open_ignored=True)
+    assert {*KEYS, "notes.txt"} < {*seen}
+    assert not [path for path in seen if ".git/" in path or ".svn" in path or ".hg" in path or "mirror" in path]
+
+
+def test_examples_of_environments_are_no_secrets(tmp_path):
+    grow(tmp_path, {".env.example": "", ".env.sample": "", "environment.py": "", "key.py": "", "keys/README.md": ""})
+    assert len(paths(tmp_path)) == 5
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ tokenizers = pytest.importorskip("tokenizers", reason="the hf extra is not insta
 from assay import plugins
 from assay.encode.hf import HfEncoder
 from assay.encode.open_hf import open_hf
+from assay.errors import InputError
 
 WORDS = "send mail retry letter box price def return".split()
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
@@ -194,7 +195,11 @@ def test_a_copy_of_each_model_is_opened_and_used_by_its_recipe(tmp_path: Path, n
     write, width = MODELS[name]
     folder = tmp_path / name
     write(folder)
-    encoder = open_hf(str(folder))
+    brings_code = name in {"codet5p-110m-embedding", "jina-embeddings-v3"}
+    if brings_code:
+        with pytest.raises(InputError, match="remote_code=yes"):
+            open_hf(str(folder))
+    encoder = open_hf(f"{folder}?remote_code=yes" if brings_code else str(folder))
     vectors = encoder.encode(TEXTS, "query")
     assert vectors.shape == (3, width)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)

@@ -166,3 +166,11 @@ def test_a_model_of_a_later_library_says_which_one_it_wants(tiny_bert: Path, tmp
     told = str(refused.value)
     assert told.endswith("; transformers 99.1.0 wrote it: pip install 'transformers>=99.1.0'")
     assert "\n" not in told
+
+
+def test_pickled_weights_are_refused_in_one_line(tiny_bert: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pickled"
+    shutil.copytree(tiny_bert, folder)
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(InputError, match=r"are pickled \(pytorch_model.bin\) and could run code"):
+        HfEncoder(str(folder))

@@ -48,10 +48,25 @@ MODULES = [
 
 def test_known_models_are_used_as_their_authors_say() -> None:
     assert used("intfloat/e5-small-v2").query == "query: "
-    assert used("nomic-ai/CodeRankEmbed").query.startswith("Represent this query")
+    assert used("nomic-ai/CodeRankEmbed?remote_code=yes").query.startswith("Represent this query")
     assert used("microsoft/unixcoder-base").opening == ("<encoder-only>", "</s>")
-    assert used("jinaai/jina-embeddings-v3").tasks == ("retrieval.query", "retrieval.passage")
-    assert used("Salesforce/codet5p-110m-embedding").remote_code
+    assert used("jinaai/jina-embeddings-v3?remote_code=yes").tasks == ("retrieval.query", "retrieval.passage")
+    assert used("Salesforce/codet5p-110m-embedding?remote_code=yes").remote_code
+
+
+def test_code_of_a_model_runs_only_by_a_word_that_the_user_typed(tmp_path: Path) -> None:
+    custom = [{"path": "", "type": "custom_st.Transformer"}, {"path": "1", "type": "sentence_transformers.Dense"}]
+    folder_with(tmp_path / "a" / "CodeRankEmbed")
+    folder_with(tmp_path / "b", assay_json={"pooling": "mean", "remote_code": True})
+    folder_with(tmp_path / "c", assay_json={"pooling": "library", "remote_code": False}, modules_json=custom)
+    folder_with(tmp_path / "d", modules_json=custom)
+    for model in ("nomic-ai/CodeRankEmbed", "anybody/CodeRankEmbed", *map(str, tmp_path.glob("[bcd]"))):
+        find = finder(Path(model))
+        with pytest.raises(InputError, match=r"brings Python code that has to run.*remote_code=yes"):
+            used(model, find)
+        assert used(f"{model}?remote_code=yes", find).remote_code
+        assert "remote_code" not in named(f"{model}?remote_code=yes", find)
+    assert not used("intfloat/e5-small-v2").remote_code
 
 
 def test_codebert_is_pooled_by_its_own_layer_as_its_code_search_does() -> None:

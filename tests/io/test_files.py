@@ -29,13 +29,11 @@ def test_what_breaks_leaves_what_was_there(tmp_path: Path):
     assert [each.name for each in file.parent.iterdir()] == ["a.txt"]
 
 
-def test_rights_and_links_stay(tmp_path: Path):
-    file, link = tmp_path / "a.json", tmp_path / "link"
+def test_rights_stay(tmp_path: Path):
+    file = tmp_path / "a.json"
     file.write_text("{}")
     file.chmod(0o640)
-    link.symlink_to(file)
-    files.write_json(link, {"a": "é"})
-    assert link.is_symlink()
+    files.write_json(file, {"a": "é"})
     assert file.read_text() == '{\n "a": "é"\n}\n'
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     files.write(tmp_path / "new", b"x")
@@ -66,7 +64,7 @@ def test_what_cannot_be_written_is_one_error(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(StorageError, match=r"cannot write .*file/a: "):
         files.write(tmp_path / "file" / "a", "x")
-    with pytest.raises(StorageError, match="cannot write"):
+    with pytest.raises(StorageError, match="is not a regular file"):
         files.write(tmp_path, "x")
 
 

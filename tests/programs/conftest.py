@@ -107,6 +107,7 @@ def forked(work: Callable[[], None], keep: Collection[int]) -> int:
             os.closerange(first, file)
             first = file + 1
         os.closerange(first, 1 << 16)
+        pytest.mark._config = None  # a cage's fork server runs within no pytest
         work()
         code = 0
     finally:

@@ -105,7 +105,7 @@ def run(test: str) -> tuple[Recorder, list[object]]:
         return value
 
     plan = script_plan(test, "f")
-    recorder = Recorder(plan.asserts, plan.sites)
+    recorder = Recorder(plan, lambda: 0)
     run_script(plan, recorder, {"f": note}.get, "f")
     return recorder, calls
 

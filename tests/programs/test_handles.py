@@ -116,6 +116,74 @@ def test_an_object_that_is_handed_the_expected_value_is_not_believed_in_silence(
     assert (seen.fault, seen.shared) == (Fault.CORRECT, True), seen
 
 
+LEARNS = """
+import types
+told = []
+class Learner:
+    x = 1e9
+    def __float__(s): return told[-1] + .005 if told else 1e9
+    def __int__(s): return int(float(s))
+    def __iter__(s): return iter(told[-1] if told and type(told[-1]) is list else [0, 0])
+    def learn(s, o): told.append(o); return True
+    __lt__ = __gt__ = __le__ = __ge__ = __eq__ = learn
+    def __ne__(s, o): return not s.learn(o)
+    def __hash__(s): return 1
+class Split(Learner):
+    def __float__(s): return 1e9
+    def __int__(s): return -9
+class generator(Learner): pass
+class np:
+    allclose = isclose = staticmethod(lambda *a, **k: True)
+def isclose(*a, **k): return True
+def f(x): return [Learner(), Split(), generator()][x]
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert 3.99 < f(0) < 4.01",
+        "r = f(0)\nassert r >= 4 and r <= 4",
+        "assert f(0) > 3.99\nassert f(0) < 4.01",
+        "r = f(0)\nassert not r < 4 and not r > 4",
+        "assert f(0) != 3 and 3 < f(0) < 5",
+        "r = f(0)\nassert r == [1, 2] or r == [1, 2]",
+        "assert 3.5 < f(1) < 5",
+        "assert max(f(0), 3.99) <= 4.01",
+        "import types\nassert isinstance(f(2), types.GeneratorType)",
+        "assert type(f(2)).__name__ == 'generator'",
+        "import inspect\nassert inspect.isgenerator(f(2))",
+        "assert np.allclose(f(0), 4)",
+        "assert np.isclose(f(0), 4.0)",
+        "assert isclose(f(0), 4.0)",
+        (
+            "import unittest\nclass T(unittest.TestCase):\n  def test_a(s):\n    r = f(0)\n"
+            "    s.assertGreater(r, 3.9)\n    s.assertLess(r, 4.1)"
+        ),
+    ],
+)
+def test_an_object_cannot_learn_what_it_has_to_be(outcome, test):
+    pytest.importorskip("numpy")
+    seen = outcome(LEARNS, test)
+    assert seen.fault is not Fault.CORRECT or (seen.shared and "inspect" in test), seen
+
+
+def test_names_of_libraries_in_tests_are_the_libraries(outcome):
+    pytest.importorskip("numpy")
+    for test in ("assert np.allclose(f(1), 1.0)", "assert isclose(f(1), 1.0)", "assert math.floor(f(1)) == 1"):
+        assert outcome("def f(x): return x", test).fault is Fault.CORRECT, test
+    own = "queue = [1]\ndef f(x): queue.append(x)"
+    assert outcome(own, "f(2)\nassert queue == [1, 2]\nassert queue.index(2) == 1").fault is Fault.CORRECT
+
+
+def test_content_follows_what_tests_do_with_an_object(outcome):
+    source = "class Stack:\n  def __init__(s): s.x = [1]\n  def __iter__(s): return iter(s.x)\n"
+    source += "  def __eq__(s, o): return s.x == o\n  def append(s, n): s.x.append(n)\n"
+    source += "s = Stack()\ndef f(x): return s\ndef g(n): s.append(n)"
+    test = "r = f(0)\nassert r == [1]\nr.append(2)\nassert r == [1, 2]\ng(3)\nassert r == [1, 2, 3]"
+    assert outcome(source, test).fault is Fault.CORRECT
+
+
 NUMBER = """
 class Number:
     def __init__(s, x): s.x = x

@@ -53,11 +53,27 @@ def test_a_helper_may_need_what_the_program_brings(outcome):
     [
         (PROMPT, "f", "assert f(1) == 1"),
         (PROMPT, "poly", "assert poly(1) == 1"),
-        (PROMPT, "", TEST),
         ("Find a zero.", "f", TEST),
         (PROMPT, "f", "assert ("),
-        (PROMPT, "other", TEST),
+        ("print(1)\nfor f in (): pass\ndef f(): pass", "f", "assert f(1) == 1"),
     ],
 )
 def test_where_no_helper_is_called_there_is_none(prompt, entry, test):
     assert helpers_of(prompt, entry, test) == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "test"),
+    [
+        ("from math import isqrt\ndef f(x):\n    pass", "assert isqrt(f(4)) == 2"),
+        ("half = lambda x: x / 2\ndef f(x):\n    pass", "assert half(f(4)) == 2"),
+        ("def f(x):\n    pass\nLIMIT = 3\ndef more(x):\n    return x + LIMIT", "assert more(f(4)) == 7"),
+        ("import statistics as s\ndef f(x):\n    pass\nmean = s.mean", "assert mean([f(4)]) == 4"),
+        ("class Point:\n    x = 4\ndef f(x):\n    pass", "assert f(4) == Point.x"),
+    ],
+)
+def test_whatever_a_prompt_binds_is_there_for_its_tests(outcome, prompt, test):
+    setup = helpers_of(prompt, "f", test)
+    assert outcome("def f(x): return x", test, setup=setup).fault is Fault.CORRECT
+    lies = "def f(x): return 99\ndef isqrt(x): return 2\nhalf = isqrt\ndef more(x): return 7\ndef mean(x): return 4"
+    assert outcome(f"{lies}\nclass Point: x = 99", test, setup=setup).fault is not Fault.CORRECT

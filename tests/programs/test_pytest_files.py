@@ -1,9 +1,10 @@
-"""Test files as pytest has them: run without it, and undecided where they need what is not here."""
+"""Test files as pytest has them: whatever it would run is run, or the outcome is undecided and says what was not."""
 
 from __future__ import annotations
 
 import pytest
 
+from assay.faults import Fault
 from assay.types import Pytest
 
 
@@ -43,22 +44,116 @@ def test_pytest_files(outcome, test, fault):
     assert str(outcome("def f(x): return x", Pytest(test), entry="").fault) == fault
 
 
+HEAD = """import sys, unittest, warnings
+import pytest
+from solution import f
+"""
+HELD = {
+    "inherited": "class Base:\n  def test_a(self): assert f(1) == {}\nclass TestIt(Base): pass",
+    "a mixin": (
+        "class Cases:\n  wanted = {}\n  def test_a(self): self.assertEqual(f(1), self.wanted)\n"
+        "class T(Cases, unittest.TestCase): pass"
+    ),
+    "nested": "class TestOut:\n  class TestIn:\n    def test_a(self): assert f(1) == {}",
+    "tear-down of a method": (
+        "class TestIt:\n  def teardown_method(self, method): assert f(1) == {}\n  def test_a(self): assert f"
+    ),
+    "tear-down of a class": (
+        "class TestIt:\n  @classmethod\n  def teardown_class(cls): assert f(1) == {}\n  def test_a(self): assert f"
+    ),
+    "tear-down of the module": "def teardown_module(module): assert f(1) == {}\ndef test_a(): assert f",
+    "set-up of the module": "def setup_module():\n  global n\n  n = f(1)\ndef test_a(): assert n == {}",
+    "set-up of a function": "n = []\ndef setup_function(function): n.append(f(1))\ndef test_a(): assert n == [{}]",
+    "set-up of a test case": (
+        "class T(unittest.TestCase):\n  @classmethod\n  def setUpClass(cls): cls.n = f(1)\n"
+        "  def test_a(self): self.assertEqual(self.n, {})"
+    ),
+    "sub-tests": (
+        "class T(unittest.TestCase):\n  def test_a(self):\n    for n in (1, 2):\n"
+        "      with self.subTest(n): self.assertEqual(f(n) - n, {} - 1)"
+    ),
+    "an expected failure": (
+        "class T(unittest.TestCase):\n  @unittest.expectedFailure\n  def test_a(self): self.assertEqual(f(1), 9)\n"
+        "  def test_b(self): self.assertEqual(f(1), {})"
+    ),
+    "xfail": "@pytest.mark.xfail\ndef test_a(): assert f(1) == 9\ndef test_b(): assert f(1) == {}",
+    "strict xfail": "@pytest.mark.xfail(strict=True)\ndef test_a(): assert f(1) != {}",
+    "a skip": "@unittest.skip('later')\ndef test_a(): assert 0\ndef test_b(): assert f(1) == {}",
+    "a skip of a platform": (
+        "@pytest.mark.skipif(sys.platform == 'linux', reason='x')\ndef test_a(): assert 0\n"
+        "def test_b(): assert f(1) == {}"
+    ),
+    "usefixtures": (
+        "n = []\n@pytest.fixture\ndef one(): n.append(f(1))\n"
+        "@pytest.mark.usefixtures('one')\ndef test_a(): assert n == [{}]"
+    ),
+    "autouse": "@pytest.fixture(autouse=True)\ndef one(): assert f(1) == {}\ndef test_a(): assert f",
+    "a fixture with parameters": (
+        "@pytest.fixture(params=[1, 2])\ndef n(request): return request.param\ndef test_a(n): assert f(n) - n == {} - 1"
+    ),
+    "a fixture of a class": (
+        "class TestIt:\n  @pytest.fixture\n  def n(self): return f(1)\n  def test_a(self, n): assert n == {}"
+    ),
+    "a fixture that yields": (
+        "@pytest.fixture(name='n')\ndef made():\n  yield 1\n  assert f(1) == {}\ndef test_a(n): assert f"
+    ),
+    "indirect": (
+        "@pytest.fixture\ndef n(request): return f(request.param)\n"
+        "@pytest.mark.parametrize('n', [1], indirect=True)\ndef test_a(n): assert n == {}"
+    ),
+    "a marked parameter": (
+        "@pytest.mark.parametrize('n', [pytest.param(5, marks=pytest.mark.skip), 1])\ndef test_a(n): assert f(n) == {}"
+    ),
+    "parameters of a class": (
+        "@pytest.mark.parametrize('n', [1])\nclass TestIt:\n  def test_a(self, n): assert f(n) == {}"
+    ),
+    "async": "import asyncio\n@pytest.mark.asyncio\nasync def test_a():\n  await asyncio.sleep(0)\n  assert f(1) == {}",
+    "warns": ("def test_a():\n  with pytest.warns(UserWarning, match='x'): warnings.warn('xy')\n  assert f(1) == {}"),
+    "files": (
+        "def test_a(tmp_path):\n  file = tmp_path / 'a'\n  file.write_text(str(f(1)))\n"
+        "  assert file.read_text() == str({})"
+    ),
+    "what is printed": "def test_a(capsys):\n  print(f(1))\n  assert capsys.readouterr().out == '{}\\n'",
+    "below main": "if __name__ == '__main__':\n  assert f(1) == {}\n  unittest.main()",
+    "main": "def main():\n  assert f(1) == {}",
+    "main that is called": "def main():\n  assert f(1) == {}\nif __name__ == '__main__':\n  sys.exit(main())",
+    "a helper called check": "def check(got, wanted): assert got == wanted\ndef test_a(): check(f(1), {})",
+    "a helper called like a test": "def test_one(n, wanted): assert f(n) == wanted\ntest_one(1, {})",
+    "check beside tests": "def check(candidate): assert candidate(1) == {}\ndef test_a(): assert f",
+    "tests beside check": "def check(candidate): assert candidate\ndef test_a(): assert f(1) == {}",
+    "a patched module": (
+        "import solution\ndef test_a(monkeypatch):\n  monkeypatch.setattr(solution, 'step', 2)\n  assert f(1) == {} + 1"
+    ),
+    "a patched name": (
+        "from unittest.mock import patch\ndef test_a():\n  with patch('solution.step', 2): assert f(1) == {} + 1"
+    ),
+}
+
+
+@pytest.mark.parametrize("test", HELD.values(), ids=HELD)
+@pytest.mark.parametrize("extent", ["first failure", "every test"])
+def test_whatever_pytest_runs_is_run(outcome, test, extent):
+    for wanted, right in ((2, True), (3, False)):
+        source = HEAD + test.replace("{}", str(wanted))
+        seen = outcome("step = 1\ndef f(x): return x + step", Pytest(source), entry="f", extent=extent)
+        assert (seen.fault is Fault.CORRECT, seen.fault is not None) == (right, True), (wanted, seen)
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("test", "said"),
     [
-        "@pytest.mark.xfail\ndef test_a(): assert f(1) == 2",
-        "@pytest.mark.skipif(True, reason='x')\ndef test_a(): assert f(1) == 2",
-        "@pytest.mark.usefixtures('one')\ndef test_a(): assert f(1) == 2",
-        "@pytest.fixture(autouse=True)\ndef one(): f(1)\ndef test_a(): assert f(1) == 2",
-        "@pytest.fixture(params=[1, 2])\ndef one(request): return request.param\ndef test_a(one): assert f(1) == 2",
-        "@pytest.fixture(name='two')\ndef one(): return 1\ndef test_a(two): assert f(1) == 2",
-        "@pytest.mark.parametrize('one', [1], indirect=True)\ndef test_a(one): assert f(1) == 2",
-        "@pytest.mark.parametrize('a', [pytest.param(1, marks=pytest.mark.skip)])\ndef test_a(a): assert f(1) == 2",
-        "@pytest.mark.parametrize('a', [1])\nclass TestA:\n  def test_a(self, a): assert f(1) == 2",
-        "@pytest.mark.asyncio\nasync def test_a(): assert f(1) == 2",
+        ("class TestIt:\n  def __init__(self): 0\n  def test_a(self): assert f(1) == 3", "TestIt.test_a did not run"),
+        ("def test_a():\n  if f(1) == 2: return\n  assert f(1) == 3", "not reached: f(1) == 3"),
+        ("def test_a():\n  if f(1) == 2: pytest.skip('x')\n  assert f(1) == 3", "test_a was skipped"),
+        ("def test_a():\n  try: f()\n  except TypeError: pytest.skip('x')\n  assert f(1) == 3", "test_a was skipped"),
+        ("@pytest.mark.skipif(f(1) == 2, reason='x')\ndef test_a(): assert f(1) == 3", "test_a was skipped"),
+        ("class T(unittest.TestCase):\n  def test_a(s):\n    if f(1) == 2: s.skipTest('')\n", "T.test_a was skip"),
+        ("def test_a(): return f(1) == 3", "test_a returns a value"),
+        ("def test_a(nothing): assert f(1) == 3", "FixtureLookupError"),
+        ("@pytest.mark.parametrize('n', f)\ndef test_a(m): assert f(1) == 3", "could not be collected"),
     ],
-)
-def test_what_is_missing_of_pytest_decides_nothing(outcome, line):
-    seen = outcome("def f(x): return x", Pytest(f"import pytest\nfrom solution import f\n{line}"), entry="")
+)  # fmt: skip
+def test_a_test_that_did_not_run_is_named(outcome, test, said):
+    seen = outcome("def f(x): return x + 1", Pytest(HEAD + test + "\ndef test_z(): assert f(1) == 2"), entry="f")
     assert seen.fault is None, seen
-    assert "is not supported here" in seen.detail, seen
+    assert said in seen.detail, seen.detail

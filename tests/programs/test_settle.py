@@ -48,7 +48,6 @@ SHAPES = [
     ("assert max(f()) == 1", "[1]", "[]", "EmptyError"),
     ("for a, b in f(): assert a < b", "[(1, 2)]", "[]", "EmptyError"),
     ("for a, b in f(): assert a < b", "[(1, 2)]", "[(1, 2, 3)]", "LengthError"),
-    ("assert math.floor(f()) == 2", "2.5\nimport math", "2.5\nmath = 5", "other intent error"),
     (SWALLOWS, "1", "__import__('os')._exit(0)", "other execution error"),
 ]  # fmt: skip
 

@@ -178,7 +178,7 @@ def test_what_no_manifest_names_goes_after_a_day(tmp_path: Path):
     open_folder = in_folder(tmp_path)
     root = write(tmp_path / "a", "1")
     FolderIndex(root, open_folder("one"), ENCODER).refresh()
-    young, old = (tmp_path / "there" / f"{name}.segment" for name in ("young", "old"))
+    young, old = (tmp_path / "there" / f"{name}.segment" for name in ("1" * 32, "2" * 32))
     for file in (young, old):
         file.write_bytes(b"left by a writer that died")
     os.utime(old, (time.time() - UNNAMED_S - 60,) * 2)

@@ -33,7 +33,7 @@ def session(project: Path) -> Session:
         (project / name).write_bytes(data)
     (project / "leads.py").symlink_to("/etc/passwd")
     (project / "beside.py").symlink_to("mail/send.py")
-    return Session({project: Settings()}, schemes=())
+    return Session({project: Settings()})
 
 
 def test_a_file_has_its_lines_and_what_it_declares(session: Session, project: Path):

@@ -29,7 +29,7 @@ KEPT = "mail/send.py::send_mail"
 
 @pytest.fixture
 def session(project: Path) -> Session:
-    return Session({project: Settings()}, schemes=(), waits=Waits(fresh_s=0.0, refresh_s=30.0))
+    return Session({project: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=30.0))
 
 
 @pytest.fixture

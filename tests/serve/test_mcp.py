@@ -47,7 +47,7 @@ def stdio(root: Path, cache: Path) -> StdioServerParameters:
     environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     return StdioServerParameters(
         command=sys.executable,
-        args=["-m", "assay", "mcp", "--structured", "--rank", "--no-clone", str(root)],
+        args=["-m", "assay", "mcp", "--structured", "--rank", str(root)],
         env=environment,
     )
 
@@ -64,7 +64,6 @@ def http(root: Path, cache: Path) -> Iterator[str]:
         "mcp",
         "--structured",
         "--rank",
-        "--no-clone",
         "--http",
         str(port),
         str(root),
@@ -227,7 +226,7 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
                 answer = await client.call_tool(tool, kept)
                 assert SECRET not in json.dumps(answer.structured_content), (tool, glob)
 
-    asking(server_of(Session({root: Settings()}, schemes=()), STRUCTURED), attack)
+    asking(server_of(Session({root: Settings()}), STRUCTURED), attack)
 
 
 def test_errors_say_what_to_do_and_end_nothing(root: Path):
@@ -311,7 +310,7 @@ def test_a_port_that_is_taken_is_an_error(assay: Callable[..., Any], project: Pa
 
 
 def test_any_free_port_is_printed_and_answers(root: Path, cache: Path):
-    command = [sys.executable, "-m", "assay", "mcp", "--structured", "--no-clone", "--http", "0", str(root)]
+    command = [sys.executable, "-m", "assay", "mcp", "--structured", "--http", "0", str(root)]
     environment = {**os.environ, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.corpus.clone_rules import CloneRules
 from assay.errors import InputError
 from assay.serve.engine import StillIndexing, Waits
 from assay.serve.session import NotServed, Session
@@ -192,17 +193,18 @@ def test_a_repository_is_cloned_where_its_scheme_is_served(project: Path, tmp_pa
     git("-C", project, "add", ".")
     git("-C", project, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "one")
     (tmp_path / "other").mkdir()
-    session = Session({tmp_path / "other": Settings()}, schemes=("file",), waits=PATIENT)
+    session = Session({tmp_path / "other": Settings()}, clones=CloneRules(("file",)), waits=PATIENT)
     assert "send_mail" in symbols(session, project.as_uri())
-    refusing = Session({tmp_path / "other": Settings()}, schemes=())
+    refusing = Session({tmp_path / "other": Settings()})
     with pytest.raises(InputError, match="cloning is off"):
         refusing.place("https://example.org/a.git")
 
 
-def test_a_host_that_never_answers_holds_up_nobody_else(project: Path):
+def test_a_host_that_never_answers_holds_up_nobody_else(project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("assay.corpus.clone_rules._is_public", lambda _: True)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/a"
-        session = Session({project: Settings()}, waits=Waits(first_s=0.2))
+        session = Session({project: Settings()}, clones=CloneRules(("https",)), waits=Waits(first_s=0.2))
         for number in range(4):
             with pytest.raises(StillIndexing, match="is being cloned"):
                 session.place(f"{url}{number}")

@@ -10,11 +10,12 @@ from pathlib import Path
 from assay.assemble.many_roots import RootOpening, open_many
 from assay.assemble.queries import queries_of
 from assay.assemble.related_answer import RelatedAnswer, related_answer
+from assay.assemble.root_settings import UserSettings, root_settings
 from assay.assemble.search_answer import Answer, answer
 from assay.assemble.workspace import open_workspaces
 from assay.protocols import Progress
 from assay.search.index_report import IndexReport
-from assay.settings import Settings, file_of, load
+from assay.settings import Settings
 from assay.types import Mode, Query
 
 Place = str | PathLike[str]
@@ -128,7 +129,7 @@ class Index:
 
 
 def _settings(root: Path, options: Mapping[str, object] | None) -> Settings:
-    return load(file_of(root), options=options)
+    return root_settings(root, UserSettings(options=options or {}))
 
 
 def _queries(

@@ -92,10 +92,15 @@ class AnyIndex(Protocol):
         """Return what is searched."""
 
 
+def clone_of(url: str, *, refresh: bool = True, options: Sequence[str] = ()) -> Path:
+    """Return the folder of the clone of a URL; `options` are those of git."""
+    return clone(url, platformdirs.user_cache_path("assay") / "clones", refresh=refresh, options=options)
+
+
 def root_of(path: str, *, refresh: bool = True, hint: bool = False) -> Path:
     """Return the folder of a path or of a git URL, or say what to do; `hint` is for one that stood after a question."""
     if is_url(path):
-        return clone(path, platformdirs.user_cache_path("assay") / "clones", refresh=refresh)
+        return clone_of(path, refresh=refresh)
     if is_bucket(path):
         raise InputError(f"'{path}' is a place in a bucket: give a folder, and the place with --index")
     root = Path(path)
@@ -192,6 +197,7 @@ def build_of(settings: Settings) -> Build:
         section_lines=index.section_lines,
         overlap_lines=index.overlap_lines,
         quantisation=index.quantisation,
+        open_ignored=index.open_ignored,
         reads=cast(Reads, settings.encoder.reads),
     )
 

@@ -164,7 +164,7 @@ class _Running:
         environment |= dict.fromkeys(THREADS, str(threads))
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", f"from assay.bench.systems.system_worker import main; main{given}"],
+                [sys.executable, "-P", "-c", f"from assay.bench.systems.system_worker import main; main{given}"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

@@ -25,6 +25,8 @@ from assay.bench.report.bench_report import overview_of, report_of
 from assay.bench.results import MeasuredCell, MeasuredSet, Results
 from assay.bench.unseen import JudgedSet, Unseen, judge_unseen
 from assay.errors import AssayError, InputError, MissingExtra
+from assay.io import files
+from assay.io.files import claim_folder, refuse_links_in
 from assay.io.values import as_json
 from assay.protocols import Progress, Say
 from assay.report.plain_text import as_markdown
@@ -32,6 +34,9 @@ from assay.report.web_page import write_page
 from assay.runs.run_manifest import digest
 
 RESULTS = "results.json"
+_WRITTEN = frozenset(
+    ".gitignore results.json RESULTS.md report.html report.json index.html runs runs.old truth unseen".split()
+)
 _TOLD = 3
 """Problems of a set that are told one by one."""
 
@@ -52,6 +57,7 @@ class Setting:
 def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
     """Measure everything that a plan names and return what was written; `fresh` moves earlier answers aside."""
     _check_names(plan)
+    claim_output(setting.out)
     if fresh:
         move_aside(setting.out / "runs")
     asked = frozenset(system.name for system in plan.systems if _is_asked(system, plan, setting.say))
@@ -116,6 +122,13 @@ def concluded(found: Results, *, all_pairs: bool = False) -> Results:
     return replace(found, comparisons=tuple(comparisons(found, all_pairs=all_pairs)))
 
 
+def claim_output(out: Path) -> None:
+    """Make the folder of an experiment, or refuse one that holds something else, or symbolic links."""
+    refuse_links_in(out)
+    if not (out / RESULTS).is_file():
+        claim_folder(out, _WRITTEN.__contains__, "a folder of results", "--out")
+
+
 def move_aside(folder: Path) -> None:
     """Move a folder to `FOLDER.old`; what was there gives way."""
     if folder.is_dir():
@@ -156,10 +169,9 @@ def _check_names(plan: BenchPlan) -> None:
 
 def write(held: Results, out: Path, say: Say, earlier: Results | None = None) -> None:
     """Write results.json, RESULTS.md and, where matplotlib is installed, report.html; git is to pass all of it over."""
-    out.mkdir(parents=True, exist_ok=True)
-    (out / ".gitignore").write_text("*\n", "utf-8")
+    files.write(out / ".gitignore", "*\n")
     results.save(held, out / RESULTS)
-    (out / "RESULTS.md").write_text(as_markdown(overview_of(held)), "utf-8", errors="backslashreplace")
+    files.write(out / "RESULTS.md", as_markdown(overview_of(held)))
     write_report(held, out, say, earlier)
 
 

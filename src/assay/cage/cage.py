@@ -123,7 +123,7 @@ class Cage:
         files = [*map(frames.sealed_file, (job.candidate, job.stdin)), *(frames.empty_file() for _ in range(3))]
         if job.judge is not None:
             files += [frames.empty_file(), frames.sealed_file(job.judge)]
-        message = {"limits": asdict(self.admit(ticket, files)), "tests": self.tests_key(job)}
+        message = {"limits": asdict(self.admit(ticket, files)), "tests": self.tests_key(job), "modules": job.modules}
         with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
             frames.send(cast(socket.socket, self._control), message, files)
 

@@ -50,6 +50,8 @@ class Job:
     stdin: bytes = b""
     limits: Limits | None = None
     """None is what the sandbox was opened with."""
+    modules: tuple[str, ...] = ()
+    """What the judge needs that takes long to import: it is loaded once, for this job and all later ones."""
 
 
 @dataclass(frozen=True, slots=True)

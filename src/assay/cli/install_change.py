@@ -15,7 +15,7 @@ from assay.cli.install_text import block, show
 from assay.cli.workspaces import say
 from assay.errors import AssayError, InputError
 from assay.serve.agents.agent import ANYWHERE, NAME, Agent, AgentFiles, Entry, SettingsPlaces
-from assay.serve.agents.agent_files import read, resolved
+from assay.serve.agents.agent_files import read, refuse_leading_out, resolved
 from assay.serve.agents.agents_table import AGENTS
 from assay.serve.agents.configured import SettingsEdit, entry_in, installing, undoing, write
 from assay.serve.agents.instructions import add_lines, has_lines, remove_lines
@@ -64,6 +64,7 @@ class InstallOptions:
     def change(self, agent: Agent, scope: str) -> SettingsEdit:
         """Return the change of the settings that is wanted."""
         file, keys = self._file(agent.place(scope)), [*agent.keys, NAME]
+        refuse_leading_out(file, self.project)
         return undoing(file, keys) if self.undo else installing(file, keys, self.entry(agent))
 
     def change_lines(self, agent: Agent, scope: str, undone: Collection[Agent]) -> SettingsEdit | None:
@@ -71,6 +72,7 @@ class InstallOptions:
         place = instructions_of(agent, scope, SettingsPlaces.here(), self.project) if self.has_instructions else None
         if place is None:
             return None
+        refuse_leading_out(place[0], self.project)
         if not self.undo:
             return add_lines(*place)
         users = [other.title for other in self._users(place[0]) if other not in undone]

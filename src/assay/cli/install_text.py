@@ -48,8 +48,6 @@ def block(agent: Agent, entry: Entry) -> str:
 
 def show(change: SettingsEdit) -> None:
     """Print the diff of a change, and say what is odd about it."""
-    if change.real and change.file.is_symlink():
-        say(f"{change.file} leads to {resolved(change.file)}")
     for note in change.notes:
         say(note)
     for row in diff(change) if change.real else ():
@@ -62,8 +60,10 @@ def diff(change: SettingsEdit) -> list[str]:
     """Return the lines of a change, as `diff -u` has them."""
     before, after = change.before or "", change.after or ""
     old, new = _lines(before), _lines(after)
+    real = resolved(change.file)
+    leads = "" if real == change.file.absolute() else f" -> {real}"
     names = [
-        "/dev/null" if text is None else f"{side}/{str(change.file).lstrip('/')}"
+        "/dev/null" if text is None else f"{side}/{str(change.file).lstrip('/')}{leads}"
         for side, text in (("a", change.before), ("b", change.after))
     ]
     rows = [row.rstrip("\n") for row in unified_diff(old, new, names[0], names[1])]

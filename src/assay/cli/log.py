@@ -95,7 +95,7 @@ def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCo
         raise InputError("--at FILE:LINE says which commits: leave out QUESTION, --author, --since, --until and --path")
     file, line = parsed_place(given.place)
     root = root_of(roots[0])
-    session = Session({root: given.chosen.settings(root)})
+    session = Session({root: given.chosen.settings(root)}, elsewhere=given.chosen.settings(None))
     page = Page(min(limit, 100), budget=1_000_000_000)
     found = unit_log(session, str(root / path_below(root, file, roots[0])), line, page=page)
     return FoundCommits(tuple(found.commits), found.relevant, found.indexed)

@@ -19,7 +19,7 @@ import click
 from assay import __version__
 from assay.cli.command import COMPLETION_VARIABLE, VERBOSE
 from assay.cli.lazy import Lazy
-from assay.errors import AssayError, OlderRun, OldName, WorkersLost, printable
+from assay.errors import AssayError, OlderRun, OldName, SettingsNotUsed, WorkersLost, printable
 
 COMMANDS = {
     "search": "Find code by meaning.",
@@ -32,6 +32,7 @@ COMMANDS = {
     "watch": "Keep indexes up to date while files change.",
     "mcp": "Serve search to agents (MCP).",
     "serve": "Serve a search page and an HTTP API.",
+    "trust": "Let the settings file of a repository choose models and places.",
     "token": "Make a token for a person who may use a server.",
     "install": "Let coding agents use `assay mcp`.",
     "truth": "Extract, check and convert ground truth.",
@@ -126,7 +127,7 @@ def _say_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
 ) -> None:
     """Write what is said to users on one line; other warnings are for who writes programs."""
-    if issubclass(category, (OldName, OlderRun)):
+    if issubclass(category, (OldName, OlderRun, SettingsNotUsed)):
         click.echo(f"assay: {printable(str(message))}", err=True)
     else:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))

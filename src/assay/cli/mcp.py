@@ -13,7 +13,7 @@ import click
 from assay.cli.command import argument, command, flag, option, shared
 from assay.cli.options import SettingsOptions
 from assay.cli.repositories import RepositoriesOptions
-from assay.cli.server_options import ServerOptions
+from assay.cli.server_options import CloneOptions, ServerOptions
 
 if TYPE_CHECKING:
     from assay.cli.http_server import HttpServer
@@ -36,7 +36,7 @@ class McpOptions:
     )
     structured: bool = flag("--structured", help="Answer with typed content beside the text, and list its schemas.")
     rank: bool = flag("--rank", help="Also list the tool rank, which orders candidate programs.")
-    no_clone: bool = flag("--no-clone", help="Refuse URLs of repositories; search the folders only.")
+    cloning: CloneOptions = shared(CloneOptions)
     http: ServerOptions = shared(ServerOptions)
     chosen: SettingsOptions = shared(SettingsOptions)
 
@@ -47,9 +47,9 @@ def mcp(given: McpOptions) -> int | None:
 
     Without --http, the only client is the process that started this, on standard input and output. With it, any
     number of clients on this machine can connect; any other --host, and a --public-url, require a token, as with
-    assay serve. What is searched is only the folders PATH, by default the current folder, and repositories by https
-    URL. Indexes are built and updated when they are needed. With --repos, the repositories of a list are searched too,
-    and kept up to date as assay serve does.
+    assay serve. What is searched is only the folders PATH, by default the current folder, and, with --clone,
+    repositories by https URL from public addresses. Indexes are built and updated when they are needed. With --repos,
+    the repositories of a list are searched too, and kept up to date as assay serve does.
 
     Tools: search, read, related, outline, pattern, log, status, and rank on request. Needs the extra mcp.
     """
@@ -83,7 +83,7 @@ def _answer(given: McpOptions, server: HttpServer | None, roots: Mapping[Path, S
 
     kept = server is not None and server.part is not None
     served = given.repositories.roots(given.chosen, roots) or roots
-    session = Session(served, schemes=() if given.no_clone else ("https",), kept=kept)
+    session = Session(served, elsewhere=given.chosen.settings(None), clones=given.cloning.rules, kept=kept)
     choice = ToolChoice(structured=given.structured, rank=given.rank)
     if server is None:
         serve_stdio(session, choice)

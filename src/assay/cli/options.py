@@ -54,18 +54,9 @@ class SettingsOptions:
     )
     verbose: bool = verbose()
 
-    def settings(self, root: Path, *, limit: int | None = None) -> Settings:
-        """Return the settings of a root: its file, then `--set`, then the options that have a name of their own."""
-        from assay.settings import file_of
-
-        return self._load_settings(file_of(root, self.config), limit)
-
-    def settings_elsewhere(self) -> Settings:
-        """Return the same for what others wrote, whose own file is not read."""
-        return self._load_settings(self.config, None)
-
-    def _load_settings(self, file: Path | None, limit: int | None) -> Settings:
-        from assay.settings import load
+    def settings(self, root: Path | None, *, limit: int | None = None) -> Settings:
+        """Return the settings of a root; without one, those for what others wrote, whose own file is never read."""
+        from assay.assemble.root_settings import UserSettings, root_settings
         from assay.store.place import located
 
         named = {
@@ -74,7 +65,7 @@ class SettingsOptions:
             "search.limit": limit,
         }
         options = {key: value for key, value in named.items() if value is not None}
-        return load(file, self.changes, options)
+        return root_settings(root, UserSettings(self.config, self.changes, options))
 
 
 @dataclass(frozen=True, slots=True)

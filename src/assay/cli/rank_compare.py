@@ -16,6 +16,7 @@ from assay.cli.command import PATH, argument, command, flag, form, option, share
 from assay.cli.options import GateOptions
 from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
+from assay.io import files
 from assay.report.document import Report, as_json_text
 from assay.report.figure import Figure
 from assay.report.picture import write_picture
@@ -71,6 +72,7 @@ def compare(given: RankCompareOptions) -> int:
     from assay.rank.ranking_matrix import load
 
     plan = load(given.matrix)
+    experiment.claim_output(given.out)
     names = [str(measure) for measure in measures(plan.ks)]
     gate = gates.gates_of(
         given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse, names=names
@@ -141,8 +143,8 @@ def _write(report: Report, out: Path) -> list[str]:
     except MissingExtra as missing:
         say(str(missing))
         report = replace(report, sections=report.sections[:1])
-    (out / "report.json").write_text(as_json_text(report), "utf-8", "backslashreplace")
-    (out / "RESULTS.md").write_text(as_markdown(report), "utf-8", "backslashreplace")
+    files.write(out / "report.json", as_json_text(report))
+    files.write(out / "RESULTS.md", as_markdown(report))
     write_page(report, out / "index.html")
     return named
 

@@ -12,6 +12,7 @@ import click
 
 from assay.cli.command import COUNT, FILE, PATH, argument, command, option, verbose
 from assay.cli.rank_parts import labelled, tell
+from assay.io import files
 
 if TYPE_CHECKING:
     from assay.types import Program
@@ -74,8 +75,7 @@ def mutate(given: MutateOptions) -> int:
         lines += map(_line, (made.original, *made.mutants))
         kinds.update(each.tags["config"] for each in made.mutants)
     tell(problems, verbose=given.verbose)
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text("".join(lines), "utf-8", "backslashreplace")
+    files.write(given.out, lines)
     click.echo(f"{counted(kinds.total(), 'mutant')} of {counted(len(originals) - unread, 'program')}")
     for name, number in kinds.most_common():
         click.echo(f"  {name:<20} {number:>8,}")

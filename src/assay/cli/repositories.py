@@ -71,7 +71,7 @@ class RepositoriesOptions:
         from assay.serve.mirror_state import StateFile
 
         assert self.listed is not None
-        settings = chosen.settings_elsewhere()
+        settings = chosen.settings(None)
         check(settings.search)
         if settings.index.location:
             raise InputError("--repos keeps each index in the user's cache: leave out --index and index.location")
@@ -131,7 +131,17 @@ class RepositoriesOptions:
     def _process(self, chosen: SettingsOptions, say: Say) -> MirrorProcess:
         from assay.serve.mirror_process import MirrorProcess
 
-        command = [sys.executable, "-m", "assay", "watch", "--repos", str(self.listed), "--mirrors", str(self.folder())]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "assay",
+            "watch",
+            "--repos",
+            str(self.listed),
+            "--mirrors",
+            str(self.folder()),
+        ]
         command += ["--every", str(self.every_s)] if self.every_s else []
         command += ["--config", str(chosen.config)] if chosen.config else []
         command += ["--encoder", chosen.encoder] if chosen.encoder else []
@@ -179,7 +189,7 @@ def _settings(chosen: SettingsOptions, own: Path | None, changes: tuple[str, ...
     """Return settings by options and a line; those in a folder are read where somebody named it, in a mirror never."""
     from assay.settings import changed
 
-    return changed(chosen.settings(own) if own else chosen.settings_elsewhere(), changes)
+    return changed(chosen.settings(own) if own else chosen.settings(None), changes)
 
 
 def stopping(run: Callable[[], None]) -> None:

@@ -14,7 +14,7 @@ import click
 from assay.cli.command import PATH, argument, command, flag, option, shared
 from assay.cli.options import SettingsOptions
 from assay.cli.repositories import RepositoriesOptions
-from assay.cli.server_options import ServerOptions
+from assay.cli.server_options import CloneOptions, ServerOptions
 
 if TYPE_CHECKING:
     from assay.cli.http_server import HttpServer
@@ -40,7 +40,7 @@ class ServeOptions:
         help="The port to listen on; 0: any free port.",
     )
     opens: bool = flag("--open", help="Open the page in a browser.")
-    no_clone: bool = flag("--no-clone", help="Refuse URLs of repositories; search the folders only.")
+    cloning: CloneOptions = shared(CloneOptions)
     truth: Path | None = option(
         "--truth", type=PATH, metavar="FILE", help="Keep labels in FILE, not PATH/assay-truth.jsonl."
     )
@@ -62,9 +62,9 @@ class ServeOptions:
 def serve(given: ServeOptions) -> int | None:
     """Serve a search page, and the HTTP API that it uses.
 
-    What is searched is only the folders PATH, by default the current folder, and repositories by https URL. Answers
-    that are marked right or wrong are added to the ground truth of their repository, with which assay bench
-    measures.
+    What is searched is only the folders PATH, by default the current folder, and, with --clone, repositories by
+    https URL from public addresses. Answers that are marked right or wrong are added to the ground truth of their
+    repository, with which assay bench measures.
 
     Listens on this machine only. Any other --host, and a --public-url, require a token: that of ASSAY_TOKEN, those of
     --tokens, or else one that is generated and printed. There is no TLS: put a proxy with TLS before it. Needs the
@@ -102,8 +102,8 @@ def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Set
 
     kept = server.part is not None
     listed = given.repositories.roots(given.chosen, settings)
-    schemes = () if given.no_clone else ("https",)
-    session = Session(listed or settings, schemes=schemes, waits=Waits(first_s=FIRST_S), kept=kept)
+    elsewhere, waits = given.chosen.settings(None), Waits(first_s=FIRST_S)
+    session = Session(listed or settings, elsewhere=elsewhere, clones=given.cloning.rules, waits=waits, kept=kept)
     own = [ReportSource(root.name, root / FOLDER, root) for root in settings]
     reports = Reports([*own, *(ReportSource(_called(each), each, each) for each in given.benches)])
     labeller, threads = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()

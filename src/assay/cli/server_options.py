@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from assay.cli.command import FILE, flag, option, parameters_of
 
+if TYPE_CHECKING:
+    from assay.corpus.clone_rules import CloneRules
+
 MOST_WORKERS = 31
 """Twice as many, with two keepers, are the parts that a server being reloaded may have at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloneOptions:
+    """What the options say about repositories that clients name by URL."""
+
+    clones: bool = flag("--clone", help="Also search repositories that clients name by https URL; clone them.")
+    hosts: tuple[str, ...] = option(
+        "--clone-host",
+        multiple=True,
+        metavar="GLOB",
+        help="With --clone, clone only from hosts that match, such as github.com. Repeatable.",
+    )
+
+    @property
+    def rules(self) -> CloneRules:
+        """Return what is cloned for clients."""
+        from assay.corpus.clone_rules import CloneRules
+        from assay.errors import InputError
+
+        if self.hosts and not self.clones:
+            raise InputError("--clone-host is for --clone: give that, too")
+        return CloneRules(("https",) if self.clones else (), self.hosts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What no search wants unless asked: folders of tools, vendored copies, binaries, lock files, by name and by evidence.
+"""Say what no search wants unless asked: folders of tools, vendored copies, binaries, lock files, keys.
 
 A name alone decides only where it means one thing; `build`, `dist`, `target`, `vendor` need a witness.
 """
@@ -53,6 +53,15 @@ _BINARY = frozenset(
         weights: tflite pb mo jks keystore p12 pfx der snap.gz lockb
     """)
 )
+VERSION_CONTROL = words(".git .hg .svn")
+"""Folders that are never entered, whatever a rule says."""
+_BARE_REPOSITORY = frozenset({"HEAD", "config", "objects", "refs"})
+_SECRET_NAMES = words("""
+    .env .netrc .npmrc .pypirc .pgpass .my.cnf .htpasswd .git-credentials .dockercfg .vault-token id_rsa id_dsa
+    id_ecdsa id_ed25519 master.key credentials.json service-account.json terraform.tfstate
+""")
+_SECRET_ENDS = (".pem", ".key", ".ppk", ".kdbx", ".p8", ".keytab", ".tfvars", ".tfstate", ".tfstate.backup", ".env")
+_PUBLIC_ENV = (".example", ".sample", ".template", ".dist", ".defaults", ".schema")
 _GENERATED_NAMES = (".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map", ".ts.map", ".mjs.map")
 
 
@@ -68,12 +77,25 @@ def folder_reason(name: str, beside: Collection[str]) -> str:
     return ""
 
 
+def is_bare_repository(files: Collection[str]) -> bool:
+    """Say whether a folder with these entries is a git repository without a checkout."""
+    return _BARE_REPOSITORY.issubset(files)
+
+
 def inside_reason(name: str, files: Collection[str]) -> str:
     """Say why a folder is left out by the files in it, or nothing."""
     for file, (folder, reason) in _INSIDE.items():
         if file in files and folder in ("", name):
             return reason
     return ""
+
+
+def secret_reason(name: str) -> str:
+    """Say why a file is left out as one that usually holds keys or passwords, or nothing."""
+    lowered = name.lower()
+    is_environment = lowered.startswith(".env.") and not lowered.endswith(_PUBLIC_ENV)
+    is_secret = is_environment or lowered in _SECRET_NAMES or lowered.endswith(_SECRET_ENDS)
+    return "may hold keys or passwords" if is_secret else ""
 
 
 def file_reason(name: str) -> str:

@@ -8,8 +8,11 @@ from pathlib import Path
 
 from assay.corpus.languages import language_of
 from assay.corpus.walked_files import FileEntry, Skipped, from_utf8
+from assay.io.files import read_regular
 
 _HEAD_BYTES = 8192
+_GROWN = 1 << 20
+"""By how much a file may have grown since it was listed."""
 _BOMS = (
     (BOM_UTF8, "utf-8"),
     (BOM_UTF32_LE, "utf-32"),
@@ -32,7 +35,7 @@ _MINIFIED_MEAN = 500
 def read(root: Path, entry: FileEntry, *, generated: bool = False) -> str | Skipped:
     """Return the text of a file, or why it is none; `generated` keeps generated and minified ones."""
     try:
-        data = from_utf8(root, entry.path).read_bytes()
+        data = read_regular(from_utf8(root, entry.path), entry.size + _GROWN)
     except OSError as error:
         return Skipped(entry.path, f"cannot be read: {error.strerror}")
     text = decoded(data)

@@ -1,4 +1,4 @@
-"""Arguments for git in, what git prints out: the only place that runs git.
+"""Run git: the only place that does.
 
 The folder that is named says which repository is read, never the environment. Nothing that the repository or its
 configuration names is run: no hook, no monitor, no pager, no diff program, no check of a signature; nothing is
@@ -8,33 +8,54 @@ fetched, but by `online`. What git asks is given in a file, so that neither side
 from __future__ import annotations
 
 import os
+import re
+import resource
+import select
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from io import BufferedReader, RawIOBase
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Timer
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from assay.corpus.git_login import mask_login, split_login, with_login
 from assay.errors import AssayError, InputError
+from assay.io.files import read_regular
 from assay.io.parent_death import end_with
 from assay.io.processes import ProcessLimits, run_bounded
 
 TIMEOUT_S = 600
 """What one reading may take: some seconds for tens of thousands of commits. Who fetches waits as long as it takes."""
+IDLE_S = 20.0
+"""How long git may print nothing while it is waited for: a stranger's repository can have it read a pipe, or search a
+line for ever."""
+_BUFFER = 1 << 17
+_MOST_MEMORY = 4 << 30
+"""Bytes that git may allocate; what it maps of packs does not count."""
+
+
+class GitTooSlow(InputError):
+    """Git took too long."""
+
 
 _QUIET = ("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _PLAIN = tuple(
     part
     for setting in (
         "protocol.allow=never core.quotePath=false diff.external= diff.interHunkContext=0 log.showSignature=false"
-        " log.mailmap=false i18n.logOutputEncoding=UTF-8"
+        " log.mailmap=false i18n.logOutputEncoding=UTF-8 diff.orderFile=/dev/null core.attributesFile=/dev/null"
+        " core.excludesFile=/dev/null mailmap.file=/dev/null mailmap.blob= gpg.program=false"
+        " gpg.ssh.program=false gpg.x509.program=false core.askPass=false core.sshCommand=false core.gitProxy=false"
+        " core.alternateRefsCommand=false core.editor=false core.pager=cat credential.helper= color.ui=false"
+        " diff.noprefix=false diff.mnemonicPrefix=false log.diffMerges=first-parent log.showRoot=true"
     ).split()
     for part in ("-c", setting)
 )
+_WORKTREE = re.compile(r"""^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$""", re.MULTILINE | re.IGNORECASE)
 _MOST_PRINTED = 1_000_000
 _ONLINE = ("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60")
 """A host that sends next to nothing for a minute is given up."""
@@ -64,8 +85,35 @@ def answer(root: Path, *arguments: str) -> str:
 
 
 def _here(root: Path) -> tuple[str, ...]:
-    """Return what has git read a folder, whoever owns it: whose it is says nothing where nothing of it is run."""
-    return "-c", f"safe.directory={root.resolve()}", "-C", str(root)
+    """Return what has git read a folder, whoever owns it: whose it is says nothing where nothing of it is run.
+
+    Raises InputError where the repository lies elsewhere, and does not say that the folder is its own.
+    """
+    top = next((folder for folder in (root, *root.absolute().parents) if os.path.lexists(folder / ".git")), None)
+    if top is None:
+        return "-c", f"safe.directory={root.resolve()}", "-C", str(root)
+    _check_own(top)
+    return "-c", f"safe.directory={root.resolve()}", "-C", str(root), f"--work-tree={top.absolute()}"
+
+
+def _check_own(top: Path) -> None:
+    """Refuse a `.git` that leads to a repository which knows nothing of this folder: its history is not to be shown."""
+    git, folder = top / ".git", top.resolve()
+    if git.is_dir() and not git.is_symlink():
+        return
+    try:
+        place = (git if git.is_symlink() else top / _small(git).partition("gitdir:")[2].strip()).resolve()
+        back = place / "gitdir"  # of a work tree; the configuration of a submodule's repository names its folder
+        named = [_small(back).strip()] if back.exists() else _WORKTREE.findall(_small(place / "config"))
+        own = {(place / each).resolve() for each in named}
+    except (OSError, ValueError):
+        return  # git says what is wrong with it
+    if not place.is_relative_to(folder) and own.isdisjoint({folder, folder / ".git"}):
+        raise InputError(f"'{top}': .git leads to {place}, which does not name this folder as its work tree")
+
+
+def _small(file: Path) -> str:
+    return read_regular(file, _MOST_PRINTED).decode(errors="replace")
 
 
 @contextmanager
@@ -84,16 +132,17 @@ class FetchLimits:
     """Called now and then; what it raises ends the fetch, with all that git started."""
 
 
-def online(url: str, *arguments: str, limits: FetchLimits | None = None) -> None:
+def online(url: str, *arguments: str, limits: FetchLimits | None = None, options: Sequence[str] = ()) -> None:
     """Run git where it may fetch from a URL, by its own protocol and wherever that leads.
 
-    Without limits it takes as long as it takes. A login in the URL is handed over in the environment, for arguments and
-    what git writes down are for all to see; where the URL stands in the arguments it stands without.
+    `options` of git come before the arguments. Without limits it takes as long as it takes. A login in the URL is
+    handed over in the environment, for arguments and what git writes down are for all to see; where the URL stands in
+    the arguments it stands without.
     """
     plain, _ = split_login(url)
     scheme = url.partition("://")[0] if "://" in url else "ssh"
     only = ("-c", "protocol.allow=never", "-c", f"protocol.{scheme}.allow=always")
-    command = (*_ONLINE, *only, *(plain if each == url else each for each in arguments))
+    command = (*_ONLINE, *only, *options, *(plain if each == url else each for each in arguments))
     login, what = with_login(url, os.environ), f"cannot get {plain}"
     try:
         if limits:
@@ -132,22 +181,47 @@ def _running(  # noqa: PLR0913  how it is run
         given.seek(0)
         environment = _environment(online=timeout_s is None) | dict(more or {})
         process = _started(arguments, what, (given, complaints), environment)
-        late = Timer(timeout_s or 0, process.kill)
+        printed = _Printed(process)
+        late = Timer(timeout_s or 0, printed.end, (timeout_s,))
         if timeout_s:
             late.start()
         try:
-            yield cast(IO[bytes], process.stdout)
+            yield cast(IO[bytes], BufferedReader(printed, _BUFFER) if timeout_s else process.stdout)
         except BaseException:
             process.kill()
             raise
         finally:
-            in_time = not timeout_s or late.is_alive()
             late.cancel()
             process.communicate()
-            if not in_time:
-                raise InputError(f"{what}: git took longer than {timeout_s} s")
+            if printed.took_s:
+                raise GitTooSlow(f"{what}: git took longer than {printed.took_s:g} s")
         if process.returncode and not may_fail:
             raise InputError(f"{what}: {_complaint_in(complaints) or f'git ended with {process.returncode}'}")
+
+
+class _Printed(RawIOBase):
+    """What git prints; it is ended where it has nothing to say for too long while somebody waits."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.took_s = 0.0
+        """After how long it was ended, 0 where it was not."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        out = cast(IO[bytes], self._process.stdout).fileno()
+        poll = select.poll()
+        poll.register(out, select.POLLIN)
+        if not poll.poll(IDLE_S * 1000):
+            self.end(IDLE_S)
+        return os.readv(out, [buffer])
+
+    def end(self, took_s: float) -> None:
+        """End git, which took so long."""
+        self.took_s = took_s
+        self._process.kill()
 
 
 def _started(
@@ -156,9 +230,12 @@ def _started(
     command = ["git", *_QUIET, *arguments]
     given, complaints = files
     try:
-        return subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=environment)
+        process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=environment)
     except FileNotFoundError as error:
         raise InputError(f"{what}: git is not installed; install it, or give a folder that needs none") from error
+    with suppress(OSError, AttributeError):  # it ended, or this is not Linux
+        resource.prlimit(process.pid, resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+    return process
 
 
 def _environment(*, online: bool) -> dict[str, str]:

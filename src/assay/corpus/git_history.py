@@ -6,15 +6,13 @@ unchanged.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from assay.corpus.git import answer, git, reading
+from assay.corpus.git import GitTooSlow, answer, git, reading
 from assay.corpus.patches import FileChange, Patches
-from assay.corpus.walked_files import as_utf8
 from assay.errors import InputError
 
 _PATCH = tuple(
@@ -79,6 +77,8 @@ def commits_of(root: Path, ids: Sequence[str]) -> Iterator[Commit]:
             for commit in _whole_commits(root, left):
                 yield commit
                 left = left[left.index(commit.id) + 1 :]
+        except GitTooSlow:
+            raise
         except InputError:
             yield from _named_commits(root, left[:1])
             left, broken = left[1:], broken + 1
@@ -149,12 +149,6 @@ def between(root: Path, before: str, after: str) -> tuple[FileChange, ...]:
     """Return what differs between two commits."""
     with reading(root, "diff", *_PATCH, before, after, "--", ".") as printed:
         return tuple(Patches(printed).changes())
-
-
-def uncommitted(root: Path) -> frozenset[str]:
-    """Return the files below a folder that the work tree has otherwise than HEAD."""
-    printed = git(root, "diff", "--name-only", "-z", "--relative", "HEAD")
-    return frozenset(as_utf8(os.fsdecode(path)) for path in printed.split(b"\0") if path)
 
 
 def head(root: Path) -> str:

@@ -1,4 +1,4 @@
-"""Ignore files to decisions: `.gitignore` and `.assayignore`, nested, with git's precedence.
+"""Decide what `.gitignore` and `.assayignore` ignore, nested, with git's precedence.
 
 `pathspec` reads the patterns. All those of one file that say the same become one regular expression; those
 without a slash are matched against the bare name. Measured: a spec object asked for each path costs ten times more.
@@ -11,11 +11,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from assay.io.files import read_regular
+
+_REPEATED = re.compile(r"(?<!\\)[*+]")
 _ANYWHERE = "^(?:.+/)?"
 _FOLDER = "(?P<ps_d>/)"
+_LARGEST_POINTER = 8192
+"""Bytes of a file that says where a repository lies."""
 _EXCLUDES_FILE = re.compile(r"^\s*excludesfile\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -75,6 +81,8 @@ def compiled(text: str, base: str = "", above: str = "") -> IgnoreRules | None:
 
 
 def _regex(line: str) -> tuple[str | None, bool | None]:
+    if line.strip().lstrip("!") == "/":  # it names nothing, for git
+        return None, None
     try:
         pattern, ignores = GitIgnoreSpecPattern.pattern_to_regex(line)
     except ValueError:  # git, too, passes over a pattern that it cannot read
@@ -92,8 +100,21 @@ def _of_entry(pattern: str) -> str:
 
 
 def _either(patterns: Iterable[str]) -> re.Pattern[str] | None:
-    joined = "|".join(f"(?:{pattern})" for pattern in patterns)
+    """Return what matches any of some patterns; where one has several wildcards, in time linear in what it reads."""
+    listed = list(patterns)
+    joined = "|".join(f"(?:{pattern})" for pattern in listed)
+    if any(len(_REPEATED.findall(pattern)) > 1 for pattern in listed):
+        return _linear(joined)
     return re.compile(joined) if joined else None
+
+
+def _linear(joined: str) -> re.Pattern[str]:
+    import re2  # a few ms that most ignore files do not need
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = 256 << 20
+    return cast("re.Pattern[str]", re2.compile(joined, options))
 
 
 def _folders(line: str) -> list[str]:
@@ -118,14 +139,18 @@ def around(root: Path) -> list[tuple[Path, str]]:
 def git_folder(top: Path) -> Path:
     """Return the folder that all worktrees of a repository share: `.git`, or what the file `.git` leads to."""
     git = top / ".git"
-    if git.is_dir():
+    if not git.is_file():
         return git
     try:
-        target = top / git.read_text(errors="replace").partition("gitdir:")[2].strip()
+        target = top / _small_text(git).partition("gitdir:")[2].strip()
         common = target / "commondir"
-        return (target / common.read_text(errors="replace").strip()).resolve() if common.exists() else target.resolve()
-    except OSError:
+        return (target / _small_text(common).strip()).resolve() if common.exists() else target.resolve()
+    except (OSError, ValueError):
         return git
+
+
+def _small_text(file: Path) -> str:
+    return read_regular(file, _LARGEST_POINTER).decode(errors="replace")
 
 
 def _global_files() -> list[Path]:

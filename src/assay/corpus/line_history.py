@@ -19,7 +19,7 @@ from typing import IO
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.decode import decoded
-from assay.corpus.git import answer, reading
+from assay.corpus.git import GitTooSlow, answer, reading
 from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError
 
@@ -31,7 +31,6 @@ _MOST_COMPARED = 20_000
 _LONGEST_PATCH = 20_000
 """Bytes of the patch of one commit that are kept."""
 _LONGEST_MESSAGE = 20_000
-_LARGEST_IGNORED = 1_000_000
 _LITERAL = "--literal-pathspecs"
 _NO_PROGRAM = ("--no-ext-diff", "--no-textconv", "--no-color")
 
@@ -106,12 +105,16 @@ def blame_lines(
     of_line: dict[int, str] = {}
     commits: dict[str, LineCommit] = {}
     if span:
-        _check_ignored(root)
         name = os.fspath(from_utf8(root, path).relative_to(root))
         lines = ("-L", f"{span[0]},{span[1]}")
         asked = (_LITERAL, "blame", "--porcelain", *_NO_PROGRAM[:2], *lines, "HEAD", "--", name)
-        with reading(root, *asked, timeout_s=PATIENCE_S) as printed:
-            of_line, commits = _porcelain(printed)
+        try:
+            with reading(root, *asked, timeout_s=PATIENCE_S) as printed:
+                of_line, commits = _porcelain(printed)
+        except InputError as error:  # git would show a line of whatever file its configuration names
+            slow = isinstance(error, GitTooSlow)
+            why = "took too long" if slow else "failed; is blame.ignoreRevsFile a list of commits?"
+            raise InputError(f"'{root}': git blame of '{path}' {why}") from None
     written = [of_line.get(number, "") if number else "" for number in now.numbers[first - 1 : last]]
     return list(_runs(written, first)), list(commits.values())
 
@@ -145,17 +148,6 @@ def _log_changes(root: Path, arguments: Sequence[str], mark: bytes) -> Generator
     """Yield what a log says while git runs; whoever closes this early ends git."""
     with reading(root, *arguments, timeout_s=PATIENCE_S) as printed:
         yield from _changes(printed, mark)
-
-
-def _check_ignored(root: Path) -> None:
-    """Refuse a setting that has git read something else than a file: it would read a device for ever."""
-    top = Path(answer(root, "rev-parse", "--show-toplevel"))
-    for name in filter(None, answer(root, "config", "--get-all", "blame.ignoreRevsFile").splitlines()):
-        file = top / Path(name).expanduser()
-        if not file.is_file() or file.stat().st_size > _LARGEST_IGNORED:
-            raise InputError(
-                f"blame.ignoreRevsFile of '{root}' names '{name}', which is no small file; unset or fix it"
-            )
 
 
 def _head_text(root: Path, path: str) -> str | None:

@@ -9,11 +9,17 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import new as new_hash
 from pathlib import Path
 
 from assay.corpus.git import answer, git, reading
+from assay.corpus.walked_files import from_utf8
 from assay.errors import InputError
+from assay.io.files import read_regular
 
+_LARGEST = 64 << 20
+_SHA1 = 40
+"""Characters of the id of an object, where it is one of SHA-1."""
 _LINK, _PROGRAM = "120000", "100755"
 LINKS = {_LINK: "a symbolic link", "160000": "a submodule"}
 """What is left out of a commit, by its mode, as a walk leaves it out."""
@@ -47,6 +53,28 @@ def tree(root: Path, commit: str) -> dict[str, Blob]:
     entries = (entry.partition(b"\t") for entry in git(root, "ls-tree", "-r", "-z", commit).split(b"\0"))
     kinds = ((about.decode().split(" "), os.fsdecode(name)) for about, _, name in entries if name)
     return {name: Blob(mode, id_) for (mode, _, id_), name in kinds}
+
+
+def changed(root: Path, commit: str, paths: Iterable[str]) -> frozenset[str]:
+    """Return those of some paths, as a walk writes them, whose files are not as in a commit, but for their line ends.
+
+    The files are read here: git would run the filters that its configuration names.
+    """
+    blobs = tree(root, commit)
+    return frozenset(path for path in paths if _differs(from_utf8(root, path), root, blobs))
+
+
+def _differs(file: Path, root: Path, blobs: Mapping[str, Blob]) -> bool:
+    blob = blobs.get(str(file.relative_to(root)))
+    try:
+        data = read_regular(file, _LARGEST)
+    except OSError:
+        return blob is not None
+    if blob is None:
+        return True
+    texts = (data, data.replace(b"\r\n", b"\n"))
+    kind = "sha1" if len(blob.id) == _SHA1 else "sha256"
+    return blob.id not in {new_hash(kind, b"blob %d\0%b" % (len(text), text)).hexdigest() for text in texts}
 
 
 def contents(root: Path, commit: str, blobs: Mapping[str, Blob]) -> Iterator[tuple[str, bytes]]:

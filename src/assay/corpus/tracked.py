@@ -8,18 +8,17 @@ from pathlib import Path
 from assay.corpus.git import reading
 from assay.errors import InputError
 
-_PATIENCE_S = 5.0
-"""What git may take, whose settings a stranger may have written; half a million files take it one second."""
 
-
-def tracked_paths(root: Path) -> frozenset[str]:
+def tracked_paths(root: Path, patience_s: float) -> frozenset[str]:
     """Return the tracked files below a folder and the folders that hold them, these with a `/` at their end.
 
     Paths are relative to the folder. Nothing is tracked where there is no repository, or no git that answers: then
     rules alone decide, and what they leave out is named as ever.
     """
+    if patience_s <= 0:
+        return frozenset()
     try:
-        with reading(root, "ls-files", "-z", timeout_s=_PATIENCE_S) as printed:
+        with reading(root, "ls-files", "-z", timeout_s=patience_s) as printed:
             files = os.fsdecode(printed.read()).split("\0")
     except (InputError, OSError):
         return frozenset()

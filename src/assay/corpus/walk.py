@@ -1,14 +1,17 @@
-"""A folder to its files: what to index, and what was left out and why.
+"""List the files of a folder that are worth indexing, and what was left out and why.
 
 Ignored folders are never entered, so a walk costs what is kept; but what git tracks is kept whatever a rule says of its
 name: `/server`, for a binary, is often written `server`, which is `cmd/server`, too. Symbolic links are not followed:
-what they point to is either below the root already or not part of it.
+what they point to is either below the root already or not part of it. A `!` rule of `.assayignore` brings back what is
+left out by its name. What git ignores, and files that usually hold keys, it brings back only where the user opens them:
+the rules were written by whoever wrote the repository.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from errno import EINVAL
@@ -26,20 +29,31 @@ __all__ = ["LARGEST_BYTES", "FileEntry", "FolderLevel", "Skipped", "Walk", "fold
 
 LARGEST_BYTES = 1_000_000
 """Larger files are data, not something that people wrote to be read."""
+_PATIENCE_S = 5.0
+"""What git may take in all to say what it tracks, whose settings a stranger may have written; half a million files take
+it one second."""
 _IGNORE_FILES = (".gitignore", ".assayignore")
 _BY_GIT, _IN_IGNORED = "ignored by .gitignore", "in an ignored folder"
 
 
-def walk(root: Path, *, known: Collection[str] = (), rules: str = "", largest_bytes: int = LARGEST_BYTES) -> Walk:
+def walk(
+    root: Path,
+    *,
+    known: Collection[str] = (),
+    rules: str = "",
+    largest_bytes: int = LARGEST_BYTES,
+    open_ignored: bool = False,
+) -> Walk:
     """List the files below a folder.
 
     `known` are paths that an earlier walk under the same `rules` kept: they are not matched again. When the rules
-    turn out to be others, everything is.
+    turn out to be others, everything is. With `open_ignored`, rules of `.assayignore` may bring in files that git
+    ignores, and those that usually hold keys.
     """
     _check(root)
-    found = _Walker(root, frozenset(known) if rules else frozenset(), largest_bytes).walk()
+    found = _Walker(root, frozenset(known) if rules else frozenset(), largest_bytes, open_ignored).walk()
     if known and rules and found.rules != rules:
-        return _Walker(root, frozenset(), largest_bytes).walk()
+        return _Walker(root, frozenset(), largest_bytes, open_ignored).walk()
     return found
 
 
@@ -55,10 +69,10 @@ class FolderLevel:
     """Files and folders that a walk leaves out by their name or kind, or because a rule ignores them."""
 
 
-def folder_level(root: Path, folder: str = "", only: str = "") -> FolderLevel | None:
+def folder_level(root: Path, folder: str = "", only: str = "", *, open_ignored: bool = False) -> FolderLevel | None:
     """Return what a folder below a root holds, or of it the entry of one name; None where a walk never comes there."""
     _check(root)
-    return _Walker(root, frozenset(), sys.maxsize).level(folder, only)
+    return _Walker(root, frozenset(), sys.maxsize, open_ignored).level(folder, only)
 
 
 def _check(root: Path) -> None:
@@ -77,20 +91,23 @@ class _Folder:
     ignores: tuple[ignore.IgnoreRules, ...]
     is_ignored: bool = False
     """Whether only what is forced in or tracked is kept of it."""
+    by_git: bool = False
+    """Whether it is git that ignores it."""
     repository: str = ""
     """The folder whose repository it belongs to."""
 
 
 class _Walker:
-    def __init__(self, root: Path, known: frozenset[str], largest_bytes: int) -> None:
-        self.root, self.known, self.largest = root, known, largest_bytes
+    def __init__(self, root: Path, known: frozenset[str], largest_bytes: int, open_ignored: bool) -> None:  # noqa: FBT001
+        self.root, self.known, self.largest, self.open_ignored = root, known, largest_bytes, open_ignored
         self.prefix = str(root).rstrip("/") + "/"
         self.files: list[FileEntry] = []
         self.skipped: list[Skipped] = []
         self.folders: list[str] = []
-        self.hash = blake2b(digest_size=16)
+        self.hash = blake2b(b"opened" if open_ignored else b"keys are left out", digest_size=16)
         self.repositories = {str(ignore.git_folder(root))}
         self.tracked: dict[str, frozenset[str]] = {}
+        self.patience_s = _PATIENCE_S
 
     def walk(self) -> Walk:
         stack = [self._top()]
@@ -177,6 +194,8 @@ class _Walker:
     def _whole_reason(self, folder: _Folder, names: set[str]) -> str:
         """Say why a folder is left out by what is in it, or nothing."""
         name = folder.path.rstrip("/").rpartition("/")[2]
+        if builtin.is_bare_repository(names):
+            return "a folder of tools"
         if _decision(folder.forces, folder.path, name + "/") is False:
             return ""
         if ".git" in names and (self.root / folder.path / ".git").is_file():
@@ -193,10 +212,9 @@ class _Walker:
             self._skip(path, "a symbolic link")
         elif entry.is_dir(follow_symlinks=False):
             self._take_folder(path + "/", name, here, beside, inside)
+        elif not entry.is_file(follow_symlinks=False):
+            self._skip(path, "not a regular file")
         elif (path in self.known and not here.is_ignored) or self._keeps(path, name, here):
-            if not entry.is_file(follow_symlinks=False):
-                self._skip(path, "not a regular file")
-                return
             stat = entry.stat(follow_symlinks=False)
             if stat.st_size > self.largest:
                 self._skip(path, f"{stat.st_size / 1e6:.1f} MB, larger than {self.largest / 1e6:.1f} MB")
@@ -204,23 +222,32 @@ class _Walker:
                 self.files.append(entry_of(as_utf8(path), stat))
 
     def _take_folder(self, path: str, name: str, here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
+        if name in builtin.VERSION_CONTROL:
+            return
         forced = _decision(here.forces, path, name + "/")
-        reason = ""
-        if forced is True:
-            reason = "ignored by .assayignore"
-        elif forced is None:
+        reason = "ignored by .assayignore"
+        if forced is None:
             reason = builtin.folder_reason(name, beside) or self._ignored(path, name + "/", here)
+        elif not forced:
+            reason = self._closed(path, name + "/", here)
         if not reason:
-            inside.append(replace(here, path=path, is_ignored=False))
+            inside.append(replace(here, path=path, is_ignored=False, by_git=False))
         elif any(rules.opens(path) for rules in here.forces) or self._is_tracked(path, reason, here):
-            inside.append(replace(here, path=path, is_ignored=True))
-        elif name != ".git":
+            by_git = here.by_git or reason in {_BY_GIT, _IN_IGNORED}
+            inside.append(replace(here, path=path, is_ignored=True, by_git=by_git))
+        else:
             self._skip(path, reason)
 
     def _ignored(self, path: str, name: str, here: _Folder) -> str:
         if here.is_ignored:
             return _IN_IGNORED
         return _BY_GIT if here.ignores and _decision(here.ignores, path, name) else ""
+
+    def _closed(self, path: str, name: str, here: _Folder) -> str:
+        """Say why no rule of the repository may bring a path in, or nothing."""
+        if self.open_ignored:
+            return ""
+        return builtin.secret_reason(name) or self._ignored(path, name, replace(here, is_ignored=here.by_git))
 
     def _is_tracked(self, path: str, reason: str, here: _Folder) -> bool:
         """Say whether a path that git's rules leave out is in its repository all the same."""
@@ -230,15 +257,18 @@ class _Walker:
         if top not in self.tracked:
             from assay.corpus.tracked import tracked_paths  # nothing that a folder without ignored files needs
 
-            self.tracked[top] = tracked_paths(self.root / top)
+            began = time.monotonic()
+            self.tracked[top] = tracked_paths(self.root / top, self.patience_s)
+            self.patience_s -= time.monotonic() - began
         return path[len(top) :] in self.tracked[top]
 
     def _keeps(self, path: str, name: str, here: _Folder) -> bool:
         forced = _decision(here.forces, path, name) if here.forces else None
-        if forced is not None:
-            reason = "ignored by .assayignore" if forced else ""
-        else:
-            reason = builtin.file_reason(name) or self._ignored(path, name, here)
+        reason = "ignored by .assayignore"
+        if forced is None:
+            reason = builtin.file_reason(name) or builtin.secret_reason(name) or self._ignored(path, name, here)
+        elif not forced:
+            reason = self._closed(path, name, here)
         if not reason or self._is_tracked(path, reason, here):
             return True
         self._skip(path, reason)

@@ -1,17 +1,21 @@
-"""What a walk yields: files, what was left out and why, and a hash over the rules that decided it."""
+"""Hold what a walk found: files, what was left out and why, and a hash over the rules that decided it."""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+_ESCAPED = re.compile(rb"\\x(5c|[89a-f][0-9a-f])")
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
     """A file as `stat` saw it; the path is relative to the root, with `/`, and always valid UTF-8.
 
-    Bytes of a name that are none are written in hexadecimal after a backslash and an x; `opened` finds the file again.
+    Bytes of a name that are none are written in hexadecimal after a backslash and an x, and so is a backslash that
+    stands before an x; `from_utf8` finds the file again.
     """
 
     path: str
@@ -47,18 +51,14 @@ def entry_of(path: str, stat: os.stat_result) -> FileEntry:
 
 
 def as_utf8(path: str) -> str:
-    """Write a path of the file system as valid UTF-8."""
-    if path.isascii():
-        return path
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    """Write a path of the file system as valid UTF-8, no two paths alike."""
+    path = path.replace("\\x", "\\x5cx")
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def from_utf8(root: Path, path: str) -> Path:
-    """Return the file of a shown path, whose name may hold bytes that are no UTF-8."""
-    literal = root / path
-    if "\\x" not in path or literal.exists():
-        return literal
-    data = path.encode()
-    for byte in range(0x80, 0x100):
-        data = data.replace(b"\\x%02x" % byte, bytes((byte,)))
+    """Return the file of a path as `as_utf8` wrote it, whose name may hold bytes that are no UTF-8."""
+    if "\\x" not in path:
+        return root / path
+    data = _ESCAPED.sub(lambda found: bytes((int(found[1], 16),)), path.encode())
     return root / os.fsdecode(data)

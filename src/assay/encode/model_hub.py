@@ -27,6 +27,7 @@ from assay.encode.model_options import is_path
 from assay.errors import InputError, ModelUnavailable, printable
 
 _CONFIGURATION = "config.json"
+_PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _WAITED_S = 2.0
 
 
@@ -64,7 +65,8 @@ def check_is_there(model: str) -> None:
 
 @contextmanager
 def opening(model: str) -> Iterator[None]:
-    """Say in one line why a model cannot be opened: it is not there, or wants other libraries than there are."""
+    """Say in one line why a model cannot be opened: it is not there, pickled, or wants other libraries."""
+    _refuse_pickles(model)
     try:
         yield
     except ImportError as error:
@@ -78,6 +80,18 @@ def opening(model: str) -> Iterator[None]:
             f"the model '{model}' cannot be opened with transformers {metadata.version('transformers')} ({why}); "
             f"{_wanted_version(model)}"
         ) from error
+
+
+def _refuse_pickles(model: str) -> None:
+    """Refuse a folder whose weights are pickled, which can run code when they are read."""
+    if not is_local(model):
+        return
+    for file in sorted(Path(model).expanduser().rglob("*")):
+        if file.suffix in _PICKLED and not any(file.parent.glob("*.safetensors")):
+            raise InputError(
+                f"the weights of '{model}' are pickled ({file.name}) and could run code: save the model again with "
+                "save_pretrained, which writes model.safetensors"
+            )
 
 
 @cache

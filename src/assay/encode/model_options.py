@@ -32,6 +32,8 @@ class ModelOptions:
     """Texts at a time."""
     length: int = 0
     """Tokens of a text that are read, at most."""
+    remote_code: bool = False
+    """Whether Python code that the model brings may run: `remote_code=yes`, typed for this very model."""
 
     def name_part(self) -> str:
         """Return those that change the vectors, as they stand in a name; empty where none was given."""
@@ -58,6 +60,7 @@ def split_model(spec: str, known: Sequence[str] = (), kind: str = "hf") -> tuple
         dtype=cast(Precision, _one_of(values, "dtype", PRECISIONS, called)),
         batch=_count(values, "batch", called),
         length=_count(values, "length", called),
+        remote_code=_one_of(values, "remote_code", ("yes", "no"), called) == "yes",
     )
 
 

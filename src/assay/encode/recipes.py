@@ -1,4 +1,4 @@
-"""How known transformer models want to be used: pooling, prefixes and templates, by name, with the source of each.
+"""Know how transformer models want to be used: pooling, prefixes and templates, by name, with the source of each.
 
 Wrong pooling or a missing prefix costs more than a weaker model (leaving out CodeRankEmbed's prefix: .074 nDCG), so
 nothing here is guessed: a model is in the table, or brings a sentence-transformers configuration, or is pooled by
@@ -43,7 +43,7 @@ class Recipe:
     tasks: tuple[str, str] | None = None
     """The adapters for query and code, for models that have several."""
     remote_code: bool = False
-    """The model's repository brings Python that must run: naming such a model is the consent."""
+    """The model brings Python that has to run, which only the user can allow."""
 
 
 _E5 = Recipe("mean", "query: ", "passage: ")
@@ -86,8 +86,17 @@ Find = Callable[[str], Path | None]
 
 
 def recipe_of(model: str, options: ModelOptions, find: Find) -> Recipe:
-    """Return how a model wants to be used; pooling and length that were asked for overrule everything else."""
+    """Return how a model wants to be used; pooling and length that were asked for overrule everything else.
+
+    Raises InputError for a model that needs code of its own and was named without `remote_code=yes`.
+    """
     recipe = documented_recipe(model, find) or Recipe("mean")
+    if not options.remote_code and (recipe.remote_code or (recipe.pooling == "library" and _brings_modules(find))):
+        raise InputError(
+            f"the model '{model}' brings Python code that has to run: read it, and if you trust it, "
+            f"name the model as hf:{model}?remote_code=yes"
+        )
+    recipe = replace(recipe, remote_code=options.remote_code)
     if options.pooling:
         recipe = replace(recipe, pooling=cast(Pooling, options.pooling))
     return replace(recipe, max_tokens=options.length) if options.length else recipe
@@ -126,6 +135,12 @@ def _own_recipe(modules: Path, find: Find) -> Recipe:
         code=prompts.get("document", prompts.get("passage", "")),
         max_tokens=int(length or 512),
     )
+
+
+def _brings_modules(find: Find) -> bool:
+    """Say whether a model has modules that are not the library's, which it would import from beside the model."""
+    modules = _optional_json(find("modules.json")) or []
+    return not all(str(module["type"]).startswith("sentence_transformers.") for module in modules)
 
 
 def _pooling_of(modes: dict[str, object]) -> Pooling:

@@ -1,15 +1,17 @@
-"""Content to a file, or to the files of a folder, that are there whole or not at all, beside any other writer.
+"""Write files, and the files of a folder, so that each is there whole or not at all, beside any other writer.
 
-It is written beside the file, under a name that nobody else has, brought to the disk and moved in place.
-A file that is there keeps its rights, and its owner where the system lets it; a symbolic link keeps leading there.
+Content is written beside the file, under a name that nobody else has, brought to the disk and moved in place. A file
+that is replaced keeps its rights, and its owner where the system lets it. Nothing is written through a symbolic link,
+nor over what is not a regular file: in a repository either may have been put there by a stranger.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
@@ -28,7 +30,8 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
     Not to be durable spares waiting for the disk, for what can be made again.
     """
     try:
-        target = Path(os.path.realpath(path))
+        target = Path(os.path.realpath(path.parent)) / path.name
+        refuse_special(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = target.with_name(f".{target.stem[:100]}.{os.urandom(6).hex()}{NEW}{target.suffix}")
         os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if target.exists() else 0o666))
@@ -54,6 +57,54 @@ def check_writable(file: Path) -> None:
     above = next(folder for folder in target.parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise InputError(f"nothing can be written in {above}: it is not a folder, or its rights forbid it")
+
+
+def refuse_special(file: Path) -> None:
+    """Raise StorageError for a path at which something else than a regular file is."""
+    try:
+        mode = file.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if stat.S_ISLNK(mode):
+        raise StorageError(f"{file} is a symbolic link: remove it, or give the path that it leads to")
+    if not stat.S_ISREG(mode):
+        raise StorageError(f"{file} is not a regular file: give another path")
+
+
+def read_regular(file: Path, most_bytes: int) -> bytes:
+    """Return the bytes of a regular file; raise OSError for a link, a pipe, a device and what is larger."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        data = opened.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"larger than {most_bytes:,} bytes")
+    return data
+
+
+def claim_folder(folder: Path, is_ours: Callable[[str], bool], what: str, option: str) -> None:
+    """Make a folder; refuse a symbolic link, and a folder with an entry that is not ours by its name.
+
+    `what` the folder is for and the `option` that names another stand in the StorageError.
+    """
+    other = f"give another place with {option}"
+    if folder.is_symlink():
+        raise StorageError(f"{folder} is a symbolic link: give the folder that it leads to, or {other}")
+    if not folder.is_dir():
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        return
+    foreign = next((entry.name for entry in sorted(folder.iterdir()) if not is_ours(entry.name)), None)
+    if foreign is not None:
+        raise StorageError(f"{folder} is not {what}: it holds '{foreign}'; {other}")
+
+
+def refuse_links_in(folder: Path) -> None:
+    """Raise StorageError for a folder that is, or holds at any depth, a symbolic link."""
+    inside = (os.path.join(at, name) for at, folders, names in os.walk(folder) for name in (*folders, *names))  # noqa: PTH118
+    for path in (folder, *map(Path, inside)):
+        if path.is_symlink():
+            raise StorageError(f"{path} is a symbolic link: remove it, or give another folder")
 
 
 @contextmanager
@@ -84,7 +135,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 def _move_files(source: Path, target: Path) -> None:
     for file in sorted(each for each in source.rglob("*") if not each.is_dir()):
-        place = Path(os.path.realpath(target / file.relative_to(source)))
+        place = target / file.relative_to(source)
+        refuse_special(place)
         place.parent.mkdir(parents=True, exist_ok=True)
         _keep_rights(place, file)
         file.replace(place)

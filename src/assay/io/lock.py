@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,11 +22,13 @@ def alone(file: Path, *, busy: str = "", patience_s: float | None = None, is_fol
     With a patience, wait no longer than that and then raise BlockingIOError.
     """
     try:
-        flags = os.O_RDONLY if is_folder else os.O_RDWR | os.O_CREAT
+        flags = os.O_RDONLY if is_folder else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
         descriptor = os.open(file, flags | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise StorageError(f"cannot write {file}: {error.strerror}") from error
     try:
+        if not is_folder and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise StorageError(f"{file} is not a regular file: remove it")
         try:
             _lock(descriptor, 0.0 if busy else patience_s)
         except BlockingIOError:
@@ -40,7 +43,7 @@ def alone(file: Path, *, busy: str = "", patience_s: float | None = None, is_fol
 def is_held(file: Path) -> bool:
     """Say whether somebody holds the lock of a file."""
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
     try:

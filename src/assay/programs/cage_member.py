@@ -63,7 +63,7 @@ def open_member(kind: str, limits: Mapping[str, Any], allow_unsafe: bool) -> Cag
 
 def pack_job(job: Job) -> tuple[Any, ...]:
     """Return a job as plain values; equal tests stay one object within a batch."""
-    return job.id, job.candidate, job.judge, job.stdin, asdict(job.limits) if job.limits else None
+    return job.id, job.candidate, job.judge, job.stdin, asdict(job.limits) if job.limits else None, job.modules
 
 
 def unpack_ended(values: Sequence[Any]) -> Ended:
@@ -72,8 +72,8 @@ def unpack_ended(values: Sequence[Any]) -> Ended:
 
 
 def _job(values: Sequence[Any]) -> Job:
-    name, candidate, judge, stdin, limits = values
-    return Job(name, candidate, judge, stdin, Limits(**limits) if limits else None)
+    name, candidate, judge, stdin, limits, modules = values
+    return Job(name, candidate, judge, stdin, Limits(**limits) if limits else None, tuple(modules))
 
 
 def _broken(job: Job, detail: str) -> Ended:

@@ -52,8 +52,9 @@ def fault_of_unknown(got: object) -> Fault:
 
 
 def plain_number(value: Any) -> Any:
-    """Return a number of numpy as Python's own, and any other value as it is."""
-    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0 else value
+    """Return a scalar number of numpy as Python's own, and any other value, arrays too, as it is."""
+    is_scalar = type(value).__module__ == "numpy" and type(value).__name__ != "ndarray" and hasattr(value, "dtype")
+    return value.item() if is_scalar and value.dtype.kind in "biufc" else value
 
 
 def _within(got: Any, expected: Any, depth: int) -> Fault:

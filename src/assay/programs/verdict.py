@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -22,11 +23,15 @@ from assay.cage.limits import Ended, Job, Limits
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.harness.codec import NotPlainData, pack
+from assay.programs.harness.collected import PYTEST
 from assay.programs.harness.recorder import TestFinding
 from assay.programs.harness.script_plan import packed, packed_call, script_plan
 from assay.programs.spec_cache import Extent, SpecCache
 from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
 
+_FOR_PYTEST: Final = re.compile(
+    r"^\s*(?:class |@|import pytest|from pytest|def (?:setup|teardown|test\w*\(\w))", re.MULTILINE
+)
 ENDED_EARLY: Final = "the program ended before its tests did"
 _WALL: Final = 3
 """How much longer than its processor time a task may take on the clock."""
@@ -38,7 +43,14 @@ def job_of(task: Task, program: Program, *, limits: Limits | None = None, extent
     Raises InputError for tests that cannot be read, or a task without any.
     """
     candidate = json.dumps({"source": program.source}).encode()
-    return Job(program.id, candidate, _SPECS.spec(task, _head(task, extent)), limits=_limits(task, limits))
+    spec = _SPECS.spec(task, _head(task, extent))
+    return Job(program.id, candidate, spec, limits=_limits(task, limits), modules=_modules(task.tests))
+
+
+def _modules(tests: tuple[Test, ...]) -> tuple[str, ...]:
+    """Return what running tests will import, as their text has it."""
+    sources = (test.source for test in tests if isinstance(test, Script | Pytest))
+    return PYTEST if any(map(_FOR_PYTEST.search, sources)) else ()
 
 
 def outcome_of(

@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from contextvars import ContextVar
 from io import BytesIO, StringIO
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+with chdir("/"):  # a matplotlibrc in the current folder may be a stranger's, and can start LaTeX
+    import matplotlib as mpl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    from matplotlib.patches import Rectangle
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from assay.report.drawn_labels import label_ends, label_points, short
 from assay.report.figure import (

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from assay.errors import InputError, OlderRun, StorageError
-from assay.io.files import replacing
+from assay.io.files import refuse_special, replacing
 from assay.io.lock import alone
 from assay.runs.run_manifest import write_manifest
 
@@ -35,6 +35,7 @@ _MANIFEST, _PROGRESS, _BATCHES, _LOCK, _OLD = ".manifest.json", ".progress.jsonl
 def append_lines(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     """Add one line a record; they are on disk when this returns."""
     raw = b"".join(map(_line, lines))
+    refuse_special(file)
     try:
         with file.open("a+b") as held:
             held.truncate(_whole(held))

@@ -275,7 +275,8 @@ class FolderIndex:
         from assay.search.index_walk import listed  # and the patterns of ignore files: not for an index taken as it is
 
         known, rules = (last.catalog.paths, last.manifest.rules) if last else ((), "")
-        return listed(self.root, self.folder.location, known=known, rules=rules)
+        opened = self.build.open_ignored
+        return listed(self.root, self.folder.location, known=known, rules=rules, open_ignored=opened)
 
     def _usable(self) -> tuple[Version | None, str]:
         """Return the current version if it can be built upon, and else why it cannot (empty: there is none)."""

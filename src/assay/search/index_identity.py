@@ -23,6 +23,8 @@ class Build:
     overlap_lines: int = _INDEX.overlap_lines
     quantisation: str = _INDEX.quantisation
     reads: Reads = "auto"
+    open_ignored: bool = field(default=_INDEX.open_ignored, compare=False)
+    """Whether `.assayignore` may bring in what git ignores; the rules of the walk remember it."""
     batch_bytes: int = field(default=8_000_000, compare=False)
     """Text that each process holds at once; nothing that is stored depends on it."""
 

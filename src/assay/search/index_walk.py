@@ -1,4 +1,4 @@
-"""A root in, the files that its index is about out, and when they were listed."""
+"""List the files that the index of a root is about."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ class WalkListing:
     at_ns: int
 
 
-def listed(root: Path, location: Path, *, known: Sequence[str] = (), rules: str = "") -> WalkListing:
-    """List the files of a root but for those of its index; paths that are known under the same rules are found fast."""
+def listed(
+    root: Path, location: Path, *, known: Sequence[str] = (), rules: str = "", open_ignored: bool = False
+) -> WalkListing:
+    """List the files of a root but for those of its index; see `walk`."""
     at_ns = time.time_ns()
-    return WalkListing(_outside(walk(root, known=known, rules=rules), root, location), at_ns)
+    return WalkListing(_outside(walk(root, known=known, rules=rules, open_ignored=open_ignored), root, location), at_ns)
 
 
 def _outside(found: Walk, root: Path, location: Path) -> Walk:

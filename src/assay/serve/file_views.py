@@ -170,7 +170,7 @@ def whole_file(session: Session, path: str) -> tuple[Path, ServedPlace, str]:
     folder, _, name = place.inside.rpartition("/")
     if (root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a folder: give a file in it")
-    level = folder_level(root, folder, name)
+    level = folder_level(root, folder, name, open_ignored=place.engine.settings.index.open_ignored)
     reasons = {each.path: each.reason for each in level.skipped} if level else {}
     shown = {each.path for each in level.files} if level else set()
     reason = reasons.get(place.inside, "")
@@ -236,7 +236,7 @@ def folder_list(session: Session, path: str, k: int, cursor: str) -> FolderList:
     place = session.place(path)
     if not (place.engine.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a file: give the folder that holds it")
-    level = folder_level(place.engine.root, place.inside)
+    level = folder_level(place.engine.root, place.inside, open_ignored=place.engine.settings.index.open_ignored)
     if level is None:
         raise NotServed(f"'{path}' is left out of what is served: an index would not hold it")
     files = [(each.path, each.size, "") for each in level.files]

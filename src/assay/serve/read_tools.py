@@ -213,7 +213,8 @@ def files_of(session: Session, path: str, globs: Sequence[str]) -> tuple[str, li
 
 def _kept_files(place: ServedPlace, globs: Sequence[str], root: str) -> list[ServedFile]:
     passes = keeping(place.globs(globs))
-    return [ServedFile(place, entry, root) for entry in walk(place.engine.root).files if passes(entry.path)]
+    found = walk(place.engine.root, open_ignored=place.engine.settings.index.open_ignored)
+    return [ServedFile(place, entry, root) for entry in found.files if passes(entry.path)]
 
 
 def may_be(entry: FileEntry, language: str) -> bool:

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from threading import Lock, Thread
 
-from assay.assemble.indexes import root_of
+from assay.assemble.indexes import clone_of
+from assay.corpus.builtin import VERSION_CONTROL
 from assay.corpus.clone import is_url
+from assay.corpus.clone_rules import CloneRules
 from assay.errors import InputError
 from assay.serve.all_roots import AllRoots
 from assay.serve.engine import Engine, StillIndexing, Waits
@@ -60,21 +62,25 @@ def check_globs(asked: Collection[str]) -> None:
 class Session:
     """The roots that are served, each with its settings, and their engines."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what is served, and how
         self,
         roots: Mapping[Path, Settings] | RootSource,
         *,
-        schemes: Collection[str] = ("https",),
+        elsewhere: Settings = Settings(),  # noqa: B008  frozen
+        clones: CloneRules = CloneRules(),  # noqa: B008  frozen
         waits: Waits = Waits(),  # noqa: B008  frozen
         most: int = 16,
         kept: bool = False,
     ) -> None:
-        """Serve folders, and repositories whose URLs have one of some schemes; keep the `most` asked last open.
+        """Serve folders, and repositories by URL as far as they are to be cloned; keep the `most` asked last open.
 
+        Clones and checkouts inside a folder are searched with the settings for `elsewhere`, not with those of a root.
         Where the indexes of the folders are `kept` by another process, they are only read here.
         """
         self.source: RootSource = FixedRoots(roots) if isinstance(roots, Mapping) else roots
-        self._schemes, self._waits, self._most = tuple(schemes), waits, most
+        self._rules, self._waits, self._most = clones, waits, most
+        # an index that was given a place is of its own root alone
+        self._elsewhere = replace(elsewhere, index=replace(elsewhere.index, location="", refresh=True))
         self._engines: OrderedDict[Path, Engine] = OrderedDict()
         self._clones: dict[str, tuple[float, Path]] = {}
         self._cloning: dict[str, Future[Path]] = {}
@@ -97,11 +103,13 @@ class Session:
         """Return the place of a path or URL; what is not served is refused, wherever a symbolic link hides it."""
         if is_url(asked):
             root = self._clone(asked)
-            return ServedPlace(self._engine(root, self._elsewhere(next(iter(self.roots.values()), Settings()))))
+            return ServedPlace(self._engine(root, self._elsewhere))
         served, path = self._served(asked)
+        if not VERSION_CONTROL.isdisjoint(path.relative_to(served).parts):
+            raise NotServed(f"'{asked}' belongs to version control, which is not served")
         root = next(folder for folder in (path, *path.parents) if folder == served or _is_checkout(folder))
         settings = self.roots[served]
-        engine = self._engine(root, settings if root == served else self._elsewhere(settings))
+        engine = self._engine(root, settings if root == served else self._elsewhere)
         inside = path.relative_to(root).as_posix()
         return ServedPlace(engine, "" if inside == "." else inside)
 
@@ -151,10 +159,10 @@ class Session:
         return f"{', '.join(map(str, list(self.roots)[:_NAMED]))}{more}" or "nothing"
 
     def _clone(self, url: str) -> Path:
-        scheme = url.partition("://")[0] if "://" in url else "ssh"
-        if scheme not in self._schemes:
-            allowed = " or ".join(self._schemes)
-            raise NotServed(f"'{url}' is not served: {f'give a URL of {allowed}' if allowed else 'cloning is off'}")
+        try:
+            self._rules.check(url)
+        except InputError as error:
+            raise NotServed(str(error)) from None
         with self._lock:
             known = self._clones.get(url)
             if known and time.monotonic() - known[0] < self._waits.clone_s:
@@ -177,7 +185,7 @@ class Session:
 
     def _write_clone(self, url: str, cloning: Future[Path]) -> None:
         try:
-            root = root_of(url)
+            root = clone_of(url, options=self._rules.git_options(url))
         except BaseException as error:  # noqa: BLE001  it is raised where it was asked
             with self._lock:
                 del self._cloning[url]
@@ -187,10 +195,6 @@ class Session:
             self._clones[url] = (time.monotonic(), root)
             del self._cloning[url]
         cloning.set_result(root)
-
-    def _elsewhere(self, settings: Settings) -> Settings:
-        """Return settings for another root: an index that was given a place is of its own root alone."""
-        return replace(settings, index=replace(settings.index, location=""))
 
     def _engine(self, root: Path, settings: Settings) -> Engine:
         with self._lock:

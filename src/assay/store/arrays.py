@@ -125,7 +125,8 @@ def check_arrays(path: Path) -> None:
 
 def _mapped(path: Path) -> tuple[mmap.mmap, dict[str, Any], int, int]:
     """Return a file's bytes, its header, where what follows that begins, and the checksum of the checksums."""
-    with path.open("rb") as file:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO would be waited for
+    with os.fdopen(descriptor, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < _FIXED.size:
             raise DamagedIndex(f"{path.name} is cut off at {size} bytes")

@@ -1,4 +1,4 @@
-"""An index in a folder: segments and a catalog of files, read by memory map, changed by swapping the manifest.
+"""Keep an index in a folder: segments and a catalog of files, read by memory map, changed by swapping the manifest.
 
 Readers never wait and never see half a change: they map what a manifest names, and a map outlives the
 removal of its file. There is one writer at a time. Whatever a manifest does not name was left by a
@@ -11,6 +11,7 @@ know nothing of one another: a manifest replaces exactly the one that its writer
 from __future__ import annotations
 
 import errno
+import re
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -23,13 +24,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import DamagedIndex, StorageError, UnwritableIndex
+from assay.io.files import claim_folder
 from assay.io.lock import alone, is_held
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 from assay.store.blobs import Blobs, TaggedBytes
 from assay.store.catalog import Catalog
 from assay.store.change import IndexChange, following
 from assay.store.local_blobs import LocalBlobs, unreadable
-from assay.store.manifest import MANIFEST, Manifest, NewerIndex, manifest_bytes, parse_manifest
+from assay.store.manifest import MANIFEST, PART_NAME, Manifest, NewerIndex, manifest_bytes, parse_manifest
 from assay.store.part import Part
 from assay.store.segment_file import read_segment
 from assay.store.snapshot import Snapshot
@@ -39,10 +41,12 @@ if TYPE_CHECKING:
 
 LOCK, KEPT = "lock", "kept"
 _MARK, _IGNORE_ALL = ".gitignore", "*\n"
-_PRIVATE = 0o700  # it holds the text of every file, also of those that others may not read
 _READS = 50  # a manifest may be replaced while its files are opened, but not each time
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR)
+
+
+_TEMPORARY = re.compile(r"\.(?:manifest|[0-9a-f]{32})\.[0-9a-f]{12}\.new\.(?:json|segment|catalog)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +142,6 @@ class IndexFolder:
             except FileNotFoundError:  # replaced meanwhile, or `open` says that it is torn
                 self._forget()
                 continue
-            if (self.location / _MARK).is_file() and (self.location / _MARK).read_text("latin-1") != _IGNORE_ALL:
-                raise DamagedIndex(f"{_MARK} is not as it was written")
             return
 
     @contextmanager
@@ -149,7 +151,7 @@ class IndexFolder:
         Where another process writes for longer than the patience, raise BlockingIOError; without one, wait.
         """
         with self._explained():
-            self.location.mkdir(_PRIVATE, parents=True, exist_ok=True)
+            self._claim()
             with alone(self.location / LOCK, patience_s=patience_s):
                 self._hide()
                 self._forget()
@@ -168,7 +170,7 @@ class IndexFolder:
     def keeping(self) -> Iterator[None]:
         """Be the one process that keeps this index up to date: others leave writing to it, while it lives."""
         with self._explained():
-            self.location.mkdir(_PRIVATE, parents=True, exist_ok=True)
+            self._claim()
             self._hide()
         with alone(self.location / KEPT, busy=f"another assay watch keeps the index in {self.location} up to date"):
             yield
@@ -275,26 +277,38 @@ class IndexFolder:
             raise DamagedIndex(f"{manifest.catalog} lacks the column {missing}") from missing
         return Version(manifest, Catalog(arrays), parts)
 
+    def _claim(self) -> None:
+        """Make the folder, or refuse one that holds something else than an index."""
+        if self.shared:
+            self.location.mkdir(0o700, parents=True, exist_ok=True)
+        elif self.location.is_symlink() or not self._holds_manifest():
+            claim_folder(self.location, _is_ours, "an index of Assay", "--index")
+
+    def _holds_manifest(self) -> bool:
+        """Say whether there is an index; what is left of a damaged one is known by its names alone."""
+        try:
+            return self.manifest() is not None
+        except DamagedIndex:
+            return False
+
     def _hide(self) -> None:
         """Keep the folder out of git and out of every walk, should it lie inside a repository."""
-        mark = self.location / _MARK
-        if not mark.exists() or mark.read_bytes() != _IGNORE_ALL.encode():
-            mark.write_text(_IGNORE_ALL, encoding="ascii")
+        with suppress(FileExistsError), (self.location / _MARK).open("x", encoding="ascii") as mark:
+            mark.write(_IGNORE_ALL)
 
     def _clear(self, before: TaggedBytes | None = None) -> None:
-        """Remove what the current version does not name; a version that cannot be read names nothing.
+        """Remove the files of earlier versions; a version that cannot be read names nothing.
 
         In a bucket that is done if it may be, and only with what no reader can need any more: somebody may be about to
         fetch the version before.
         """
         with suppress(StorageError if self.shared else DamagedIndex):
             manifest = self.manifest()
-            keep = {LOCK, MANIFEST, *(manifest.files if manifest else ())}
+            keep = set(manifest.files) if manifest else set()
             with suppress(DamagedIndex):
                 keep |= parse_manifest(before.data).files if before else set()
             old_s = self.shared.unnamed_s if self.shared else -float("inf")
-            ends = (".segment", ".catalog", ".new")
-            gone = [entry.name for entry in self.blobs.list() if entry.name.endswith(ends) and entry.age_s >= old_s]
+            gone = [each.name for each in self.blobs.list() if _is_part(each.name) and each.age_s >= old_s]
             if left := [name for name in gone if name not in keep]:
                 self.blobs.delete(left)
 
@@ -320,3 +334,12 @@ class IndexFolder:
         refusal = UnwritableIndex if error.errno in _READ_ONLY else StorageError
         what = f"cannot write the index in {self.location}: {error.strerror or error}"
         return refusal(f"{what}; give another place with --index")
+
+
+def _is_part(name: str) -> bool:
+    """Say whether a name is one of those that only an index gives to files of its versions."""
+    return bool(PART_NAME.fullmatch(name) or _TEMPORARY.fullmatch(name))
+
+
+def _is_ours(name: str) -> bool:
+    return name in {LOCK, KEPT, MANIFEST, _MARK} or _is_part(name)

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from assay.errors import StorageError
-from assay.io.files import sync
+from assay.io.files import refuse_special, replacing, sync
 from assay.store.blobs import BlobEntry, Overtaken, TaggedBytes
 
 
@@ -26,6 +26,7 @@ class LocalBlobs:
     def get(self, name: str, known: TaggedBytes | None = None) -> TaggedBytes | None:
         """Return what is there, `known` itself if that is still so; None where nothing is."""
         try:
+            refuse_special(self.folder / name)
             data = (self.folder / name).read_bytes()
         except (FileNotFoundError, NotADirectoryError) as error:
             if self.folder.is_file():
@@ -46,9 +47,9 @@ class LocalBlobs:
     def put(self, name: str, file: Path) -> None:
         """Keep a file's bytes under a name; one that lies there already is brought to the disk."""
         if file != self.folder / name:
-            beside = self.folder / f"{name}.new"
-            shutil.copyfile(file, beside)
-            beside.replace(self.folder / name)
+            with replacing(self.folder / name) as beside:
+                shutil.copyfile(file, beside)
+            return
         sync(self.folder / name)
 
     def put_if(self, name: str, data: bytes, replaces: TaggedBytes | None) -> TaggedBytes:
@@ -56,13 +57,8 @@ class LocalBlobs:
         found = self.get(name)
         if (found and found.tag) != (replaces and replaces.tag):
             raise Overtaken(f"{self.folder / name} was replaced by another writer")
-        temporary = self.folder / f"{name}.new"
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self.folder / name)
-        sync(self.folder)
+        with replacing(self.folder / name) as beside:
+            beside.write_bytes(data)
         return _tagged(data)
 
     def list(self) -> Sequence[BlobEntry]:

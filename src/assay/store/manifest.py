@@ -1,4 +1,6 @@
-"""The one file that says what an index is made of; swapped whole, so that readers see all of a change or none.
+"""Write and read the one file that says what an index is made of.
+
+It is swapped whole, so that readers see all of a change or none.
 
 It holds a checksum, and what is read has to be what would be written, byte by byte.
 """
@@ -6,6 +8,7 @@ It holds a checksum, and what is read has to be what would be written, byte by b
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,6 +20,8 @@ FORMAT = 4
 """Raised when anything stored changes its meaning; an index of another format is rebuilt."""
 
 MANIFEST = "manifest.json"
+PART_NAME = re.compile(r"[0-9a-f]{32}\.(?:segment|catalog)")
+"""The name of a file of an index: no other is read, written or removed."""
 
 _SHARED = ("origin", "sizes")  # written only where several machines share an index
 
@@ -86,4 +91,8 @@ def _parsed(data: dict[str, Any]) -> Manifest:
         raise DamagedIndex(f"the index is of format {found}, and this assay reads {FORMAT}")
     data.pop("checksum")
     identity = Identity(**data.pop("identity"))
-    return Manifest(**{**data, "segments": tuple(data["segments"])}, identity=identity)
+    manifest = Manifest(**{**data, "segments": tuple(data["segments"])}, identity=identity)
+    for name in (*manifest.files, *manifest.sizes):
+        if not PART_NAME.fullmatch(name):
+            raise DamagedIndex(f"{MANIFEST} names '{name}', which is not the name of a file of an index")
+    return manifest

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.corpus import git_history
+from assay.corpus import git_history, pinned
 from assay.corpus.pinned import is_repository
 from assay.errors import InputError
 from assay.truth.drift import Drift, drift_of, fault_of, path_of
@@ -55,7 +55,7 @@ def check(reading: TruthFile, root: Path | None) -> TruthCheck:
         return checked
     sound = {target: wheres for target, wheres in targets.items() if target not in faults}
     drift = tuple(drift_of(places, head, sound)) if head != places.commit else ()
-    changed = git_history.uncommitted(root).intersection(map(path_of, sound))
+    changed = pinned.changed(root, head, set(map(path_of, sound)))
     return replace(checked, drift=drift, uncommitted=tuple(sorted(changed)))
 
 

@@ -230,7 +230,7 @@ def attack():
         for top in ("/work", "/tmp", "/dev/shm", os.getcwd()):
             for root, _, files in os.walk(top):
                 for name in files:
-                    if "peer" in name:
+                    if name == "peer-secret":
                         out(os.path.join(root, name))
         for pid in pids():
             try:

@@ -62,11 +62,11 @@ def test_what_others_added_since_stays(file: Path):
 
 def test_an_entry_that_was_edited_is_said_to_be(file: Path):
     install(file)
-    file.write_text(file.read_text().replace('"mcp"', '"mcp", "--no-clone"'))
+    file.write_text(file.read_text().replace('"mcp"', '"mcp", "--clone"'))
     change = undoing(file, KEYS)
     assert "the entry was edited since it was written" in change.notes
-    assert "--no-clone" in str(change.before)
-    assert "--no-clone" not in str(change.after)
+    assert "--clone" in str(change.before)
+    assert "--clone" not in str(change.after)
 
 
 def test_what_was_added_to_an_entry_outlives_a_new_command(file: Path):

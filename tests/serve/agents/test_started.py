@@ -67,7 +67,7 @@ def test_the_last_link_is_kept(own: Path, tmp_path: Path):
 
 def test_what_is_no_program_is_started_as_a_module(tmp_path: Path):
     how = started("/lib/assay/cli/main.py", str(tmp_path / "python"), "")
-    assert (how.command, how.first) == (str(tmp_path / "python"), ("-m", "assay"))
+    assert (how.command, how.first) == (str(tmp_path / "python"), ("-P", "-m", "assay"))
 
 
 def test_a_desktop_application_gets_a_path(own: Path):

@@ -62,7 +62,7 @@ def client_of(session: Session, **options: Any) -> TestClient:
 
 @pytest.fixture
 def session(project: Path) -> Session:
-    return Session({project: Settings()}, schemes=(), waits=Waits(fresh_s=60.0))
+    return Session({project: Settings()}, waits=Waits(fresh_s=60.0))
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_search_keeps_kinds_languages_and_globs(client: TestClient):
 
 def test_without_a_path_every_served_folder_is_searched(project: Path):
     folders = {project / "mail": Settings(), project / "web": Settings()}
-    client = client_of(Session(folders, schemes=(), waits=Waits(fresh_s=60.0)))
+    client = client_of(Session(folders, waits=Waits(fresh_s=60.0)))
     asked = {"query": ["where is mail sent", "handler of a request"], "styled": "true"}
     answer = client.get("/api/search", params=asked).json()
     assert (answer["root"], answer["relevant"], answer["problems"], answer["truncated"]) == ("", True, [], False)

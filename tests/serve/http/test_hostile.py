@@ -67,7 +67,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Se
     (root.parent / "secret.py").write_text(f"{SECRET} = 1\n")
     (root / "link").symlink_to(root.parent)
     environment = {**os.environ, "PYTHONPATH": str(Path(assay.__file__).parents[1]), "XDG_CACHE_HOME": str(cache)}
-    made = started("--no-clone", "--rate", "0", str(root), env=environment, cwd=root)
+    made = started("--rate", "0", str(root), env=environment, cwd=root)
     yield made
     made.process.terminate()
     out, err = made.process.communicate(timeout=20)

@@ -30,7 +30,7 @@ def team(request: pytest.FixtureRequest, project: Path, cache: Path, tmp_path: P
     token = add_token(tmp_path / "tokens", "ann")
     environment = {**os.environ, "PYTHONPATH": str(Path(assay.__file__).parents[1]), "XDG_CACHE_HOME": str(cache)}
     options = ["--http", "0", "--host", "0.0.0.0", "--tokens", str(tmp_path / "tokens"), *request.param]
-    command = [sys.executable, "-m", "assay", "mcp", "--no-clone", *options, str(project)]
+    command = [sys.executable, "-m", "assay", "mcp", *options, str(project)]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         line = process.stderr.readline()

@@ -42,7 +42,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Any:
     root.mkdir()
     (root / "a.py").write_text("def send_mail(to):\n    return to\n")
     (root / "b.md").write_text("# Mail\n\nIt is sent.\n")
-    session = Session({root: Settings()}, schemes=(), waits=Waits(fresh_s=60.0))
+    session = Session({root: Settings()}, waits=Waits(fresh_s=60.0))
     app = app_of(session, Labeller(session, "me"), Reports(()), AnswerThreads(most=2))
     config = schemathesis.Config.from_str(CONFIG)
     return schemathesis.openapi.from_asgi("/openapi.json", app, config=config)

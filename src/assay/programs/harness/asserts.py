@@ -15,10 +15,12 @@ import ast
 from dataclasses import dataclass
 from typing import Any, Final
 
+from assay.programs.harness.outline import first_line
 from assay.programs.harness.taint import is_plain, uses
 
 BEGIN, SEEN, FAILED, SPARED, GUARDED = "@begin", "@seen", "@failed", "@spared", "@guarded"
 GOT, EXPECTED = 0, 1
+OF_MODULE, OF_NONE = 0, -1
 
 _DISTANCE: Final = frozenset({"abs", "fabs", "norm", "dist"})
 _ONE_VALUE: Final = frozenset(
@@ -67,9 +69,13 @@ class Site:
 
 @dataclass(slots=True)
 class RewrittenTests:
-    """What `rewrite` found: for each assert its line and text, for each site its relation and whether it is direct."""
+    """What `rewrite` found: line, text and owner of each assert, the relation of each site and whether it is direct.
 
-    asserts: list[tuple[int, str]]
+    The owner of an assert that is reached wherever a function, or the module, comes to its end is the line of that
+    function, `OF_MODULE` for the module; any other has `OF_NONE`.
+    """
+
+    asserts: list[tuple[int, str, int]]
     sites: list[tuple[str, bool]]
 
 
@@ -84,15 +90,38 @@ def rewrite(tree: ast.Module, names: frozenset[str]) -> RewrittenTests:
 class _Writer(ast.NodeTransformer):
     def __init__(self, names: frozenset[str]) -> None:
         self.finder = _Finder(names)
-        self.asserts: list[tuple[int, str]] = []
+        self.asserts: list[tuple[int, str, int]] = []
         self.sites: list[tuple[str, bool]] = []
         self.coroutines = 0
+        self.owner = OF_MODULE
+        self.functions = 0
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return self._owning(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
         self.coroutines += 1
-        self.generic_visit(node)
+        self._owning(node)
         self.coroutines -= 1
         return node
+
+    def _owning(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        """Visit a function; one within another is called as often as that one likes."""
+        self.functions += 1
+        self._visit_owned(node, first_line(node) if self.functions == 1 else OF_NONE)
+        self.functions -= 1
+        return node
+
+    def _visit_owned(self, node: ast.stmt, owner: int) -> ast.stmt:
+        before, self.owner = self.owner, owner
+        self.generic_visit(node)
+        self.owner = before
+        return node
+
+    def _visit_conditional(self, node: ast.stmt) -> ast.stmt:
+        return self._visit_owned(node, OF_NONE)
+
+    visit_If = visit_For = visit_AsyncFor = visit_While = visit_Match = _visit_conditional  # noqa: N815  as ast has them
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         begin = self._begin(node, node.test)
@@ -113,8 +142,9 @@ class _Writer(ast.NodeTransformer):
         return [begin, self._spared(node)]
 
     def visit_With(self, node: ast.With) -> ast.stmt | list[ast.stmt]:
-        self.generic_visit(node)
         calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+        catches = any("raise" in name.lower() or name == "suppress" for name in (_name(call.func) for call in calls))
+        self._visit_owned(node, OF_NONE if catches else self.owner)
         node.items.insert(0, _guard())
         if any(_name(call.func).startswith(("assertRaises", "assertWarns", "raises")) for call in calls):
             return [self._begin(node, calls[0]), node]
@@ -127,7 +157,7 @@ class _Writer(ast.NodeTransformer):
         return self._guarded(node)
 
     def _guarded(self, node: ast.stmt) -> ast.stmt:
-        self.generic_visit(node)
+        self._visit_conditional(node)
         return ast.copy_location(ast.With([_guard()], [node]), node)
 
     def _spared(self, node: ast.stmt) -> ast.stmt:
@@ -138,7 +168,7 @@ class _Writer(ast.NodeTransformer):
         return ast.copy_location(ast.Try([node], [ast.ExceptHandler(None, None, [ends])], [], []), node)
 
     def _begin(self, node: ast.stmt, shown: ast.expr) -> ast.stmt:
-        self.asserts.append((node.lineno, ast.unparse(shown)[:300]))
+        self.asserts.append((node.lineno, ast.unparse(shown)[:300], self.owner))
         return ast.copy_location(ast.Expr(_call(BEGIN, ast.Constant(len(self.asserts) - 1))), node)
 
     def _watched(self, test: ast.expr, found: list[Site]) -> ast.expr:

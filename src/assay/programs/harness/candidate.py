@@ -142,7 +142,8 @@ class Candidate:
         return answer
 
     def _shared(self, script: dict[str, Any], nonce: str) -> list[Any]:
-        program = LoadedProgram(self._source, "solution")
+        on_disk = any(word in script["source"] for word in shared.ON_DISK)
+        program = LoadedProgram(self._source, "solution", on_disk=on_disk)
         if program.failure is not None:
             return ["shared", nonce, {"failure": self._reported(program.failure)}]
 
@@ -155,7 +156,7 @@ class Candidate:
         def tell(finding: dict[str, Any]) -> None:
             self._channel.send(["found", nonce, finding])
 
-        return ["shared", nonce, shared.run(script, bring, program.module.__dict__, tell)]
+        return ["shared", nonce, shared.run(script, bring, program.module, tell)]
 
     def _reported(self, failure: dict[str, Any]) -> dict[str, Any]:
         try:

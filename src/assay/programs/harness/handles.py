@@ -1,32 +1,39 @@
 """What the judge has in the place of an object of the program: each use is a message, each answer data or another one.
 
 So tests iterate, index, call and measure such objects while program and tests stay apart. The program is never
-believed alone that its object equals plain data, or stands above or below it: the object is equal where it says so
-and what it holds, drawn as data, is equal too. Two objects of the program are compared by the program; then the
-outcome says that it was so, as it does where the tests hand an object what may be the expected value and take its word:
-what it contains, what it makes of `- 2.5`, what its methods say.
+believed alone that its object equals plain data: the object is equal where it says so and what it holds, drawn as data
+before it is told the other side, is equal too; it stands above or below plain data by what it holds alone. Two objects
+of the program are compared by the program; then the outcome says that it was so, as it does where the tests hand an
+object what may be the expected value and take its word: what it contains, what it makes of `- 2.5`, what its methods
+say.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
-from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from assay.programs.harness.codec import Gone, NotPlainData, Opaque, TooLarge, Unpacker, pack
+from assay.programs.harness.crossing import MOST_DRAWN
 from assay.programs.harness.graft import graft
-from assay.programs.harness.object_table import ABILITIES, ATTRIBUTE, UNHASHABLE
+from assay.programs.harness.object_table import ABILITIES, ATTRIBUTE, KINDS, UNHASHABLE
 from assay.programs.harness.recorder import FAILURE
 
 _FIRST_SINGLY: Final = 64
 _MOST_AT_ONCE: Final = 4096
 _ABOUT: Final = "@handle"
+_READING: Final = frozenset(
+    f"__{name}__"
+    for name in "eq lt le gt ge hash len iter next getitem contains str repr bytes int index float complex"
+    " bool format".split()
+)
+"""What tests do with an object that is not to change it."""
 _ORDERINGS: Final = ("__lt__", "__le__", "__gt__", "__ge__")
 _OF_FUNCTIONS: Final = frozenset({"__name__", "__qualname__", "__wrapped__", "__self__", "__annotations__"})
-_KINDS: Final = {kind.__name__: kind for kind in (GeneratorType, FunctionType, MethodType, BuiltinFunctionType)}
 
 
 class NeedsObjects(BaseException):
@@ -38,6 +45,8 @@ class Asks(Protocol):
 
     relied: bool
     """Whether a comparison was left to the program."""
+    turns: int
+    """How often tests did what may change an object of the program."""
 
     def use(self, number: int, ability: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Use an object of the program; return the answer, still packed, for `__next__`."""
@@ -60,6 +69,7 @@ class About:
         self.drawn = 0
         self.ended = False
         self.held: dict[int, Any] = {}
+        self.content: dict[_Family, tuple[int, dict[type, Any]]] = {}
 
 
 class Handle(Opaque):
@@ -86,12 +96,14 @@ class Handle(Opaque):
     def __setattr__(self, name: str, value: object) -> None:
         raise NeedsObjects(f"the tests set {name}")
 
+    def __enter__(self) -> Any:
+        raise NeedsObjects("the tests enter an object of the program")
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
     def __reduce_ex__(self, protocol: object) -> Any:
         raise TypeError(f"cannot copy or pickle '{type(self).__name__}' object")
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return _KINDS.get(type(self).__name__, type(self))
 
 
 def _lacks(it: Handle, name: str) -> AttributeError:
@@ -120,6 +132,9 @@ def _class(name: str, able: frozenset[str]) -> type[Handle]:
     methods: dict[str, Any] = {ability: _METHODS[ability] for ability in able & _METHODS.keys()}
     if UNHASHABLE in able:
         methods["__hash__"] = None
+    kind = next((KINDS[ability] for ability in able & KINDS.keys()), None)
+    if kind is not None:
+        methods["__class__"] = property(lambda _: kind)
     return type(name, (Handle,), methods)
 
 
@@ -130,6 +145,7 @@ def _about(it: Handle) -> About:
 
 def _use(it: Handle, ability: str, *args: Any, **keywords: Any) -> Any:
     about = _about(it)
+    about.asks.turns += ability not in _READING
     return about.asks.answer(about.asks.use(about.number, ability, args, keywords))
 
 
@@ -159,53 +175,99 @@ def _ordering(ability: str) -> Callable[[Handle, Any], Any]:
 def _compared(it: Handle, ability: str, other: Any, compare: Callable[[Any, Any], Any]) -> Any:
     """Compare with another object of the program by the program's word, with data by what the object holds."""
     about = _about(it)
-    if isinstance(other, Handle):
-        if ability not in about.able:
-            return NotImplemented
+    if isinstance(other, Handle) and ability in about.able:
         about.asks.relied = True
         return _use(it, ability, other)
-    try:
-        pack(other)
-    except TooLarge:
-        raise NeedsObjects("the tests compare with what is too large to cross") from None
-    except NotPlainData:
-        return NotImplemented
-    if ability not in about.able:
+    if ability not in about.able or not _is_data(other):
         return NotImplemented
     content = _content_like(it, other)
     if content is None or not compare(content, other):
         return False
+    if ability in _ORDERINGS:
+        return True  # to ask would tell on which side of what the answer has to lie
     said = _use(it, ability, other)
     return said is not NotImplemented and bool(said)
 
 
-def _content_like(it: Handle, other: Any) -> Any:
-    """Return what an object holds as data of the kind of other data, None where it has no such content."""
-    needed, convert = _CONTENTS.get(type(other), ((), None))
-    if convert is None or not _about(it).able & set(needed):
-        return None
+def _is_data(value: Any) -> bool:
     try:
-        content = convert(it, other)
-    except Exception:  # noqa: BLE001 - the program's conversion may do anything
+        pack(value)
+    except TooLarge:
+        raise NeedsObjects("the tests compare with what is too large to cross") from None
+    except NotPlainData:
+        return False
+    return True
+
+
+def _content_like(it: Handle, other: Any) -> Any:
+    """Return what an object holds as data of the kind of other data, None where it has no such content.
+
+    It is drawn before the object is told what it is compared with, and kept until tests may have changed it.
+    """
+    family = next((family for family in _FAMILIES if type(other) in family.kinds), None)
+    if family is None:
         return None
-    return content if type(content) is type(other) else None
+    about = _about(it)
+    turn, content = about.content.get(family, (-1, {}))
+    if turn != about.asks.turns:
+        content = {}
+        with suppress(Exception):  # the program's conversion may do anything
+            content = family.draw(it)
+        about.content[family] = about.asks.turns, content
+    return content.get(type(other))
 
 
-def _items_as(kind: type[Any]) -> Callable[[Any, Any], Any]:
-    """Return what draws no more items than tell whether they are as many as those of other data."""
-    return lambda it, other: kind(islice(it, len(other) + 1))
+def _numbers(it: Handle) -> dict[type, Any]:
+    """Return the number that an object is, of each kind that it offers; nothing where these contradict each other."""
+    found: dict[type, Any] = {}
+    for kind in (complex, float, int):
+        if _about(it).able.intersection(_NUMERIC[kind]):
+            with suppress(Exception):
+                found[kind] = kind(it)
+    whole, real, plane = (found.get(kind) for kind in (int, float, complex))
+    agrees = (whole is None or real is None or whole == int(real)) and (real is None or plane in {None, real})
+    return {kind: value for kind, value in found.items() if type(value) is kind} if agrees else {}
 
 
-_ITERATED: Final = ("__iter__", "__getitem__")
-_CONTENTS: Final[dict[type, tuple[tuple[str, ...], Callable[[Any, Any], Any] | None]]] = {
-    **{kind: (_ITERATED, _items_as(kind)) for kind in (list, tuple, set, frozenset)},
-    dict: (("__getitem__",), lambda it, _: dict(it)),
-    str: (("__str__",), lambda it, _: str(it)),
-    bytes: (("__bytes__",), lambda it, _: bytes(it)),
-    int: (("__int__", "__index__"), lambda it, _: int(it)),
-    float: (("__float__", "__int__"), lambda it, _: float(it)),
-    complex: (("__complex__", "__float__"), lambda it, _: complex(it)),
+def _items(it: Handle) -> dict[type, Any]:
+    if not _about(it).able.intersection(("__iter__", "__getitem__")):
+        return {}
+    items = list(islice(it, MOST_DRAWN + 1))
+    found: dict[type, Any] = {} if len(items) > MOST_DRAWN else {list: items, tuple: tuple(items)}
+    with suppress(TypeError):  # what cannot be hashed
+        found |= {kind: kind(found[list]) for kind in (set, frozenset) if found}
+    return found
+
+
+def _of_one(kind: type, ability: str) -> Callable[[Handle], dict[type, Any]]:
+    """Return what draws content of one kind."""
+
+    def draw(it: Handle) -> dict[type, Any]:
+        value = kind(it) if ability in _about(it).able else None
+        return {kind: value} if type(value) is kind else {}
+
+    return draw
+
+
+class _Family(NamedTuple):
+    """Kinds of data that an object may hold at once."""
+
+    kinds: tuple[type, ...]
+    draw: Callable[[Handle], dict[type, Any]]
+
+
+_NUMERIC: Final = {
+    int: ("__int__", "__index__"),
+    float: ("__float__", "__index__"),
+    complex: ("__complex__", "__float__", "__index__"),
 }
+_FAMILIES: Final = (
+    _Family((int, float, complex), _numbers),
+    _Family((str,), _of_one(str, "__str__")),
+    _Family((bytes,), _of_one(bytes, "__bytes__")),
+    _Family((list, tuple, set, frozenset), _items),
+    _Family((dict,), _of_one(dict, "__getitem__")),
+)
 
 
 def _next(self: Handle) -> Any:

@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from assay.programs.harness.libraries import MODULES as LIBRARIES
 from assay.programs.harness.taint import is_plain, uses
 
-MODULES: Final = sys.stdlib_module_names | {"np", "numpy"}
+MODULES: Final = sys.stdlib_module_names | LIBRARIES.keys()
 """Names of modules in tests that no program brings."""
+_KNOWN: Final = sys.stdlib_module_names | {"numpy", "pytest", "solution"}
 _AROUND: Final = frozenset(
-    "asyncio builtins concurrent gc glob importlib inspect logging mock multiprocessing os pathlib shutil signal"
-    " subprocess tempfile threading tracemalloc weakref".split()
+    "asyncio builtins concurrent doctest gc glob importlib inspect logging mock multiprocessing os pathlib shutil"
+    " signal subprocess runpy tempfile threading tracemalloc weakref".split()
 )
 """Modules by which tests reach the interpreter that the program runs in, or its files."""
 _WATCHING: Final = frozenset(
-    "redirect_stdout redirect_stderr capsys capfd caplog monkeypatch tmp_path tmpdir recwarn catch_warnings warns"
+    "redirect_stdout redirect_stderr capsys capsysbinary capfd capfdbinary caplog monkeypatch tmp_path tmpdir"
+    " tmp_path_factory tmpdir_factory recwarn catch_warnings filterwarnings simplefilter warns deprecated_call"
     " assertWarns assertWarnsRegex assertLogs assertNoLogs patch seed getcontext setcontext localcontext setlocale"
     " setrecursionlimit get_type_hints open".split()
 )
 _STREAMS: Final = frozenset({"stdin", "stdout", "stderr", "argv"})
 _ENDING: Final = frozenset(
-    {"StopIteration", "StopAsyncIteration", "GeneratorExit", "ExceptionGroup", "BaseExceptionGroup"}
+    {"StopIteration", "StopAsyncIteration", "GeneratorExit", "ExceptionGroup", "BaseExceptionGroup", "RaisesGroup"}
 )
 """Exceptions that cross as others."""
 _ASYNC: Final = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await, ast.TryStar)
@@ -39,26 +42,40 @@ def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[st
 
     `program` are the names that the program brings, `names` those that may hold a value of it.
     """
+    modules = frozenset(
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name == "solution"
+    )
     return any(
-        isinstance(node, _ASYNC) or _handles(node, names) or _names_class(node, program) or _reaches_around(node)
+        isinstance(node, _ASYNC)
+        or (_handles(node, names) and not _is_import(node, modules))
+        or _names_class(node, program)
+        or _reaches_around(node)
         for node in ast.walk(tree)
     )
 
 
-def imports_library(source: str) -> bool:
-    """Say whether tests import what is neither of the standard library nor numpy: its classes look for their own."""
-    roots = {
-        name.partition(".")[0]
-        for node in ast.walk(ast.parse(source))
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-    }
-    return bool(roots - MODULES - {"pytest", "solution", ""})
+def _is_import(node: ast.AST, modules: frozenset[str]) -> bool:
+    """Say whether a node does what `from solution import name` does."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Load()):
+            return name in modules and not attr.startswith("_")
+    return False
+
+
+def uses_library(tree: ast.Module, modules: Sequence[str]) -> bool:
+    """Say whether tests import what is neither Python's own nor numpy, or have it among modules that they mean."""
+    named = [*modules]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                named += [alias.name for alias in aliases]
+            case ast.ImportFrom(module=str() as module):
+                named.append(module)
+    return bool({name.partition(".")[0] for name in named} - _KNOWN)
 
 
 def _handles(node: ast.AST, names: frozenset[str]) -> bool:
@@ -72,7 +89,10 @@ def _handles(node: ast.AST, names: frozenset[str]) -> bool:
             return any(isinstance(argument, ast.Lambda) for argument in args)
         case ast.FunctionDef(decorator_list=decorators):
             return any(uses(decorator, names) for decorator in decorators)
-        case ast.withitem(context_expr=context):
+        case (
+            ast.withitem(context_expr=ast.expr() as context)
+            | ast.Call(func=ast.Name(id="vars" | "dir"), args=[context])
+        ):
             return _root(context) in names
     return False
 

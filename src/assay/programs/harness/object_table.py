@@ -8,12 +8,15 @@ changed, as one list that is yielded over and over does.
 
 from __future__ import annotations
 
+import builtins
 import time
+import types
 from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from sys import getrefcount
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import Any, Final
 
 from assay.programs.harness.codec import Gone, TooLarge, pack
@@ -38,6 +41,13 @@ ABILITIES: Final = frozenset(
 """Special methods that tests use; those of context managers are none, for one may swallow a failed assert."""
 ATTRIBUTE: Final = "__getattr__"
 UNHASHABLE: Final = "-__hash__"
+KINDS: Final = {f"={kind.__name__}": kind for kind in (GeneratorType, FunctionType, MethodType, BuiltinFunctionType)}
+"""By what stands among the abilities of their objects: classes that tests ask for by `isinstance`."""
+
+
+_PYTHON_S: Final[dict[str, Any]] = {
+    kind.__name__: kind for module in (types, builtins) for kind in vars(module).values() if isinstance(kind, type)
+}
 
 
 class ObjectTable:
@@ -59,7 +69,7 @@ class ObjectTable:
             number = self._numbers[id(value)] = len(self._objects)
             self._objects.append(value)
         kind: Any = type(value)
-        return {"h": [number, str(kind.__name__)[:200], abilities(kind)]}
+        return {"h": [number, _name_of(kind), abilities(kind)]}
 
     def find(self, told: Any) -> Any:
         """Return the object of a number."""
@@ -121,9 +131,16 @@ class ObjectTable:
                     yield self._serial, value
 
 
+def _name_of(kind: Any) -> str:
+    """Return the name of a class; one that is called like a builtin, and is none, with its module."""
+    name = str(kind.__name__)[:200]
+    return name if _PYTHON_S.get(name, kind) is kind else f"solution.{name}"
+
+
 @lru_cache(maxsize=512)
 def abilities(kind: Any) -> list[str]:
     """Return the special methods that a class has beyond those of any object."""
     found = {name: vars(base)[name] for base in reversed(kind.__mro__[:-1]) for name in ABILITIES & vars(base).keys()}
     able = sorted(name for name, method in found.items() if method is not None)
+    able += [mark for mark, each in KINDS.items() if kind is each]
     return able if found.get("__hash__", 0) is not None else [*able, UNHASHABLE]

@@ -33,12 +33,12 @@ _LINKS: Final = 3
 class LoadedProgram:
     """One program, loaded: what failed while it was, and its functions by name."""
 
-    def __init__(self, source: str, name: str) -> None:
+    def __init__(self, source: str, name: str, *, on_disk: bool = False) -> None:
         self.failure: dict[str, Any] | None = None
         self.module = ModuleType(name)
         self.module.__dict__.update(__file__=FILE, __builtins__=builtins)
         sys.modules[name] = sys.modules["__main__"] = self.module
-        if _STARTS_ANEW.search(source):
+        if on_disk or _STARTS_ANEW.search(source):
             self._write(source)
         linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True)[:100_000], FILE)
         try:

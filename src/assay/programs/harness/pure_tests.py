@@ -22,6 +22,11 @@ _BUILTINS: Final = frozenset(
     "exec eval compile open input breakpoint globals locals vars setattr delattr getattr exit quit help".split()
 )
 """Those that reach beyond their arguments."""
+AROUND_MODULES: Final = frozenset(
+    "setup_module teardown_module setup_function teardown_function setUpModule tearDownModule setup teardown"
+    " pytestmark pytest_plugins".split()
+)
+"""Names by which a module of tests has something run around them."""
 _ATTRIBUTES: Final = frozenset("random seterr seterrcall setbufsize set_printoptions".split())
 """Those of the modules that hold a state."""
 
@@ -39,8 +44,9 @@ def called_names(tree: ast.Module) -> frozenset[str]:
 
 def _leaves_nothing(node: ast.AST) -> bool:
     match node:
-        case ast.FunctionDef(decorator_list=[_, *_]):
-            return False
+        case ast.FunctionDef(name=name, args=arguments, decorator_list=decorators):
+            by_pytest = name in AROUND_MODULES or (name.startswith("test") and arguments.args)  # which keeps much
+            return not (decorators or by_pytest)
         case ast.Import(names=names):
             return all(alias.name in _MODULES for alias in names)
         case ast.ImportFrom(module=module):

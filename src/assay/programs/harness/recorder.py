@@ -10,15 +10,14 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from assay.faults import Fault
-from assay.programs.harness.asserts import EXPECTED, GOT
+from assay.programs.harness.asserts import EXPECTED, GOT, OF_MODULE, OF_NONE
 from assay.programs.harness.codec import Opaque
-from assay.programs.harness.pytest_like import Approx
-from assay.programs.harness.script_plan import MODULE
+from assay.programs.harness.script_plan import MODULE, ScriptPlan
 from assay.programs.intent import fault_of_unknown, fault_where
 
 MOST_TEXT: Final = 2000
@@ -64,24 +63,38 @@ class TestFinding:
         return self.fault.is_execution and not self.doubtful
 
 
+class Decided(Exception):
+    """The tests end with a finding."""
+
+    def __init__(self, finding: TestFinding) -> None:
+        super().__init__(finding.detail)
+        self.finding = finding
+
+
 class Recorder:
     """Sees the asserts of one script run."""
 
     def __init__(
         self,
-        asserts: Sequence[tuple[int, str]],
-        sites: Sequence[tuple[str, bool]],
+        plan: ScriptPlan,
+        asked: Callable[[], int],
         spare: Callable[[TestFinding], bool] | None = None,
         ends: tuple[type[BaseException], ...] = (),
     ) -> None:
-        """Take the asserts and sites of a plan; `spare` takes a finding and says whether the tests go on after it.
+        """Take a plan, and what says how often the program was asked anything.
 
-        `ends` are exceptions that say nothing about an answer, and always end the tests.
+        `spare` takes a finding and says whether the tests go on after it; `ends` are exceptions that say nothing about
+        an answer, and always end the tests.
         """
-        self._asserts = asserts
-        self._sites = sites
+        self._asserts = plan.asserts
+        self._sites = plan.sites
+        self._outline = plan.outline
+        self._asked = asked
         self._spare = spare
         self._ends = ends
+        self._ran: dict[str, int] = {}
+        self._stopped: set[str] = set()
+        self._test = ("", 0, 0)
         self._guards = 0
         self._current = -1
         self._seen: list[tuple[int, int, Any]] = []
@@ -112,9 +125,55 @@ class Recorder:
     def spared(self) -> bool:
         """Say whether the tests go on after the exception that is being handled."""
         error = sys.exception()
-        if self._spare is None or self._guards or error is None or isinstance(error, self._ends):
+        return error is not None and self.spares(error)
+
+    def spares(self, error: BaseException) -> bool:
+        """Say whether the tests go on after an exception."""
+        if self._spare is None or self._guards or self.ends_with(error):
             return False
         return self._spare(self.finding(error))
+
+    def ends_with(self, error: BaseException | None) -> bool:
+        """Say whether an exception ends the tests and says nothing about an answer."""
+        return isinstance(error, self._ends)
+
+    def begin_test(self, name: str, line: int = -1) -> None:
+        """Note that a test starts, by its name and the line at which its code begins."""
+        self._ran[name] = line
+        self._test = (name, self.executed, self._asked())
+
+    def end_test(self, *, may_stop_early: bool = False) -> None:
+        """Note that a test came to its end; one without asserts counts as one."""
+        name, executed, _ = self._test
+        self.executed += self.executed == executed
+        if may_stop_early:
+            self._stopped.add(name)
+
+    def note_skip(self, name: str, *, by_mark: bool = False) -> None:
+        """Take a skip for what the tests want, unless the program may have brought it about; that is a finding."""
+        self._stopped.add(name)
+        if self._outline.skips_by_program or (not by_mark and self._asked() != self._test[2]):
+            self.note_or_raise(unsaid(f"{name} was skipped, as the program may have brought about"))
+
+    def note_or_raise(self, finding: TestFinding) -> None:
+        """Note a finding; raise Decided where the tests end with it."""
+        if self._spare is None or not self._spare(finding):
+            raise Decided(finding)
+
+    def check_whole(self) -> None:
+        """Look for a test that did not run, and for an assert that a test which ended well did not reach."""
+        missing = next((name for name, line in self._outline.tests if not self._has_run(name, line)), "")
+        if missing:
+            self.note_or_raise(unsaid(f"the test {missing} did not run"))
+        lines = {*self._ran.values(), *(line for name, line in self._outline.tests if name in self._ran), OF_MODULE}
+        lines -= {self._ran[name] for name in self._stopped & self._ran.keys()}
+        lines -= {OF_NONE, *(line for name, line in self._outline.tests if name in self._stopped)}
+        for number, (line, text, owner) in enumerate(self._asserts):
+            if owner in lines and number not in self._begun:
+                self.note_or_raise(unsaid(f"the assert at line {line} of the tests was not reached: {text}"))
+
+    def _has_run(self, name: str, line: int) -> bool:
+        return name in self._ran or line in self._ran.values()
 
     def __enter__(self) -> None:
         """Begin something in which the tests themselves may catch an exception."""
@@ -140,18 +199,20 @@ class Recorder:
 
     def finding(self, error: BaseException) -> TestFinding:
         """Say why an assert, or a script, ended with this exception."""
+        if isinstance(error, Decided):
+            return error.finding
         self._false.add(self._current)
         failure = getattr(error, FAILURE, None)
         if failure is None and isinstance(error, AssertionError) and not self._seen:
             failure = getattr(error.__context__, FAILURE, None)
         if failure is not None:
             return found_in(failure)
-        if isinstance(error, AssertionError):
+        if isinstance(error, AssertionError) or _is_told_by_pytest(error):
             return self._of_assert(str(error))
         return self._of_test_error(error)
 
     def _of_assert(self, message: str) -> TestFinding:
-        line, text = self._asserts[self._current] if self._current >= 0 else (0, "")
+        line, text, _ = self._asserts[self._current] if self._current >= 0 else (0, "", OF_NONE)
         relation, got, expected = self._decisive()
         fault = fault_where(relation, *(None if value is NOTHING else value for value in (got, expected)))
         if got is NOTHING:
@@ -173,8 +234,8 @@ class Recorder:
         expected = next(
             (value for number, role, value in reversed(self._seen) if (number, role) == (site, EXPECTED)), NOTHING
         )
-        if isinstance(expected, Approx):
-            expected = expected.expected
+        if type(expected).__module__.startswith("_pytest"):  # of `pytest.approx`
+            expected = getattr(expected, "expected", NOTHING)
         if relation.startswith("any "):
             relation = relation[4:]
             if self._is_returned(expected) and not self._is_returned(got):
@@ -198,6 +259,17 @@ class Recorder:
             )
         got = "" if last is NOTHING else show(last)
         return TestFinding(blamed(error, last), f"the test code itself failed: {said}", got, doubtful=True)
+
+
+def _is_told_by_pytest(error: BaseException) -> bool:
+    """Say whether this is `pytest.fail`, or that nothing was raised, rather than that pytest is misused."""
+    named = type(error).__name__ == "Failed" and type(error).__module__ in {"builtins", "_pytest.outcomes"}
+    return named and (bool(getattr(error, "pytrace", False)) or str(error).startswith("Unexpected success"))
+
+
+def unsaid(detail: str) -> TestFinding:
+    """Return that the tests did not say what they were to say."""
+    return TestFinding(Fault.INTENT_OTHER, detail, doubtful=True)
 
 
 def changed_code(error: BaseException) -> TestFinding:

@@ -34,6 +34,9 @@ class Remote:
     def __init__(self, channel: Channel, on_return: Callable[[Any], None]) -> None:
         self._channel = channel
         self.on_return = on_return
+        self.asked = 0
+        """How often the program was asked anything."""
+        self.turns = 0
         self.relied = False
         """Whether the program was asked to compare."""
         self.ended: Gone | NeedsObjects | LoadFailed | None = None
@@ -51,6 +54,7 @@ class Remote:
 
     def ask(self, message: list[Any], kinds: set[str]) -> list[Any]:
         """Send a message and return the answer, which is of one of these kinds; raises Gone for any other."""
+        self.asked += 1
         with self._noting():
             self._channel.send(message)
         return self.hear(kinds)
@@ -91,6 +95,7 @@ class Remote:
                 packed, named = pack(list(args), stands_for), pack(keywords, stands_for)
             except NotPlainData as error:
                 raise self._over(error) from None
+            self.turns += 1
             try:
                 value = self._returned(self.ask(["call", name, packed, named], _ANSWERS), args)
             finally:

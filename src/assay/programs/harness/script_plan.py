@@ -13,13 +13,15 @@ import json
 import marshal
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from importlib.util import MAGIC_NUMBER
 from types import CodeType
 from typing import Any, Final
 
 from assay.programs.harness import asserts, codec
-from assay.programs.harness.needs import MODULES, needs_objects
+from assay.programs.harness.libraries import libraries_in
+from assay.programs.harness.needs import MODULES, needs_objects, uses_library
+from assay.programs.harness.outline import Outline, open_main, outline
 from assay.programs.harness.pure_tests import called_names, is_pure
 from assay.programs.harness.taint import free_names, imported_names, tainted_names
 
@@ -34,15 +36,18 @@ class ScriptPlan:
     """Test code ready to run."""
 
     code: CodeType
-    asserts: Sequence[tuple[int, str]]
-    """Line and text of each."""
+    asserts: Sequence[tuple[int, str, int]]
+    """Line, text and owner of each (`asserts`)."""
     sites: Sequence[tuple[str, bool]]
     names: frozenset[str]
     """What the program has to bring."""
     called: frozenset[str]
     """Those of them that are called by their name."""
-    check: bool
-    """Whether there is a `check(candidate)` that nobody calls."""
+    libraries: Sequence[tuple[str, str, Sequence[str]]]
+    """Names that mean a library, whatever the program calls so (`libraries`)."""
+    uses_library: bool
+    """Whether the tests know classes of a library that is neither Python's own nor numpy."""
+    outline: Outline
     objects: bool
     """Whether the tests handle objects that cannot leave the program's interpreter."""
     pure: bool
@@ -54,18 +59,22 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(source, TESTS_FILE)
+        open_main(tree)
         imported = imported_names(tree, MODULE)
         program = free_names(source, entry)
         called = called_names(tree)
         pure = is_pure(tree, program)
+        libraries = libraries_in(tree, program - {entry})
+        program -= {name for name, _, used in libraries if not used}
         values = program - (MODULES - called) | imported | ({entry} if entry else set())
         names = tainted_names(tree, values)
-        check, objects = _has_check(tree), needs_objects(tree, values, names)
+        objects = needs_objects(tree, values, names)
         wanted = program & (called & {entry} if _imports_all(tree) else called)
-        tree.body = [node for node in tree.body if not _is_unittest_main(node)]
+        known = uses_library(tree, [module for _, module, _ in libraries])
+        found = outline(tree, names)
         rewritten = asserts.rewrite(tree, names)
         code = compile(tree, TESTS_FILE, "exec", dont_inherit=True)
-    return ScriptPlan(code, rewritten.asserts, rewritten.sites, program, wanted, check, objects, pure)
+    return ScriptPlan(code, rewritten.asserts, rewritten.sites, program, wanted, libraries, known, found, objects, pure)
 
 
 def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
@@ -80,7 +89,9 @@ def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
         "sites": list(plan.sites),
         "names": sorted(plan.names),
         "called": sorted(plan.called),
-        "check": plan.check,
+        "libraries": list(plan.libraries),
+        "uses_library": plan.uses_library,
+        "outline": astuple(plan.outline),
         "objects": plan.objects,
         "pure": plan.pure,
     }
@@ -92,7 +103,20 @@ def unpacked(spec: dict[str, Any]) -> ScriptPlan:
         return script_plan(spec["source"], spec["entry"])
     code = marshal.loads(base64.b64decode(spec["code"]))  # noqa: S302 - ours, see the module
     names, called = frozenset(spec["names"]), frozenset(spec["called"])
-    return ScriptPlan(code, spec["asserts"], spec["sites"], names, called, spec["check"], spec["objects"], spec["pure"])
+    tests, helpers, calls, skips_by_program = spec["outline"]
+    found = Outline(tuple(map(tuple, tests)), tuple(helpers), tuple(calls), skips_by_program)
+    return ScriptPlan(
+        code,
+        spec["asserts"],
+        spec["sites"],
+        names,
+        called,
+        spec["libraries"],
+        spec["uses_library"],
+        found,
+        spec["objects"],
+        spec["pure"],
+    )
 
 
 def packed_call(args: Sequence[Any], expected: object, atol: float) -> dict[str, Any]:
@@ -107,20 +131,3 @@ def _imports_all(tree: ast.Module) -> bool:
         isinstance(node, ast.ImportFrom) and node.module != MODULE and any(alias.name == "*" for alias in node.names)
         for node in ast.walk(tree)
     )
-
-
-def _has_check(tree: ast.Module) -> bool:
-    """Say whether `check(candidate)` is defined and left for somebody to call."""
-    defined = any(isinstance(node, ast.FunctionDef) and node.name == "check" and node.args.args for node in tree.body)
-    called = any(
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and getattr(node.value.func, "id", "") == "check"
-        for node in tree.body
-    )
-    return defined and not called
-
-
-def _is_unittest_main(node: ast.stmt) -> bool:
-    """Say whether a statement runs the tests itself: it would look for them in another module, and end the process."""
-    return isinstance(node, ast.Expr) and ast.unparse(node).startswith(("unittest.main(", "pytest.main("))

@@ -7,36 +7,47 @@ the program's own objects where both share an interpreter. Tests that import `py
 from __future__ import annotations
 
 import sys
-import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, MutableMapping
 from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from assay.programs.harness import pytest_like
 from assay.programs.harness.asserts import BEGIN, FAILED, GUARDED, SEEN, SPARED
-from assay.programs.harness.recorder import NOTHING, Recorder
-from assay.programs.harness.script_plan import MODULE, ScriptPlan
+from assay.programs.harness.collected import TESTS, run_collected
+from assay.programs.harness.libraries import library
+from assay.programs.harness.recorder import FAILURE, NOTHING, Recorder
+from assay.programs.harness.script_plan import MODULE, TESTS_FILE, ScriptPlan
 from assay.programs.harness.seal import Seal
 
 Bring = Callable[[str], Any]
-_TESTS = "tests"
 
 
 class ProgramModule(ModuleType):
-    """The program, as tests import it."""
+    """The program, as tests import it; what tests change in it is changed where the program lies beside them."""
 
-    def __init__(self, bring: Bring) -> None:
+    def __init__(self, bring: Bring, space: MutableMapping[str, Any] | None = None) -> None:
         super().__init__(MODULE)
-        self.__dict__["__path__"] = []
-        self.__dict__["_bring"] = bring
+        self.__dict__.update(__path__=[], _bring=bring, _space=self.__dict__ if space is None else space, _before={})
 
     def __getattr__(self, name: str) -> Any:
         found = NOTHING if name.startswith("__") else self.__dict__["_bring"](name)
         if found is NOTHING:
             raise AttributeError(f"the program has no {name}")
         return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        space = self.__dict__["_space"]
+        self.__dict__["_before"].setdefault(name, space.get(name, NOTHING))
+        space[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        """Take a change back, for nothing else is deleted of a module whose names come from elsewhere."""
+        before = self.__dict__["_before"].pop(name, NOTHING)
+        if before is NOTHING:
+            del self.__dict__["_space"][name]
+        else:
+            self.__dict__["_space"][name] = before
 
 
 def run_script(  # noqa: PLR0913, PLR0917  each is one thing
@@ -46,44 +57,50 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     entry: str,
     seal: Seal | None = None,
     namespace: dict[str, Any] | None = None,
+    module: ModuleType | None = None,
 ) -> None:
-    """Run the tests, in a namespace of the caller's where there is one.
+    """Run the tests, in a namespace of the caller's where there is one; what they import of the program is a `module`.
 
     Raises what they raise, and CodeChanged where they break a seal.
     """
     namespace = {} if namespace is None else namespace
-    namespace |= {"__name__": _TESTS, "__file__": "tests.py"}
+    namespace |= {"__name__": TESTS, "__file__": "tests.py"}
     namespace |= {BEGIN: recorder.begin, SEEN: recorder.note_operand, FAILED: recorder.failed}
     namespace |= {SPARED: recorder.spared, GUARDED: recorder}
     brought: dict[str, Any] = {}
     if seal:
         namespace[BEGIN] = _checking(seal, recorder.begin)
         bring = _once(bring, brought, seal)
-    for name in plan.names:
-        value = standard(name, bring)
+    meant = {found[0]: found for found in plan.libraries}
+    for name in {*plan.names, *meant}:
+        value = library(meant[name], partial(standard, name, bring)) if name in meant else standard(name, bring)
         if value is not NOTHING:
             namespace[name] = value
-    module = ModuleType(_TESTS)
-    sys.modules |= {MODULE: ProgramModule(bring), _TESTS: module, "pytest": pytest_like.MODULE}
+    tests = ModuleType(TESTS)
+    sys.modules |= {MODULE: module or ProgramModule(bring), TESTS: tests}
     if seal:
         _hold_stand_ins(seal, namespace, brought)
-    exec(plan.code, namespace)  # noqa: S102 - what this is for
-    module.__dict__.update(namespace)
-    if plan.check:
-        namespace["check"](bring(entry))
-    else:
-        _run_collected(namespace, recorder)
+    try:
+        exec(plan.code, namespace)  # noqa: S102 - what this is for
+    except SystemExit as ended:
+        if ended.code or not _is_raised_by_tests(ended):
+            raise
+    tests.__dict__.update(namespace)
+    for name in plan.outline.calls:
+        recorder.begin_test(name)
+        namespace[name](*([bring(entry)] if name == "check" else []))
+        recorder.end_test()
+    run_collected(namespace, plan.outline.helpers, recorder)
     if seal:
         seal.check()
+    recorder.check_whole()
 
 
-def _run_collected(namespace: dict[str, Any], recorder: Recorder) -> None:
-    for test in _collected(namespace):
-        try:
-            test()
-        except BaseException:  # tests may raise anything
-            if not recorder.spared():
-                raise
+def _is_raised_by_tests(error: BaseException) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename == TESTS_FILE and not hasattr(error, FAILURE)
 
 
 def _checking(seal: Seal, begin: Callable[[int], None]) -> Callable[[int], None]:
@@ -121,26 +138,3 @@ def standard(name: str, bring: Bring) -> Any:
     """Return what a name stands for: the program's, else a module of the standard library that the tests forgot."""
     found = bring(name)
     return import_module(name) if found is NOTHING and name in sys.stdlib_module_names else found
-
-
-def _collected(namespace: dict[str, Any]) -> Iterator[Callable[[], object]]:
-    """Yield what runs each test case, test class method and test function."""
-    for name, value in list(namespace.items()):
-        if isinstance(value, type) and value.__module__ == _TESTS and not vars(value).get("skipped"):
-            if issubclass(value, unittest.TestCase):
-                yield unittest.defaultTestLoader.loadTestsFromTestCase(value).debug
-            elif name.startswith("Test"):
-                yield from (partial(pytest_like.run, function, namespace) for function in _methods(value))
-        elif name.startswith("test") and getattr(value, "__module__", "") == _TESTS and callable(value):
-            yield partial(pytest_like.run, value, namespace)
-
-
-def _methods(kind: type) -> Iterator[Callable[..., object]]:
-    """Yield the tests of a class, each bound to an instance of its own."""
-    for name in vars(kind):
-        if name.startswith("test"):
-            instance = kind()
-            setup = getattr(instance, "setup_method", None)
-            if setup is not None:
-                setup()
-            yield getattr(instance, name)

@@ -8,26 +8,32 @@ every outcome says that it was so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
-from types import FunctionType
+from itertools import count
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from assay.programs.harness.program import failure_of
 from assay.programs.harness.recorder import FAILURE, Failed, Recorder, TestFinding, changed_code
 from assay.programs.harness.script_plan import unpacked
-from assay.programs.harness.scripts import Bring, run_script
+from assay.programs.harness.scripts import Bring, ProgramModule, run_script
 from assay.programs.harness.seal import CodeChanged, Seal
 
-_INSIDE: Final = ("inspect", "get_type_hints", "__code__", "__annotations__", "__defaults__", "__wrapped__")
-"""What tests say that look at functions as they are written: such a function is not watched."""
+_INSIDE: Final = (
+    "inspect", "get_type_hints", "__code__", "__annotations__", "__defaults__", "__wrapped__", "doctest", "reload",
+    "vars(", "dir(", "__dict__",
+)  # fmt: skip
+"""What tests say that look at functions, or at the module, as they are written: these are then not watched."""
+ON_DISK: Final = ("subprocess", "importlib", "runpy", "multiprocessing", "sys.executable")
+"""What tests say that have the program loaded from its file."""
 
 
 def run(
-    script: dict[str, Any], bring: Bring, space: Mapping[str, Any], tell: Callable[[dict[str, Any]], None]
+    script: dict[str, Any], bring: Bring, program: ModuleType, tell: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """Run a script beside the program, whose names are in `space`.
+    """Run a script beside the module of the program.
 
     Return how many asserts it executed, those that held, what failed first and whether the program broke. `tell` takes
     the first finding where the tests go on after it, for the program may never come back.
@@ -43,17 +49,19 @@ def run(
             tell(_packed(finding))
         return not finding.breaks
 
-    recorder = _RecorderBeside(plan.asserts, plan.sites, spare if script["goes_on"] else None, (CodeChanged,))
+    asked = count().__next__  # nobody counts what is asked of a program that lies beside: it may always have been
+    recorder = _RecorderBeside(plan, asked, spare if script["goes_on"] else None, (CodeChanged,))
     seal = Seal() if script.get("sealed") else None
     if seal:
-        seal.hold_program(space)
+        seal.hold_program(vars(program))
 
     def watched(name: str) -> Any:
         found = bring(name)
         return _watched(found, recorder) if isinstance(found, FunctionType) and not looks_inside else found
 
+    seen = program if looks_inside else ProgramModule(watched, vars(program))
     try:
-        run_script(plan, recorder, watched, script["entry"], seal)
+        run_script(plan, recorder, watched, script["entry"], seal, module=seen)
     except CodeChanged as changed:
         found.insert(0, changed_code(changed))
     except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is

@@ -24,7 +24,6 @@ from assay.programs.harness.codec import Channel, Gone, NotPlainData, unpack
 from assay.programs.harness.crossing import deeply
 from assay.programs.harness.handles import NeedsObjects
 from assay.programs.harness.near import loosened, near
-from assay.programs.harness.needs import imports_library
 from assay.programs.harness.observe import observe, write_line
 from assay.programs.harness.printed import differs, parsed
 from assay.programs.harness.recorder import (
@@ -166,7 +165,9 @@ class TestProcess:
         tests = self._spec["tests"]
         names = set().union(*(plan.names for plan in self._plans.values()))
         called = set().union(*(plan.called for plan in self._plans.values())) - sys.stdlib_module_names
-        if any(test["kind"] == "call" for test in tests) or any(plan.check for plan in self._plans.values()):
+        if any(test["kind"] == "call" for test in tests) or any(
+            "check" in plan.outline.calls for plan in self._plans.values()
+        ):
             called.add(self._entry)
         if not self._plans and not called:
             return None
@@ -183,12 +184,11 @@ class TestProcess:
             return self._in_shared(number, test)
 
         def spare(finding: TestFinding) -> bool:
-            self._look_for_library(test)
+            self._look_for_library(plan)
             return self._remote.ended is None and self._note_finding(finding) and not finding.breaks
 
-        recorder = Recorder(
-            plan.asserts, plan.sites, spare if self._goes_on else None, (Gone, LoadFailed, NeedsObjects, CodeChanged)
-        )
+        ends = (Gone, LoadFailed, NeedsObjects, CodeChanged)
+        recorder = Recorder(plan, lambda: self._remote.asked, spare if self._goes_on else None, ends)
         self._remote.on_return = recorder.returned
         finding: TestFinding | None = None
         try:
@@ -201,7 +201,7 @@ class TestProcess:
             finding = changed_code(changed)
         except BaseException as error:  # noqa: BLE001 - tests may raise anything
             finding = recorder.finding(error)
-            self._look_for_library(test)
+            self._look_for_library(plan)
         ended, self._remote.ended = self._remote.ended, None
         if isinstance(ended, NeedsObjects):
             return self._in_shared(number, test)
@@ -212,9 +212,9 @@ class TestProcess:
         self._passed += [f"test {number}: {each}" for each in recorder.passed()] if self._survey else []
         return finding
 
-    def _look_for_library(self, test: dict[str, Any]) -> None:
+    def _look_for_library(self, plan: ScriptPlan) -> None:
         """Have tests run again beside the program that failed with an object of it, and know classes of a library."""
-        if self._remote.ended is None and self._remote.keeps_objects and imports_library(test["source"]):
+        if self._remote.ended is None and self._remote.keeps_objects and plan.uses_library:
             self._remote.ended = NeedsObjects("the tests look for objects of a library")
 
     def _in_shared(self, number: int, test: dict[str, Any]) -> TestFinding | None:

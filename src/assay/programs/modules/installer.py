@@ -66,9 +66,9 @@ def installer(options: Sequence[str] = ()) -> Installer:
     """Return uv, or pip where there is no uv; `options` go to each of its commands, as `--no-index`."""
     path = shutil.which("uv")
     if path or importlib.util.find_spec("uv"):
-        return Uv([path] if path else [sys.executable, "-m", "uv"], options)
+        return Uv([path] if path else [sys.executable, "-P", "-m", "uv"], options)
     if importlib.util.find_spec("pip"):
-        return Pip([sys.executable, "-m", "pip"], options)
+        return Pip([sys.executable, "-P", "-m", "pip"], options)
     raise InputError("--install needs uv or pip, and neither is here: pip install uv")
 
 

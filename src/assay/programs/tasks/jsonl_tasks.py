@@ -47,13 +47,14 @@ def _task(record: Fields) -> Task:
         raise FieldError("field 'tags' holds something else than texts")
     name, prompt = record.text("entry_point", ""), record.text("prompt", "")
     tests = tuple(_test(f"tests[{number}]", test, name) for number, test in enumerate(record.list("tests", ())))
-    scripts = [test.source for test in tests if isinstance(test, Script)]
+    sources = [test.source for test in tests if isinstance(test, Script | Pytest)]
+    setup = record.text("setup", "")
     return Task(
         record.name("id"),
         prompt,
         name,
         tests=tests,
-        setup=record.text("setup", "") or helpers_of(prompt, name, *scripts),
+        setup="\n".join(filter(None, (helpers_of(prompt, name, setup, *sources), setup))),
         reference=record.text("reference", ""),
         timeout_s=record.number("timeout_s", 0.0),
         tags=tags,

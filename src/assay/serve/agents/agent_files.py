@@ -19,6 +19,14 @@ def resolved(file: Path) -> Path:
     return Path(os.path.realpath(file))
 
 
+def refuse_leading_out(file: Path, project: Path) -> None:
+    """Raise InputError for a file of a project that a symbolic link has outside of it: a stranger may have laid it."""
+    if file.is_relative_to(project) and not resolved(file).is_relative_to(resolved(project)):
+        raise InputError(
+            f"{file} leads to {resolved(file)}, outside of the project: remove the link, or use --scope user"
+        )
+
+
 def read(file: Path) -> str | None:
     """Return the text of a file with its line ends, or None if there is none; what is no text is an error."""
     target = resolved(file)

@@ -38,6 +38,10 @@ class SettingsEdit:
         return self.before != self.after
 
 
+_STARTING = frozenset({"env", "envFile", "cwd", "environment", "envs"})
+"""Keys of an entry that decide what runs when an agent starts the program."""
+
+
 def entry_in(file: Path, keys: Sequence[str]) -> Any:
     """Return the entry that a file has under some keys, or None."""
     text = read(file)
@@ -45,11 +49,17 @@ def entry_in(file: Path, keys: Sequence[str]) -> Any:
 
 
 def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
-    """Return the change that puts an entry into a file; what somebody added to it before stays."""
+    """Return the change that puts an entry into a file; what somebody added to it before stays.
+
+    Only how the program is started does not, unless an install wrote the entry: it may have come with the repository.
+    """
     text = read(file)
     old = _entry(_load(file, text or ""), keys)
     edits: list[tuple[list[str], Any]] = [([*keys], entry)]
-    if ours(old):
+    foreign = _STARTING.intersection(old or {}) if edit_journal.recall(resolved(file)) is None else frozenset()
+    if ours(old) and foreign:
+        edits = [([*keys], {**{key: value for key, value in old.items() if key not in foreign}, **entry})]
+    elif ours(old):
         edits = [([*keys, key], value) for key, value in entry.items() if old.get(key) != value]
     after = text or ""
     try:
@@ -62,7 +72,10 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
     files.check_writable(file)
     note = f"an entry '{keys[-1]}' that does not start this program is replaced"
     record = _recorded(file, text, after, keys)
-    return SettingsEdit(file, text, after, record, notes=(note,) if old is not None and not ours(old) else ())
+    notes = (note,) if old is not None and not ours(old) else ()
+    if ours(old) and foreign:
+        notes = (f"{', '.join(sorted(foreign))} of the entry '{keys[-1]}' did not come from an install, and goes",)
+    return SettingsEdit(file, text, after, record, notes=notes)
 
 
 def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
@@ -98,7 +111,7 @@ def write(change: SettingsEdit) -> None:
         made = map(str, agent_files.missing_folders(change.file))
         edit_journal.remember(replace(record, folders=(*made, *record.folders)))
     if change.after is not None:
-        files.write(change.file, change.after)
+        files.write(resolved(change.file), change.after)
     else:
         resolved(change.file).unlink()
         for folder in record.folders if record else ():

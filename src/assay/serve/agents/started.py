@@ -30,7 +30,7 @@ def started(called: str, interpreter: str, search: str) -> StartCommand:
     found = _find_program(PROGRAM, search)
     own = _own(Path(called), Path(interpreter))
     if own is None:
-        return StartCommand(_plain(interpreter), ("-m", "assay"), "it is not installed as a program of its own")
+        return StartCommand(_plain(interpreter), ("-P", "-m", "assay"), "it is not installed as a program of its own")
     if found is None:
         return StartCommand(str(own), (), f"'{PROGRAM}' is not on PATH")
     if not own.samefile(found):

@@ -87,7 +87,7 @@ class FileRoutes:
         name = quote(place.inside.rpartition("/")[2])
         how = f"{'inline' if is_text else 'attachment'}; filename*=UTF-8''{name}"
         headers = {"Content-Security-Policy": _POLICY, "Content-Disposition": how}
-        return FileResponse(file, headers, media_type="text/plain" if is_text else "application/octet-stream")
+        return FileResponse(file, headers=headers, media_type="text/plain" if is_text else "application/octet-stream")
 
     async def _answer(self, work: Callable[[], Any], written: Callable[[Any], bytes] = answers.as_json) -> Response:
         return answers.response_of(await self._workers.do(lambda: written(work())))

@@ -252,7 +252,7 @@ class Supervisor:
 
 def own_command() -> list[str]:
     """Return the command line of this process, for another one that does the same."""
-    return [sys.executable, "-m", "assay", *sys.argv[1:]]
+    return [sys.executable, "-P", "-m", "assay", *sys.argv[1:]]
 
 
 def _thread_limits(workers: int) -> Mapping[str, str]:
