@@ -8,21 +8,15 @@ from assay.cage.attacks import ATTACKS, Bait
 from assay.cage.cage import CagePlan
 from assay.cage.cage_pool import open_pool
 from assay.cage.limits import Job
-from assay.cage.open_cage import _find_kind, open_sandbox
+from assay.cage.open_cage import open_sandbox
 from assay.cage.probe import PLAIN, ProbeFinding, attack_program, probe
-from assay.cage.sandbox_kinds import ISOLATING, KINDS, RENAMED, WEAK
-from assay.errors import InputError, OldName
+from assay.cage.sandbox_kinds import ISOLATING, KINDS, WEAK
+from assay.errors import InputError
 
 
 def test_every_kind_has_its_guarantees_and_one_name():
     assert all(kind.guarantees and kind.name == name for name, kind in KINDS.items())
     assert {*ISOLATING, WEAK} == {*KINDS.values()}
-    assert RENAMED.keys().isdisjoint(KINDS)
-
-
-def test_an_old_name_is_the_kind_that_is_called_otherwise_now():
-    with pytest.warns(OldName, match=r"'hybrid' is now called 'namespaces\+landlock'"):
-        assert _find_kind("hybrid") == KINDS["namespaces+landlock"]
 
 
 def test_the_strongest_that_holds_is_given(tmp_path, monkeypatch):

@@ -48,7 +48,7 @@ def test_a_broken_settings_file_is_named_with_its_line(assay, project: Path):
     (project / "assay.toml").write_text("[search]\nlimit == 3\n")
     ran = assay("search", "mail", project)
     assert (ran.status, ran.out) == (2, "")
-    assert ran.err == f"assay: {project}/assay.toml: not TOML: Invalid value (at line 2, column 8)\n"
+    assert ran.err == f"assay: {project}/assay.toml: not valid TOML: Invalid value (at line 2, column 8)\n"
 
 
 def test_an_empty_folder_is_said(assay, tmp_path: Path):

@@ -292,6 +292,6 @@ def test_a_repository_that_git_cannot_read_holds_nothing_up(tmp_path, monkeypatc
     commit(root, {".gitignore": "*.log\n"})
     os.mkfifo(tmp_path / "pipe")
     (root / ".git" / "config").write_text(f"[include]\npath = {tmp_path / 'pipe'}\n")
-    monkeypatch.setattr("assay.corpus.tracked._PATIENCE_S", 0.5)
+    monkeypatch.setattr("assay.corpus.walk._PATIENCE_S", 0.5)
     assert paths(root) == [".gitignore", "web.go"]
     assert reasons(root)["a.log"] == "ignored by .gitignore"

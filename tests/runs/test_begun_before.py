@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from assay.cage.limits import Ended, Limits
-from assay.errors import InputError
 from assay.judge.choose_candidates import Sources, candidates
 from assay.programs.outcome_file import ExecuteSettings, execute_to_file
 from assay.rank.sampling.model_answers import Completions, SamplingOptions
@@ -59,18 +56,6 @@ def test_outcomes(tmp_path: Path):
     rows = execute_to_file([Task("t", "", "f", (Call((), 1),))], programs, runner, out, settings=settings)
     assert (runner.ran, [str(row.outcome.fault) for row in rows]) == (["t#1"], ["correct", "timeout"])
     assert out.read_text().startswith(line(OUTCOME))
-
-
-def test_outcomes_of_a_sandbox_that_had_another_name(tmp_path: Path):
-    out, runner = tmp_path / "outcomes.jsonl", Counted()
-    out.write_text(line(OUTCOME))
-    (tmp_path / "outcomes.jsonl.manifest.json").write_text(MANIFEST.replace('"sandbox": "one"', '"sandbox": "hybrid"'))
-    settings = ExecuteSettings("a", "b", "own", "none", "namespaces+landlock", Limits(), ("g",))
-    task = Task("t", "", "f", (Call((), 1),))
-    execute_to_file([task], [Program("t", "one", "t#0")], runner, out, settings=settings)
-    assert runner.ran == []
-    with pytest.raises(InputError, match="sandbox differ"):
-        execute_to_file([task], [], runner, out, settings=replace(settings, sandbox="landlock"))
 
 
 class Writing:

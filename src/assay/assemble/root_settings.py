@@ -56,7 +56,7 @@ def root_settings(root: Path | None, given: UserSettings) -> Settings:
     What a root asks for and does not get is one warning, SettingsNotUsed.
     """
     own = platformdirs.user_config_path("assay") / FILE
-    settings = with_table(Settings(), read_table(own), own) if own.is_file() else Settings()
+    settings = with_table(Settings(), read_table(own), own) if os.path.isfile(own) else Settings()  # noqa: PTH113  no error where nobody may look
     if given.config is not None:
         settings = with_table(settings, read_table(given.config), given.config)
     elif root is not None and (root_file := read_root_file(root)) is not None:

@@ -144,8 +144,9 @@ def _checkout(root: Path, commit: str, hidden: tuple[str, ...], left_out: tuple[
         for file in walk(root).files:
             if any(f"{file.path}/".startswith(f"{path}/") for path in left_out):
                 continue
-            (folder / file.path).parent.mkdir(parents=True, exist_ok=True)
-            copyfile(from_utf8(root, file.path), folder / file.path)
+            target = from_utf8(folder, file.path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            copyfile(from_utf8(root, file.path), target)
     for path, spans in _by_path(hidden):
         _blank(from_utf8(folder, path), spans)
 

@@ -14,7 +14,7 @@ import sys
 import uuid
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from assay.cage import bridge
 from assay.cage.cage import BOOT, START_S, Cage, plan_message
@@ -94,9 +94,8 @@ class ContainerCage(Cage):
         limits = self.admit(ticket, [])
         blocks = [job.candidate, job.stdin, *([job.judge] if job.judge is not None else [])]
         try:
-            told: dict[str, Any] = {"limits": asdict(limits), "tests": self.tests_key(job), "modules": job.modules}
-            told |= {"keep": limits.output_kb << 10}
-            bridge.put(self._to, told, blocks)
+            told = {"limits": asdict(limits), "tests": self.tests_key(job), "modules": ()}
+            bridge.put(self._to, told | {"keep": limits.output_kb << 10}, blocks)
         except OSError:
             return
 

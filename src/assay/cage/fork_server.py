@@ -16,7 +16,8 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NoReturn
 
 from assay.cage import confinement, forks, frames
@@ -102,6 +103,15 @@ def _harness(plan: dict[str, Any]) -> Work:
     return found[0], found[1]
 
 
+@cache
+def _load(modules: tuple[str, ...]) -> None:
+    """Import what later forks need; what is not there they will miss themselves."""
+    with contextlib.suppress(ImportError):
+        for name in modules:
+            importlib.import_module(name)
+            gc.freeze()
+
+
 class ForkServer:
     """Jobs in, one after the other; how they ended out."""
 
@@ -114,7 +124,6 @@ class ForkServer:
         self._scratch = scratch
         self._processes = processes
         self._judge: JudgeProcess | None = None
-        self._loaded: set[str] = set()
         self._nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         while self._nothing < FIRST_FREE:
             self._nothing = os.dup(self._nothing)
@@ -142,7 +151,7 @@ class ForkServer:
 
     def _run(self, job: dict[str, Any], files: list[int]) -> dict[str, Any]:
         limits = Limits(**job["limits"])
-        self._load(job["modules"])
+        _load(tuple(job["modules"]))
         self._scratch.refresh(limits)
         started = time.monotonic()
         spec, stdin, out, err, reports, *judging = files
@@ -160,17 +169,6 @@ class ForkServer:
                 os.close(handle)
             self._processes.end()
         return self._processes.summary(limits, reason, candidate, [out, err], started)
-
-    def _load(self, modules: Sequence[str]) -> None:
-        """Import what later forks need; what is not there they will miss themselves."""
-        if self._loaded.issuperset(modules):
-            return
-        for name in modules:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(name)
-        self._loaded.update(modules)
-        gc.collect()
-        gc.freeze()
 
     def _judged(  # noqa: PLR0913, PLR0917  each is one thing
         self, key: str, placed: dict[int, int], limits: Limits, verdict: int, tests: int, started: float

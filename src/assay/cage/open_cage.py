@@ -1,13 +1,9 @@
-"""Which sandbox is meant by what was asked: the strongest that holds on this machine, or the one named, or none.
-
-Nothing weaker is taken silently: what cannot be given is an error of one line.
-"""
+"""Choose the sandbox: the strongest that holds on this machine, or the one named; what is not there is an error."""
 
 from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,8 +11,8 @@ from assay.cage.cage import HARNESS, CagePlan
 from assay.cage.cage_pool import CagePool, open_pool
 from assay.cage.limits import Limits
 from assay.cage.probe import probe
-from assay.cage.sandbox_kinds import ISOLATING, KINDS, RENAMED, SandboxKind
-from assay.errors import InputError, OldName, nearest
+from assay.cage.sandbox_kinds import ISOLATING, KINDS, SandboxKind
+from assay.errors import InputError, nearest
 
 
 def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
@@ -46,7 +42,9 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
 
 
 def _choose_kind(name: str, *, allow_unsafe: bool) -> SandboxKind:
-    kind = _find_kind(name) if name else None
+    kind = KINDS.get(name)
+    if name and kind is None:
+        raise InputError(f"unknown sandbox '{name}'; {nearest(name, list(KINDS))}")
     if kind and not kind.isolates:
         if not allow_unsafe:
             raise InputError(
@@ -61,12 +59,3 @@ def _choose_kind(name: str, *, allow_unsafe: bool) -> SandboxKind:
             return each
     wanted = f"the sandbox '{name}' cannot be had here" if name else f"no sandbox holds here ({sys.platform})"
     raise InputError(f"{wanted}: {'; '.join(map(str, findings))}")
-
-
-def _find_kind(name: str) -> SandboxKind:
-    if name in RENAMED:
-        warnings.warn(f"the sandbox '{name}' is now called '{RENAMED[name]}'", OldName, stacklevel=2)
-    kind = KINDS.get(RENAMED.get(name, name))
-    if kind is None:
-        raise InputError(f"unknown sandbox '{name}'; {nearest(name, list(KINDS))}")
-    return kind

@@ -79,5 +79,3 @@ KINDS: Mapping[str, SandboxKind] = {
 }
 """By name, strongest first."""
 ISOLATING = tuple(kind for kind in KINDS.values() if kind.isolates)
-RENAMED: Mapping[str, str] = {"hybrid": GUARDED_NAMESPACES.name}
-"""Names that still work."""

@@ -33,14 +33,12 @@ process_mrelease kcmp bpf perf_event_open userfaultfd io_uring_setup io_uring_en
 request_key keyctl kexec_load kexec_file_load init_module finit_module delete_module create_module get_kernel_syms
 query_module pidfd_open pidfd_getfd pidfd_send_signal name_to_handle_at open_by_handle_at memfd_create memfd_secret
 tkill shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl mq_open mq_unlink
-landlock_create_ruleset landlock_add_rule landlock_restrict_self lsm_set_self_attr fanotify_init fanotify_mark
-acct quotactl quotactl_fd swapon swapoff reboot sethostname setdomainname iopl ioperm modify_ldt personality
-settimeofday clock_settime clock_adjtime adjtimex syslog vhangup uselib ustat vserver _sysctl nfsservctl
-lookup_dcookie migrate_pages move_pages mbind set_mempolicy set_mempolicy_home_node vmsplice io_setup
+landlock_create_ruleset landlock_add_rule landlock_restrict_self lsm_set_self_attr fanotify_init fanotify_mark acct
+quotactl quotactl_fd swapon swapoff reboot sethostname setdomainname iopl ioperm modify_ldt personality settimeofday
+clock_settime clock_adjtime adjtimex syslog vhangup uselib ustat vserver _sysctl nfsservctl lookup_dcookie
+migrate_pages move_pages mbind set_mempolicy set_mempolicy_home_node vmsplice io_setup
 """.split()
 """`vmsplice` keeps pages in pipes that count as nobody's memory; the whole machine shares those of `io_setup`."""
-_NOTHING_DONE = ("sync", "syncfs")
-"""They say that all went well, and have no disk of the machine written."""
 _NO_ROOM = ("inotify_init", "inotify_init1")
 """Libraries look for changes themselves where the system has no watches left; each holds memory of the kernel."""
 _ABSENT = ("clone3",)
@@ -85,7 +83,7 @@ class Filter:
         code.when(["fcntl"], [(_LOAD, 0, 0, _ARGUMENT + 8), *commands], errno.EPERM)
         code.when(["setsockopt"], _SIZES_OF_BUFFERS, 0)
         code.deny(_NO_ROOM, errno.EMFILE)
-        code.deny(_NOTHING_DONE, 0)
+        code.deny(["sync", "syncfs"], 0)  # they say that all went well, and have no disk of the machine written
         code.when(_OF_A_PROCESS, [(_LOAD, 0, 0, _ARGUMENT), *_any_of((0,), then_allow=True)], errno.EPERM)
         if namespaces:
             families = _FAMILIES if own_files else _FAMILIES[1:]

@@ -30,26 +30,24 @@ pivot_root 155 _sysctl 156 prctl 157 adjtimex 159 chroot 161 acct 163 settimeofd
 swapoff 168 reboot 169 sethostname 170 setdomainname 171 iopl 172 ioperm 173 create_module 174 init_module 175
 delete_module 176 get_kernel_syms 177 query_module 178 quotactl 179 nfsservctl 180 setxattr 188 lsetxattr 189
 fsetxattr 190 removexattr 197 lremovexattr 198 fremovexattr 199 tkill 200 sched_setaffinity 203 lookup_dcookie 212
-io_setup 206
-semtimedop 220 clock_settime 227 tgkill 234 utimes 235 vserver 236 mbind 237 set_mempolicy 238 mq_open 240
-mq_unlink 241 sync 162 syncfs 306
-kexec_load 246 add_key 248 request_key 249 keyctl 250 ioprio_set 251 inotify_init 253 migrate_pages 256
-mknodat 259 fchownat 260 futimesat 261 fchmodat 268 unshare 272 vmsplice 278 move_pages 279 utimensat 280
-inotify_init1 294 rt_tgsigqueueinfo 297 perf_event_open 298 fanotify_init 300 fanotify_mark 301 prlimit64 302
-name_to_handle_at 303 open_by_handle_at 304 clock_adjtime 305 setns 308 process_vm_readv 310 process_vm_writev 311
-kcmp 312 finit_module 313 sched_setattr 314 seccomp 317 memfd_create 319 kexec_file_load 320 bpf 321 userfaultfd 323
+io_setup 206 semtimedop 220 clock_settime 227 tgkill 234 utimes 235 vserver 236 mbind 237 set_mempolicy 238 mq_open 240
+mq_unlink 241 sync 162 syncfs 306 kexec_load 246 add_key 248 request_key 249 keyctl 250 ioprio_set 251 inotify_init 253
+migrate_pages 256 mknodat 259 fchownat 260 futimesat 261 fchmodat 268 unshare 272 vmsplice 278 move_pages 279
+utimensat 280 inotify_init1 294 rt_tgsigqueueinfo 297 perf_event_open 298 fanotify_init 300 fanotify_mark 301
+prlimit64 302 name_to_handle_at 303 open_by_handle_at 304 clock_adjtime 305 setns 308 process_vm_readv 310
+process_vm_writev 311 kcmp 312 finit_module 313 sched_setattr 314 seccomp 317 memfd_create 319 kexec_file_load 320
+bpf 321 userfaultfd 323
 """
 _AARCH64 = """
-io_setup 0 sync 81 syncfs 267
-setxattr 5 lsetxattr 6 fsetxattr 7 removexattr 14 lremovexattr 15 fremovexattr 16 lookup_dcookie 18 fcntl 25
-inotify_init1 26 ioctl 29 ioprio_set 30 mknodat 33 umount2 39 mount 40 pivot_root 41 nfsservctl 42 truncate 45
-ftruncate 46 chroot 51 fchmod 52 fchmodat 53 fchownat 54 fchown 55 vhangup 58 quotactl 60 vmsplice 75 utimensat 88
-acct 89 capset 91 personality 92 unshare 97 kexec_load 104 init_module 105 delete_module 106 clock_settime 112
-syslog 116 ptrace 117 sched_setparam 118 sched_setscheduler 119 sched_setaffinity 122 kill 129 tkill 130 tgkill 131
-rt_sigqueueinfo 138 setpriority 140 reboot 142 sethostname 161 setdomainname 162 prctl 167 settimeofday 170
-adjtimex 171 mq_open 180 mq_unlink 181 msgget 186 msgctl 187 msgrcv 188 msgsnd 189 semget 190 semctl 191 semtimedop 192
-semop 193 shmget 194 shmctl 195 shmat 196 shmdt 197 socket 198 socketpair 199 setsockopt 208 add_key 217
-request_key 218 keyctl 219 clone 220 swapon 224 swapoff 225 mbind 235 set_mempolicy 237 migrate_pages 238
+io_setup 0 sync 81 syncfs 267 setxattr 5 lsetxattr 6 fsetxattr 7 removexattr 14 lremovexattr 15 fremovexattr 16
+lookup_dcookie 18 fcntl 25 inotify_init1 26 ioctl 29 ioprio_set 30 mknodat 33 umount2 39 mount 40 pivot_root 41
+nfsservctl 42 truncate 45 ftruncate 46 chroot 51 fchmod 52 fchmodat 53 fchownat 54 fchown 55 vhangup 58 quotactl 60
+vmsplice 75 utimensat 88 acct 89 capset 91 personality 92 unshare 97 kexec_load 104 init_module 105 delete_module 106
+clock_settime 112 syslog 116 ptrace 117 sched_setparam 118 sched_setscheduler 119 sched_setaffinity 122 kill 129
+tkill 130 tgkill 131 rt_sigqueueinfo 138 setpriority 140 reboot 142 sethostname 161 setdomainname 162 prctl 167
+settimeofday 170 adjtimex 171 mq_open 180 mq_unlink 181 msgget 186 msgctl 187 msgrcv 188 msgsnd 189 semget 190
+semctl 191 semtimedop 192 semop 193 shmget 194 shmctl 195 shmat 196 shmdt 197 socket 198 socketpair 199 setsockopt 208
+add_key 217 request_key 218 keyctl 219 clone 220 swapon 224 swapoff 225 mbind 235 set_mempolicy 237 migrate_pages 238
 move_pages 239 rt_tgsigqueueinfo 240 perf_event_open 241 prlimit64 261 fanotify_init 262 fanotify_mark 263
 name_to_handle_at 264 open_by_handle_at 265 clock_adjtime 266 setns 268 process_vm_readv 270 process_vm_writev 271
 kcmp 272 finit_module 273 sched_setattr 274 seccomp 277 memfd_create 279 bpf 280 userfaultfd 282 kexec_file_load 294

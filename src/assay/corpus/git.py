@@ -30,7 +30,7 @@ from assay.io.processes import ProcessLimits, run_bounded
 
 TIMEOUT_S = 600
 """What one reading may take: some seconds for tens of thousands of commits. Who fetches waits as long as it takes."""
-IDLE_S = 20.0
+IDLE_S = 10.0
 """How long git may print nothing while it is waited for: a stranger's repository can have it read a pipe, or search a
 line for ever."""
 _BUFFER = 1 << 17

@@ -74,10 +74,13 @@ def refuse_special(file: Path) -> None:
 def read_regular(file: Path, most_bytes: int) -> bytes:
     """Return the bytes of a regular file; raise OSError for a link, a pipe, a device and what is larger."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as opened:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
-        data = opened.read(most_bytes + 1)
+        with open(descriptor, "rb", closefd=False) as opened:
+            data = opened.read(most_bytes + 1)
+    finally:
+        os.close(descriptor)
     if len(data) > most_bytes:
         raise OSError(errno.EFBIG, f"larger than {most_bytes:,} bytes")
     return data

@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from assay.cage.sandbox_kinds import RENAMED
 from assay.errors import BudgetSpent, Deferred, EndpointRefused, InputError
 from assay.judge.pair_verdict import Judge, Together, Verdict
 from assay.judge.pairs import Pair
@@ -62,7 +61,7 @@ class CampaignSettings:
     """Each prompt file with its hash."""
     tests_for: str = ""
     """`python` where tests are written for Python alone; empty for campaigns that wrote them for any code."""
-    sandbox: str = field(default="", metadata={"renamed": RENAMED})
+    sandbox: str = ""
     limits: dict[str, float] = field(default_factory=dict)
     install: str = ""
     """A hash of the list of what may be installed; empty where nothing is."""

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.cage.limits import Limits
-from assay.cage.sandbox_kinds import RENAMED
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.execute import executions, settled
@@ -37,7 +36,7 @@ class ExecuteSettings:
     samples: str
     form: str
     stop: str
-    sandbox: str = field(metadata={"renamed": RENAMED})
+    sandbox: str
     limits: Limits
     guarantees: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()

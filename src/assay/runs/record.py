@@ -222,17 +222,16 @@ def _as_called_now(settings: DataclassInstance, before: Mapping[str, Any], file:
     """Return settings of an earlier version as this one says them.
 
     One that it did not know has its default, or where nobody can know it (`unknown` in its field's metadata says what
-    that is called) the value of today, with a warning. A value that is called otherwise since is found in `renamed`.
+    that is called) the value of today, with a warning.
     """
     known = {each.name: each.default for each in fields(settings) if each.default is not MISSING} | dict(before)
-    renamed = {each.name: each.metadata["renamed"] for each in fields(settings) if "renamed" in each.metadata}
     later = [each for each in fields(settings) if "unknown" in each.metadata and each.name not in before]
     today = {each.name: getattr(settings, each.name) for each in later}
     for each in later:
         if today[each.name] != each.default:
             what = each.metadata["unknown"]
             warnings.warn(f"{file} was begun by an earlier version and does not say {what}", OlderRun, stacklevel=3)
-    return known | {name: names.get(known.get(name), known.get(name)) for name, names in renamed.items()} | today
+    return known | today
 
 
 def _differences(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:

@@ -15,8 +15,8 @@ import ast
 from dataclasses import dataclass
 from typing import Any, Final
 
-from assay.programs.harness.outline import first_line
 from assay.programs.harness.taint import is_plain, uses
+from assay.programs.harness.test_outline import first_line
 
 BEGIN, SEEN, FAILED, SPARED, GUARDED = "@begin", "@seen", "@failed", "@spared", "@guarded"
 GOT, EXPECTED = 0, 1

@@ -49,9 +49,10 @@ def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[st
         for alias in node.names
         if alias.name == "solution"
     )
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return any(
         isinstance(node, _ASYNC)
-        or (_handles(node, names) and not _is_import(node, modules))
+        or (_handles(node, names) and not (node in called and _is_import(node, modules)))
         or _names_class(node, program)
         or _reaches_around(node)
         for node in ast.walk(tree)

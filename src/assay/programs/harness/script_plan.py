@@ -21,9 +21,9 @@ from typing import Any, Final
 from assay.programs.harness import asserts, codec
 from assay.programs.harness.libraries import libraries_in
 from assay.programs.harness.needs import MODULES, needs_objects, uses_library
-from assay.programs.harness.outline import Outline, open_main, outline
 from assay.programs.harness.pure_tests import called_names, is_pure
 from assay.programs.harness.taint import free_names, imported_names, tainted_names
+from assay.programs.harness.test_outline import Outline, open_main, outline
 
 TESTS_FILE: Final = "<tests>"
 MODULE: Final = "solution"

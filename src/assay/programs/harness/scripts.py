@@ -57,9 +57,9 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     entry: str,
     seal: Seal | None = None,
     namespace: dict[str, Any] | None = None,
-    module: ModuleType | None = None,
+    module_of: Callable[[Bring], ModuleType] = ProgramModule,
 ) -> None:
-    """Run the tests, in a namespace of the caller's where there is one; what they import of the program is a `module`.
+    """Run the tests, in a namespace of the caller's where there is one; `module_of` makes what they import.
 
     Raises what they raise, and CodeChanged where they break a seal.
     """
@@ -71,13 +71,9 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     if seal:
         namespace[BEGIN] = _checking(seal, recorder.begin)
         bring = _once(bring, brought, seal)
-    meant = {found[0]: found for found in plan.libraries}
-    for name in {*plan.names, *meant}:
-        value = library(meant[name], partial(standard, name, bring)) if name in meant else standard(name, bring)
-        if value is not NOTHING:
-            namespace[name] = value
+    namespace |= _names(plan, bring)
     tests = ModuleType(TESTS)
-    sys.modules |= {MODULE: module or ProgramModule(bring), TESTS: tests}
+    sys.modules |= {MODULE: module_of(bring), TESTS: tests}
     if seal:
         _hold_stand_ins(seal, namespace, brought)
     try:
@@ -89,11 +85,21 @@ def run_script(  # noqa: PLR0913, PLR0917  each is one thing
     for name in plan.outline.calls:
         recorder.begin_test(name)
         namespace[name](*([bring(entry)] if name == "check" else []))
-        recorder.end_test()
     run_collected(namespace, plan.outline.helpers, recorder)
     if seal:
         seal.check()
     recorder.check_whole()
+
+
+def _names(plan: ScriptPlan, bring: Bring) -> dict[str, Any]:
+    """Return what the names mean that the tests do not make."""
+    meant = {found[0]: found for found in plan.libraries}
+    found: dict[str, Any] = {}
+    for name in {*plan.names, *meant}:
+        value = library(meant[name], partial(standard, name, bring)) if name in meant else standard(name, bring)
+        if value is not NOTHING:
+            found[name] = value
+    return found
 
 
 def _is_raised_by_tests(error: BaseException) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from assay.programs.harness.program import failure_of
 from assay.programs.harness.recorder import FAILURE, Failed, Recorder, TestFinding, changed_code
-from assay.programs.harness.script_plan import unpacked
+from assay.programs.harness.script_plan import ScriptPlan, unpacked
 from assay.programs.harness.scripts import Bring, ProgramModule, run_script
 from assay.programs.harness.seal import CodeChanged, Seal
 
@@ -43,14 +43,7 @@ def run(
     found: list[TestFinding] = []
     looks_inside = any(word in script["source"] for word in _INSIDE)
 
-    def spare(finding: TestFinding) -> bool:
-        found.append(finding)
-        if len(found) == 1 and not finding.breaks:
-            tell(_packed(finding))
-        return not finding.breaks
-
-    asked = count().__next__  # nobody counts what is asked of a program that lies beside: it may always have been
-    recorder = _RecorderBeside(plan, asked, spare if script["goes_on"] else None, (CodeChanged,))
+    recorder = _RecorderBeside(plan, found, tell if script["goes_on"] else None)
     seal = Seal() if script.get("sealed") else None
     if seal:
         seal.hold_program(vars(program))
@@ -59,9 +52,11 @@ def run(
         found = bring(name)
         return _watched(found, recorder) if isinstance(found, FunctionType) and not looks_inside else found
 
-    seen = program if looks_inside else ProgramModule(watched, vars(program))
+    def module_of(bring: Bring) -> ModuleType:
+        return program if looks_inside and not seal else ProgramModule(bring, vars(program))
+
     try:
-        run_script(plan, recorder, watched, script["entry"], seal, module=seen)
+        run_script(plan, recorder, watched, script["entry"], seal, module_of=module_of)
     except CodeChanged as changed:
         found.insert(0, changed_code(changed))
     except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is
@@ -76,6 +71,20 @@ def run(
 
 class _RecorderBeside(Recorder):
     """Knows the program's exceptions by what they passed through."""
+
+    def __init__(
+        self, plan: ScriptPlan, found: list[TestFinding], tell: Callable[[dict[str, Any]], None] | None
+    ) -> None:
+        """Add what failed to `found`; `tell` takes the first of it, where the tests go on."""
+
+        def spare(finding: TestFinding) -> bool:
+            found.append(finding)
+            if tell and len(found) == 1 and not finding.breaks:
+                tell(_packed(finding))
+            return not finding.breaks
+
+        # nobody counts what is asked of a program that lies beside: it may always have been asked
+        super().__init__(plan, count().__next__, spare if tell else None, (CodeChanged,))
 
     def finding(self, error: BaseException) -> TestFinding:
         """Say why an assert, or a script, ended with this exception."""
