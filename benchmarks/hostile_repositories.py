@@ -972,7 +972,7 @@ def talk_http(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
     printed = b""
     for path in paths:
         try:
-            with urllib.request.urlopen(match[0].decode() + path, timeout=6) as answer:  # noqa: S310  our own
+            with urllib.request.urlopen(match[0].decode() + path, timeout=15) as answer:  # noqa: S310  our own
                 printed += answer.read(5_000_000)
         except urllib.error.HTTPError as error:
             printed += error.read()

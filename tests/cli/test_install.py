@@ -208,10 +208,19 @@ def test_a_file_cannot_draw_on_the_terminal(assay: Assay, project: Path):
     assert "\\x1b[2J" in ran.out
 
 
-def test_where_a_link_leads_is_said(assay: Assay, project: Path, tmp_path: Path):
-    (tmp_path / "elsewhere.json").write_text("{}")
-    (project / ".mcp.json").symlink_to(tmp_path / "elsewhere.json")
-    assert f"{project}/.mcp.json leads to {tmp_path}/elsewhere.json\n" in assay("install", "--agent", "claude-code").err
+def test_a_link_is_named_and_one_that_leads_out_of_the_project_is_refused(assay: Assay, project: Path, tmp_path: Path):
+    inside, outside, link = project / "shared.json", tmp_path / "elsewhere.json", project / ".mcp.json"
+    for file in (inside, outside):
+        file.write_text("{}")
+    link.symlink_to(outside)
+    ran = assay("install", "--agent", "claude-code", "--yes")
+    assert (ran.status, outside.read_text()) == (2, "{}")
+    assert f"{link} leads to {outside}, outside of the project" in ran.err
+    link.unlink()
+    link.symlink_to(inside)
+    ran = assay("install", "--agent", "claude-code", "--yes")
+    assert (ran.status, link.is_symlink(), "mcpServers" in inside.read_text()) == (0, True, True)
+    assert f" -> {inside}" in ran.out + ran.err
 
 
 @pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 1), ("", 1)])

@@ -168,3 +168,19 @@ def test_no_file_or_program_of_a_configuration_is_used(repository: Path, tmp_pat
     for command in (["log", "-p", "-1"], ["diff", "HEAD", "--no-ext-diff"], ["ls-files"], ["blame", "a.txt"]):
         assert git(repository, *command)
     assert not mark.exists()
+
+
+def test_a_repository_that_had_git_hang_is_left_alone_for_a_while(repository: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("assay.corpus.git.IDLE_S", 0.3)
+    head = repository / ".git" / "HEAD"
+    said = head.read_bytes()
+    head.unlink()
+    os.mkfifo(head)
+    with pytest.raises(InputError, match="git took longer"):
+        git(repository, "log", "-1")
+    head.unlink()
+    head.write_bytes(said)
+    with pytest.raises(InputError, match="a moment ago"):
+        git(repository, "log", "-1")
+    monkeypatch.setattr("assay.corpus.git._hung", {})
+    assert git(repository, "log", "-1")

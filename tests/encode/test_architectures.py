@@ -16,6 +16,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 transformers = pytest.importorskip("transformers", reason="the hf extra is not installed")
 tokenizers = pytest.importorskip("tokenizers", reason="the hf extra is not installed")
+safetensors = pytest.importorskip("safetensors.torch", reason="the hf extra is not installed")
 
 from assay import plugins
 from assay.encode.hf import HfEncoder
@@ -142,7 +143,8 @@ def codet5p(folder: Path) -> None:
     projection = torch.nn.Linear(16, 8)
     weights |= {"proj.weight": projection.weight.data, "proj.bias": projection.bias.data}
     weights.pop("encoder.embed_tokens.weight")  # the same as shared.weight
-    torch.save(weights, folder / "pytorch_model.bin")
+    whole = {name: weight.clone().contiguous() for name, weight in weights.items()}
+    safetensors.save_file(whole, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 JINA = '''

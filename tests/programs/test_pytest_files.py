@@ -119,6 +119,11 @@ HELD = {
     "main that is called": "def main():\n  assert f(1) == {}\nif __name__ == '__main__':\n  sys.exit(main())",
     "a helper called check": "def check(got, wanted): assert got == wanted\ndef test_a(): check(f(1), {})",
     "a helper called like a test": "def test_one(n, wanted): assert f(n) == wanted\ntest_one(1, {})",
+    "parts of check": (
+        "def test_one(candidate): assert candidate(1) == {}\n"
+        "def check(candidate):\n  for test in (test_one,): test(candidate)"
+    ),
+    "a test that names itself": "def test_a(request): assert request.function is test_a and f(1) == {}",
     "check beside tests": "def check(candidate): assert candidate(1) == {}\ndef test_a(): assert f",
     "tests beside check": "def check(candidate): assert candidate\ndef test_a(): assert f(1) == {}",
     "a patched module": (

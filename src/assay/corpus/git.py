@@ -12,6 +12,7 @@ import re
 import resource
 import select
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ TIMEOUT_S = 600
 IDLE_S = 10.0
 """How long git may print nothing while it is waited for: a stranger's repository can have it read a pipe, or search a
 line for ever."""
+_LEFT_ALONE_S = 60.0
+"""For how long a repository that had git hang is not read again."""
+_hung: dict[str, float] = {}
+"""When git hung, by what it was asked about."""
 _BUFFER = 1 << 17
 _MOST_MEMORY = 4 << 30
 """Bytes that git may allocate; what it maps of packs does not count."""
@@ -176,6 +181,8 @@ def _running(  # noqa: PLR0913  how it is run
     timeout_s: float | None = TIMEOUT_S,
     more: Mapping[str, str] | None = None,
 ) -> Iterator[IO[bytes]]:
+    if time.monotonic() < _hung.get(what, -_LEFT_ALONE_S) + _LEFT_ALONE_S:
+        raise GitTooSlow(f"{what}: git took too long a moment ago; it is asked again in {_LEFT_ALONE_S:g} s")
     with TemporaryFile() as given, TemporaryFile() as complaints:
         given.write(asked)
         given.seek(0)
@@ -194,6 +201,8 @@ def _running(  # noqa: PLR0913  how it is run
             late.cancel()
             process.communicate()
             if printed.took_s:
+                if printed.took_s == IDLE_S:
+                    _hung[what] = time.monotonic()
                 raise GitTooSlow(f"{what}: git took longer than {printed.took_s:g} s")
         if process.returncode and not may_fail:
             raise InputError(f"{what}: {_complaint_in(complaints) or f'git ended with {process.returncode}'}")

@@ -1,7 +1,7 @@
 """Runs one script of tests: its asserts, then HumanEval's `check`, `unittest` cases and functions named `test_…`.
 
 The names that the tests do not make come from the program, through whatever `bring` is: calls to another process, or
-the program's own objects where both share an interpreter. Tests that import `pytest` get `pytest_like`.
+the program's own objects where both share an interpreter.
 """
 
 from __future__ import annotations

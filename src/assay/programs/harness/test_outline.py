@@ -25,7 +25,7 @@ class Outline:
     tests: tuple[tuple[str, int], ...]
     """Name and line of each test that pytest or unittest would run, `check` and `main` where they are called here."""
     helpers: tuple[str, ...]
-    """Functions that are named like tests, and called by the tests with arguments."""
+    """Functions that are named like tests, want arguments and are used elsewhere in the module."""
     calls: tuple[str, ...]
     """`check`, HumanEval's, and `main`: functions that nothing in the module calls, and that have to be called."""
     skips_by_program: bool
@@ -36,8 +36,13 @@ def outline(tree: ast.Module, names: frozenset[str]) -> Outline:
     """Return what a module holds; `names` are those that may hold values of the program."""
     functions = {node.name: node for node in tree.body if isinstance(node, _FUNCTIONS)}
     loaded = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    helpers = tuple(sorted(name for name in functions.keys() & called if _is_helper(functions[name])))
+    elsewhere = {
+        part.id
+        for node in tree.body
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id != getattr(node, "name", "")
+    }
+    helpers = tuple(sorted(name for name in functions.keys() & elsewhere if _is_helper(functions[name])))
     calls = _uncalled(functions, loaded)
     found = dict(_tests(tree.body, "", testing=True, known={}))
     gone = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
