@@ -354,3 +354,21 @@ def test_each_input_is_a_fresh_process(outcome):
     source = "import os, sys\nn = int(input())\nassert not hasattr(os, 'mark')\nos.mark = 1\nprint(n)"
     seen = outcome(source, Stdin("1", "1"), Stdin("2", "2"), Stdin("3", "4"), entry="")
     assert (seen.tests_run, seen.got, seen.expected) == (3, "3", "4")
+
+
+@pytest.mark.parametrize(
+    ("source", "right"),
+    [
+        ("def f(rows):\n  for row in rows: row.reverse()\n  return rows", True),
+        ("def f(rows):\n  rows[:] = [row[::-1] for row in rows]\n  return rows", False),
+        ("def f(rows):\n  rows[0][:], rows[1][:] = rows[0][::-1], rows[1][::-1]\n  return rows", True),
+        ("def f(rows):\n  first = rows[0]\n  rows[0] = first[::-1]\n  rows[1].reverse()\n  return rows", False),
+    ],
+)
+def test_what_a_program_changes_in_place_is_not_what_it_replaces(outcome, source, right):
+    test = "rows = [[1, 2], [3, 4]]\nkept = rows[0]\nassert f(rows) is rows\nassert rows == [[2, 1], [4, 3]]\n"
+    seen = outcome(source, test + "assert kept == [2, 1]\nassert kept is rows[0]")
+    assert (seen.fault is Fault.CORRECT) is right, seen
+    swapped = "x, y = [[1]], [[2]]\np, q = x[0], y[0]\nf(x, y)\nassert x[0] is q and y[0] is p"
+    moved = outcome("def f(a, b): a[0], b[0] = b[0], a[0]", swapped)
+    assert moved.fault is Fault.CORRECT, moved

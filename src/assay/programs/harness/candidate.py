@@ -9,8 +9,9 @@ Requests and answers, each a list with its kind first:
     shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
                                → found NONCE FINDING before it, where the tests go on after a finding
 
-CHANGED are the arguments after the call where it changed them, SAME the place of the argument that was returned. All
-of this happens where the program can change everything: what is said here can only be an answer, never a verdict.
+CHANGED are the containers among the arguments, by their numbers, after a call that changed any; SAME the place of the
+argument that was returned. All of this happens where the program can change everything: what is said here can only be
+an answer, never a verdict.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from assay.programs.harness import codec, shared, whole
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpack
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpack, unpack_numbered
 from assay.programs.harness.object_table import ObjectTable
 from assay.programs.harness.program import LoadedProgram, failure_of, flush, fresh_streams
 from assay.programs.harness.recorder import NOTHING
@@ -105,13 +106,13 @@ class Candidate:
             return {"is": "object", "value": self._table.pack(found)}
 
     def _call(self, name: str, packed: Any, keywords: Any) -> list[Any]:
-        args, named = unpack(packed, self._table.find), unpack(keywords, self._table.find)
+        (args, made), named = unpack_numbered(packed, self._table.find), unpack(keywords, self._table.find)
         try:
             value = self._loaded().find(name)(*args, **named)
             same = next((place for place, arg in enumerate(args) if arg is value and type(arg) in _CHANGEABLE), None)
-            return ["returned", self._table.pack(value), self._changed(packed, args), same]
+            return ["returned", self._table.pack(value), self._changed(packed, args, made), same]
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
-            return ["raised", self._failed(error), self._changed(packed, args)]
+            return ["raised", self._failed(error), self._changed(packed, args, made)]
 
     def _use(self, number: int, ability: str, packed: Any, keywords: Any) -> list[Any]:
         args, named = unpack(packed, self._table.find), unpack(keywords, self._table.find)
@@ -120,12 +121,11 @@ class Candidate:
         except BaseException as error:  # noqa: BLE001 - the same
             return ["raised", self._failed(error), None]
 
-    def _changed(self, before: list[Any], args: list[Any]) -> Any:
-        """Return the arguments packed again where the call changed them, else None."""
-        if codec.is_flat(before):
+    def _changed(self, before: list[Any], args: list[Any], made: list[Any]) -> Any:
+        """Return the containers of the arguments packed again where the call changed any, else None."""
+        if codec.is_flat(before) or pack(args, self._table.keep) == before:
             return None
-        after = pack(args, self._table.keep)
-        return None if after == before else after
+        return pack(made, self._table.keep)
 
     def _failed(self, error: BaseException) -> dict[str, Any]:
         """Describe an exception; one of the program's own class stays here, to be asked for what it holds."""

@@ -34,9 +34,12 @@ from assay.programs.harness.crossing import (
     deeply,
 )
 from assay.programs.harness.library_values import KINDS, base_of, name_of_type
-from assay.programs.harness.unpacking import Unpacker, is_flat, unpack
+from assay.programs.harness.unpacking import Unpacker, is_flat, unpack, unpack_numbered
 
-__all__ = ["Channel", "Drawn", "Gone", "NotPlainData", "Opaque", "TooLarge", "Unpacker", "is_flat", "pack", "unpack"]
+__all__ = [
+    "Channel", "Drawn", "Gone", "NotPlainData", "Opaque", "TooLarge", "Unpacker", "is_flat", "pack", "unpack",
+    "unpack_numbered",
+]  # fmt: skip
 
 _LENGTH = struct.Struct(">I")
 _DIRECT = frozenset({float, bool, NoneType})
@@ -54,13 +57,19 @@ def pack(value: object, keep: Keep | None = None) -> Any:
         return value
     if kind is int and -(1 << 62) < value < 1 << 62:  # type: ignore[operator]
         return value
+    return pack_numbered(value, keep)[0]
+
+
+def pack_numbered(value: object, keep: Keep | None = None) -> tuple[Any, list[Any]]:
+    """Return the same, and the containers in the value that may change, in the order of their numbers."""
+    packer = _Packer(keep)
     try:
-        return _Packer(keep).pack(value)
+        return packer.pack(value), packer.made
     except RecursionError:
-        pass
+        packer = _Packer(keep)
     try:
         with deeply():
-            return _Packer(keep).pack(value)
+            return packer.pack(value), packer.made
     except RecursionError:
         raise TooLarge("nested too deep") from None
 
@@ -73,6 +82,7 @@ class _Packer:
         self.room = MOST_ITEMS
         self.depth = 0
         self.numbers: dict[int, int] = {}
+        self.made: list[Any] = []
         self.alive: list[Any] = []
 
     def pack(self, value: Any) -> Any:
@@ -89,7 +99,7 @@ class _Packer:
         if self.depth >= DEEPEST:
             return self.leave(value)
         if packer in _CONTAINERS:
-            self.numbers[id(value)] = len(self.numbers)
+            self.number(value)
         self.depth += 1
         packed = packer(self, value)
         self.depth -= 1
@@ -102,8 +112,9 @@ class _Packer:
         return self.keep(value)
 
     def number(self, value: Any) -> None:
-        """Give a value that is made after its parts its number, as the other side will."""
+        """Give a value its number, as the other side will: before its parts, or after them where it is made of them."""
         self.numbers[id(value)] = len(self.numbers)
+        self.made.append(value)
 
     def items(self, items: list[Any]) -> list[Any]:
         """Pack what a container holds, all at once where its items need no care."""

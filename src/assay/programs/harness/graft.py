@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import UserDict, UserList, deque
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,18 @@ def graft(old: Any, new: Any) -> Any:
     for kept, became in pairs.values():
         _fill(kept, became, now)
     return now(new)
+
+
+def graft_all(olds: Sequence[Any], news: Sequence[Any]) -> None:
+    """Make each of some containers what the one at its place became; they may hold one another."""
+    pairs = {id(new): (old, new) for old, new in zip(olds, news, strict=True) if type(old) is type(new)}
+
+    def now(value: Any) -> Any:
+        return pairs[id(value)][0] if id(value) in pairs else value
+
+    for old, new in pairs.values():
+        if _may_change(old, new):
+            _fill(old, new, now)
 
 
 def _match(old: Any, new: Any, pairs: dict[int, tuple[Any, Any]]) -> None:

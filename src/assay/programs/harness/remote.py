@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, TooLarge, Unpacker, pack, unpack
-from assay.programs.harness.graft import graft
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, TooLarge, Unpacker, pack, pack_numbered, unpack
+from assay.programs.harness.graft import graft, graft_all
 from assay.programs.harness.handles import Handle, NeedsObjects, handle, stands_for
 from assay.programs.harness.raised import error_of
 from assay.programs.harness.recorder import NOTHING
@@ -92,12 +92,12 @@ class Remote:
 
         def call(*args: Any, **keywords: Any) -> Any:
             try:
-                packed, named = pack(list(args), stands_for), pack(keywords, stands_for)
+                (packed, made), named = pack_numbered(list(args), stands_for), pack(keywords, stands_for)
             except NotPlainData as error:
                 raise self._over(error) from None
             self.turns += 1
             try:
-                value = self._returned(self.ask(["call", name, packed, named], _ANSWERS), args)
+                value = self._returned(self.ask(["call", name, packed, named], _ANSWERS), args, made)
             finally:
                 self._renew()
             self.on_return(value)
@@ -152,10 +152,10 @@ class Remote:
             raise self._error(answer[1])
         return answer[1]
 
-    def _returned(self, answer: list[Any], args: tuple[Any, ...]) -> Any:
+    def _returned(self, answer: list[Any], args: tuple[Any, ...], made: list[Any]) -> Any:
         with self._noting():
             if answer[2] is not None:
-                _graft_all(args, self.answer(answer[2]))
+                graft_all(made, self.answer(answer[2]))
             if answer[0] == "returned":
                 same = answer[3]
                 return args[same] if type(same) is int and 0 <= same < len(args) else self.answer(answer[1])
@@ -217,9 +217,3 @@ def _module(name: str) -> Any:
     if name.partition(".")[0] in sys.stdlib_module_names or name in sys.modules:
         return import_module(name)
     return NOTHING
-
-
-def _graft_all(args: tuple[Any, ...], changed: Any) -> None:
-    if isinstance(changed, list) and len(changed) == len(args):
-        for old, new in zip(args, changed, strict=True):
-            graft(old, new)

@@ -35,6 +35,13 @@ def unpack(packed: Any, find: Find | None = None) -> Any:
         raise Gone(f"a message that is no value: {type(error).__name__}") from error
 
 
+def unpack_numbered(packed: Any, find: Find | None = None) -> tuple[Any, list[Any]]:
+    """Return the value again, and the containers in it in the order of their numbers."""
+    unpacker = Unpacker(find)
+    with deeply():
+        return unpacker.value(packed), unpacker.made
+
+
 class Unpacker:
     """One message on its way in: the containers that were made so far, in the order of their numbers."""
 
