@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import resource
@@ -108,6 +109,7 @@ def forked(work: Callable[[], None], keep: Collection[int]) -> int:
             first = file + 1
         os.closerange(first, 1 << 16)
         pytest.mark._config = None  # a cage's fork server runs within no pytest
+        gc.freeze()  # nor has it so much to look through
         work()
         code = 0
     finally:
