@@ -59,7 +59,11 @@ def attacked(python: str, path: str, folder: Path, parts: list[list[str]], **mor
     running = []
     for file, part in zip(files, parts, strict=True):
         command = [python, "-m", "attacks", "--json", str(file), *part]
-        running.append(subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.DEVNULL, **more))
+        own = folder / f"scratch-{file.stem}"  # what a killed supervisor leaves is told from what others keep beside it
+        own.mkdir(mode=0o777)
+        own.chmod(0o777)
+        there = {**environment, "TMPDIR": str(own)}
+        running.append(subprocess.Popen(command, env=there, cwd=folder, stdout=subprocess.DEVNULL, **more))
     for one in running:
         assert one.wait(timeout=240) in (0, 1)
     return [Row(**fields) for file in files for fields in json.loads(file.read_text())]

@@ -10,7 +10,8 @@ from scipy.stats import binomtest
 from assay.errors import InputError
 from assay.measure.proportions import sign_test, wilson
 
-COUNTS = st.integers(0, 3_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+COUNTS = st.integers(0, 900).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+"""More trials than that, and scipy says 0 of counts that have a chance of 1e-290 still."""
 
 
 @given(COUNTS)
@@ -20,7 +21,7 @@ def test_both_are_what_scipy_says(counts):
         test = binomtest(part, whole)
         interval = test.proportion_ci(method="wilson")
         assert wilson(part, whole) == pytest.approx((interval.low, interval.high), abs=1e-9)
-        assert sign_test(part, whole - part) == pytest.approx(test.pvalue, rel=1e-6, abs=1e-290)  # scipy ends at 0
+        assert sign_test(part, whole - part) == pytest.approx(test.pvalue, rel=1e-6)
 
 
 def test_nothing_shows_nothing():
