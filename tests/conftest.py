@@ -6,8 +6,8 @@ import os
 import shutil
 import signal
 import sys
-import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +17,10 @@ import pytest
 from hypothesis import settings
 
 from assay.cli.main import run
+from assay.extras import install_command
 
-sys.path.append(str(Path(__file__).parent))  # for `endpoint_server`
+sys.path.append(str(Path(__file__).parent))  # for `endpoint_server` and its like
+from waiting import until
 
 PROJECT = {
     "mail/send.py": '''"""Sending mail."""
@@ -79,6 +81,40 @@ HERE = Path(__file__).parent
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+BRINGS = {
+    "torch": ("torch", "transformers", "sentence", "`hf`", "hf extra", "train"),
+    "ray": ("ray",),
+    "chromium": ("chromium", "browser", "playwright"),
+    "firefox": ("firefox",),
+}
+"""What large things are missing where tests are skipped, by words of the reason."""
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say once for each thing that is missing how many tests were skipped for it, and what brings it."""
+    hints = {
+        "torch": f"pip install torch, then {install_command('hf,train')}",
+        "ray": install_command("ray"),
+        "chromium": "your system's package `chromium`",
+        "firefox": "your system's package `firefox-esr`",
+    }
+    skipped = Counter(_missing(report) for report in terminalreporter.stats.get("skipped", ()))
+    for missing, number in sorted(skipped.items()):
+        brings = f"; {hints[missing]} brings it" if missing in hints else ""
+        terminalreporter.write_line(f"skipped {number}: {missing}{' is not installed' if brings else ''}{brings}")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long by waiting, so that no process waits for it alone at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("cluster") is None)
+
+
+def _missing(report: Any) -> str:
+    """Return what a skipped test missed: one of the large things, else the reason as it was given."""
+    reason = str(report.longrepr[2]).removeprefix("Skipped: ")
+    return next((thing for thing, words in BRINGS.items() if any(word in reason for word in words)), reason)
+
+
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that puts us into the background has it ignored
 
 
@@ -153,38 +189,6 @@ def shelf(s3_endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         yield Shelf(f"s3://{BUCKET}/{uuid.uuid4().hex}", proxy)
 
 
-def cpu_s(work: Callable[[], object], tries: int = 3) -> float:
-    """Return the least processor time of this thread that some work took in several tries."""
-    taken = []
-    for _ in range(tries):
-        began = time.thread_time()
-        work()
-        taken.append(time.thread_time() - began)
-    return min(taken)
-
-
-@pytest.fixture
-def spent() -> Callable[[Callable[[], object]], float]:
-    """Return what says how much processor time some work takes, to compare it with other work of the same run."""
-    return cpu_s
-
-
-@pytest.fixture
-def growth() -> Callable[[Callable[[int], object], int], float]:
-    """Return what says how many times longer eight times the work takes: 8 where it is linear, 64 where quadratic."""
-
-    def growth(work: Callable[[int], object], size: int) -> float:
-        least = float("inf")
-        for _ in range(5):  # a core that is shared with others is slow for moments, never twice as fast
-            small = max(cpu_s(lambda: work(size)), 0.002)
-            least = min(least, cpu_s(lambda: work(8 * size), tries=1) / small)
-            if least < 12:
-                break
-        return least
-
-    return growth
-
-
 @dataclass(frozen=True)
 class Seen:
     """A page in a window of its own, what it asked for and what went wrong in it."""
@@ -199,11 +203,7 @@ class Seen:
 
     def until(self, expression: str) -> None:
         """Wait until something is so in the page; its policy may allow no `eval`, which Playwright's own wait needs."""
-        for _ in range(1000):
-            if self.run(f"Boolean({expression})"):
-                return
-            self.page.wait_for_timeout(20)
-        raise AssertionError(expression)
+        until(lambda: self.run(f"Boolean({expression})"), expression)
 
     def least_contrasts(self) -> int:
         """Fail where a text has less contrast than WCAG AA asks for; return how many kinds of element have text."""

@@ -108,7 +108,6 @@ class EndpointServer(ThreadingHTTPServer):
         self.questions: list[Question] = []
         self.keys: list[str | None] = []
         self.paths: list[str] = []
-        self.times: list[float] = []
         self.most_at_once = 0
         self.sent_mb = 0
         self.lock = threading.Lock()
@@ -233,7 +232,6 @@ class _Handler(BaseHTTPRequestHandler):
                 self.server.questions.append(question)
                 self.server.keys.append(self.headers.get("authorization"))
                 self.server.paths.append(urlsplit(self.path).path)
-                self.server.times.append(time.monotonic())
             play = self.server.next_play(question)
             time.sleep(play.delay_s)
             body = answer(urlsplit(self.path).path, question, play) if play.body is None else play.body

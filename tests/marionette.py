@@ -6,9 +6,10 @@ import json
 import os
 import socket
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
+
+from waiting import until
 
 PREFERENCES = {
     "marionette.port": 0,
@@ -23,11 +24,7 @@ PREFERENCES = {
 KEYS = {
     "Enter": "\ue007",
     "Escape": "\ue00c",
-    "Tab": "\ue004",
-    "Shift": "\ue008",
     "ArrowDown": "\ue015",
-    "ArrowUp": "\ue013",
-    "End": "\ue010",
 }
 """Keys as WebDriver names them."""
 
@@ -47,12 +44,13 @@ class Firefox:
         self.do("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {}}})
 
     def _port(self, profile: Path) -> int:
-        file, ends = profile / "MarionetteActivePort", time.monotonic() + 60
-        while not (file.exists() and (text := file.read_text())):
-            if self._process.poll() is not None or time.monotonic() > ends:
-                raise RuntimeError(f"firefox did not start: {self._process.returncode}")
-            time.sleep(0.05)  # it says in no other way that it listens
-        return int(text)
+        file = profile / "MarionetteActivePort"
+
+        def port() -> str:
+            assert self._process.poll() is None, f"firefox ended with {self._process.returncode}"
+            return file.read_text() if file.exists() else ""
+
+        return int(until(port, "firefox listens"))
 
     def do(self, command: str, given: dict[str, Any] | None = None) -> Any:
         """Return what a command of the protocol returns."""
@@ -79,11 +77,7 @@ class Firefox:
 
     def until(self, expression: str) -> None:
         """Wait until something is so in the page."""
-        for _ in range(1000):
-            if self.run(f"Boolean({expression})"):
-                return
-            time.sleep(0.02)
-        raise AssertionError(f"{expression}; at {self.run('location.href')}")
+        until(lambda: self.run(f"Boolean({expression})"), expression)
 
     def open(self, address: str) -> None:
         """Go to an address."""
@@ -101,16 +95,8 @@ class Firefox:
         ids = [{"id": next(iter(each.values()))} for each in found]
         return [(self.do("WebDriver:GetComputedRole", one), self.do("WebDriver:GetComputedLabel", one)) for one in ids]
 
-    def resize(self, width: int, height: int) -> None:
-        """Give the window a size."""
-        self.do("WebDriver:SetWindowRect", {"width": width, "height": height})
-
-    def picture(self) -> str:
-        """Return a picture of the window, in base 64."""
-        return str(self.do("WebDriver:TakeScreenshot", {"full": False}))
-
     def close(self) -> None:
         """End it."""
         self._socket.close()
         self._process.terminate()
-        self._process.wait(20)
+        self._process.wait(60)

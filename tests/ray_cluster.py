@@ -1,4 +1,5 @@
-"""A Ray cluster on loopback for a test, in a process of its own: `python ray_cluster.py`, then one command a line.
+"""A Ray cluster on loopback for a test, in a process of its own: `python ray_cluster.py`, then one command a line,
+written as for a shell.
 
 `add CORES [NAME=VALUE…]` starts a node with these variables, `kill N` ends the nth node with all its workers as a
 dying machine would, `quit` ends all. Each is answered by one line: the address, or `done`.
@@ -10,13 +11,17 @@ replace it by the machine's address, where nothing listens.
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import socket
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
-os.environ |= {"RAY_raylet_start_wait_time_s": "120", "RAY_USAGE_STATS_ENABLED": "0"}
+PLACE = tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp")
+"""Ray wants a short path in ASCII for its sockets."""
+os.environ |= {"RAY_raylet_start_wait_time_s": "40", "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": PLACE.name}
 
 from ray._private import services
 
@@ -54,6 +59,16 @@ def add(cluster: Cluster, cores: int, environment: dict[str, str], **more: Any) 
         os.environ.update(before)
 
 
+def added(cluster: Cluster, cores: int, environment: dict[str, str]) -> Any:
+    """Add a node; somebody else may have taken a port between the look and the start, and then the raylet dies."""
+    for _ in range(3):
+        try:
+            return add(cluster, cores, environment)
+        except Exception as error:  # noqa: BLE001  ray raises what it likes
+            print(error, file=sys.stderr)
+    raise SystemExit("no node started in three tries")
+
+
 def kill(raylet: int) -> None:
     children = Path(f"/proc/{raylet}/task/{raylet}/children").read_text().split()
     for pid in (raylet, *map(int, children)):
@@ -65,9 +80,9 @@ def serve() -> None:
     nodes = [add(cluster, 0, {}, _system_config=LOOK)]
     print(cluster.address, flush=True)
     for line in sys.stdin:
-        what, *rest = line.split()
+        what, *rest = shlex.split(line)
         if what == "add":
-            nodes.append(add(cluster, int(rest[0]), dict(each.split("=", 1) for each in rest[1:])))
+            nodes.append(added(cluster, int(rest[0]), dict(each.split("=", 1) for each in rest[1:])))
         if what == "kill":
             kill(nodes[int(rest[0])].all_processes["raylet"][0].process.pid)
         if what == "quit":

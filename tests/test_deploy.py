@@ -41,17 +41,11 @@ def test_the_unit_is_whole_and_shut_in(tmp_path: Path):
     assert float(re.search(r"Overall exposure level for assay.service: ([\d.]+)", told.stdout)[1]) <= MOST_EXPOSED
 
 
-def test_the_unit_starts_a_server_that_there_is():
+def test_what_the_unit_and_the_image_start_is_there_and_no_more_than_it_may_be():
     line = next(line for line in (DEPLOY / "assay.service").read_text().splitlines() if line.startswith("ExecStart="))
     given = parsed(shlex.split(line)[1:])
-    assert (given["public_url"], given["trusted"], given["workers"]) == (
-        "https://code.example.com",
-        ("127.0.0.1",),
-        2,
-    )
-
-
-def test_the_image_runs_as_nobody_and_its_command_is_there():
+    told = (given["public_url"], given["trusted"], given["workers"])
+    assert told == ("https://code.example.com", ("127.0.0.1",), 2)
     steps = [line for line in (DEPLOY / "Dockerfile").read_text().splitlines() if line and not line.startswith("#")]
     assert len([step for step in steps if step.startswith("FROM ")]) == 2
     assert "USER 10001:10001" in steps

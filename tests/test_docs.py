@@ -18,7 +18,9 @@ from shutil import which
 import click
 import pytest
 
+import assay
 from assay.cli.main import assay as top
+from assay.cli.manual import manual_pages
 from assay.cli.reference import pages
 from assay.encode.card import card
 from assay.encode.static import default_static
@@ -38,8 +40,23 @@ NEEDS = {
 """What a fence may say of a block that runs where some modules and programs are there, and which these are."""
 
 
-def title(page: Path) -> str:
-    return str(page.relative_to(ROOT))
+RUN_WHOLE = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", ROOT / "docs" / "searching.md"]
+"""Pages whose code runs: those with the most commands. Of the others the command lines are parsed."""
+
+
+def place(page: Path, offset: int) -> str:
+    """Return `page:line` of an offset in its text."""
+    line = page.read_text(encoding="utf-8").count("\n", 0, offset) + 1
+    return f"{page.relative_to(ROOT)}:{line}"
+
+
+def blocks(page: Path) -> list[re.Match[str]]:
+    return list(BLOCK.finditer(page.read_text(encoding="utf-8")))
+
+
+def runnable(page: Path) -> list[re.Match[str]]:
+    known = {"sh", "python"} if page.name == "README.md" else {"sh", "python", "console"}
+    return [match for match in blocks(page) if match[1] in known and match[2] != "norun"]
 
 
 def script(page: Path) -> str:
@@ -48,10 +65,11 @@ def script(page: Path) -> str:
     A fence that says `norun` is left out. Of a `console` block each command's output is kept, to be compared.
     """
     lines, shown = ["trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"], 0
-    for number, (language, word, code) in enumerate(match.groups() for match in runnable(page)):
+    for match in runnable(page):
+        language, word, code = match.groups()
         if not all(find_spec(name) or which(name) for name in NEEDS.get(word, ())):
             continue
-        lines.append(f"echo '== block {number}' >&2")
+        lines.append(f"echo '== {place(page, match.start())}' >&2")
         if language == "sh":
             lines.append(code)
         elif language == "python":
@@ -60,22 +78,6 @@ def script(page: Path) -> str:
             lines.append(f'{{ {command}\n}} >"$SHOWN/{shown}" 2>&1')
             shown += 1
     return "\n".join(lines)
-
-
-def test_the_card_of_the_default_encoder_is_what_its_training_recorded():
-    page = ROOT / "docs" / "models" / "static-default.md"
-    assert page.read_text(encoding="utf-8") == card("static:default", default_static().about), "make docs"
-
-
-def test_a_fence_says_what_is_known():
-    said = {match[2] for page in PAGES for match in BLOCK.finditer(page.read_text(encoding="utf-8"))}
-    assert said <= {None, "norun", *NEEDS}
-
-
-def runnable(page: Path) -> list[re.Match[str]]:
-    known = {"sh", "python"} if page.name == "README.md" else {"sh", "python", "console"}
-    found = BLOCK.finditer(page.read_text(encoding="utf-8"))
-    return [match for match in found if match[1] in known and match[2] != "norun"]
 
 
 def commands(code: str) -> list[tuple[str, str]]:
@@ -100,8 +102,8 @@ def printed(expected: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"^[ \\]*…\\\n", r"(?:.*\n)*?", text, flags=re.MULTILINE).replace("…", ".*"))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=title)
-def test_the_code_of_a_page_runs(page: Path, project: Path, tmp_path: Path):
+@pytest.mark.parametrize("page", RUN_WHOLE, ids=lambda page: page.name)
+def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page: Path, project: Path, tmp_path: Path):
     """Run a page in a project; a search that finds nothing would fail its line."""
     shown = tmp_path / "shown"
     shown.mkdir()
@@ -114,11 +116,13 @@ def test_the_code_of_a_page_runs(page: Path, project: Path, tmp_path: Path):
         check=False,
         env={**os.environ, "PATH": path, "SHOWN": str(shown), "HOME": str(tmp_path)},
     )
-    assert done.returncode == 0, done.stderr
-    expected = [each for match in runnable(page) if match[1] == "console" for each in commands(match[3])]
-    for number, (command, output) in enumerate(expected):
-        said = plain((shown / str(number)).read_text("utf-8"))
-        assert printed(output).fullmatch(said), f"{title(page)}: {command} prints\n{said}"
+    assert done.returncode == 0, done.stderr  # its last `==` is the block that failed
+    number = 0
+    for match in runnable(page):
+        for command, output in commands(match[3]) if match[1] == "console" else ():
+            said = plain((shown / str(number)).read_text("utf-8"))
+            assert printed(output).fullmatch(said), f"{place(page, match.start())}: {command} prints\n{said}"
+            number += 1
 
 
 def test_what_a_page_shows_is_compared():
@@ -128,36 +132,98 @@ def test_what_a_page_shows_is_compared():
     assert commands("$ x <<END\n1\nEND\ntwo\n") == [("x <<END\n1\nEND", "two\n\n")]
 
 
-def test_the_pages_of_commands_are_what_the_commands_say():
+def test_a_fence_says_what_is_known_and_python_in_it_names_what_there_is():
+    wrong = []
+    for page in PAGES:
+        for match in blocks(page):
+            wrong += [f"{place(page, match.start())}: {match[2]}"] * (match[2] not in {None, "norun", *NEEDS})
+            if match[1] == "python" and match[2] is None:
+                compile(match[3], place(page, match.start()), "exec")
+                used = set(re.findall(r"\bassay\.([a-zA-Z]\w*)", match[3]))
+                unknown = {name for name in used - set(dir(assay)) if not find_spec(f"assay.{name}")}
+                wrong += [f"{place(page, match.start())}: assay.{name}" for name in unknown]
+    assert not wrong
+
+
+def test_pages_that_are_written_by_a_command_are_as_it_writes_them():
     kept = {page.name: page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "cli").glob("*.md")}
     assert kept == pages(), "docs/cli is old: make docs"
+    manual = {file.name: file.read_text(encoding="utf-8") for file in (ROOT / "man").glob("*.1")}
+    assert manual == manual_pages(), "man is old: make docs"
+    assert manual.keys() == {"assay.1"} | {f"assay-{Path(name).stem}.1" for name in kept if name != "README.md"}
+    page = ROOT / "docs" / "models" / "static-default.md"
+    assert page.read_text(encoding="utf-8") == card("static:default", default_static().about), "make docs"
 
 
-def written() -> list[object]:
-    """Return every command line of Assay in the pages: of blocks that run, of those that do not, of sentences."""
-    found = {}
+@pytest.mark.skipif(which("man") is None or which("groff") is None, reason="man and groff are not installed")
+def test_man_shows_a_page_without_warnings():
+    environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+    command = ["man", "--warnings", "-l", ROOT / "man" / "assay-search.1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stderr == ""
+    assert "assay-search - Find code by meaning" in done.stdout
+    assert "-k, --limit N" in done.stdout
+
+
+def written() -> dict[str, str]:
+    """Return every command line of Assay in the pages, and where it stands: in blocks that run or not, in sentences."""
+    found: dict[str, str] = {}
     for page in (page for page in PAGES if page.parent.name != "cli"):
-        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
-        shell = "\n".join(match[3] for match in BLOCK.finditer(text) if match[1] in {"sh", "console", "yaml"})
-        lines = re.findall(r"(?:^|do |run: |[|] )\$? *(?:\S+/)?assay ([a-z][^\n]+)", shell, re.MULTILINE)
-        found |= dict.fromkeys((*lines, *re.findall(r"`assay ([^`\n]+)`", text)), page)
-    return [pytest.param(line, id=f"{title(page)}-{line}") for line, page in found.items()]
+        text = page.read_text(encoding="utf-8").replace("\\\n", "  ")  # as long as before
+        shell = [match for match in BLOCK.finditer(text) if match[1] in {"sh", "console", "yaml"}]
+        matches = [match for block in shell for match in COMMAND.finditer(text, block.start(3), block.end(3))]
+        matches += list(re.finditer(r"`assay ([^`\n]+)`", text))
+        for match in matches:
+            found.setdefault(match[1], place(page, match.start(1)))
+    return found
 
 
-@pytest.mark.parametrize("line", written())
-def test_a_command_that_a_page_writes_can_be_asked_for(line: str):
+COMMAND = re.compile(r"(?:^|do |run: |[|] )\$? *(?:\S+/)?assay ([a-z][^\n]+)", re.MULTILINE)
+
+
+def test_every_command_line_that_a_page_writes_can_be_asked_for():
     """Parse what no test may run, too: a name of a command or an option that is gone fails here."""
+    lines, wrong = written(), []
+    for line, where in lines.items():
+        try:
+            parse(line)
+        except (click.ClickException, ValueError) as error:
+            wrong.append(f"{where}: assay {line}: {error}")
+    assert not wrong, "\n".join(wrong)
+    assert len(lines) > 300
+
+
+def parse(line: str) -> None:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     words = list(takewhile(lambda word: not set(word) <= set("();<>|&"), lexer))
     command, context = top, click.Context(top, info_name="assay")
     while isinstance(command, click.Group) and words and "--help" not in words:
         known = words[0] in command.list_commands(context)
-        assert known or command.name == "rank", f"no command '{words[0]}'"
+        if not known and command.name != "rank":
+            raise ValueError(f"no command '{words[0]}'")
         name, words = (words[0], words[1:]) if known else ("order", words)  # rank SAMPLES is rank order SAMPLES
         command = command.get_command(context, name)
         context = click.Context(command, parent=context, info_name=name)
     command.make_parser(context).parse_args(words)
+
+
+def test_links_between_pages_lead_somewhere():
+    lost = [
+        f"{place(page, match.start())}: {match[1]}"
+        for page in PAGES
+        for match in LINK.finditer(page.read_text(encoding="utf-8"))
+        if not (page.parent / match[1]).exists()
+    ]
+    assert not lost, "\n".join(lost)
+
+
+def test_every_place_in_the_gallery_exists():
+    text = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    found = re.findall(r"^ *src/assay/(\S+?\.\w+):\d+  ?\S", text, re.MULTILINE)
+    assert len(found) >= 8
+    package = Path(assay.__file__).parent  # the tests of the built package run without src/
+    assert not [path for path in found if not (package / path).is_file()], "python benchmarks/gallery.py"
 
 
 def test_the_settings_that_are_documented_are_all_there_are():
@@ -185,11 +251,8 @@ def _as_told(value: object) -> str:
     return "1e-4" if value == 1e-4 else json.dumps(value).strip('"')
 
 
-def test_every_part_of_a_score_is_documented_in_order():
+def test_every_part_of_a_score_is_documented_in_order(assay, tmp_path: Path, project: Path):
     assert documented_parts()[0] == [*PARTS]
-
-
-def test_every_part_of_an_issue_s_score_is_documented(assay, tmp_path: Path, project: Path):
     issue = tmp_path / "issue.md"
     issue.write_text(f"Mail is sent twice\n{'The server was busy and the letter went again. ' * 9}\nmail/send.py:6\n")
     hits = json.loads(assay("search", issue.read_text(), project, "--format", "json").out)["hits"]
@@ -216,9 +279,3 @@ def documented_parts() -> tuple[list[str], list[str]]:
     section = page.partition("## What `why` holds")[2].partition("\n## ")[0]
     search, issue = (re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) for table in section.split("| part | is |"))
     return search, issue
-
-
-@pytest.mark.parametrize("page", PAGES, ids=title)
-def test_links_between_pages_lead_somewhere(page: Path):
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), f"{page}: {target}"

@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,6 +21,7 @@ TRUTH = """{"type": "query", "id": "again", "text": "deliver a message again whe
 {"type": "judgment", "query_id": "again", "target": "mail/send.py::send_mail", "grade": 1}
 """
 INPUT = re.compile(r"\$\{\{ inputs\.([a-z-]+) \}\}")
+Ran = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
@@ -39,7 +39,11 @@ def environment(project: Path, tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PATH": path, "PYTHONPATH": source, **files}
 
 
-def act(environment: dict[str, str], project: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], environment: dict[str, str], project: Path) -> Ran:
+    return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+
+
+def act(environment: dict[str, str], project: Path, **inputs: str) -> Ran:
     """Run the steps of the action as a runner does, all but the installation, up to the first that fails."""
     action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
     given = {name: about.get("default", "") for name, about in action["inputs"].items()}
@@ -47,72 +51,46 @@ def act(environment: dict[str, str], project: Path, **inputs: str) -> subprocess
     for step in action["runs"]["steps"][1:]:
         values = {name: INPUT.sub(lambda found: given[found[1]], value) for name, value in step["env"].items()}
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        done = subprocess.run(
-            command, cwd=project, env={**environment, **values}, capture_output=True, text=True, check=False
-        )
+        done = run(command, {**environment, **values}, project)
         if done.returncode:
             break
     return done
 
 
-def test_the_action_passes_and_says_where_the_report_is(environment: dict[str, str], project: Path):
+def test_the_action_measures_passes_or_fails_and_says_where_the_report_is(environment: dict[str, str], project: Path):
     done = act(environment, project, truth="questions.jsonl", fail_under="Hit@5=0.9\nMRR=0.9\n")
     assert done.returncode == 0, done.stdout + done.stderr
     assert Path(environment["GITHUB_OUTPUT"]).read_text() == "report=assay-bench/report.html\n"
     assert "### assay bench" in Path(environment["GITHUB_STEP_SUMMARY"]).read_text()
     (project / "assay-bench" / "results.json").rename(project / "baseline.json")
-    done = act(environment, project, truth="questions.jsonl", baseline="baseline.json", out="second")
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_action_fails_below_a_minimum(environment: dict[str, str], project: Path):
-    done = act(environment, project, truth="questions.jsonl", fail_under="Precision@5=0.9")
-    assert done.returncode == 1
-    assert "Precision@5" in done.stdout
-
-
-def test_the_action_fails_where_a_place_is_gone(environment: dict[str, str], project: Path):
+    inputs = {"baseline": "baseline.json", "out": "second", "fail_under": "Precision@5=0.9"}
+    done = act(environment, project, truth="questions.jsonl", **inputs)
+    assert (done.returncode, "Precision@5" in done.stdout) == (1, True)
+    assert (project / "second" / "report.html").exists()
     (project / "mail" / "send.py").unlink()
-    assert act(environment, project, truth="questions.jsonl").returncode == 1
+    assert act(environment, project, truth="questions.jsonl").returncode == 1, "a place of the truth is gone"
 
 
 def test_the_action_takes_no_code_from_its_inputs(environment: dict[str, str], project: Path):
-    action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
-    assert not [step for step in action["runs"]["steps"] if "${{" in step["run"]], "inputs are given as variables"
+    steps = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
+    read = {name for step in steps["runs"]["steps"] for value in step["env"].values() for name in INPUT.findall(value)}
+    assert read == set(steps["inputs"]), "it declares what it reads"
+    assert not [step for step in steps["runs"]["steps"] if "${{" in step["run"]], "inputs are given as variables"
     done = act(environment, project, truth='"; touch owned; "', fail_under="$(touch owned)")
     assert done.returncode
     assert not (project / "owned").exists()
 
 
-def test_the_action_declares_what_it_reads():
-    action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
-    read = {name for step in action["runs"]["steps"] for value in step["env"].values() for name in INPUT.findall(value)}
-    assert read == set(action["inputs"])
-
-
-def hook(name: str) -> dict[str, Any]:
+def test_the_hooks_check_the_truth_and_measure_again_after_a_change(environment: dict[str, str], project: Path):
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    return next(one for one in hooks if one["id"] == name)
+    entries = {one["id"]: shlex.split(one["entry"]) for one in hooks}
 
+    def hook(name: str, *arguments: str) -> int:
+        return run([*entries[name], *arguments], environment, project).returncode
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "status"),
-    [
-        ("assay-truth", ["questions.jsonl"], 0),
-        ("assay-truth", ["missing.jsonl"], 2),
-        ("assay-bench", ["questions.jsonl", "--fail-under", "MRR=0.9"], 0),
-        ("assay-bench", ["questions.jsonl", "--fail-under", "Precision@5=0.9"], 1),
-    ],
-)
-def test_a_hook_runs(environment: dict[str, str], project: Path, name: str, arguments: list[str], status: int):
-    command = [*shlex.split(hook(name)["entry"]), *arguments]
-    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stdout + done.stderr
-
-
-def test_a_hook_runs_again_after_a_change(environment: dict[str, str], project: Path):
-    command = [*shlex.split(hook("assay-bench")["entry"]), "questions.jsonl", "--fail-under", "MRR=0.9"]
-    assert subprocess.run(command, cwd=project, env=environment, capture_output=True, check=False).returncode == 0
+    assert hook("assay-truth", "questions.jsonl") == 0
+    assert hook("assay-truth", "missing.jsonl") == 2
+    assert hook("assay-bench", "questions.jsonl", "--fail-under", "MRR=0.9") == 0
     (project / "mail" / "send.py").write_text("def unrelated():\n    return 1\n")
     (project / "questions.jsonl").write_text(TRUTH.replace("send_mail", "unrelated"))
-    assert subprocess.run(command, cwd=project, env=environment, capture_output=True, check=False).returncode == 1
+    assert hook("assay-bench", "questions.jsonl", "--fail-under", "MRR=0.9") == 1

@@ -59,7 +59,9 @@ class MissingExtra(AssayError):
     """An optional library is not installed."""
 
     def __init__(self, part: str, library: str, extra: str) -> None:
-        super().__init__(f"{part} needs {library}: pip install 'assay[{extra}]'")
+        from assay.extras import install_command
+
+        super().__init__(f"{part} needs {library}: {install_command(extra, library)}")
 
 
 class StorageError(AssayError):

@@ -40,20 +40,22 @@ def test_a_commit_is_found_by_its_message_and_by_what_it_changed(repository: Pat
     assert any(line.startswith("+") and "attempts=5" in line for line in found.lines)
 
 
-@pytest.mark.parametrize(
-    ("keep", "subjects"),
-    [
-        (ALL, ["Write down when there is tea", "Be patient with slow servers", "Add a postbox"]),
-        (CommitFilter(author="BEA@"), ["Be patient with slow servers"]),
-        (CommitFilter(since="2024"), ["Write down when there is tea", "Be patient with slow servers"]),
-        (CommitFilter(until="2024-02"), ["Be patient with slow servers", "Add a postbox"]),
+TEA, PATIENT, BOX = "Write down when there is tea", "Be patient with slow servers", "Add a postbox"
+
+
+def test_without_a_question_commits_that_a_filter_keeps_come_newest_first(repository: Path):
+    history = History(repository, Settings())
+    for keep, subjects in (
+        (ALL, [TEA, PATIENT, BOX]),
+        (CommitFilter(author="BEA@"), [PATIENT]),
+        (CommitFilter(since="2024"), [TEA, PATIENT]),
+        (CommitFilter(until="2024-02"), [PATIENT, BOX]),
+        (CommitFilter(since="2024-02-03", until="2024-02-03"), [PATIENT]),
         (CommitFilter(since="2024-02-04", until="2024-05-05"), []),
-        (CommitFilter(paths=("*.txt",)), ["Write down when there is tea"]),
-        (CommitFilter(paths=("mail/**", "!send.py")), ["Add a postbox"]),
-    ],
-)
-def test_without_a_question_commits_that_a_filter_keeps_come_newest_first(repository: Path, keep, subjects):
-    assert [commit.subject for commit in History(repository, Settings()).search("", keep, 5).commits] == subjects
+        (CommitFilter(paths=("*.txt",)), [TEA]),
+        (CommitFilter(paths=("mail/**", "!send.py")), [BOX]),
+    ):
+        assert [commit.subject for commit in history.search("", keep, 5).commits] == subjects, keep
 
 
 def test_filters_hold_for_questions_too(repository: Path):
@@ -78,25 +80,10 @@ def test_a_new_commit_is_added_and_one_that_is_gone_is_removed(repository: Path)
     assert segments
 
 
-def test_a_commit_is_found_by_the_beginning_of_its_id(repository: Path):
-    history = History(repository, Settings())
-    (first, *_) = history.search("", ALL, 9).commits
-    (found,) = history.search(first.id[:8], ALL, 3).commits
-    assert (found.id, found.subject, found.files) == (first.id, first.subject, first.files)
-
-
 def test_a_merge_and_an_empty_commit_are_found_by_their_messages_and_changed_no_file(repository: Path):
     git(repository, "checkout", "--quiet", "-b", "side", "HEAD~1")
-    git(
-        repository,
-        "merge",
-        "--quiet",
-        "--no-ff",
-        "-m",
-        "Bring the tea in\n\n# Conflicts:\n# cake",
-        "main",
-        day="2024-06-01",
-    )
+    message = "Bring the tea in\n\n# Conflicts:\n# cake"
+    git(repository, "merge", "--quiet", "--no-ff", "-m", message, "main", day="2024-06-01")
     git(repository, "commit", "--quiet", "--allow-empty", "-m", "Nothing at all", day="2024-06-02")
     history = History(repository, Settings())
     empty, merge, *_ = history.search("", ALL, 9).commits
@@ -120,11 +107,15 @@ def test_query_words_mean_what_they_mean_in_a_search(repository: Path):
             history.search(words, ALL, 5)
 
 
-def test_an_id_says_which_commit_alone(repository: Path):
+def test_the_beginning_of_an_id_says_which_commit_alone(repository: Path):
     history = History(repository, Settings())
+    (first, patient, _) = history.search("", ALL, 9).commits
+    (found,) = history.search(first.id[:8], ALL, 3).commits
+    assert (found.id, found.subject, found.files) == (first.id, first.subject, first.files)
+    (same,) = history.search(patient.id[:9], ALL, 1).commits  # which shows the beginning of what it changed
+    assert (same.change, {line[0] for line in same.lines}) == ("mail/send.py", {"@", "-", "+"})
     with pytest.raises(InputError, match="no commit begins with '0000000'"):
         history.search("0000000", ALL, 5)
-    (first, *_) = history.search("", ALL, 9).commits
     with pytest.raises(InputError, match="leave out author"):
         history.search(first.id, CommitFilter(author="x"), 5)
 
@@ -147,10 +138,15 @@ def test_what_has_no_history_says_so(project: Path):
         History(project, Settings()).search("tea", ALL, 1)
 
 
-@pytest.mark.parametrize("date", ["yesterday", "2024-5-1", "24", "2024-05-01T10"])
-def test_a_date_that_is_none_is_refused(date: str):
-    with pytest.raises(InputError, match="give YYYY-MM-DD"):
-        CommitFilter(since=date)
+def test_a_date_that_is_none_is_refused():
+    for date in ("yesterday", "2024-5-1", "24", "2024-05-01T10"):
+        with pytest.raises(InputError, match="give YYYY-MM-DD"):
+            CommitFilter(since=date)
+
+
+def test_of_many_changed_files_a_few_are_named_first_the_one_that_was_found():
+    many = FoundCommit("a" * 40, "2024-01-01", "A <a@b>", "s", "", 1.0, tuple(f"f{n}" for n in range(9)), change="f7")
+    assert commit_text(many).splitlines()[1] == "    f7, f0, f1, f2 and 5 more"
 
 
 def test_a_message_from_a_stranger_moves_no_cursor():
@@ -172,14 +168,6 @@ def test_the_lines_of_a_reason_that_were_asked_for_stand_below_the_subject():
     assert reason_of("One long paragraph. " * 40) == ("One long paragraph. " * 40,)
     long = replace(one, reason=reason_of("One long paragraph. " * 40))
     assert len(commits_text([long, one]).splitlines()[1]) > 700
-
-
-def test_a_commit_of_an_id_shows_the_beginning_of_what_it_changed(repository: Path):
-    history = History(repository, Settings())
-    (found,) = history.search("How many attempts", CommitFilter(author="bea"), 1).commits
-    (same,) = history.search(found.id[:9], ALL, 1).commits
-    assert same.change == "mail/send.py"
-    assert {line[0] for line in same.lines} == {"@", "-", "+"}
 
 
 def test_a_commit_that_its_message_found_shows_what_it_changed(repository: Path):

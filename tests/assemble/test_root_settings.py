@@ -5,6 +5,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_what_only_the_user_decides_is_not_taken_from_a_repository_and_one_line_
     assert by_name(settings) == wanted
     (line,) = [str(each.message) for each in said]
     assert all(name in line for name in USER_ONLY)
-    assert line.endswith(f"not used: see `assay trust {project}`")
+    assert line.endswith(f"not used: see `assay trust {quote(str(project))}`")
 
 
 def test_options_decide_whatever_a_repository_asks_for(project: Path):
@@ -107,23 +108,20 @@ def make_link(file: Path):
     file.symlink_to(target)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
+def test_a_file_that_cannot_be_read_is_one_line_and_the_defaults(project: Path):
+    for make, said in (
         (make_link, "symbolic link"),
         (lambda file: file.symlink_to("nowhere"), "symbolic link"),
         (os.mkfifo, "not a regular file"),
-        (Path.mkdir, "not a regular file"),
         (lambda file: file.write_text("#" * 10_000_000), "larger than"),
         (lambda file: file.write_bytes(b"# \xff\n"), "not valid UTF-8"),
-    ],
-    ids=["link", "dangling", "fifo", "folder", "large", "bytes"],
-)
-def test_a_file_that_cannot_be_read_is_one_line_and_the_defaults(project: Path, make, said: str):
-    make(project / "assay.toml")
-    with pytest.warns(SettingsNotUsed, match=said) as lines:
-        assert root_settings(project, UserSettings()) == Settings()
-    assert len(lines) == 1
+        (Path.mkdir, "not a regular file"),
+    ):
+        (project / "assay.toml").unlink(missing_ok=True)
+        make(project / "assay.toml")
+        with pytest.warns(SettingsNotUsed, match=said) as lines:
+            assert root_settings(project, UserSettings()) == Settings()
+        assert len(lines) == 1
 
 
 def test_trust_is_of_the_bytes_that_were_read(project: Path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +13,11 @@ from assay.corpus.patches import Hunk
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.truth.check_truth import TruthCheck, check, repinned
-from assay.truth.drift import Drift, follow
+from assay.truth.drift import Drift, _find_place, follow
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.target_places import resolved
 from assay.types import Chunk, Judgment, Problem, Query
+from git_repositories import commit, git, repository
 
 CODE = '''"""Sending mail."""
 
@@ -48,33 +48,12 @@ def send(server, message, attempts=3):
 '''
 
 
-def git(root: Path, *arguments: str) -> str:
-    who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
-    return subprocess.run(
-        ["git", "-C", root, *who, *arguments], check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
-def commit(root: Path, files: dict[str, str | None]) -> str:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).unlink(missing_ok=True)
-        if text is not None:
-            (root / name).write_text(text, encoding="utf-8")
-    git(root, "add", "--all")
-    git(root, "commit", "--quiet", "--message", "change")
-    return git(root, "rev-parse", "HEAD")
-
-
 @pytest.fixture
-def repository(tmp_path: Path) -> tuple[Path, str]:
-    root = tmp_path / "repository"
-    root.mkdir()
-    git(root, "init", "--quiet")
+def checkout(tmp_path: Path) -> tuple[Path, str]:
     files = {"mail.py": CODE, "doc/a b.md": "# One\n\ntext\n", "old.py": "x = 1\n" * 9, "image.bin": "a\0b"}
-    first = commit(root, files)
+    root = repository(tmp_path / "repository", files)
     (root / "link.py").symlink_to("mail.py")
-    return root, commit(root, {}) if git(root, "status", "--porcelain") else first
+    return root, commit(root, {})
 
 
 def reading(*targets: str, pin: str = "", rows: bool = True) -> TruthFile:
@@ -83,25 +62,21 @@ def reading(*targets: str, pin: str = "", rows: bool = True) -> TruthFile:
     return TruthFile(truth, (), tuple(range(2, len(targets) + 2)) if rows else (), "set.csv")
 
 
-def looked(found: TruthFile, root: Path) -> TruthCheck:
-    return check(found, root)
-
-
-def test_what_is_there_is_fine_and_the_work_tree_is_not_touched(repository):
-    root, pin = repository
+def test_what_is_there_is_fine_and_the_work_tree_is_not_touched(checkout):
+    root, pin = checkout
     (root / "mail.py").write_text("gone\n")
     before = git(root, "status", "--porcelain")
     symbols = ("mail.py::send", "mail.py::Server.deliver", "doc/a b.md::One")
     targets = ("mail.py:1-26", "mail.py:26", "mail.py", "doc/a b.md:1-3", *symbols)
-    found = looked(reading(*targets, pin=pin), root)
+    found = check(reading(*targets, pin=pin), root)
     assert (found.problems, found.drift, found.targets, found.commit) == ((), (), 7, pin)
     assert found.uncommitted == ("mail.py",)
     assert git(root, "status", "--porcelain") == before
 
 
-@pytest.mark.parametrize(
-    ("target", "said"),
-    [
+def test_what_is_not_there_is_a_problem_with_its_row(checkout):
+    root, pin = checkout
+    for target, said in (
         ("mail.py:20-27", "the file ends at line 26 at {pin}"),
         ("none.py:1-2", "no such file at {pin}"),
         ("lib/mail.py:1-2", "no such file at {pin}; did you mean 'mail.py'?"),
@@ -111,63 +86,61 @@ def test_what_is_there_is_fine_and_the_work_tree_is_not_touched(repository):
         ("mail.py::sent", "no such symbol at {pin}; did you mean 'send'?"),
         ("mail.py::Server.nothing", "no such symbol at {pin}"),
         ("none.py::send", "no such file at {pin}"),
-    ],
-)
-def test_what_is_not_there_is_a_problem_with_its_row(repository, target: str, said: str):
-    root, pin = repository
-    found = looked(reading("mail.py", target, pin=pin), root)
-    assert [problem.where for problem in found.problems] == ["set.csv:3"]
-    assert found.problems[0].what.startswith(f"{target}: {said.format(pin=pin[:12])}")
-    assert looked(reading(target, pin=pin, rows=False), root).problems[0].where == "query 1"
+    ):
+        found = check(reading("mail.py", target, pin=pin), root)
+        assert [problem.where for problem in found.problems] == ["set.csv:3"]
+        assert found.problems[0].what.startswith(f"{target}: {said.format(pin=pin[:12])}")
+    assert check(reading(target, pin=pin, rows=False), root).problems[0].where == "query 1"
 
 
-def test_the_files_as_they_are_serve_where_no_commit_is_named(repository, tmp_path: Path):
-    root, _ = repository
+def test_the_files_as_they_are_serve_where_no_commit_is_named(checkout, tmp_path: Path):
+    root, _ = checkout
     (root / "new.py").write_text("x = 1\n")
-    found = looked(reading("new.py:1-1", "new.py:1-2"), root)
-    assert [str(problem) for problem in found.problems] == [
-        "set.csv:3: new.py:1-2: the file ends at line 1 in the folder"
-    ]
+    found = check(reading("new.py:1-1", "new.py:1-2"), root)
+    assert list(map(str, found.problems)) == ["set.csv:3: new.py:1-2: the file ends at line 1 in the folder"]
     (tmp_path / "plain").mkdir()
-    with pytest.raises(InputError, match="is no git repository, and the ground truth speaks of commit c0ffee"):
-        looked(reading("a.py", pin="c0ffee"), tmp_path / "plain")
-    with pytest.raises(InputError, match="has no commit c0ffee"):
-        looked(reading("a.py", pin="c0ffee"), root)
-    with pytest.raises(InputError, match="is not a folder"):
-        looked(reading("a.py"), tmp_path / "nowhere")
+    for folder, pin, said in (
+        (tmp_path / "plain", "c0ffee", "is no git repository, and the ground truth speaks of commit c0ffee"),
+        (root, "c0ffee", "has no commit c0ffee"),
+        (tmp_path / "nowhere", "", "is not a folder"),
+    ):
+        with pytest.raises(InputError, match=said):
+            check(reading("a.py", pin=pin), folder)
 
 
-def test_a_folder_inside_its_repository_is_a_checkout_of_its_own(repository):
-    root, pin = repository
-    assert looked(reading("a b.md:1-3", pin=pin), root / "doc").problems == ()
+def test_a_folder_inside_its_repository_is_a_checkout_of_its_own(checkout):
+    root, pin = checkout
+    assert check(reading("a b.md:1-3", pin=pin), root / "doc").problems == ()
     head = commit(root, {"doc/a b.md": "new\n# One\n\ntext\n"})
-    found = looked(reading("a b.md:1-3", pin=pin), root / "doc")
+    found = check(reading("a b.md:1-3", pin=pin), root / "doc")
     assert found.head == head
     assert [str(drift) for drift in found.drift] == ["set.csv:2: a b.md:1-3: moved to a b.md:2-4"]
 
 
-def drifted(repository, files: dict[str, str | None], *targets: str) -> tuple[TruthCheck, TruthFile]:
-    root, pin = repository
-    commit(root, files)
+def change(root: Path, files: dict[str, str | None]) -> str:
+    for name in files:
+        (root / name).unlink(missing_ok=True)
+    return commit(root, {name: text for name, text in files.items() if text is not None})
+
+
+def drifted(checkout, files: dict[str, str | None], *targets: str) -> tuple[TruthCheck, TruthFile]:
+    root, pin = checkout
+    change(root, files)
     found = reading(*targets, pin=pin)
-    return looked(found, root), found
+    return check(found, root), found
 
 
-def test_drift_says_what_moved_changed_and_went(repository):
-    lines = CODE.splitlines(keepends=True)
-    new = ["import os\n", "\n", *lines]
+def test_lines_that_stand_in_several_places_moved_to_none_of_them():
+    assert _find_place(["a", "b"], ["x", "a", "b"]) == 1
+    assert _find_place(["a", "b"], ["a", "b", "x", "a", "b"]) is None
+
+
+def test_drift_says_what_moved_changed_and_went(checkout):
+    new = ["import os\n", "\n", *CODE.splitlines(keepends=True)]
     new[new.index("        return True\n")] = "        return bool(message)\n"
     files = {"mail.py": "".join(new), "old.py": None, "lib/doc.md": "# One\n\ntext\n", "doc/a b.md": None}
-    targets = (
-        "mail.py:20-26",
-        "mail.py:11-14",
-        "mail.py:1-3",
-        "old.py:1-2",
-        "doc/a b.md:1-3",
-        "mail.py::send",
-        "old.py",
-    )
-    found, read = drifted(repository, files, *targets, "none.py")
+    targets = "mail.py:20-26|mail.py:11-14|mail.py:1-3|old.py:1-2|doc/a b.md:1-3|mail.py::send|old.py|none.py"
+    found, read = drifted(checkout, files, *targets.split("|"))
     assert found.drift == (
         Drift("set.csv:2", "mail.py:20-26", "moved", "mail.py:22-28"),
         Drift("set.csv:3", "mail.py:11-14", "changed", "mail.py:13-16"),
@@ -187,26 +160,22 @@ def test_drift_says_what_moved_changed_and_went(repository):
     assert truth.commit == found.head
 
 
-def test_lines_that_were_moved_within_their_file_are_found(repository):
+def test_lines_that_were_moved_within_their_file_or_indented_anew_are_found(checkout):
     lines = CODE.splitlines(keepends=True)
-    moved = [*lines[19:], "\n", "\n", *lines[:19]]
-    found, _ = drifted(repository, {"mail.py": "".join(moved)}, "mail.py:11-14", "mail.py:20-26")
+    moved = "".join([*lines[19:], "\n", "\n", *lines[:19]])
+    found, _ = drifted(checkout, {"mail.py": moved}, "mail.py:11-14", "mail.py:20-26")
     assert [(drift.state, drift.to) for drift in found.drift] == [("moved", "mail.py:20-23"), ("moved", "mail.py:1-7")]
+    indented = "".join(f"    {line}" if line.strip() else line for line in lines)
+    assert drifted(checkout, {"mail.py": indented}, "mail.py:11-14")[0].drift == ()
 
 
-def test_lines_that_are_indented_anew_did_not_change(repository):
-    indented = "".join(f"    {line}" if line.strip() else line for line in CODE.splitlines(keepends=True))
-    found, _ = drifted(repository, {"mail.py": indented}, "mail.py:11-14")
-    assert found.drift == ()
-
-
-def test_a_query_without_answers_left_is_left_out_and_hidden_lines_follow(repository):
-    root, pin = repository
-    commit(root, {"old.py": None, "mail.py": "\n" + CODE})
+def test_a_query_without_answers_left_is_left_out_and_hidden_lines_follow(checkout):
+    root, pin = checkout
+    change(root, {"old.py": None, "mail.py": "\n" + CODE})
     queries = (Query("1", "ask"), Query("2", "other"), Query("3", "unanswered"))
     truth = Truth("set", queries, (Judgment("1", "old.py:1-2", 1), Judgment("2", "mail.py:20-26", 1)), commit=pin)
     truth = replace(truth, hidden=("mail.py:5-5", "old.py:1-1"))
-    found = looked(TruthFile(truth, file="set.csv"), root)
+    found = check(TruthFile(truth, file="set.csv"), root)
     assert [drift.where for drift in found.drift] == ["query 1", "query 2", "set.csv (hidden)", "set.csv (hidden)"]
     new = repinned(truth, found)
     assert [query.id for query in new.queries] == ["2", "3"]
@@ -216,23 +185,20 @@ def test_a_query_without_answers_left_is_left_out_and_hidden_lines_follow(reposi
         repinned(truth, TruthCheck(1))
 
 
-def test_documents_and_nothing_to_look_at_give_back_what_reading_said():
+def test_documents_and_nothing_to_look_at_give_back_what_reading_said(checkout):
     said = (Problem("set.csv:9", "broken"),)
     texts = Truth("set", (Query("1", "ask"),), (Judgment("1", "d", 1),), (Chunk("d", "x", path="d"),))
-    assert looked(TruthFile(texts, said), Path("nowhere")).problems == said
+    assert check(TruthFile(texts, said), Path("nowhere")).problems == said
     found = check(replace(reading("none.py"), problems=said), None)
     assert (found.problems, found.looked) == (said, False)
-
-
-def test_several_checkouts_are_refused(repository):
     tags = ({"repository": "o/a", "commit": "1"}, {"repository": "o/b", "commit": "2"})
     queries = tuple(Query(str(at), "ask", tags=each) for at, each in enumerate(tags))
     with pytest.raises(InputError, match="2 checkouts: split it with assay truth convert --split"):
-        looked(TruthFile(Truth("set", queries, (Judgment("0", "a.py", 1),))), repository[0])
+        check(TruthFile(Truth("set", queries, (Judgment("0", "a.py", 1),))), checkout[0])
 
 
-def test_symbols_become_lines_and_take_the_hunks_inside_them(repository):
-    root, pin = repository
+def test_symbols_become_lines_and_take_the_hunks_inside_them(checkout):
+    root, pin = checkout
     targets = ("mail.py:12-12", "mail.py::Server.deliver", "mail.py:20-21", "mail.py::none", "mail.py::Server")
     found = resolved(reading(*targets[:4], pin=pin), root)
     assert {each.target for each in found.truth.judgments} == {"mail.py:11-14", "mail.py:20-21"}

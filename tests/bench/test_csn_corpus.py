@@ -20,22 +20,11 @@ def url(name: str, path: str = "src/a.py", lines: str = "L1-L3") -> str:
     return f"https://github.com/{name}/blob/{SHA}/{path}#{lines}"
 
 
-def row(address: str, code: str, split: str = "train") -> dict:
+def row(address: str, code: str) -> dict[str, object]:
     """Return a row as the files have it."""
-    return {
-        "repo": "owner/name",
-        "path": "src/a.py",
-        "func_name": "f",
-        "original_string": code,
-        "language": "python",
-        "code": code,
-        "code_tokens": code.split(),
-        "docstring": "Say it.",
-        "docstring_tokens": ["Say", "it", "."],
-        "sha": SHA,
-        "url": address,
-        "partition": split,
-    }
+    where = {"repo": "owner/name", "path": "src/a.py", "func_name": "f", "sha": SHA, "url": address}
+    words = {"code_tokens": code.split(), "docstring": "Say it.", "docstring_tokens": ["Say", "it", "."]}
+    return {**where, **words, "original_string": code, "code": code, "language": "python", "partition": "train"}
 
 
 ROWS = [row(url(f"owner/n{number}"), f"def f{number}(x):\n    return x + {number}\n") for number in range(6)]
@@ -91,18 +80,14 @@ def test_what_is_no_use_is_named_by_its_place(tmp_path: Path):
     assert any("a.jsonl:4: document" in each and "the first counts" in each for each in told)
 
 
-def test_a_corpus_is_read_only_and_holds_no_question(corpus: Path, tmp_path: Path):
+def test_functions_are_read_one_by_one_and_are_neither_written_nor_questions(corpus: Path, tmp_path: Path):
+    stream = csn_corpus.functions(corpus, [])
+    assert next(stream).text.startswith("def f4")
+    assert len(list(stream)) == 5
     with pytest.raises(InputError, match="holds no query that can be used"):
         read(corpus)
     with pytest.raises(InputError, match="read only; write jsonl"):
         write(read_part(corpus).truth, tmp_path / "x", "csncorpus")
-
-
-def test_functions_are_read_one_by_one(corpus: Path):
-    problems: list = []
-    stream = csn_corpus.functions(corpus, problems)
-    assert next(stream).text.startswith("def f4")
-    assert len(list(stream)) == 5
 
 
 def test_annotations_find_their_functions_and_say_which_they_do_not(corpus: Path, annotations: Path):
@@ -121,35 +106,16 @@ def test_annotations_find_their_functions_and_say_which_they_do_not(corpus: Path
         f"annotationStore.csv:6: owner/gone/blob/{SHA}/src/a.py:1-3: no such function in the corpus",
     ]
     exact = at_least(found, 3).truth
-    assert ([query.text for query in exact.queries], len(exact.documents), len(exact.judgments)) == (
-        ["sort a list"],
-        1,
-        2,
-    )
+    assert [query.text for query in exact.queries] == ["sort a list"]
+    assert (len(exact.documents), len(exact.judgments)) == (1, 2)
     with pytest.raises(InputError, match="no judgment of 4 or more"):
         at_least(found, 4)
-
-
-def test_another_corpus_is_an_error(corpus: Path, annotations: Path):
     annotations.write_text(ANNOTATIONS.replace("owner/", "other/"))
     with pytest.raises(InputError, match="none of 5 judged functions"):
         joined(read(annotations), corpus)
 
 
-def test_convert_joins_and_bench_measures(assay, corpus: Path, annotations: Path, tmp_path: Path):
+def test_convert_joins_annotations_with_their_corpus(assay, corpus: Path, annotations: Path, tmp_path: Path):
     ran = assay("truth", "convert", annotations, tmp_path / "csn.jsonl", "--corpus", corpus, "--match", "2")
     assert ran.status == 0, ran.err
     assert ran.out.startswith("1 query, 3 judgments, 2 documents (2 problems) written")
-    ran = assay("bench", tmp_path / "csn.jsonl", "--system", "bm25", "--out", tmp_path / "figures")
-    assert ran.status == 0, ran.err
-
-
-def test_candidates_are_chosen_of_a_corpus(assay, corpus: Path, tmp_path: Path):
-    (tmp_path / "asked.txt").write_text("add five to a number\n")
-    out = tmp_path / "out.jsonl"
-    ran = assay(
-        "candidates", tmp_path / "asked.txt", corpus, "--encoder", "hash", "-k", "2", "--testable", "--out", out
-    )
-    assert ran.status == 0, ran.err
-    assert "testable: 6 (100.0%)" in ran.out
-    assert "/blob/" in json.loads(out.read_text().splitlines()[0])["code_id"]

@@ -14,45 +14,42 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError, InputError
 from assay.truth import truth_formats
-from assay.truth.formats import trec
 
-GOOD = b"good,a.py:1-2:2\n"
+NO_PLACE, NO_RANGE = "wanted path:start-end:grade", "lines count from 1, and a range ends where it starts or later"
+NO_GRADE, ABSOLUTE = "wanted a whole number from 1", "is absolute, wanted a path relative to the repository"
+BAD_ROWS = {
+    b"q,a.py:2": f"2: 'a.py:2': {NO_PLACE}",
+    b"q,a.py:x-9:2": f"2: 'a.py:x-9:2': {NO_PLACE}",
+    b"q,a.py:9-:2": f"2: 'a.py:9-:2': {NO_PLACE}",
+    b"q,a.py:9-3:2": f"2: 'a.py:9-3:2': {NO_RANGE}",
+    b"q,a.py:0-3:2": f"2: 'a.py:0-3:2': {NO_RANGE}",
+    b"q,a.py:1-2:-1": f"2: 'a.py:1-2:-1': grade '-1', {NO_GRADE}",
+    b"q,a.py:1-2:0": f"2: 'a.py:1-2:0': grade '0', {NO_GRADE}",
+    b"q,a.py:1-2:1.5": f"2: 'a.py:1-2:1.5': grade '1.5', {NO_GRADE}",
+    b"q,a.py:1-2:best": f"2: 'a.py:1-2:best': grade 'best', {NO_GRADE}",
+    b"q,/etc/passwd:1-2:2": f"2: '/etc/passwd:1-2:2': '/etc/passwd' {ABSOLUTE}",
+    b"q,C:\\a.py:1-2:2": f"2: 'C:\\a.py:1-2:2': 'C:\\a.py' {ABSOLUTE}",
+    b"q,a/../../b.py:1-2:2": "2: 'a/../../b.py:1-2:2': 'a/../../b.py' leads out of the repository",
+    b" ,a.py:1-2:2": "2: the query is empty",
+    b"good,b.py:1-2:2\ngood,a.py:1-2:2": "3: the query of row 2 again: that one counts",
+    b"q,a.py:1-2:2,more": "2: a value without a column: 'more'",
+    b'"q"x,a.py:1-2:2': "2: not a row of CSV: ',' expected after '\"'",
+    b"q\xff,a.py:1-2:2": "2: not UTF-8: byte 0xff at column 2",
+    b"q\0,a.py:1-2:2": "2: a NUL byte",
+    b"x" * 200_000 + b",a.py:1-2:2": "2: not a row of CSV: field larger than field limit (131072)",
+    b"caf\xc3\xa9,a.py:1-2:x": f"2: 'a.py:1-2:x': grade 'x', {NO_GRADE}",
+    b"q,a.py:1-" + b"9" * 5000 + b":1": "2: 'a.py:1-9",
+    b"q," + b"a/" * 3000 + b"b.py:1-2:1": "2: 'a/a/",
+}
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        (b"q,a.py:2\n", "2: 'a.py:2': wanted path:start-end:grade"),
-        (b"q,a.py:x-9:2\n", "2: 'a.py:x-9:2': wanted path:start-end:grade"),
-        (b"q,a.py:9-:2\n", "2: 'a.py:9-:2': wanted path:start-end:grade"),
-        (b"q,a.py:9-3:2\n", "2: 'a.py:9-3:2': lines count from 1, and a range ends where it starts or later"),
-        (b"q,a.py:0-3:2\n", "2: 'a.py:0-3:2': lines count from 1, and a range ends where it starts or later"),
-        (b"q,a.py:1-2:-1\n", "2: 'a.py:1-2:-1': grade '-1', wanted a whole number from 1"),
-        (b"q,a.py:1-2:0\n", "2: 'a.py:1-2:0': grade '0', wanted a whole number from 1"),
-        (b"q,a.py:1-2:1.5\n", "2: 'a.py:1-2:1.5': grade '1.5', wanted a whole number from 1"),
-        (b"q,a.py:1-2:best\n", "2: 'a.py:1-2:best': grade 'best', wanted a whole number from 1"),
-        (b"q,/etc/passwd:1-2:2\n", "2: '/etc/passwd:1-2:2': '/etc/passwd' is absolute, wanted a path relative to "),
-        (
-            b"q,C:\\a.py:1-2:2\n",
-            "2: 'C:\\a.py:1-2:2': 'C:\\a.py' is absolute, wanted a path relative to the repository",
-        ),
-        (b"q,a/../../b.py:1-2:2\n", "2: 'a/../../b.py:1-2:2': 'a/../../b.py' leads out of the repository"),
-        (b" ,a.py:1-2:2\n", "2: the query is empty"),
-        (b"good,b.py:1-2:2\n" + GOOD, "3: the query of row 2 again: that one counts"),
-        (b"q,a.py:1-2:2,more\n", "2: a value without a column: 'more'"),
-        (b'"q"x,a.py:1-2:2\n', "2: not a row of CSV: ',' expected after '\"'"),
-        (b"q\xff,a.py:1-2:2\n", "2: not UTF-8: byte 0xff at column 2"),
-        (b"q\0,a.py:1-2:2\n", "2: a NUL byte"),
-        (b"x" * 200_000 + b",a.py:1-2:2\n", "2: not a row of CSV: field larger than field limit (131072)"),
-        (b"caf\xc3\xa9,a.py:1-2:x\n", "2: 'a.py:1-2:x': grade 'x', wanted a whole number from 1"),
-    ],
-)
-def test_a_bad_row_of_csv_is_told_and_the_rest_counts(tmp_path: Path, rows: bytes, said: str):
-    (tmp_path / "a.csv").write_bytes(b"query,result1\n" + rows + GOOD.replace(b"good", b"last"))
-    reading = truth_formats.read(tmp_path / "a.csv")
-    assert str(reading.problems[0]).startswith(f"a.csv:{said}")
-    assert reading.truth.queries[-1].text == "last"
-    assert reading.truth.judgments[-1].target == "a.py:1-2"
+def test_a_bad_row_of_csv_is_told_and_the_rest_counts(tmp_path: Path):
+    for rows, said in BAD_ROWS.items():
+        (tmp_path / "a.csv").write_bytes(b"query,result1\n" + rows + b"\nlast,a.py:1-2:2\n")
+        reading = truth_formats.read(tmp_path / "a.csv")
+        assert str(reading.problems[0]).startswith(f"a.csv:{said}")
+        assert reading.truth.queries[-1].text == "last"
+        assert reading.truth.judgments[-1].target == "a.py:1-2"
 
 
 def test_one_bad_answer_leaves_the_others_and_none_left_leaves_the_query_out(tmp_path: Path):
@@ -75,6 +72,10 @@ def test_columns_that_look_wrong_are_told_and_others_are_tags(tmp_path: Path):
         "a.csv:1: unknown column 'results'; did you mean 'result1'? It is left out",
     ]
     assert reading.truth.queries[0].tags == {"author": "me"}
+    names = ",".join(f"resul{n}" for n in range(12_500))  # guesses cost: only the first columns have theirs
+    (tmp_path / "a.csv").write_text(f"query,result1,{names}\nq,a.py:1-1:1\n")
+    reading = truth_formats.read(tmp_path / "a.csv")
+    assert (len(reading.truth.queries), len(reading.problems)) == (1, 98)
 
 
 def test_rows_are_physical_lines(tmp_path: Path):
@@ -87,104 +88,92 @@ def test_rows_are_physical_lines(tmp_path: Path):
     assert reading.rows == (2, 7)
 
 
+def record(kind: str, /, **fields: object) -> dict[str, object]:
+    return {"type": kind, **fields}
+
+
+def judgment(target: str = "b.py", **fields: object) -> dict[str, object]:
+    return {"type": "judgment", "query_id": "1", "target": target, "grade": 1, **fields}
+
+
 def records(*more: object) -> str:
-    good = [
-        {"type": "query", "id": "1", "text": "good"},
-        {"type": "judgment", "query_id": "1", "target": "a.py:1-2", "grade": 1},
-    ]
+    good = [record("query", id="1", text="good"), judgment("a.py:1-2")]
     return "\n".join(each if isinstance(each, str) else json.dumps(each) for each in (*good, *more))
 
 
-JUDGMENT = {"type": "judgment", "query_id": "1", "target": "b.py", "grade": 1}
+BAD_RECORDS = [
+    ("{nope", "not JSON: Expecting property name enclosed in double quotes"),
+    ("[" * 100_000, "not JSON: "),
+    ("7", "wanted a JSON object, found int '7'"),
+    (record("qery"), "unknown type 'qery'; known: truth, query, judgment, document"),
+    ({"type": ["query"]}, "unknown type"),
+    (record("query", id="2"), "no field 'text'"),
+    (record("query", id=2, text="x"), "field 'id' is of the wrong type"),
+    (record("query", id="2", text="x", tags={"a": 1}), "field 'tags' is of the wrong type"),
+    (record("query", id="2", text="x", mode="fast"), "field 'mode' is of the wrong type"),
+    (record("query", id="2", text="x", tag={}), "unknown field 'tag'; did you mean 'tags'?"),
+    (record("query", id="1", text="x"), "query '1' is there twice: the first counts"),
+    (record("query", id="2", text=" "), "the query is empty"),
+    (record("document", id="d", text="x", kind="no such"), "field 'kind'"),
+    (judgment(grade=-1), "grade -1 is below 0"),
+    (judgment(grade=True), "field 'grade' is of the wrong type"),
+    (judgment(grade=10**400), "field 'grade' is of the wrong type"),
+    (judgment(grade=1001), "grade 1001 is beyond any scale"),
+    (judgment(query_id="9"), "there is no query '9'"),
+    (judgment("b.py:9-3"), "'b.py:9-3' is no range of lines; "),
+    (judgment("b.py:9-"), "'b.py:9-' is a broken range of lines"),
+    (judgment("b.py::"), "'b.py::' names no symbol after '::'"),
+    (judgment("/b.py"), "'/b.py' is absolute"),
+    (judgment("../b.py::f"), "'../b.py' leads out of the repository"),
+    (judgment("b\0.py"), "'b\\x00.py' is no path"),
+    (record("truth", format=2), "format 2, this reads 1"),
+    (record("truth", hidden="a.py"), "field 'hidden' is of the wrong type"),
+]
 
 
-@pytest.mark.parametrize(
-    ("record", "said"),
-    [
-        ("{nope", "3: not JSON: Expecting property name enclosed in double quotes"),
-        ("[" * 100_000, "3: not JSON: "),
-        ("7", "3: wanted a JSON object, found int '7'"),
-        ({"type": "qery"}, "3: unknown type 'qery'; known: truth, query, judgment, document"),
-        ({"type": "query", "id": "2"}, "3: no field 'text'"),
-        ({"type": "query", "id": 2, "text": "x"}, "3: field 'id' is of the wrong type"),
-        ({"type": "query", "id": "2", "text": "x", "tags": {"a": 1}}, "3: field 'tags' is of the wrong type"),
-        ({"type": "query", "id": "2", "text": "x", "mode": "fast"}, "3: field 'mode' is of the wrong type"),
-        ({"type": "query", "id": "2", "text": "x", "tag": {}}, "3: unknown field 'tag'; did you mean 'tags'?"),
-        ({"type": "query", "id": "1", "text": "x"}, "3: query '1' is there twice: the first counts"),
-        ({"type": "query", "id": "2", "text": " "}, "3: the query is empty"),
-        (JUDGMENT | {"grade": -1}, "3: grade -1 is below 0"),
-        (JUDGMENT | {"grade": True}, "3: field 'grade' is of the wrong type"),
-        (JUDGMENT | {"query_id": "9"}, "3: there is no query '9'"),
-        (JUDGMENT | {"target": "b.py:9-3"}, "3: 'b.py:9-3' is no range of lines; "),
-        (JUDGMENT | {"target": "b.py:9-"}, "3: 'b.py:9-' is a broken range of lines"),
-        (JUDGMENT | {"target": "b.py::"}, "3: 'b.py::' names no symbol after '::'"),
-        (JUDGMENT | {"target": "/b.py"}, "3: '/b.py' is absolute"),
-        (JUDGMENT | {"target": "../b.py::f"}, "3: '../b.py' leads out of the repository"),
-        (JUDGMENT | {"target": "b\0.py"}, "3: 'b\\x00.py' is no path"),
-        ({"type": "truth", "format": 2}, "3: format 2, this reads 1"),
-        ({"type": "truth", "hidden": "a.py"}, "3: field 'hidden' is of the wrong type"),
-    ],
-    ids=lambda value: str(value)[:30],
-)
-def test_a_bad_record_is_told_and_the_rest_counts(tmp_path: Path, record: object, said: str):
-    (tmp_path / "a.jsonl").write_text(records(record, JUDGMENT | {"target": "last.py"}))
-    reading = truth_formats.read(tmp_path / "a.jsonl")
-    assert str(reading.problems[0]).startswith(f"a.jsonl:{said}")
-    assert len(reading.problems) == 1
-    assert reading.truth.judgments[-1].target == "last.py"
+def test_a_bad_record_is_told_and_the_rest_counts(tmp_path: Path):
+    for bad, said in BAD_RECORDS:
+        (tmp_path / "a.jsonl").write_text(records(bad, judgment("last.py")))
+        reading = truth_formats.read(tmp_path / "a.jsonl")
+        assert len(reading.problems) == 1
+        assert str(reading.problems[0]).startswith(f"a.jsonl:3: {said}")
+        assert reading.truth.judgments[-1].target == "last.py"
 
 
-def test_hidden_lines_outside_the_corpus_are_told(tmp_path: Path):
-    head = {"type": "truth", "hidden": ["../a.py:1-2", "/etc/passwd", "b.py:2-1", "c.py::f", "a.py:1-2"]}
+def test_hidden_lines_and_documents_that_cannot_be_are_told(tmp_path: Path):
+    head = record("truth", hidden=["../a.py:1-2", "/etc/passwd", "b.py:2-1", "c.py::f", "a.py:1-2"])
     (tmp_path / "a.jsonl").write_text(records(head))
     reading = truth_formats.read(tmp_path / "a.jsonl")
     assert len(reading.problems) == 4
     assert reading.truth.hidden == ("a.py:1-2",)
-
-
-def test_a_document_that_reads_as_lines_is_told(tmp_path: Path):
-    documents = [{"type": "document", "id": name, "text": "x", "path": name} for name in ("d:7", "a::b", "", "d", "d")]
-    judged = [JUDGMENT | {"target": "d"}, JUDGMENT | {"target": "e"}]
-    (tmp_path / "a.jsonl").write_text(records(*documents, *judged))
+    documents = [record("document", id=name, text="x", path=name) for name in ("d:7", "a::b", "", "d", "d")]
+    (tmp_path / "a.jsonl").write_text(records(*documents, judgment("d"), judgment("e")))
     reading = truth_formats.read(tmp_path / "a.jsonl")
     assert [problem.where for problem in reading.problems] == [f"a.jsonl:{row}" for row in (3, 4, 5, 7, 2, 9)]
     assert [each.target for each in reading.truth.judgments] == ["d"]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_a_bad_line_of_qrels_is_told_and_the_rest_counts(tmp_path: Path):
+    for line, said in (
         ("1 0 b.py", "3 fields, wanted 4"),
         ("1 0 b.py -2", "grade '-2', wanted a whole number from 0"),
         ("1 0 b.py 1e3", "grade '1e3', wanted a whole number from 0"),
-        ("1 0 /b.py 1", "'/b.py' is absolute, wanted a path relative to the repository"),
+        ("1 0 /b.py 1", f"'/b.py' {ABSOLUTE}"),
         ("1 0 a.py 1", "'a.py' is judged twice for query '1': the first counts"),
         ("2 0 a.py 1", "query '2' is not in a.topics.tsv: its id stands for its text"),
-    ],
-)
-def test_a_bad_line_of_qrels_is_told_and_the_rest_counts(tmp_path: Path, line: str, said: str):
-    (tmp_path / "a.qrels").write_text(f"1 0 a.py 1\n{line}\n1 Q0 last.py 3\n")
-    (tmp_path / "a.topics.tsv").write_text("1\task\n")
-    reading = truth_formats.read(tmp_path / "a.qrels")
-    assert [str(problem) for problem in reading.problems] == [f"a.qrels:2: {said}"]
-    assert reading.truth.judgments[-1].target == "last.py"
-
-
-def test_qrels_without_topics_say_so_once(tmp_path: Path):
-    (tmp_path / "a.qrels").write_text("1 0 a.py 1\n2 0 a.py 1\n")
-    reading = truth_formats.read(tmp_path / "a.qrels")
+        (f"1 0 a.py:{'9' * 5000} 1", "'a.py:9"),
+    ):
+        (tmp_path / "a.qrels").write_text(f"1 0 a.py 1\n{line}\n1 Q0 last.py 3\n")
+        (tmp_path / "a.topics.tsv").write_text("1\task\n")
+        reading = truth_formats.read(tmp_path / "a.qrels")
+        assert len(reading.problems) == 1
+        assert str(reading.problems[0]).startswith(f"a.qrels:2: {said}")
+        assert reading.truth.judgments[-1].target == "last.py"
+    (tmp_path / "b.qrels").write_text("1 0 a.py 1\n2 0 a.py 1\n")
+    reading = truth_formats.read(tmp_path / "b.qrels")
     assert [query.text for query in reading.truth.queries] == ["1", "2"]
     assert len(reading.problems) == 1
-    assert "give a.topics.tsv" in str(reading.problems[0])
-
-
-def test_bad_lines_of_a_run_are_told(tmp_path: Path):
-    (tmp_path / "a.run").write_text(
-        "q Q0 a.py 1 x s\nq Q0 b.py 1 nan s\nq Q0 c.py:5-1 1 2 s\nq Q0 d.py 1 2\nq Q0 e.py 2 1 s\n"
-    )
-    problems = []
-    assert list(trec.read_run(tmp_path / "a.run", problems)) == ["q"]
-    assert [problem.where for problem in problems] == ["a.run:1", "a.run:2", "a.run:3", "a.run:4"]
+    assert "give b.topics.tsv" in str(reading.problems[0])
 
 
 def test_a_folder_of_texts_with_bad_rows(tmp_path: Path):
@@ -210,13 +199,14 @@ def test_a_list_that_breaks_off_keeps_what_stands_before(tmp_path: Path):
     assert [problem.where for problem in reading.problems] == ["dev.json:3", "dev.json:4", "dev.json:5"]
 
 
-def test_instances_that_cannot_be_used(tmp_path: Path):
+def test_instances_and_annotations_that_cannot_be_used(tmp_path: Path):
     good = {"instance_id": "a", "repo": "o/a", "base_commit": "c", "patch": "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"}
+    asked = {**good, "problem_statement": "p"}
     rows = [
-        good | {"problem_statement": "p"},
+        asked,
         good | {"instance_id": "b"},
-        good | {"instance_id": "c", "problem_statement": "p", "patch": "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n"},
-        good | {"instance_id": "d", "problem_statement": "p", "edit_functions": "no list"},
+        asked | {"instance_id": "c", "patch": "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+b\n"},
+        asked | {"instance_id": "d", "edit_functions": "no list"},
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     reading = truth_formats.read(tmp_path / "a.jsonl")
@@ -226,9 +216,6 @@ def test_instances_that_cannot_be_used(tmp_path: Path):
         "a.jsonl:3: instance 'c' changes no file that was there before: it is left out",
         "a.jsonl:4: edit_functions, wanted a list of 'path:Class.name'",
     ]
-
-
-def test_annotations_with_bad_rows(tmp_path: Path):
     url = "https://github.com/o/n/blob/c/a.go"
     rows = [f"Go,q,{url}#L1-L2,1,", "Go,q,x,1,", f"Go,q,{url}#L9-L2,1,", f"Go,q,{url}#L1,-1,", f"Go,,{url}#L1,1,"]
     (tmp_path / "a.csv").write_text("\n".join(["Language,Query,GitHubUrl,Relevance,Notes", *rows]))
@@ -237,30 +224,37 @@ def test_annotations_with_bad_rows(tmp_path: Path):
     assert len(reading.truth.judgments) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
+def test_a_parquet_file_of_few_bytes_and_endless_text_is_refused(tmp_path: Path):
+    arrow, parquet = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
+    many = arrow.DictionaryArray.from_arrays(arrow.array([0] * 3000, arrow.int32()), arrow.array(["x" * 3_000_000]))
+    rows = arrow.table({"_id": [f"d{n}" for n in range(3000)], "text": many})
+    parquet.write_table(rows, tmp_path / "corpus.parquet", compression="zstd")
+    parquet.write_table(arrow.table({"_id": ["1"], "text": ["send"]}), tmp_path / "queries.parquet")
+    pairs = {"query-id": ["1"], "corpus-id": ["d1"], "score": [1]}
+    parquet.write_table(arrow.table(pairs), tmp_path / "test.parquet")
+    assert (tmp_path / "corpus.parquet").stat().st_size < 100_000
+    with pytest.raises(InputError, match="more than 8 GB of text"):
+        truth_formats.read(tmp_path)
+
+
+def test_nothing_usable_is_an_error(tmp_path: Path):
+    unusable = "no query that can be used"
+    for name, content, said in (
         ("a.csv", b"", "is empty"),
         ("a.csv", b"\xef\xbb\xbf \n", "is empty"),
-        ("a.csv", b"query,result1\n", "holds no query that can be used"),
-        (
-            "a.csv",
-            b"query,result1\n,\nq,x\n",
-            "no query that can be used: a.csv:3: 'x': wanted path:start-end:grade (and 1",
-        ),
+        ("a.csv", b"query,result1\n", f"holds {unusable}"),
+        ("a.csv", b"query,result1\n,\nq,x\n", f"{unusable}: a.csv:3: 'x': wanted path:start-end:grade (and 1"),
         ("a.csv", b"query,kind\nq,hard\n", "a.csv:1: no column 'result1'; found: query, kind"),
         ("a.csv", "query,result1\nq,a.py:1-2:2".encode("utf-16"), "a.csv is UTF-16, wanted UTF-8"),
         ("a.jsonl", b'{"type": "query"\n', "cannot tell the format of '{path}' (a.jsonl:1: not JSON: "),
         ("a.txt", b"1 Q0 a.py 1 0.5 tag\n", "looks like a TREC run, which holds answers, not ground truth"),
         ("a.json", b'{"query": 1}', "cannot tell the format"),
         ("a.qrels", b"\x00\x01\x02", "cannot tell the format"),
-    ],
-)
-def test_nothing_usable_is_an_error(tmp_path: Path, name: str, content: bytes, said: str):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError) as raised:
-        truth_formats.read(tmp_path / name)
-    assert said.format(path=tmp_path / name) in str(raised.value)
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as raised:
+            truth_formats.read(tmp_path / name)
+        assert said.format(path=tmp_path / name) in str(raised.value)
 
 
 PIECES = [
@@ -272,7 +266,7 @@ PIECES = [
 
 
 @given(pieces=st.lists(st.sampled_from(PIECES), max_size=30), form=st.sampled_from(sorted(truth_formats.FORMATS)))
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_file_brings_a_reader_down(tmp_path: Path, pieces: list[bytes], form: str):
     file = tmp_path / "a.json"
     file.write_bytes(b"".join(pieces))

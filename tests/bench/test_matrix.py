@@ -1,13 +1,19 @@
+"""What is measured: the matrix of sets and systems, and what of it cannot be."""
+
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from assay.bench import matrix
-from assay.bench.plan import MEASURES, SystemSpec
+from assay.bench import experiment, matrix
+from assay.bench.plan import MEASURES, BenchPlan, SetSpec, SystemSpec
+from assay.bench.prepare import prepare
 from assay.errors import InputError
+from assay.measure.measures import parse
 
+SET = "[sets.a]\ntruth = 'a.csv'\n"
 WHOLE = """
 k = 30
 seed = 7
@@ -74,15 +80,15 @@ def test_a_variant_changes_the_keys_it_names_and_no_others(tmp_path: Path, monke
 
 
 def test_what_is_left_out_has_a_default(tmp_path: Path):
-    plan = load(tmp_path, "[sets.a]\ntruth = 'a.csv'\n")
+    plan = load(tmp_path, SET)
     assert tuple(map(str, plan.measures)) == MEASURES
     assert (plan.k, [system.name for system in plan.systems]) == (20, ["assay"])
-    plan = load(tmp_path, "[sets.a]\ntruth = 'a.csv'\n[variants.v]\nsearch.limit = 3\n")
+    plan = load(tmp_path, f"{SET}[variants.v]\nsearch.limit = 3\n")
     assert [system.name for system in plan.systems] == ["assay", "v"]
 
 
 def test_only_keeps_what_matches(tmp_path: Path):
-    plan = load(tmp_path, "[sets.a]\ntruth = 'a.csv'\n[variants.rerank]\n[variants.rerank_wide]\n[variants.graph]\n")
+    plan = load(tmp_path, f"{SET}[variants.rerank]\n[variants.rerank_wide]\n[variants.graph]\n")
     assert plan.only(["rerank"]).asked == {"rerank", "rerank_wide"}
     assert plan.only(["rerank?", "gr*"]).asked == {"graph"}
     assert plan.only(["rerank"]).systems == plan.systems  # the others are shown as they answered before
@@ -99,46 +105,48 @@ def test_a_variant_has_the_threshold_of_its_base_unless_it_names_one(tmp_path: P
     assert plan.all_pairs
 
 
-SET = "[sets.a]\ntruth = 'a.csv'\n"
+BASE = f"{SET}[systems.x]\nspec='bm25'\n"
+WRONG = [
+    ("", "names no set of queries"),
+    ("[sets.a]\n", "wants either truth = 'FILE' or mine = 'FOLDER'"),
+    ("[sets.a]\ntruth = 'a'\nmine = 'b'\n", "wants either"),
+    ("[sets.a]\ntruht = 'a'\n", "unknown key 'truht' in .sets.a. of .*; did you mean 'truth'"),
+    ("[sets.a]\ntruth = 3\n", "'truth' in .sets.a. of .* is 3; wanted text"),
+    ("[sets.a]\ntruth = 'a'\nrole = 'train'\n", "role in .sets.a. of .* is 'train'; wanted dev or test"),
+    ("sets = 3\n", "sets in .* is 3; wanted a table"),
+    ("[sest.a]\ntruth = 'a'\n", "unknown key 'sest'"),
+    (f"k = 0\n{SET}", "k in .* is 0; wanted a whole number from 1"),
+    (f"k = true\n{SET}", "k in .* is True"),
+    (f"k = nan\n{SET}", "k in .* is nan; wanted a whole number"),
+    (f"k = 0.5\n{SET}", "k in .* is 0.5; wanted a whole number"),
+    (f"k = {'9' * 30}\n{SET}", "k in .* wanted a whole number from 1 to"),
+    (f"k = {'9' * 5000}\n{SET}", "not TOML"),
+    (f"timeout_s = inf\n{SET}", "timeout_s in .* is inf"),
+    (f"timeout_s = nan\n{SET}", "timeout_s in .* is nan"),
+    (f"seed = -1\n{SET}", "seed in .* wanted a whole number from 0"),
+    (f"a = {'[' * 5000}{']' * 5000}\n{SET}", "not TOML"),
+    (f"measures = []\n{SET}", "wanted a list"),
+    (f"k = 5\nmeasures = ['MRR', 'Hit@9']\n{SET}", "Hit@9 looks at 9 results, and 5 are asked for"),
+    (f"measures = ['nDGC@10']\n{SET}", "did you mean 'nDCG@10'"),
+    (f"{SET}[systems.x]\n", "has no spec"),
+    (f"{SET}[variants.x]\nbase = 'asay'\n", "no system 'asay'; did you mean 'assay'"),
+    (f"{BASE}[variants.x]\n", "both a system and a variant"),
+    (f"{BASE}[variants.v]\nspec = 5\n", "'spec' in .* wanted text"),
+    (f"{BASE}[variants.v]\nbase = [1]\n", "'base' in .* wanted text"),
+    (f"{BASE}needs=1\n", "'needs' in .systems.x. of .* is 1; wanted text"),
+    (f"{BASE}threshold='a'\n", "'threshold' in .systems.x. of .* is 'a'; wanted the least"),
+    ("[sets.a]\ntruth = '$NOT_THERE/a'\n", "environment variable NOT_THERE is not set"),
+    (f"kind = 'ranking'\n{SET}", "kind in .* is 'ranking', wanted 'retrieval'; assay rank compare reads it"),
+    (f"kind = 'any'\n{SET}", "kind in .* is 'any', wanted 'retrieval'"),
+    (f"all_pairs = 1\n{SET}", "all_pairs in .* is 1; wanted true or false"),
+    ("[sets", "not TOML"),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "names no set of queries"),
-        ("[sets.a]\n", "wants either truth = 'FILE' or mine = 'FOLDER'"),
-        ("[sets.a]\ntruth = 'a'\nmine = 'b'\n", "wants either"),
-        ("[sets.a]\ntruht = 'a'\n", "unknown key 'truht' in .sets.a. of .*; did you mean 'truth'"),
-        ("[sets.a]\ntruth = 3\n", "'truth' in .sets.a. of .* is 3; wanted text"),
-        ("[sets.a]\ntruth = 'a'\nrole = 'train'\n", "role in .sets.a. of .* is 'train'; wanted dev or test"),
-        ("sets = 3\n", "sets in .* is 3; wanted a table"),
-        ("[sest.a]\ntruth = 'a'\n", "unknown key 'sest'"),
-        (f"k = 0\n{SET}", "k in .* is 0; wanted a whole number from 1"),
-        (f"k = true\n{SET}", "k in .* is True"),
-        (f"measures = []\n{SET}", "wanted a list"),
-        (f"k = 5\nmeasures = ['MRR', 'Hit@9']\n{SET}", "Hit@9 looks at 9 results, and 5 are asked for"),
-        (f"measures = ['nDGC@10']\n{SET}", "did you mean 'nDCG@10'"),
-        (f"{SET}[systems.x]\n", "has no spec"),
-        (f"{SET}[variants.x]\nbase = 'asay'\n", "no system 'asay'; did you mean 'assay'"),
-        (f"{SET}[systems.x]\nspec='bm25'\n[variants.x]\n", "both a system and a variant"),
-        (f"{SET}[systems.x]\nspec='bm25'\nneeds=1\n", "'needs' in .systems.x. of .* is 1; wanted text"),
-        ("[sets.a]\ntruth = '$NOT_THERE/a'\n", "environment variable NOT_THERE is not set"),
-        (f"kind = 'ranking'\n{SET}", "kind in .* is 'ranking', wanted 'retrieval'; assay rank compare reads it"),
-        (f"kind = 'any'\n{SET}", "kind in .* is 'any', wanted 'retrieval'"),
-        (f"all_pairs = 1\n{SET}", "all_pairs in .* is 1; wanted true or false"),
-        (
-            f"{SET}[systems.x]\nspec='bm25'\nthreshold='a'\n",
-            "'threshold' in .systems.x. of .* is 'a'; wanted the least",
-        ),
-        ("[sets", "not TOML"),
-    ],
-)
-def test_a_wrong_matrix_is_told_where_and_why(tmp_path: Path, text: str, said: str):
-    with pytest.raises(InputError, match=said):
-        load(tmp_path, text)
-
-
-def test_a_matrix_that_is_not_there(tmp_path: Path):
+def test_a_wrong_matrix_is_told_where_and_why(tmp_path: Path):
+    for text, said in WRONG:
+        with pytest.raises(InputError, match=said):
+            load(tmp_path, text)
     with pytest.raises(InputError, match="cannot read the matrix"):
         matrix.load(tmp_path / "none.toml")
 
@@ -164,5 +172,61 @@ def test_options_are_filled_but_secrets_are_not(tmp_path: Path, monkeypatch: pyt
 
 def test_what_the_environment_names_is_relative_to_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TRUTH", "own.csv")
-    plan = load(tmp_path, "[sets.a]\ntruth = '$TRUTH'\ncorpus = '$HERE/corpus'\n")
+    monkeypatch.chdir(tmp_path)
+    text = "[sets.a]\ntruth = '$TRUTH'\ncorpus = '$HERE/corpus'\n[systems.b]\nspec = 'cmd:$HERE/tool'\n"
+    (tmp_path / "m.toml").write_text(text)
+    plan = matrix.load(Path("m.toml"))
     assert (plan.sets[0].truth, plan.sets[0].corpus) == (Path("own.csv"), tmp_path / "corpus")
+    assert plan.systems[0].spec == f"cmd:{tmp_path.resolve()}/tool"
+
+
+CSV = """query,result1,result2
+deliver a message again,mail/send.py:6-12:2,mail/gone.py:1-3:1
+is a mailbox valid,mail/address.py:11-13:2,mail/address.py:900-950:1
+"""
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> Path:
+    file = tmp_path / "queries.csv"
+    file.write_text(CSV)
+    return file
+
+
+def measured(truth: Path, project: Path, *names: str, of: tuple[str, ...] = ("q",)):
+    said: list[str] = []
+    plan = BenchPlan(
+        tuple(SetSpec(name, truth, project) for name in of),
+        tuple(SystemSpec(name, "bm25") for name in names),
+        (parse("MRR"),),
+    )
+    return experiment.run(plan, experiment.Setting(truth.parent / "out", said.append)), said
+
+
+def test_names_under_which_answers_would_lie_elsewhere_are_refused(truth: Path, project: Path):
+    for names in (("rg", "rg"), ("Assay", "assay")):
+        with pytest.raises(InputError, match="two systems are called"):
+            measured(truth, project, *names)
+    for names in (("a", "A"), ("../up",), ("a/b",), ("..",)):
+        with pytest.raises(InputError, match=r"two sets are called|a set cannot be called"):
+            measured(truth, project, "x", of=names)
+
+
+def test_a_set_of_several_states_of_the_code_says_how_to_split_it(truth: Path, project: Path):
+    instances = truth.with_name("instances.jsonl")
+    about = {"repo": "o/r", "problem_statement": "it fails", "patch": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"}
+    rows = [{"instance_id": commit, "base_commit": commit, **about} for commit in ("c1", "c2")]
+    instances.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match=r"speaks of 2 commits.*assay truth convert --split"):
+        prepare(SetSpec("x", instances, project), truth.parent / "out", print)
+
+
+def test_places_that_the_corpus_does_not_have_are_told(truth: Path, project: Path):
+    held, said = measured(truth, project, "x")
+    assert [each for each in held.sets["q"].problems if "not found" in each] == [
+        "queries.csv:2: mail/gone.py:1-3: no such file in the corpus, so that it counts as not found",
+        "queries.csv:3: mail/address.py:900-950: the file ends at line 14; it counts as not found",
+    ]
+    assert any("mail/gone.py" in each for each in said)
+    assert held.asked == (("q", "x"),)
+    assert len(held.sets["q"].queries) == 2

@@ -1,7 +1,11 @@
+"""Results of a bench: read as they were written, compared, gated, warned of, and safe as Markdown."""
+
 from __future__ import annotations
 
 import copy
+import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,7 +16,8 @@ from assay.bench.comparisons import comparisons
 from assay.bench.report.bench_report import overview_of
 from assay.bench.right_answers import rank_of
 from assay.errors import InputError
-from assay.report.plain_text import as_markdown
+from assay.report.plain_text import as_markdown, verbatim
+from assay.report.plain_text import plain as text_of_strangers
 
 COST = {"index_s": 1.0, "cold_ms": 3.0, "warm_p50_ms": 1.0, "warm_p95_ms": 2.0, "peak_mb": 90.0, "index_bytes": None}
 
@@ -122,32 +127,37 @@ def test_systems_that_vary_nothing_are_compared_with_one_another():
     assert told == [("x", "y"), ("x", "gone"), ("y", "gone"), ("of y", "y")]
 
 
-@pytest.mark.parametrize(
-    ("answers", "rank"),
-    [(["a.py:1-3", "a.py:7-9"], 2), (["a.py:5-7"], 1), (["b.py:8-8", "a.py:9-9"], 0), ([], 0), (["b.py"], 0)],
-)
-def test_the_rank_of_an_answer_is_that_of_the_first_that_shares_a_line(answers: list[str], rank: int):
-    assert rank_of(answers, ["a.py:7-8", "c.py:1-1"]) == rank
+def test_the_rank_of_an_answer_is_that_of_the_first_that_shares_a_line():
+    expected = ["a.py:7-8", "c.py:1-1"]
+    for answers, rank in (
+        (["a.py:1-3", "a.py:7-9"], 2),
+        (["a.py:5-7"], 1),
+        (["b.py:8-8", "a.py:9-9"], 0),
+        ([], 0),
+        (["b.py"], 0),
+    ):
+        assert rank_of(answers, expected) == rank
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99, "cells": []}'])
-def test_what_is_no_results_file_is_told(tmp_path: Path, text: str):
-    (tmp_path / "r.json").write_text(text)
-    with pytest.raises(InputError, match=r"is not a results\.json"):
-        results.load(tmp_path / "r.json")
+def test_what_is_no_results_file_is_told(tmp_path: Path):
+    for text in ("", "[]", "{}", '{"format": 99, "cells": []}'):
+        (tmp_path / "r.json").write_text(text)
+        with pytest.raises(InputError, match=r"is not a results\.json"):
+            results.load(tmp_path / "r.json")
     with pytest.raises(InputError, match="cannot read the results"):
         results.load(tmp_path / "none.json")
 
 
-@pytest.mark.parametrize("text", ["Hit@5=0.7", "file Hit@5=0.9", "y:Hit@5=0.25", "y:file Hit@5=0.5"])
-def test_a_floor_prints_as_it_is_read(text: str):
-    assert str(gates.floor(str(gates.floor(text)))) == str(gates.floor(text))
-
-
-@pytest.mark.parametrize("text", ["", "Hit@5", "Hit@5=", "Hit@5=x", "Hit@5=7", "Hitt@5=0.7", "Hit@5=1.2.3", "=0.5"])
-def test_a_wrong_floor_is_told(text: str):
-    with pytest.raises(InputError, match=r"--fail-under|measure"):
-        gates.floor(text)
+def test_a_floor_prints_as_it_is_read_and_a_wrong_one_is_told():
+    for text in ("Hit@5=0.7", "file Hit@5=0.9", "y:Hit@5=0.25", "y:file Hit@5=0.5"):
+        assert str(gates.floor(str(gates.floor(text)))) == str(gates.floor(text))
+    made = gates.floor("dense:static:default:file Hit@5=0.7")
+    assert (made.system, made.unit, made.measure) == ("dense:static:default", "file", "Hit@5")
+    for text in ("", "Hit@5", "Hit@5=", "Hit@5=x", "Hit@5=7", "Hitt@5=0.7", "Hit@5=1.2.3", "=0.5"):
+        with pytest.raises(InputError, match=r"--fail-under|measure"):
+            gates.floor(text)
+    with pytest.raises(InputError, match="less is better"):
+        gates.floor("lines@5=1")
 
 
 def test_floors_hold_for_each_set_and_for_the_first_system():
@@ -176,13 +186,6 @@ def test_a_system_that_answers_nothing_reaches_no_floor():
     broken = replace(made.systems["x"], failed={"a": "no answer within 30 s"})
     made = replace(made, systems={"broken": broken, **made.systems})
     assert [*gates.fallen(made, [gates.floor("Hit@5=0.5")])] == ["a: broken answered nothing, Hit@5=0.5 is wanted"]
-
-
-def test_a_floor_of_a_system_called_by_its_spec():
-    made = gates.floor("dense:static:default:file Hit@5=0.7")
-    assert (made.system, made.unit, made.measure) == ("dense:static:default", "file", "Hit@5")
-    with pytest.raises(InputError, match="less is better"):
-        gates.floor("lines@5=1")
 
 
 def test_equal_questions_are_paired_one_by_one():
@@ -250,16 +253,12 @@ def test_readers_are_warned():
     assert [*caveats(held([cell("a", "x", GOOD)]))] == []
 
 
-def test_readers_are_warned_of_measures_that_look_further_than_anybody_asked():
+def test_readers_are_warned_of_measures_that_look_too_far_and_questions_that_nothing_answers():
     made = plain([cell("a", "x", GOOD)])
     made["manifest"] |= {"measures": ["nDCG@10", "MRR", "MRR@5", "Hit@5", "success@2000tokens"], "k": 5}
     assert [*caveats(read(made))] == ["only 5 results of a query were asked for: nDCG@10, MRR would look at more (-k)"]
     made["manifest"]["k"] = 10
     assert [*caveats(read(made))] == []
-
-
-def test_readers_are_warned_of_questions_that_nothing_answers():
-    made = plain([cell("a", "x", GOOD)])
     for query, told in zip(made["sets"]["a"]["queries"], [[["a.py", 0]], [], *[[["a.py", 1]]] * 38], strict=True):
         query["expected"] = told
     assert [*caveats(read(made))] == ["2 of 40 queries of a have no right answer: they count zero for all"]
@@ -279,3 +278,84 @@ def test_markdown_tells_tuned_and_unseen_apart():
     assert "| x | **0.250 [0.00-1.00]** | **0.250 [0.00-1.00]** | **0.750 [0.00-1.00]** |" in text
     assert "| y · 0 of 1 sets | \N{EN DASH} | \N{EN DASH} | 0.250 [0.00-1.00] |" in text
     assert "| x | y | **+0.500 [+0.500, +0.500]** | < 0.001 | < 0.001 | < 0.001 |" in text
+
+
+def strange() -> dict:
+    """Return results in which strangers had a say."""
+    made = plain(
+        [
+            cell(
+                "mail",
+                "x|y",
+                [1.0, 0.0],
+                groups={"kind": {"a|b\n`c`": {"queries": 1, "line": {"Hit@5": [1.0, 1.0, 1.0]}}}},
+                answers=[["a.py:1-3"], []],
+                seconds=[0.1, None],
+                errors={"1": "\x1b]0;owned\x07![x](http://example.org/x.png) \u202edliw"},
+            )
+        ],
+        count=2,
+    )
+    made["manifest"] |= {"command": "assay bench `a|b`\n# Owned", "measures": ["Hit@5"]}
+    made["sets"]["mail"] |= {
+        "truth": "a`b.csv",
+        "problems": ["a.csv:3: <img src=x onerror=alert(1)>\n# Owned"],
+    }
+    made["sets"]["mail"]["queries"][0] |= {"tags": {"kind": "a|b"}, "expected": [["a.py:1-3", 2]]}
+    return made
+
+
+def test_results_that_are_none_say_where():
+    there = json.loads(results.as_text(results.read_results(strange(), "r.json")))
+    assert there["cells"] == [{**each, "key": ""} for each in strange()["cells"]]
+    assert there["manifest"] == {**strange()["manifest"], "kind": "retrieval"}
+    for path, value, said in (
+        ("format", 2, "format 1"),
+        ("manifest", [], "manifest is not a table"),
+        ("manifest k", "20", r"manifest.k is '20', wanted a whole number"),
+        ("manifest measures", [], "measures is empty"),
+        ("sets mail role", "tset", "role of set 'mail'"),
+        ("sets mail queries 0 expected", [["a.py"]], "place, grade"),
+        ("cells", {}, "cells is not a list"),
+        ("cells 0", None, r"cells\[0\] is not a table"),
+        ("cells 0 set", "other", "is not there"),
+        ("cells 0 unjudged", float("nan"), "wanted a number"),
+        ("cells 0 values line Hit@5", [1.0], "for each of 2"),
+        ("cells 0 values line Hit@5 0", 10**400, "wanted a number"),
+        ("cells 0 values", {}, "no values"),
+        ("cells 0 values", {"page": {}}, "unknown unit"),
+        ("cells 0 figures line Hit@5", [1.0], "mean, low, high"),
+        ("cells 0 groups kind", {"a": 5}, "is not a table"),
+        ("comparisons", [{}], r"comparisons\[0\] has no"),
+    ):
+        made = table = copy.deepcopy(strange())
+        *steps, last = (int(step) if step.isdecimal() else step for step in path.split())
+        for step in steps:
+            table = table[step]
+        table[last] = value
+        with pytest.raises(InputError, match=said):
+            results.read_results(made, "r.json")
+    for key in ("manifest", "sets", "unusable", "systems", "cells", "comparisons"):
+        with pytest.raises(InputError, match=f"it has no '{key}'"):
+            results.read_results({name: value for name, value in strange().items() if name != key}, "r.json")
+    for value in (None, [], "x", 5, json.loads("[" * 900 + "]" * 900)):
+        with pytest.raises(InputError, match=r"r\.json is not a results\.json"):
+            results.read_results(value, "r.json")
+
+
+def test_no_name_breaks_out_of_its_place_in_the_markdown():
+    text = as_markdown(overview_of(results.read_results(strange(), "r.json")))
+    lines = text.split("\n")
+    for above, row in pairwise(lines):
+        if above.startswith("|") and row.startswith("|"):
+            assert above.replace("\\|", "").count("|") == row.replace("\\|", "").count("|")
+    assert sum("x\\|y" in line for line in lines) > 2
+    assert "| a\\|b \\`c\\` | 1 |" in text
+    assert text.count("\n# ") == 0
+    assert "<img" not in text.replace("\\<img", "")
+    assert "![" not in text
+    assert not {"\x1b", "\x07", "\u202e"} & {*text}
+    assert "`` assay bench `a|b` # Owned ``" in text
+    assert text_of_strangers("a\n|b`<c[d*") == "a \\|b\\`\\<c\\[d\\*"
+    assert len(text_of_strangers("x" * 10_000)) < 600
+    assert (verbatim("a``b"), verbatim("plain")) == ("``` a``b ```", "`plain`")

@@ -1,5 +1,8 @@
+"""Answers of systems in a file: kept, found again by what decides them, and never mixed up."""
+
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -39,18 +42,13 @@ def test_what_was_answered_is_not_asked_again(tmp_path: Path):
     assert opened(file).missing(QUERIES) == []
 
 
-def test_answers_survive_an_interrupt(tmp_path: Path):
-    with suppress(KeyboardInterrupt), opened(tmp_path / "run") as run:
-        run.add(GOOD)
-        raise KeyboardInterrupt
-    assert opened(tmp_path / "run").answers == {"1": GOOD}
-
-
-def test_a_line_that_was_cut_short_is_asked_again(tmp_path: Path):
+def test_answers_survive_an_interrupt_and_a_line_that_was_cut_short_is_asked_again(tmp_path: Path):
     file = tmp_path / "run"
-    with opened(file) as run:
+    with suppress(KeyboardInterrupt), opened(file) as run:
         run.add(GOOD)
         run.add(PARTLY)
+        raise KeyboardInterrupt
+    assert opened(file).answers == {"1": GOOD, "3": PARTLY}
     file.write_bytes(file.read_bytes()[:-5])
     assert [query.id for query in opened(file).missing(QUERIES)] == ["2", "3"]
 
@@ -68,17 +66,58 @@ def test_answers_to_another_question_lie_aside_and_are_not_asked_for_again(tmp_p
     assert not answer_runs.is_run(tmp_path / "run", "a third key")
 
 
-def test_a_file_that_holds_something_else_is_left_alone(tmp_path: Path):
-    (tmp_path / "run").write_text('{"mine": 1}\n')
-    with pytest.raises(StorageError, match="holds no answers of assay bench"):
-        opened(tmp_path / "run")
-    assert (tmp_path / "run").read_text() == '{"mine": 1}\n'
+def test_two_runs_do_not_write_one_file(tmp_path: Path):
+    with opened(tmp_path / "run") as one:
+        one.add(GOOD)
+        with pytest.raises(InputError, match="another run writes"):
+            opened(tmp_path / "run", "another key")
+    assert opened(tmp_path / "run").answers == {"1": GOOD}
 
 
-def test_a_file_that_is_damaged_says_where(tmp_path: Path):
-    (tmp_path / "run").write_text("garbage\n")
-    with pytest.raises(StorageError, match="run:1: not JSON"):
-        opened(tmp_path / "run")
+BROKEN = (
+    {"query": 1, "found": [], "seconds": 0.1},
+    {"query": "1", "found": 5, "seconds": 0.1},
+    {"query": "1", "found": [["a.py", 1, 2]], "seconds": 0.1},
+    {"query": "1", "found": [["a.py", "1", 2, 1.0]], "seconds": 0.1},
+    {"query": "1", "found": [["a.py", 3, 2, 1.0]], "seconds": 0.1},
+    {"query": "1", "found": [["a.py", 1, 10**30, 1.0]], "seconds": 0.1},
+    {"query": "1", "found": [], "seconds": "soon"},
+    {},
+)
+
+
+def test_a_file_that_holds_something_else_says_so_and_is_left_alone(tmp_path: Path):
+    file = tmp_path / "run"
+    for text, said in (
+        ('{"mine": 1}\n', "holds no answers of assay bench"),
+        ("garbage\n", "run:1: not JSON"),
+        *(
+            (f'{{"key": "{KEY}"}}\n{json.dumps(record)}\n', "holds what is no answer")
+            for record in (*BROKEN, {"prepared": {}}, {"prepared": 5})
+        ),
+    ):
+        file.write_text(text)
+        with pytest.raises(StorageError, match=said):
+            opened(file)
+        assert file.read_text() == text
+
+
+def test_saved_answers_are_a_run_of_which_bad_rows_are_left_out(tmp_path: Path):
+    with opened(tmp_path / "run") as run:
+        run.add(GOOD)
+        run.prepared(Preparation())
+    read, _ = answer_runs.read_any(tmp_path / "run")
+    assert read == {"1": [(Span("a.py", 1, 3), 0.5), (Span("b c.py"), 0.25)]}
+    good = {"query": "2", "found": [["a.py", 1, 2, 1.0]], "seconds": 0.1}
+    for record in BROKEN:
+        (tmp_path / "run").write_text("".join(json.dumps(each) + "\n" for each in ({"key": "k"}, record, good)))
+        read, problems = answer_runs.read_any(tmp_path / "run")
+        assert read == {"2": [(Span("a.py", 1, 2), 1.0)]}
+        assert [problem.where for problem in problems] == ["run:2"]
+    spans = (Span("a.py", 1, 3), Span("b.py"))
+    trec.write_run(tmp_path / "run.txt", {"1": spans}, name="bm25")
+    read, problems = answer_runs.read_any(tmp_path / "run.txt")
+    assert ([span for span, _ in read["1"]], problems) == ([*spans], [])
 
 
 def test_the_key_is_made_of_all_that_decides_an_answer():
@@ -99,7 +138,7 @@ def test_the_key_is_made_of_all_that_decides_an_answer():
     assert key_of("bm25", {}, "digest", 20, tagged) == KEY
 
 
-def test_a_run_or_a_script_that_has_changed_is_another_system(tmp_path: Path):
+def test_a_run_a_script_or_a_version_of_ours_that_has_changed_is_another_system(tmp_path: Path):
     file = tmp_path / "saved run.txt"
     for spec in (f"run:{file}", f"py:{file}:search", f"cmd:tool '{tmp_path / 'script'}' {{query}}"):
         for each in (file, tmp_path / "script"):
@@ -110,9 +149,6 @@ def test_a_run_or_a_script_that_has_changed_is_another_system(tmp_path: Path):
             each.write_text("1 Q0 b.py:1-2 1 1.0 x\n")
         assert key_of(spec, {}, "digest", 20, QUERIES) != before
     assert key_of(f"cmd:{'x' * 5000} \0", {}, "digest", 20, QUERIES)
-
-
-def test_another_version_of_ours_is_another_system():
     for spec, same in (("assay", False), ("bm25", False), ("cmd:rg {query}", True), ("http:localhost", True)):
         keys = {key_of(spec, {}, "digest", 20, QUERIES, version=version) for version in ("1", "2")}
         assert (len(keys) == 1) == same
@@ -131,21 +167,3 @@ def test_timings_tell_cold_from_warm_and_leave_failures_out():
     told = timings([replace(GOOD, seconds=0.5), BAD, *warm], Preparation(1.5, 1000, 80.0), indexed=True)
     assert told == Timings(1.5, 500.0, pytest.approx(50.5), pytest.approx(95.05), 80.0, 1000)
     assert timings([BAD], Preparation(1.5), indexed=False) == Timings(None, None, None, None, 0.0, None)
-
-
-def test_a_run_goes_to_trec_and_back(tmp_path: Path):
-    spans = (Span("a.py", 1, 3), Span("b.py"))
-    trec.write_run(tmp_path / "run.txt", {"1": spans}, name="bm25")
-    read, problems = answer_runs.read_any(tmp_path / "run.txt")
-    assert [span for span, _ in read["1"]] == list(spans)
-    assert problems == []
-    with pytest.raises(InputError, match="space"):
-        trec.write_run(tmp_path / "other.txt", {"1": spans, "9 9": spans}, name="bm25")
-
-
-def test_saved_answers_are_a_run(tmp_path: Path):
-    with opened(tmp_path / "run") as run:
-        run.add(GOOD)
-        run.prepared(Preparation())
-    read, _ = answer_runs.read_any(tmp_path / "run")
-    assert read == {"1": [(Span("a.py", 1, 3), 0.5), (Span("b c.py"), 0.25)]}

@@ -39,20 +39,14 @@ def test_tokens_are_those_of_the_lines_found(project: Path):
     assert [whole[str(each)].tolist() for each in (tight, wide)] == [[0.0], [1.0]]
 
 
-def test_the_highest_grade_of_several_judges_counts():
+def test_what_is_right_is_the_highest_grade_and_what_cannot_be_used_is_told():
     judgments = tuple(
         Judgment("0", "web/router.js:2-4", grade, judge) for grade, judge in ((0, "a"), (2, "b"), (1, "c"))
     )
     right = qrels_of(Truth("t", queries({}), judgments))
     assert right.entries["0"] == [Entry(Span("web/router.js", 2, 4), 2)]
-
-
-def test_a_symbol_that_nobody_looked_up_is_told():
     right = qrels_of(Truth("t", queries({}), (Judgment("0", "mail/address.py::Address", 1),)))
     assert "names a symbol" in str(right.problems[0])
-
-
-def test_judgments_of_nobodys_question_are_told():
     right = qrels_of(Truth("t", queries({}), (Judgment("9", "a.py:1-2", 1),)))
     assert "for a query that nobody asks" in str(right.problems[0])
     assert right.entries == {"0": []}

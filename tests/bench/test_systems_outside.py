@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,29 +37,24 @@ value = 3
 """
 
 
-def test_a_python_function(postbox: SystemCorpus, tmp_path: Path):
-    (tmp_path / "maker.py").write_text(MAKER)
-    spec = f"py:{tmp_path}/maker.py"
+def refused(said: str, spec: str, corpus: SystemCorpus, error: type[AssayError] = InputError, **options: Any) -> None:
+    with pytest.raises(error, match=said):
+        ids(spec, corpus, **options)
+
+
+def test_a_python_function(postbox: SystemCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "maker_by_name.py").write_text(MAKER)
+    spec = f"py:{tmp_path}/maker_by_name.py"
     assert ids(f"{spec}:make", postbox) == ["mail/address.py:1-2", "mail/send.py:1-2"]
     assert ids(f"{spec}:make", postbox, arguments={"shift": 1})[0] == "mail/address.py:2-3"
-    with pytest.raises(AssayError, match="wanted \\(path, start, end\\)"):
-        ids(f"{spec}:odd", postbox)
-    for target, said in (("value", "no function 'value'"), ("none", "no function 'none'")):
-        with pytest.raises(InputError, match=said):
-            ids(f"{spec}:{target}", postbox)
-
-
-def test_a_python_module_by_name(postbox: SystemCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "maker_by_name.py").write_text(MAKER)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert ids("py:maker_by_name:make", postbox)
-    for spec, said in (
-        ("py:nosuchmodule:make", "nosuchmodule"),
-        ("py:nothing", "names no function"),
-        ("py:no.py:f", "no.py"),
-    ):
-        with pytest.raises(InputError, match=said):
-            ids(spec, postbox)
+    refused(r"wanted \(path, start, end\)", f"{spec}:odd", postbox, AssayError)
+    refused("no function 'value'", f"{spec}:value", postbox)
+    refused("no function 'none'", f"{spec}:none", postbox)
+    refused("nosuchmodule", "py:nosuchmodule:make", postbox)
+    refused("names no function", "py:nothing", postbox)
+    refused("no.py", "py:no.py:f", postbox)
 
 
 @pytest.fixture
@@ -83,8 +79,7 @@ def test_a_service_by_post(postbox: SystemCorpus, service: EndpointServer, monke
     assert ids(spec, postbox, '"}, -x', body=body, headers={"Authorization": "Bearer $TOKEN"}) == ["mail/send.py:1-3"]
     assert service.questions == [{"text": '"}, -x', "top": 5, "filter": {"kinds": ['"}, -x only']}}]
     assert service.keys == ["Bearer t"]
-    with pytest.raises(InputError, match="NO_TOKEN is not set"):
-        ids(spec, postbox, headers={"Authorization": "$NO_TOKEN"})
+    refused("NO_TOKEN is not set", spec, postbox, headers={"Authorization": "$NO_TOKEN"})
 
 
 def test_services_that_fail_say_how(postbox: SystemCorpus, service: EndpointServer):
@@ -94,15 +89,9 @@ def test_services_that_fail_say_how(postbox: SystemCorpus, service: EndpointServ
         (Play(body=b"x" * 50_000), {"output_bytes": 1000}, "more than 1,000 bytes"),
     ):
         service.plays = [play]
-        with pytest.raises(AssayError, match=said):
-            ids(f"http:{service.base}/search", postbox, **options)
-
-
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "localhost:80", ""])
-def test_addresses_of_other_kinds_are_refused(url: str):
-    pytest.importorskip("httpx")
-    with pytest.raises(InputError, match=r"the address of the service is .* wanted http"):
-        plugins.make("system", f"http:{url}")
+        refused(said, f"http:{service.base}/search", postbox, AssayError, **options)
+    for url in ("file:///etc/passwd", "ftp://host/x", "localhost:80", ""):
+        refused(r"the address of the service is .* wanted http", f"http:{url}", postbox)
 
 
 SERVER = '''
@@ -119,7 +108,7 @@ async def semantic_search(query: str, limit: int = 10) -> str:
     if query == "die":
         os._exit(3)
     if query == "sleep":
-        await asyncio.sleep(30)
+        await asyncio.sleep(600)
     return json.dumps({"results": [{"path": "README.md", "line": n + 1} for n in range(limit)]})
 
 @server.tool()
@@ -136,13 +125,13 @@ server.run("stdio")
 def server(tmp_path: Path) -> str:
     pytest.importorskip("mcp")
     (tmp_path / "server.py").write_text(SERVER)
-    return f"mcp:{sys.executable} {tmp_path / 'server.py'}"
+    return f"mcp:{shlex.join([sys.executable, str(tmp_path / 'server.py')])}"
 
 
 def test_a_tool_of_an_mcp_server(postbox: SystemCorpus, server: str):
     system = plugins.make("system", server)
     try:
-        options = {"arguments": {"query": "{query}", "limit": "{k}"}, "timeout_s": 1.5}
+        options = {"arguments": {"query": "{query}", "limit": "{k}"}, "timeout_s": 4}
         searcher = system.prepare(postbox, options)
 
         def ask(text: str) -> list[str]:
@@ -152,7 +141,7 @@ def test_a_tool_of_an_mcp_server(postbox: SystemCorpus, server: str):
         with pytest.raises(AssayError, match="the tool 'semantic_search' failed"):
             ask("break")
         assert ask("again")
-        with pytest.raises(AssayError, match=r"within 1\.5 s"):
+        with pytest.raises(AssayError, match="within 4 s"):
             ask("sleep")
         assert ask("after that")
     finally:
@@ -168,12 +157,10 @@ def test_a_server_that_dies_is_started_again(ask_all: Callable[..., Any], postbo
 
 
 def test_mcp_servers_and_tools_that_cannot_be_used(postbox: SystemCorpus, server: str):
-    with pytest.raises(InputError, match="no tool 'other'; say tool = one of: semantic_search, read_file"):
-        ids(server, postbox, tool="other")
-    with pytest.raises(InputError, match="takes no 'text'; say arguments = a table of: query, limit"):
-        ids(server, postbox, arguments={"text": "{query}"})
-    with pytest.raises(AssayError, match="did not start"):
-        ids("mcp:nosuchserver", postbox)
+    refused("no tool 'other'; say tool = one of: semantic_search, read_file", server, postbox, tool="other")
+    takes = "takes no 'text'; say arguments = a table of: query, limit"
+    refused(takes, server, postbox, arguments={"text": "{query}"})
+    refused("did not start", "mcp:nosuchserver", postbox, AssayError)
 
 
 def test_a_saved_run(postbox: SystemCorpus, tmp_path: Path):
@@ -189,19 +176,18 @@ def test_a_saved_run(postbox: SystemCorpus, tmp_path: Path):
 
 
 def test_a_saved_run_of_documents_names_their_files(tmp_path: Path):
-    (tmp_path / "run.txt").write_text("1 Q0 doc/1 1 0.5 tool\n")
+    (tmp_path / "run.txt").write_text("1 Q0 doc/1 1 0.5 tool\n" + "bad row\n" * 1000)
     corpus = SystemCorpus("c", tmp_path, (Chunk("doc/1", "text", path="h4sh.txt"),))
-    hits = plugins.make("system", f"run:{tmp_path / 'run.txt'}").prepare(corpus, {}).search([Query("1", "x")], 5)[0]
+    system = plugins.make("system", f"run:{tmp_path / 'run.txt'}")
+    hits = system.prepare(corpus, {}).search([Query("1", "x")], 5)[0]
     assert [hit.chunk.path for hit in hits] == ["h4sh.txt"]
+    assert len(system.problems) < 50
+    assert system.problems[-1] == "980 more rows are no use"
 
 
 def test_a_run_that_is_none_is_refused(postbox: SystemCorpus, tmp_path: Path):
     (tmp_path / "empty").write_text("")
     (tmp_path / "other").write_text('{"a": 1}\n')
-    for name, said in (
-        ("nowhere", "no run 'nowhere'"),
-        (f"{tmp_path}/empty", "is empty"),
-        (f"{tmp_path}/other", "is not a run"),
-    ):
-        with pytest.raises(InputError, match=said):
-            plugins.make("system", f"run:{name}").prepare(postbox, {})
+    refused("no run 'nowhere'", "run:nowhere", postbox)
+    refused("is empty", f"run:{tmp_path}/empty", postbox)
+    refused("is not a run", f"run:{tmp_path}/other", postbox)

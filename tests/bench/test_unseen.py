@@ -66,11 +66,14 @@ def test_only_what_nobody_judged_is_judged_and_once(ready: Prepared, tmp_path: P
     assert (told.asked, told.right, told.wrong, told.undecided) == (4, 0, 2, 2)
 
 
-def test_results_beyond_the_depth_are_not_judged(ready: Prepared, tmp_path: Path):
+def test_results_beyond_the_depth_and_those_that_were_judged_are_not_judged(ready: Prepared, tmp_path: Path):
     judge = Careful({})
     found = answers(("mail/send.py", 1, 3), ("README.md", 0, 0))
     judge_unseen(ready, {"one": found}, Unseen("j", judge, depth=1), tmp_path)
     assert [target for _, target, _ in judge.asked] == ["mail/send.py:1-3"]
+    judge = Careful({})
+    judged = judge_unseen(ready, {"one": {"1": found["1"]}}, Unseen("j", judge, depth=1), tmp_path)
+    assert (judge.asked, judged.counts.asked) == ([], 0)
 
 
 def test_labels_join_those_of_people_for_the_second_figures_alone(ready: Prepared, tmp_path: Path):
@@ -125,28 +128,21 @@ def test_figures_stand_beside_those_of_people(plan: BenchPlan, tmp_path: Path):
     assert "With labels" not in (tmp_path / "plain" / "report.html").read_text()
 
 
-def test_a_judge_of_words_is_warned_of(plan: BenchPlan, tmp_path: Path):
+def test_a_judge_of_words_is_warned_of_and_results_of_strangers_are_checked(plan: BenchPlan, tmp_path: Path):
     for judge, warned in (("signals", True), ("all:m", False)):
         held = run(plan, Setting(tmp_path / judge, print, unseen=Unseen(judge, Careful({}))))
         assert any("favour systems that rank by these" in line for line in caveats(held)) is warned
-
-
-@pytest.mark.parametrize(
-    ("wrong", "what"),
-    [
+    plain = json.loads(results.as_text(held))
+    assert results.read_results(plain, "it") == held
+    for wrong, what in (
         ({"figures": {"line": {"MRR": [1, 1, 1]}}, "unjudged": "x"}, "unjudged"),
         ({"figures": {"line": {"MRR": [1]}}, "unjudged": 0}, r"wanted a list of mean, low, high"),
         ({"figures": {"line": {"MRR": [1, 1, 1]}}, "unjudged": 0}, "other units"),
         ({}, "judged has no"),
-    ],
-)
-def test_results_of_strangers_are_checked(plan: BenchPlan, tmp_path: Path, wrong: dict, what: str):
-    held = run(plan, Setting(tmp_path / "out", print, unseen=Unseen("j", Careful({}))))
-    plain = json.loads(results.as_text(held))
-    assert results.read_results(plain, "it") == held
-    cell = {**plain["cells"][0], "judged": wrong}
-    with pytest.raises(InputError, match=what):
-        results.read_results({**plain, "cells": [cell]}, "it")
+    ):
+        cell = {**plain["cells"][0], "judged": wrong}
+        with pytest.raises(InputError, match=what):
+            results.read_results({**plain, "cells": [cell]}, "it")
 
 
 def test_documents_are_judged_by_their_ids(tmp_path: Path):
@@ -160,10 +156,3 @@ def test_documents_are_judged_by_their_ids(tmp_path: Path):
     judged = judge_unseen(ready, {"one": found}, Unseen("j", judge), tmp_path)
     assert judge.asked == [("sort numbers", "b", "python")]
     assert [str(entry.span) for entry in judged.expected.entries["a"]] == ["a", "b"]
-
-
-def test_nothing_unjudged_asks_nobody(ready: Prepared, tmp_path: Path):
-    judge = Careful({})
-    found = {"1": answers(("mail/send.py", 1, 3))["1"]}
-    judged = judge_unseen(ready, {"one": found}, Unseen("j", judge), tmp_path)
-    assert (judge.asked, judged.counts.asked) == ([], 0)

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -19,22 +20,26 @@ HERE = Path(__file__).parent
 _OTHERS = ("/usr/local/bin/python3", "/usr/bin/python3", "/opt/python/bin/python3")
 
 
-@cache
 def interpreter() -> str:
-    """Return a Python that an ordinary user may run and that is new enough, this one if it is; skip without one."""
+    """Return a Python that an ordinary user may run; skip where there is none, or this is an ordinary user."""
     if os.geteuid() != 0:
         pytest.skip("this is an ordinary user")
-    for python in (sys.executable, *_OTHERS):
-        if _may_run(python) and _prefix_may_be_read(python):
-            return python
+    if python := reachable_interpreter():
+        return python
     pytest.skip(f"an ordinary user may not run {sys.executable}, and there is no other Python 3.11")
+
+
+@cache
+def reachable_interpreter() -> str:
+    """Return a Python that an ordinary user may run and that is new enough, this one if it is; nothing without one."""
+    found = (python for python in (sys.executable, *_OTHERS) if _may_run(python) and _prefix_may_be_read(python))
+    return next(found, "")
 
 
 @contextmanager
 def copies(*packages: str, beside: tuple[str, ...] = ()) -> Iterator[Path]:
     """Make a folder of an ordinary user's that holds the package, others of ours, and files of these tests."""
-    folder = Path("/var/tmp", f"ordinary-{os.getpid()}")
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix="ordinary-", dir="/var/tmp"))
     ignore = shutil.ignore_patterns("__pycache__", "data")
     try:
         for name in ("assay", "platformdirs", *packages):

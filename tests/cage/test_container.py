@@ -59,7 +59,7 @@ def test_frames_cross_and_a_cut_one_is_the_end(tmp_path):
         assert bridge.get(source) == ({"a": 1}, [b"", b"x\n\0"])
         assert bridge.get(source) == ({"b": 2}, [])
         assert bridge.get(source) is None
-    for length in range(len(whole)):
+    for length in range(len(whole)):  # wherever it is cut
         file.write_bytes(whole[:length])
         with file.open("rb") as source:
             while (frame := bridge.get(source)) is not None:

@@ -6,17 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cages import FOLDER, cages, ends, printed
+from cages import FOLDER, cages, ends, need, printed
 
 from assay.cage import control_group
-from assay.cage.probe import probe
 from assay.cage.sandbox_kinds import NAMESPACES
+from waiting import until
 
 if not control_group.parents():
     pytest.skip("no control group can be had here", allow_module_level=True)
@@ -44,61 +43,45 @@ time.sleep(600)
 """
 
 
-@pytest.fixture(scope="module")
-def cage():
-    if not (found := probe(NAMESPACES)).holds:
-        pytest.skip(str(found))
-    with cages(NAMESPACES) as sandbox:
-        yield sandbox
-
-
 def groups():
-    return [folder for parent in control_group.parents() for folder in parent.glob("assay-cage-*")]
+    return {folder.name for parent in control_group.parents() for folder in parent.glob("assay-cage-*")}
 
 
-def test_memory_in_sockets_counts(cage):
-    (ended,) = ends(cage, IN_SOCKETS, memory_mb=250, wall_s=60, cpu_s=60)
-    assert ended.ended == "memory"
+def test_memory_in_sockets_counts_and_who_takes_all_at_once_takes_no_cage_along():
+    with cages(need(NAMESPACES)) as cage:
+        (ended,) = ends(cage, IN_SOCKETS, memory_mb=250, wall_s=60, cpu_s=60)
+        assert ended.ended == "memory"
+        (ended,) = ends(cage, "held = b'x' * (900 << 20)\nprint(1)", memory_mb=300)
+        assert ended.ended in {"memory", "signal"}
+        assert ended.stdout == b""
+        assert printed(cage, "print(1)") == "1\n"
 
 
-def test_who_takes_all_at_once_takes_no_cage_along(cage):
-    (ended,) = ends(cage, "held = b'x' * (900 << 20)\nprint(1)", memory_mb=300)
-    assert ended.ended in {"memory", "signal"}
-    assert ended.stdout == b""
-    assert printed(cage, "print(1)") == "1\n"
-
-
-def test_a_group_goes_with_its_cage():
-    with cages(NAMESPACES) as sandbox:
-        assert printed(sandbox, "print(1)") == "1\n"
-        own = {f"assay-cage-{process}" for process in sandbox.processes()}
-        assert own <= {folder.name for folder in groups()}
-    assert not own & {folder.name for folder in groups()}
-
-
-def test_each_cage_has_its_own_and_only_its_own_is_counted():
-    with cages(NAMESPACES, 2) as sandbox:
+def test_each_cage_has_its_own_group_which_goes_with_it():
+    with cages(need(NAMESPACES), 2) as sandbox:
         assert [ended.stdout for ended in ends(sandbox, *["import time\ntime.sleep(.3)\nprint(1)"] * 4)] == [b"1\n"] * 4
-        assert {f"assay-cage-{process}" for process in sandbox.processes()} <= {folder.name for folder in groups()}
-        assert len(sandbox.processes()) == 2
+        own = {f"assay-cage-{process}" for process in sandbox.processes()}
+        assert len(own) == 2
+        assert own <= groups()
+    assert not own & groups()
 
 
 def test_doctor_says_what_was_tried():
     assert control_group.describe().startswith("memory, processor time and processes counted")
-    assert not [folder for folder in groups() if folder.name == f"assay-cage-{os.getpid()}"]
+    assert f"assay-cage-{os.getpid()}" not in groups()
 
 
 def test_what_a_killed_supervisor_left_is_taken_away_by_the_next():
+    need(NAMESPACES)
     script = (
-        f"import sys, time; sys.path.insert(0, {FOLDER!r})\nfrom cages import *\nsandbox = cages(NAMESPACES)\n"
-        "ends(sandbox, 'pass')\nprint(*sandbox.processes(), flush=True)\ntime.sleep(600)"
+        f"import sys, time; sys.path[:0] = [{FOLDER!r}, {str(Path(FOLDER).parent)!r}]\nfrom cages import *\n"
+        "sandbox = cages(NAMESPACES)\nends(sandbox, 'pass')\nprint(*sandbox.processes(), flush=True)\ntime.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as supervisor:
         assert supervisor.stdout
         process = int(supervisor.stdout.readline())
         supervisor.send_signal(signal.SIGKILL)
-    while os.path.exists(f"/proc/{process}"):
-        time.sleep(0.01)
+    until(lambda: not os.path.exists(f"/proc/{process}"), "the cage of the killed supervisor is gone")
     with cages(NAMESPACES) as sandbox:
         printed(sandbox, "print(1)")
-    assert f"assay-cage-{process}" not in {folder.name for folder in groups()}
+    assert f"assay-cage-{process}" not in groups()

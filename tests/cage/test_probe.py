@@ -21,11 +21,11 @@ def test_every_kind_has_its_guarantees_and_one_name():
 
 def test_the_strongest_that_holds_is_given(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    holding = [kind for kind in ISOLATING if probe(kind).holds]
+    holding = next((kind for kind in ISOLATING if probe(kind).holds), None)
     if not holding:
         pytest.skip("no sandbox holds here")
     with open_sandbox() as sandbox:
-        assert sandbox.name == holding[0].name
+        assert sandbox.name == holding.name
     assert list((tmp_path / "assay" / "sandbox").glob("*.json"))
 
 
@@ -61,9 +61,12 @@ def test_what_cannot_be_given_is_refused_with_one_line(asked, message):
 HARMLESS = ("reaches the network", "reads files", "writes files", "signals other processes")
 
 
-@pytest.mark.parametrize("one", [one for one in ATTACKS if one.name in HARMLESS], ids=lambda one: one.name)
-def test_an_attack_gets_through_where_nothing_holds(one):
+def test_an_attack_gets_through_where_nothing_holds():
     """The attacks would be worthless if they failed of themselves; those that could do harm are not tried."""
-    with Bait() as bait, open_pool(CagePlan(WEAK, harness=(PLAIN, PLAIN)), 1) as sandbox:
-        (ended,) = sandbox.run([Job(one.name, attack_program(one, bait), limits=one.limits)])
-        assert not one.held(ended, bait)
+    held = []
+    with open_pool(CagePlan(WEAK, harness=(PLAIN, PLAIN)), 1) as sandbox:
+        for one in (one for one in ATTACKS if one.name in HARMLESS):
+            with Bait() as bait:
+                (ended,) = sandbox.run([Job(one.name, attack_program(one, bait), limits=one.limits)])
+                held += [one.name] * one.held(ended, bait)
+    assert held == []

@@ -1,11 +1,16 @@
+"""`assay bench`: what is measured, what is asked again, which gates fail, and who labels what nobody judged."""
+
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
 from pathlib import Path
+from shlex import quote
 
 import pytest
+
+from git_repositories import WHO, git
 
 CSV = """query,kind,result1,result2
 deliver a message again when the server is busy,standard,mail/send.py:6-12:2,
@@ -15,78 +20,26 @@ find the handler of a request,hard,web/router.js:2-4:2,
 
 
 @pytest.fixture
-def queries(tmp_path: Path) -> Path:
-    file = tmp_path / "queries.csv"
+def queries(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return ground truth of the project, in the folder where commands run."""
+    monkeypatch.chdir(project.parent)
+    file = project.parent / "queries.csv"
     file.write_text(CSV)
     return file
 
 
 @pytest.fixture
-def bench(assay, tmp_path: Path):
+def bench(assay, queries: Path):
     """Run the command with its results in one folder."""
-    return lambda *arguments: assay("bench", *arguments, "--out", tmp_path / "out")
+    return lambda *arguments: assay("bench", *arguments, "--out", queries.parent / "out")
 
 
-def held(tmp_path: Path) -> dict:
-    return json.loads((tmp_path / "out" / "results.json").read_text())
+PYTHON = quote(sys.executable)
+MEASURE = ("queries.csv", "--corpus", "postbox")
 
 
-def test_ground_truth_is_measured(bench, project: Path, queries: Path, tmp_path: Path):
-    ran = bench(queries, "--corpus", project)
-    assert ran.status == 0, ran.err
-    assert ran.out.startswith("queries: 3 queries, by line; means with 95% intervals\n  system")
-    results = held(tmp_path)
-    assert [cell["system"] for cell in results["cells"]] == ["assay", "bm25"]
-    figures = results["cells"][0]["figures"]
-    assert set(figures) == {"line", "function", "file", "line published"}
-    assert figures["line"]["Hit@5"][0] == 1.0
-    told = results["cells"][0]["timings"]
-    assert told["index_s"] > 0
-    assert told["warm_p50_ms"] > 0
-    assert told["peak_mb"] > 10
-    assert told["index_bytes"] > 1000
-    assert results["cells"][0]["groups"]["kind"]["hard"]["queries"] == 1
-    assert (tmp_path / "out" / "RESULTS.md").read_text().startswith("# Results\n")
-
-
-def test_a_second_run_asks_nothing_again_and_adds_what_is_new(bench, project: Path, queries: Path, tmp_path: Path):
-    marks = tmp_path / "marks"
-    script = tmp_path / "tool.py"
-    script.write_text(f"open({str(marks)!r}, 'a').write('x')\nprint('mail/send.py:6-12')\n")
-    tool = f"tool=cmd:{sys.executable} {script} {{query}}"
-    assert bench(queries, "--corpus", project, "--system", tool).status == 0
-    assert marks.read_text() == "xxx"
-    assert bench(queries, "--corpus", project, "--system", tool, "--system", "bm25").status == 0
-    assert marks.read_text() == "xxx"
-    assert [cell["system"] for cell in held(tmp_path)["cells"]] == ["tool", "bm25"]
-    assert bench(queries, "--corpus", project, "--system", tool, "--fresh").status == 0
-    assert marks.read_text() == "xxxxxx"
-    (project / "mail" / "send.py").write_text("def other(): pass\n")
-    bench(queries, "--corpus", project, "--system", tool)
-    assert marks.read_text() == "x" * 9  # other files, other answers
-
-
-SCORED = """print('[{"path": "mail/send.py", "start": 6, "end": 12, "score": 0.4}, '
-      '{"path": "mail/address.py", "start": 11, "end": 13, "score": 0.9}]')"""
-
-
-def scored(tmp_path: Path) -> str:
-    """Return a tool that answers every question with the same two results."""
-    script = tmp_path / "scored.py"
-    script.write_text(f"open({str(tmp_path / 'marks')!r}, 'a').write('x')\n{SCORED}\n")
-    return f"tool=cmd:{sys.executable} {script} {{query}}"
-
-
-def test_a_threshold_leaves_out_what_scores_below_it_and_asks_nothing_again(
-    bench, project: Path, queries: Path, tmp_path: Path
-):
-    assert bench(queries, "--corpus", project, "--system", scored(tmp_path)).status == 0
-    assert [len(each) for each in held(tmp_path)["cells"][0]["answers"]] == [2, 2, 2]
-    ran = bench(queries, "--corpus", project, "--system", scored(tmp_path), "--threshold", "0.5")
-    assert ran.status == 0, ran.err
-    assert held(tmp_path)["cells"][0]["answers"] == [["mail/address.py:11-13"]] * 3
-    assert (tmp_path / "marks").read_text() == "xxx"
-    assert "note: results of tool that score below 0.5 are left out" in ran.out
+def held() -> dict:
+    return json.loads(Path("out/results.json").read_text())
 
 
 QUIET = """
@@ -98,235 +51,196 @@ sys.exit(f"loaded {sorted(heavy)}" if heavy else status)
 """
 
 
-def test_a_gate_over_saved_answers_loads_nothing_that_answers_or_draws(project: Path, queries: Path, tmp_path: Path):
-    pytest.importorskip("matplotlib", reason="the bench extra is not installed")
-
-    def gate(least: str) -> subprocess.CompletedProcess[str]:
-        out = ["--out", str(tmp_path / "out"), "--fail-under", f"Hit@1={least}"]
-        command = [sys.executable, "-c", QUIET, "bench", str(queries), "--corpus", str(project), *out]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    assert "loaded" in gate("0.9").stderr
-    report = tmp_path / "out" / "report.html"
-    drawn, first = report.stat().st_mtime_ns, held(tmp_path)
-    done = gate("0.9")
-    assert (done.returncode, "loaded" in done.stderr) == (0, False), done.stderr
-    assert report.stat().st_mtime_ns == drawn
-    assert held(tmp_path)["cells"] == first["cells"]
+def test_ground_truth_is_measured_and_gates_decide_the_status(bench, queries: Path):
+    ran = bench(*MEASURE)
+    assert ran.status == 0, ran.err
+    assert ran.out.startswith("queries: 3 queries, by line; means with 95% intervals\n  system")
+    results = held()
+    assert [cell["system"] for cell in results["cells"]] == ["assay", "bm25"]
+    cell = results["cells"][0]
+    assert set(cell["figures"]) == {"line", "function", "file", "line published"}
+    assert cell["figures"]["line"]["Hit@5"][0] == 1.0
+    told = cell["timings"]
+    assert told["index_s"] > 0
+    assert told["warm_p50_ms"] > 0
+    assert told["peak_mb"] > 10
+    assert told["index_bytes"] > 1000
+    assert cell["groups"]["kind"]["hard"]["queries"] == 1
+    assert {name: each["queries"] for name, each in cell["groups"]["folder"].items()} == {"mail": 2, "web": 1}
+    text = Path("out/RESULTS.md").read_text()
+    assert text.startswith("# Results\n")
+    assert "by folder of the answer" in text
+    assert Path("out/.gitignore").read_text() == "*\n"
+    report = Path("out/report.html")
+    drawn = report.stat().st_mtime_ns if report.exists() else 0  # with matplotlib alone
+    command = [sys.executable, "-c", QUIET, "bench", *MEASURE, "--out", "out", "--fail-under", "Hit@5=0.9"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "loaded" in done.stderr) == (0, False), done.stderr  # nothing that answers or draws
+    assert (report.stat().st_mtime_ns if report.exists() else 0) == drawn
+    assert held()["cells"] == results["cells"]
+    ran = bench(*MEASURE, "--fail-under", "bm25:nDCG@10=1")
+    assert (ran.status, "queries: bm25 has nDCG@10 0." in ran.err) == (1, True)
+    Path("baseline.json").write_bytes(Path("out/results.json").read_bytes())
+    same = bench(*MEASURE, "--baseline", "baseline.json", "--fail-if-worse")
+    assert (same.status, "assay nDCG@10" in same.err) == (0, True)
+    assert bench(*MEASURE, "--fail-if-worse").status == 2
     queries.write_text(CSV.replace("mail/send.py:6-12:2", "web/router.js:2-4:2"))
-    changed = gate("0.9")
-    assert "assay has Hit@1 0.667, below 0.9" in changed.stderr
-    assert report.stat().st_mtime_ns > drawn
+    changed = bench(*MEASURE, "--fail-under", "Hit@1=0.9")
+    assert (changed.status, "assay has Hit@1 0.667, below 0.9" in changed.err) == (1, True)
+    assert not report.exists() or report.stat().st_mtime_ns > drawn
 
 
-def test_each_question_is_told_with_its_rank_and_what_stood_before(bench, project: Path, queries: Path, tmp_path: Path):
-    quiet = bench(queries, "--corpus", project, "--system", scored(tmp_path))
-    assert "MISS" not in quiet.out
-    told = bench(queries, "--corpus", project, "--system", scored(tmp_path), "-v").out
-    assert (
-        "1: deliver a message again when the server is busy\n      wanted mail/send.py:6-12\n      tool  rank 1\n"
-        in told
-    )
+SCORED = """open('marks', 'a').write('x')
+print('[{"path": "mail/send.py", "start": 6, "end": 12, "score": 0.4}, '
+      '{"path": "mail/address.py", "start": 11, "end": 13, "score": 0.9}]')"""
+
+
+def test_a_second_run_asks_nothing_again_and_adds_what_is_new(bench, project: Path):
+    """A tool that gives every question the same two results is asked once a question, whatever is asked of the rest."""
+    script = project.parent / "tool.py"
+    script.write_text(SCORED.replace("'marks'", repr(str(project.parent / "marks"))))
+    tool = (*MEASURE, "--system", f"tool=cmd:{PYTHON} {quote(str(script))} {{query}}")
+    first = bench(*tool)
+    assert (first.status, "MISS" in first.out) == (0, False)
+    assert [len(each) for each in held()["cells"][0]["answers"]] == [2, 2, 2]
+    told = bench(*tool, "-v", "--system", "bm25").out
+    assert [cell["system"] for cell in held()["cells"]] == ["tool", "bm25"]
+    query = "1: deliver a message again when the server is busy"
+    assert f"{query}\n      wanted mail/send.py:6-12\n      tool  rank 1\n" in told
     assert "      tool  rank 2; instead mail/send.py:6-12\n" in told
     assert "      tool  MISS; instead mail/send.py:6-12, mail/address.py:11-13\n" in told
+    ran = bench(*tool, "--threshold", "0.5")
+    assert held()["cells"][0]["answers"] == [["mail/address.py:11-13"]] * 3
+    assert "note: results of tool that score below 0.5 are left out" in ran.out
+    marks = project.parent / "marks"
+    assert marks.read_text() == "xxx"
+    assert bench(*tool, "--fresh").status == 0
+    assert marks.read_text() == "x" * 6
+    (project / "mail" / "send.py").write_text("def other(): pass\n")
+    bench(*tool)
+    assert marks.read_text() == "x" * 9  # other files, other answers
 
 
-def test_questions_are_grouped_by_the_folder_of_their_answer(bench, project: Path, queries: Path, tmp_path: Path):
-    bench(queries, "--corpus", project, "--system", "bm25")
-    groups = held(tmp_path)["cells"][0]["groups"]["folder"]
-    assert {name: told["queries"] for name, told in groups.items()} == {"mail": 2, "web": 1}
-    assert "by folder of the answer" in (tmp_path / "out" / "RESULTS.md").read_text()
+def printing(*places: str) -> str:
+    """Return a tool that answers every question with some places."""
+    return f'tool=cmd:{PYTHON} -c "{"; ".join(f"print({place!r})" for place in places)}"'
 
 
-def test_gates_decide_the_status(bench, project: Path, queries: Path, tmp_path: Path):
-    assert bench(queries, "--corpus", project, "--fail-under", "Hit@5=0.9").status == 0
-    ran = bench(queries, "--corpus", project, "--fail-under", "bm25:nDCG@10=1")
+def test_a_significant_loss_fails_and_options_of_a_system_are_set_by_its_name(bench):
+    rows = [f"deliver a message {n},mail/send.py:6-12:1" for n in range(20)]
+    Path("many.csv").write_text("query,result1\n" + "\n".join(rows) + "\n")
+    many = ("many.csv", "--corpus", "postbox", "--system")
+    assert bench(*many, printing("mail/send.py:6", "mail/send.py:9"), "--set", "tool.merge=10").status == 0
+    assert held()["cells"][0]["answers"][0] == ["mail/send.py:6-9"]
+    Path("out/results.json").rename("before.json")
+    ran = bench(*many, printing("README.md:1-2"), "--baseline", "before.json", "--fail-if-worse")
     assert ran.status == 1
-    assert "queries: bm25 has nDCG@10 0." in ran.err
-    baseline = tmp_path / "baseline.json"
-    (tmp_path / "out" / "results.json").rename(baseline)
-    same = bench(queries, "--corpus", project, "--baseline", baseline, "--fail-if-worse")
-    assert same.status == 0
-    assert "assay nDCG@10" in same.err
-    assert bench(queries, "--corpus", project, "--fail-if-worse").status == 2
+    assert "significantly worse than the baseline: many: tool nDCG@10 1.000 -> 0.000 over 20 queries" in ran.err
 
 
-def test_a_significant_loss_fails(bench, project: Path, tmp_path: Path):
-    file = tmp_path / "many.csv"
-    rows = [f"deliver a message {n},mail/send.py:6-12:1" for n in range(30)]
-    file.write_text("query,result1\n" + "\n".join(rows) + "\n")
-    right = f"tool=cmd:{sys.executable} -c \"print('mail/send.py:6-12')\""
-    wrong = f"tool=cmd:{sys.executable} -c \"print('README.md:1-2')\""
-    assert bench(file, "--corpus", project, "--system", right).status == 0
-    (tmp_path / "out" / "results.json").rename(tmp_path / "before.json")
-    ran = bench(file, "--corpus", project, "--system", wrong, "--baseline", tmp_path / "before.json", "--fail-if-worse")
-    assert ran.status == 1
-    assert "significantly worse than the baseline: many: tool nDCG@10 1.000 -> 0.000 over 30 queries" in ran.err
-
-
-def test_a_matrix_with_variants_and_roles(bench, project: Path, queries: Path, tmp_path: Path):
-    matrix = tmp_path / "matrix.toml"
-    matrix.write_text(
-        f"""
-        measures = ["MRR", "Hit@1"]
-        [sets.tuned]
-        truth = "{queries.name}"
-        corpus = "{project}"
-        role = "dev"
-        [sets.unseen]
-        truth = "{queries.name}"
-        corpus = "{project}"
-        role = "test"
-        [variants.words]
-        search.ranking = "keywords"
-        [variants.paid]
-        needs = "A_KEY_THAT_NOBODY_HAS"
-        """
+def test_a_matrix_with_variants_and_roles(bench):
+    sets = "".join(
+        f'[sets.{name}]\ntruth = "queries.csv"\ncorpus = "postbox"\nrole = "{role}"\n'
+        for name, role in (("tuned", "dev"), ("unseen", "test"))
     )
-    ran = bench(matrix)
+    variants = '[variants.words]\nsearch.ranking = "keywords"\n[variants.paid]\nneeds = "A_KEY_THAT_NOBODY_HAS"\n'
+    Path("matrix.toml").write_text(f'measures = ["MRR", "Hit@1"]\n{sets}{variants}')
+    ran = bench("matrix.toml")
     assert ran.status == 0, ran.err
     assert "paid is left out: the environment has no A_KEY_THAT_NOBODY_HAS" in ran.err
-    results = held(tmp_path)
-    assert [(c["set"], c["system"]) for c in results["cells"]] == [
-        ("tuned", "assay"),
-        ("tuned", "words"),
-        ("unseen", "assay"),
-        ("unseen", "words"),
-    ]
-    assert "## Tuned and unseen\n" in (tmp_path / "out" / "RESULTS.md").read_text()
-    assert bench(matrix, "--only", "wor*").status == 0
-    assert len(held(tmp_path)["cells"]) == 4  # the other one as it answered before
-    assert bench(matrix, "--only", "nothing").status == 2
+    cells = [(cell["set"], cell["system"]) for cell in held()["cells"]]
+    assert cells == [("tuned", "assay"), ("tuned", "words"), ("unseen", "assay"), ("unseen", "words")]
+    assert "## Tuned and unseen\n" in Path("out/RESULTS.md").read_text()
+    assert bench("matrix.toml", "--only", "wor*").status == 0
+    assert len(held()["cells"]) == 4  # the other one as it answered before
+    assert bench("matrix.toml", "--only", "nothing").status == 2
 
 
-def test_a_repository_is_measured_by_its_own_history(bench, project: Path, tmp_path: Path):
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-
-    def commit(subject: str) -> None:
-        subprocess.run(["git", "-C", project, "add", "-A"], check=True)
-        subprocess.run(["git", *who, "-C", project, "commit", "-qm", subject], check=True)
-
-    subprocess.run(["git", "-C", project, "init", "-q"], check=True)
-    commit("Begin")
+def test_a_repository_is_measured_by_its_own_history(bench, project: Path):
+    git(project, "init", "-q")
+    git(project, "add", "-A")
+    git(project, *WHO, "commit", "-qm", "Begin")
     send = project / "mail" / "send.py"
     for wait in (3, 4, 5, 6):
         send.write_text(send.read_text().replace("time.sleep(", f"time.sleep({wait} * "))
-        commit(f"Wait {wait} times longer before a busy server is asked again")
-    ran = bench(project)
+        git(project, *WHO, "commit", "-qam", f"Wait {wait} times longer before a busy server is asked again")
+    ran = bench(project, "--system", "bm25")
     assert ran.status == 0, ran.err
-    assert list(held(tmp_path)["sets"]) == ["postbox"]
-    assert (tmp_path / "out" / "truth" / "postbox.jsonl").exists()
+    assert list(held()["sets"]) == ["postbox"]
+    assert Path("out/truth/postbox.jsonl").exists()
 
 
-def test_bad_rows_are_told_and_the_rest_counts(bench, project: Path, queries: Path, tmp_path: Path):
+def test_bad_rows_and_systems_that_fail_are_told_and_the_rest_counts(bench, queries: Path):
     queries.write_text(CSV + "broken range,standard,mail/send.py:9-3:2,\n")
-    ran = bench(queries, "--corpus", project, "--system", "bm25")
-    assert ran.status == 0
+    Path("half.py").write_text("import sys\nif 'host' in sys.argv[1]: sys.exit('broken')\nprint('mail/send.py:6-12')\n")
+    garbage = ("--system", f"garbage=cmd:{PYTHON} -c print('nothing_of_use')")
+    half = ("--system", f"half=cmd:{PYTHON} {quote(str(Path('half.py').absolute()))} {{query}}")
+    ran = bench(*MEASURE, *garbage, *half, "--system", "bm25")
+    assert ran.status == 0, ran.err
     assert "queries.csv:5" in ran.err
-    assert len(held(tmp_path)["sets"]["queries"]["queries"]) == 3
-
-
-def test_a_system_that_fails_is_counted_and_the_others_go_on(bench, project: Path, queries: Path, tmp_path: Path):
-    garbage = f"garbage=cmd:{sys.executable} -c print('nothing_of_use')"
-    ran = bench(queries, "--corpus", project, "--system", garbage, "--system", "bm25")
-    assert ran.status == 0, ran.err
+    assert len(held()["sets"]["queries"]["queries"]) == 3
     assert "note: garbage answered no query of queries and is left out there:" in ran.out
-    assert [cell["system"] for cell in held(tmp_path)["cells"]] == ["bm25"]
-    assert bench(queries, "--corpus", project, "--system", garbage).status == 2  # and nothing else was measured
-
-
-def test_a_system_that_fails_now_and_then_counts_what_it_answered(bench, project: Path, queries: Path, tmp_path: Path):
-    script = tmp_path / "half.py"
-    script.write_text("import sys\nif 'host' in sys.argv[1]: sys.exit('broken')\nprint('mail/send.py:6-12')\n")
-    ran = bench(queries, "--corpus", project, "--system", f"half=cmd:{sys.executable} {script} {{query}}")
-    assert ran.status == 0, ran.err
     assert "half had errors on 1 query of queries; what it did answer counts" in ran.out
-    (cell,) = held(tmp_path)["cells"]
+    cell, other = held()["cells"]
+    assert (cell["system"], other["system"]) == ("half", "bm25")
     assert cell["values"]["line"]["Hit@5"] == [1.0, 0.0, 0.0]
     assert cell["timings"]["index_s"] is None
+    assert bench(*MEASURE, *garbage, "--fresh").status == 2  # and nothing else was measured
 
 
-def test_options_of_a_system_are_set_by_its_name(bench, project: Path, queries: Path, tmp_path: Path):
-    tool = f"tool=cmd:{sys.executable} -c \"print('mail/send.py:6'); print('mail/send.py:9')\""
-    assert bench(queries, "--corpus", project, "--system", tool, "--set", "tool.merge=10").status == 0
-    (cell,) = held(tmp_path)["cells"]
-    assert cell["answers"][0] == ["mail/send.py:6-9"]
-    ran = bench(queries, "--corpus", project, "--system", tool, "--set", "tol.merge=10")
-    assert ran.status == 2
-    assert "--set takes NAME.KEY=VALUE, not 'tol.merge=10'; did you mean 'tool'?" in ran.err
+@pytest.mark.usefixtures("queries")
+def test_bad_input_leaves_with_2(refuses):
+    measure = "bench queries.csv --corpus postbox --out out"
+    refuses([
+        (f"{measure} --system assya", "unknown system 'assya'; did you mean 'assay'?"),
+        (f"{measure} --measure Hit@99", "Hit@99 looks at 99 results"),
+        (f"{measure} --system 'x=cmd:no-such-tool {{query}}'", "there is no program"),
+        ("bench none.csv", "no such file or folder: 'none.csv'"),
+        ("bench queries.csv --out out", "nothing could be measured"),
+        (f"{measure} --measure nDGC@10", "did you mean 'nDCG@10'"),
+        (f"{measure} --fail-under Hit@5", "--fail-under takes MEASURE=NUMBER"),
+        (f"{measure} --baseline none.json", "cannot read the results none.json"),
+        ("bench queries.csv --corpus postbox/none --out out", "nothing could be measured"),
+        (f"{measure} --system bm25 --set bm52.merge=10", "not 'bm52.merge=10'; did you mean 'bm25'?"),
+        (f"{measure} --system bm25 --judge-unseen nobody", "no judge 'nobody'; wanted signals"),
+        (f"{measure} --system bm25 --judge-unseen all:", "no judge 'all:'"),
+        (f"{measure} --judge-unseen signals --judge-budget 1usd", "asks no model and costs nothing"),
+        (f"{measure} --judge-unseen signals --judge-install", "installs nothing"),
+        (f"{measure} --judge-install", "give both"),
+        (f"{measure} --judge-budget 1usd", "give both"),
+    ], lines=9)  # fmt: skip
 
 
-def test_results_hide_themselves_from_git(bench, project: Path, queries: Path, tmp_path: Path):
-    bench(queries, "--corpus", project, "--system", "bm25")
-    assert (tmp_path / "out" / ".gitignore").read_text() == "*\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["{queries}", "--corpus", "{project}", "--system", "assya"], "unknown system 'assya'; did you mean 'assay'?"),
-        (["{queries}", "--corpus", "{project}", "--measure", "Hit@99"], "Hit@99 looks at 99 results"),
-        (["{queries}", "--corpus", "{project}", "--system", "x=cmd:no-such-tool {{query}}"], "there is no program"),
-        (["none.csv"], "no such file or folder: 'none.csv'"),
-        (["{queries}"], "nothing could be measured"),
-        (["{queries}", "--corpus", "{project}", "--measure", "nDGC@10"], "did you mean 'nDCG@10'"),
-        (["{queries}", "--corpus", "{project}", "--fail-under", "Hit@5"], "--fail-under takes MEASURE=NUMBER"),
-        (["{queries}", "--corpus", "{project}", "--baseline", "none.json"], "cannot read the results none.json"),
-        (["{queries}", "--corpus", "{project}/none"], "nothing could be measured"),
-    ],
-)
-def test_bad_input_leaves_with_2(bench, project: Path, queries: Path, arguments: list[str], said: str):
-    ran = bench(*(each.format(queries=queries, project=project) for each in arguments))
-    assert ran.status == 2
-    assert said in ran.err
-
-
-def test_what_nobody_judged_is_judged_and_told_apart(bench, project: Path, queries: Path, tmp_path: Path):
-    arguments = (queries, "--corpus", project, "--system", "bm25", "--judge-unseen", "signals", "--judge-depth", "3")
-    ran = bench(*arguments)
+def test_what_nobody_judged_is_judged_and_told_apart(bench):
+    measure = (*MEASURE, "--system", "bm25")
+    judged = (*measure, "--judge-unseen", "signals", "--judge-depth", "3")
+    ran = bench(*judged)
     assert ran.status == 0, ran.err
     assert "With labels of signals on what nobody judged of the first 3 of any system (" in ran.out
-    first = held(tmp_path)
-    assert first["cells"][0]["judged"]["figures"].keys() == first["cells"][0]["figures"].keys()
-    kept = tmp_path / "out" / "unseen" / "queries" / "signals.jsonl"
+    cell = held()["cells"][0]
+    assert cell["judged"]["figures"].keys() == cell["figures"].keys()
+    kept = Path("out/unseen/queries/signals.jsonl")
     before = kept.read_bytes()
-    assert bench(*arguments, "--fresh").status == 0
+    assert bench(*judged, "--fresh").status == 0
     assert kept.read_bytes() == before  # what was judged is not judged again
-    assert bench(queries, "--corpus", project, "--system", "bm25").status == 0
-    assert "judged" not in held(tmp_path)["cells"][0]
+    assert bench(*measure).status == 0
+    assert "judged" not in held()["cells"][0]
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--judge-unseen", "nobody"), "no judge 'nobody'; wanted signals"),
-        (("--judge-unseen", "all:"), "no judge 'all:'"),
-        (("--judge-unseen", "signals", "--judge-budget", "1usd"), "asks no model and costs nothing"),
-        (("--judge-unseen", "signals", "--judge-install"), "installs nothing"),
-        (("--judge-install",), "give both"),
-        (("--judge-budget", "1usd"), "give both"),
-    ],
-)
-def test_a_judge_that_is_none_is_named(bench, project: Path, queries: Path, options: tuple[str, ...], said: str):
-    ran = bench(queries, "--corpus", project, "--system", "bm25", *options)
-    assert ran.status == 2
-    assert said in ran.err
-
-
-def test_agents_label_what_nobody_judged_and_are_paid_once(bench, tmp_path: Path):
+def test_agents_label_what_nobody_judged_and_are_paid_once(bench):
     codes = {
         "sort numbers": "def order(n):\n    return sorted(n)",
         "reverse numbers": "def back(n):\n    return n[::-1]",
     }
     rows = [{"idx": f"q{n}", "doc": query, "code": code, "label": 1} for n, (query, code) in enumerate(codes.items())]
-    (tmp_path / "tiny.json").write_text(json.dumps(rows))
-    replies = tmp_path / "replies.jsonl"
+    Path("tiny.json").write_text(json.dumps(rows))
+    replies = Path("replies.jsonl")
     replies.write_text('{"value": {"reason": "both are about numbers", "label": 1}, "name": "single"}\n')
-    arguments = (tmp_path / "tiny.json", "--system", "dense:hash", "--judge-unseen", f"single:scripted:{replies}")
-    assert bench(*arguments, "--judge-budget", "1usd").status == 0
-    told = held(tmp_path)["sets"]["tiny"]["unseen"]
+    judge = ("--judge-unseen", f"single:scripted:{replies}", "--judge-budget", "1usd")
+    assert bench("tiny.json", "--system", "dense:hash", *judge).status == 0
+    told = held()["sets"]["tiny"]["unseen"]
     assert (told["asked"], told["right"], told["undecided"]) == (2, 2, 0)
-    assert held(tmp_path)["cells"][0]["judged"]["figures"]["file"]["Recall@5"][0] == 1.0
+    assert held()["cells"][0]["judged"]["figures"]["file"]["Recall@5"][0] == 1.0
     replies.write_text('{"error": "nobody is to ask again", "name": "single"}\n')
-    assert bench(*arguments, "--judge-budget", "1usd").status == 0
-    assert held(tmp_path)["sets"]["tiny"]["unseen"]["right"] == 2
+    assert bench("tiny.json", "--system", "dense:hash", *judge).status == 0
+    assert held()["sets"]["tiny"]["unseen"]["right"] == 2

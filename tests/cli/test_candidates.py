@@ -1,3 +1,5 @@
+"""`assay candidates`: the pairs that are worth judging, from files and folders of every kind."""
+
 from __future__ import annotations
 
 import json
@@ -5,16 +7,12 @@ from pathlib import Path
 
 import pytest
 
-COSQA = [
-    {
-        "idx": "q1",
-        "doc": "sort a list of numbers",
-        "code": "def order(numbers):\n    return sorted(numbers)",
-        "label": 1,
-    },
-    {"idx": "q2", "doc": "read the lines of a file", "code": "def lines(file):\n    return list(file)", "label": 1},
-    {"idx": "q3", "doc": "print a date", "code": "def show(date):\n    print(date)", "label": 1},
-]
+TEXTS = (
+    ("sort a list of numbers", "def order(numbers):\n    return sorted(numbers)"),
+    ("read the lines of a file", "def lines(file):\n    return list(file)"),
+    ("print a date", "def show(date):\n    print(date)"),
+)
+COSQA = [{"idx": f"q{n}", "doc": query, "code": code, "label": 1} for n, (query, code) in enumerate(TEXTS, 1)]
 
 
 @pytest.fixture
@@ -79,21 +77,15 @@ def test_plain_lists_and_folders_of_code_are_read(assay, project: Path, tmp_path
 
 
 @pytest.mark.usefixtures("pairs")
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("gone.json", "pairs.json"), "no such file or folder: 'gone.json'"),
-        (("pairs.json", "empty"), "no code in 'empty'"),
-        (("empty", "pairs.json"), "no query in 'empty'"),
-        (("pairs.json", "pairs.json", "--encoder", "nope"), "unknown encoder 'nope'"),
-    ],
-)
-def test_what_cannot_be_used_is_named(assay, tmp_path: Path, arguments: tuple[str, ...], said: str):
-    (tmp_path / "empty").mkdir()
-    ran = assay("candidates", *arguments)
-    assert ran.status == 2
-    assert said in ran.err
-    assert not (tmp_path / "candidates.jsonl").exists()
+def test_what_cannot_be_used_is_named(refuses):
+    Path("empty").mkdir()
+    refuses([
+        ("candidates gone.json pairs.json", "no such file or folder: 'gone.json'"),
+        ("candidates pairs.json empty", "no code in 'empty'"),
+        ("candidates empty pairs.json", "no query in 'empty'"),
+        ("candidates pairs.json pairs.json --encoder nope", "unknown encoder 'nope'"),
+    ])  # fmt: skip
+    assert not Path("candidates.jsonl").exists()
 
 
 @pytest.mark.usefixtures("pairs")

@@ -1,14 +1,12 @@
-"""Descriptions by a language model: a real server on loopback, real indexes, kills, budgets, changes, bad replies."""
+"""Descriptions by a language model: a real server on loopback, real indexes, budgets, changes, bad replies."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +15,7 @@ import pytest
 
 from assay.store.segment_file import read_segment
 from endpoint_server import VARIABLES, EndpointServer, Play, Question, serving
+from waiting import until
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
@@ -129,34 +128,39 @@ def test_an_index_without_descriptions_has_no_column_for_them(assay, describe, p
     assert sum(read_segment(each).described.sum() for each in segments(tmp_path)) == UNITS
 
 
-def test_a_run_that_was_killed_goes_on(assay, describe, project: Path, server: EndpointServer):
-    for number in range(12):
+def test_what_was_described_is_on_disk_before_the_next_is_asked(  # noqa: PLR0917  fixtures
+    assay, describe, project: Path, server: EndpointServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A run that is killed at its sixth question leaves what lay on disk then: from there the next one goes on."""
+    for number in range(7):
         (project / f"part{number}.py").write_text(f"def part{number}(x):\n    return x * {number}\n")
-    server.say = lambda question: describing(question) if len(server.questions) <= 5 else Play(delay_s=60)
-    command = ["index", str(project), "--describe", f"vllm:m@{server.base}", "--workers", "1"]
-    running = subprocess.Popen([sys.executable, "-m", "assay", *command], stderr=subprocess.DEVNULL)
-    while len(server.questions) <= 5:
-        assert running.poll() is None
-        time.sleep(0.01)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    before = [text for question in server.questions[:5] for _, text in units_in(question)]
+    asked_before: list[str] = []
+
+    def say(question: Question) -> Play:
+        if len(server.questions) == 6:
+            shutil.copytree(tmp_path / "cache", tmp_path / "killed")
+            asked_before[:] = [text for each in server.questions[:5] for _, text in units_in(each)]
+        return describing(question)
+
+    server.say = say
+    assert describe("--workers", "1").status == 0
     asked(server)
-    assert json.loads(assay("search", "part3", project, "--format", "json").out)["hits"]  # the index is whole
     server.say = describing
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "killed"))
+    assert json.loads(assay("search", "part3", project, "--format", "json").out)["hits"]  # the index is whole
     assert describe().status == 0
     after = asked(server)
-    assert not set(before) & set(after)
-    assert len(set(before) | set(after)) == len(before) + len(after) == UNITS + 12
-    assert json.loads(assay("status", project, "--format", "json").out)["described"] == UNITS + 12
+    assert len(after) + len(asked_before) == len({*after, *asked_before}) == UNITS + 7
+    assert json.loads(assay("status", project, "--format", "json").out)["described"] == UNITS + 7
 
 
-def test_two_at_once_do_not_pay_twice(assay, project: Path, server: EndpointServer):
+def test_two_at_once_do_not_pay_twice(assay, describe, project: Path, server: EndpointServer):
     server.say = lambda question: replace(describing(question), delay_s=0.2)
     assert assay("index", project).status == 0
     command = [sys.executable, "-m", "assay", "index", str(project), "--describe", f"vllm:m@{server.base}"]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [each.communicate()[0] for each in running]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        until(lambda: server.questions, "the other process asks")
+        said = [describe().out, other.communicate()[0]]
     assert len(asked(server)) == UNITS
     assert sorted(re.search(r"(\d) units described now", out)[1] for out in said) == ["0", str(UNITS)]
 
@@ -193,25 +197,28 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD)
-def test_what_is_no_description_is_refused_for_its_unit_and_named(  # noqa: PLR0917  fixtures
-    assay, describe, project: Path, server: EndpointServer, text: str, message: str
+def test_what_is_no_description_is_refused_for_its_unit_and_named(
+    assay, describe, project: Path, server: EndpointServer
 ):
+    for name in BAD:
+        (project / f"{name}.py").write_text(f"def bad_{name}(x):\n    return x * {len(name)}\n")
+
     def spoiled(question: Question) -> Play:
         play = describing(question)
         for each, (_, unit) in zip(play.value["descriptions"], units_in(question), strict=True):
-            if "Address" in unit.partition("\n")[0]:
-                each["description"] = text
+            if found := re.search(r"def bad_(\w+)", unit):
+                each["description"] = BAD[found[1]][0]
         return play
 
     server.say = spoiled
     ran = describe()
     assert ran.status == 0
-    assert f"{UNITS - 1} units described now, 1 refused, 330 tokens" in ran.out
-    assert re.search(rf"assay: mail/address\.py:4: .*{re.escape(message)}", ran.err)
-    assert json.loads(describe("--format", "json").out)["descriptions"][0]["refused"] == 1
+    assert f"{UNITS} units described now, {len(BAD)} refused, " in ran.out
+    for name, (_, message) in BAD.items():
+        assert re.search(rf"assay: {name}\.py:1: .*{re.escape(message)}", ran.err), name
+    assert json.loads(describe("--format", "json").out)["descriptions"][0]["refused"] == len(BAD)
     server.say = describing
-    assert "1 unit described now" in describe().out
+    assert f"{len(BAD)} units described now" in describe().out
     assert assay("search", "mail", project).status == 0
 
 
@@ -258,9 +265,6 @@ def test_who_refuses_everybody_ends_it(describe, server: EndpointServer):
     assert len(server.questions) == 1
 
 
-def test_options_of_describing_want_a_model(assay, project: Path):
-    ran = assay("index", project, "--budget", "5usd")
-    assert (ran.status, ran.err) == (
-        2,
-        "assay: --budget, --rate and --dry-run are for --describe CHAT: give that, too\n",
-    )
+def test_options_of_describing_want_a_model(refuses, project: Path):
+    said = "assay: --budget, --rate and --dry-run are for --describe CHAT: give that, too"
+    refuses([(("index", project, "--budget", "5usd"), said)])

@@ -1,4 +1,4 @@
-"""`assay doctor` looks at the index of a folder, too, and at every extra."""
+"""`assay doctor` says what works here: this installation, keys, an index, extras."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from assay.cli.doctor import _NOT_PARTS
 
@@ -16,11 +18,25 @@ def line(ran: object, name: str) -> str:
     return next(line for line in ran.out.splitlines() if line[5:].startswith(f"{name} "))
 
 
-def test_the_index_of_a_folder_is_a_finding(assay: Callable, project: Path, tmp_path: Path):
+def test_what_is_well_is_ok_and_what_is_wrong_is_bad(
+    assay: Callable, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """One story, for each look tries the sandbox: a sound installation, a stale index, a damaged one, none."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    monkeypatch.setenv("DEEPSEEK_API_KEY", " ")
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
     place = ("--index", tmp_path / "index")
-    assert line(assay("doctor", project, *place), "index").startswith("ok   index     none of ")
+    ran = assay("doctor", project, *place)
+    assert ran.status == 0, ran.out
+    assert "ok   search    asked for send_mail, found send_mail\n" in ran.out
+    assert line(ran, "index").startswith("ok   index     none of ")
+    chat = line(ran, "chat")
+    assert chat.startswith("ok   chat ")
+    assert "openai: OPENAI_API_KEY is set" in chat
+    assert "deepseek: DEEPSEEK_API_KEY is not set" in chat
+    assert "openrouter: OPENROUTER_API_KEY is not set" in chat
+    assert "sk-very" not in ran.out + ran.err
     assay("index", project, *place)
-    assert line(assay("doctor", project, *place), "index").endswith("4 files, whole, up to date")
     (project / "mail" / "send.py").unlink()
     ran = assay("doctor", project, *place)
     assert line(ran, "index").endswith("4 files, whole, 1 file stale, which the next search sees to")
@@ -29,11 +45,9 @@ def test_the_index_of_a_folder_is_a_finding(assay: Callable, project: Path, tmp_
     assert ran.status == 1
     assert line(ran, "index").startswith("BAD  index     of ")
     assert line(ran, "index").endswith(" rebuilds it")
-
-
-def test_a_folder_that_is_not_there_is_bad(assay: Callable, tmp_path: Path):
-    ran = assay("doctor", tmp_path / "none")
+    ran = assay("doctor", tmp_path / "none", "--encoder", "statik")
     assert (ran.status, "no such folder" in line(ran, "index")) == (1, True)
+    assert "BAD  encoder   unknown encoder 'statik'; did you mean 'static'?\n" in ran.out
 
 
 def test_every_extra_is_a_part_or_known_to_be_none():

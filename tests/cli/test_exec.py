@@ -1,13 +1,21 @@
-"""`assay exec` on small files of our own, in the sandbox that this machine gives."""
+"""`assay exec` on small files in the sandbox that this machine gives; what it installs are wheels of a folder."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from assay.io.lock import alone
+from assay.runs.record import manifest_of
+
+sys.path.append(str(Path(__file__).parent.parent / "programs"))
+
+from wheels import wheel
 
 TASKS = [
     {"id": "add", "prompt": "def add(a, b):\n", "entry_point": "add", "tests": [{"args": [1, 2], "expected": 3}]},
@@ -60,18 +68,12 @@ def test_each_program_gets_its_fault_and_counts_as_often_as_it_was_sampled(execu
     assert one["value"] == pytest.approx((3 / 4 + 1 / 4) / 2)
     assert four["value"] == 1.0
     assert told["exec@k"][0]["value"] == pytest.approx((4 / 4 + 2 / 4) / 2)
-    assert [row["fault"] for row in outcomes(tmp_path)] == [
-        "correct",
-        "NoneError",
-        "correct",
-        "NameError",
-        "EmptyError",
-        "SyntaxError",
-    ]
+    faults = ["correct", "NoneError", "correct", "NameError", "EmptyError", "SyntaxError"]
+    assert [row["fault"] for row in outcomes(tmp_path)] == faults
     assert json.loads((tmp_path / "outcomes.jsonl.manifest.json").read_text())["settings"]["stop"] == "human-eval"
 
 
-def test_the_table_names_the_classes_that_occur(execute, files):
+def test_the_table_names_the_classes_that_occur_and_only_the_first_tasks_run_when_asked(execute, files):
     ran = execute(*files(TASKS, SAMPLES))
     assert ran.out.startswith("8 programs of 2 tasks\n  correct")
     assert [line.split() for line in ran.out.splitlines()[1:4]] == [
@@ -81,6 +83,9 @@ def test_the_table_names_the_classes_that_occur(execute, files):
     ]
     assert "timeout" not in ran.out
     assert "note: 2 tasks with fewer than 10 samples, not in @10: add, echo" in ran.out
+    ran = execute(*files(TASKS, SAMPLES), "--limit-tasks", "1", "--format", "json", "--fresh")
+    assert json.loads(ran.out)["programs"] == 4
+    assert "not in TASKS" not in ran.err
 
 
 def test_references_run_and_a_task_without_one_is_told(execute, files):
@@ -107,21 +112,18 @@ def test_nothing_decided_leaves_with_1(execute, files):
     assert "note: 1 undecided, counted as not passed: the task has no tests" in ran.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "what"),
-    [
-        ((), "give either SAMPLES or --reference"),
-        (("--reference", "--k", "0"), "k is 0"),
-        (("--reference", "--from", "humaneva"), "did you mean 'humaneval'"),
-        (("--reference", "--sandbox", "weak"), "--allow-unsafe"),
-        (("--reference", "--sandbox", "namespace"), "did you mean 'namespaces'"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line_and_leaves_with_2(execute, files, arguments, what):
-    tasks = [{**TASKS[0], "reference": "def add(a, b): return a + b"}]
-    ran = execute(files(tasks, [])[0], *arguments)
-    assert ran.status == 2
-    assert what in ran.err
+def test_what_cannot_be_done_is_one_line_and_leaves_with_2(refuses, files, tmp_path: Path):
+    tasks, samples = files([{**TASKS[0], "reference": "def add(a, b): return a + b"}], SAMPLES)
+    run = ("exec", tasks, "--out", tmp_path / "outcomes.jsonl")
+    refuses([
+        (run, "give either SAMPLES or --reference"),
+        ((*run, "--reference", "--k", "0"), "k is 0"),
+        ((*run, "--reference", "--from", "humaneva"), "did you mean 'humaneval'"),
+        ((*run, "--reference", "--sandbox", "weak"), "--allow-unsafe"),
+        ((*run, "--reference", "--sandbox", "namespace"), "did you mean 'namespaces'"),
+        ((*run, samples, "--allow", "none.txt"), "give both"),
+        (("exec", "nope.jsonl"), "no such file or folder: 'nope.jsonl'"),
+    ])  # fmt: skip
 
 
 def test_a_second_run_adds_nothing_and_other_samples_are_refused(execute, files, tmp_path: Path):
@@ -130,26 +132,31 @@ def test_a_second_run_adds_nothing_and_other_samples_are_refused(execute, files,
     assert execute(*files(TASKS, SAMPLES)).status == 0
     assert (tmp_path / "outcomes.jsonl").read_bytes() == before
     ran = execute(*files(TASKS, SAMPLES[:2]))
-    assert ran.status == 2
-    assert "samples differ; give another --out" in ran.err
+    assert (ran.status, "samples differ; give another --out" in ran.err) == (2, True)
+    with alone(tmp_path / "outcomes.jsonl.lock"):
+        ran = execute(*files(TASKS, SAMPLES), "--fresh")
+    assert (ran.status, "another run writes to" in ran.err) == (2, True)
+    assert (tmp_path / "outcomes.jsonl").read_bytes() == before
     assert execute(*files(TASKS, SAMPLES[:2]), "--fresh").status == 0
     assert len(outcomes(tmp_path)) == 2
 
 
-def test_two_runs_do_not_write_one_file(execute, files, tmp_path: Path):
+def test_cut_off_and_begun_again_it_leaves_the_same_file_but_for_what_was_measured(execute, files, tmp_path: Path):
+    given = (*files(TASKS, [*SAMPLES, {"task_id": "echo", "code": "while True: pass"}]), "--timeout", "0.5")
+    assert execute(*given).status == 0
     out = tmp_path / "outcomes.jsonl"
-    assert execute(*files(TASKS, SAMPLES)).status == 0
-    before = out.read_bytes()
-    with alone(tmp_path / "outcomes.jsonl.lock"):
-        ran = execute(*files(TASKS, SAMPLES), "--fresh")
-    assert (ran.status, "another run writes to" in ran.err) == (2, True)
-    assert out.read_bytes() == before
-
-
-def test_only_the_first_tasks_run_when_asked(execute, files):
-    ran = execute(*files(TASKS, SAMPLES), "--limit-tasks", "1", "--format", "json")
-    assert json.loads(ran.out)["programs"] == 4
-    assert "not in TASKS" not in ran.err
+    settings, whole, lines = manifest_of(out).read_bytes(), outcomes(tmp_path), out.read_bytes().splitlines(True)
+    assert [row["fault"] for row in whole].count("timeout") == 1
+    out.write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    assert execute(*given).status == 0
+    assert out.read_bytes().startswith(b"".join(lines[:3]))
+    measured = {"seconds", "cpu_s", "peak_mb"}
+    told = [
+        [{name: row[name] for name in row.keys() - measured} for row in rows] for rows in (whole, outcomes(tmp_path))
+    ]
+    assert told[0] == told[1]
+    assert [list(row) for row in whole] == [list(row) for row in outcomes(tmp_path)]
+    assert json.loads(manifest_of(out).read_text())["settings"] == json.loads(settings)["settings"]
 
 
 def test_expected_values_come_from_the_reference(execute, files):
@@ -173,11 +180,6 @@ def test_expected_values_come_from_the_reference(execute, files):
     assert "Demo/1: 1 inputs are no tests: the reference fails: IndexError" in ran.err
 
 
-def test_tasks_that_are_not_there_are_told_before_what_else_is_missing(assay):
-    ran = assay("exec", "nope.jsonl")
-    assert (ran.status, "no such file or folder: 'nope.jsonl'" in ran.err) == (2, True)
-
-
 def test_every_test_is_run_for_exec_at_k_unless_the_first_failure_ends_them(assay, files, tmp_path: Path):
     tests = [{"args": [1], "expected": 2}, {"args": [0], "expected": 2}]
     tasks = [{"id": "f", "prompt": "", "entry_point": "f", "tests": tests}]
@@ -198,3 +200,65 @@ def test_every_test_is_run_for_exec_at_k_unless_the_first_failure_ends_them(assa
             "IntSmallError",
             "SyntaxError",
         ]
+
+
+TASK = {"id": "t", "entry_point": "f", "tests": [{"args": [], "expected": 42}]}
+SOURCES = (
+    "import tinything\ndef f(): return tinything.x",
+    "import nosuchthing\ndef f(): return 42",
+    "def f(): return 42",
+)
+NO_INSTALLER = not shutil.which("uv") and not any(map(importlib.util.find_spec, ("uv", "pip")))
+
+
+@pytest.fixture
+def install(execute, files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return what runs three programs, of which one needs a wheel that a folder has and one what nobody has."""
+    if NO_INSTALLER:
+        pytest.skip("no installer here")
+    wheel(tmp_path / "index", "tiny_distribution", {"tinything.py": "x = 42\n"})
+    for name in ("UV_FIND_LINKS", "PIP_FIND_LINKS"):
+        monkeypatch.setenv(name, str(tmp_path / "index"))
+    for name in ("UV_OFFLINE", "PIP_NO_INDEX"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    given = files([TASK], [{"task_id": "t", "code": source} for source in SOURCES])
+    return lambda *more: execute(*given, "--k", "1", *more)
+
+
+def test_what_is_allowed_is_installed_and_named_and_the_rest_is_left_out(install, tmp_path: Path):
+    (tmp_path / "allow.txt").write_text("tinything = tiny.distribution\nnosuchthing\n")
+    allowed = ("--install", "--allow", tmp_path / "allow.txt")
+    ran = install(*allowed)
+    assert ran.status == 0, ran.err
+    assert [row["fault"] for row in outcomes(tmp_path)] == ["correct", "other execution error", "correct"]
+    assert "nosuchthing: nosuchthing cannot be installed: " in ran.err
+    assert "no module nosuchthing: nosuchthing brings it" in ran.out
+    out = tmp_path / "outcomes.jsonl"
+    assert json.loads(manifest_of(out).read_text())["settings"]["installed"] == ["tiny-distribution==1.0"]
+    before = out.read_bytes()
+    shutil.rmtree(tmp_path / "index")
+    assert install(*allowed).status == 0
+    assert out.read_bytes() == before
+    ran = install()
+    assert (ran.status, "installed differ; give another --out" in ran.err) == (2, True)
+
+
+def test_a_name_that_is_not_on_the_list_is_never_installed(install, execute, files, tmp_path: Path):
+    ran = install("--install")
+    assert [row["fault"] for row in outcomes(tmp_path)] == ["other execution error", "other execution error", "correct"]
+    assert "2 modules of no known distribution, not installed: nosuchthing, tinything; --allow FILE" in ran.err
+    assert not (tmp_path / "cache" / "assay" / "overlays").exists()
+    sources = ("import wx\ndef f(): return 42", "def f(): raise ModuleNotFoundError('x', name='wx')")
+    ran = execute(*files([TASK], [{"task_id": "t", "code": source} for source in sources]), "--fresh")
+    assert [row["fault"] for row in outcomes(tmp_path)] == ["other execution error", "other execution error"]
+    assert "no module wx: wxpython brings it, and --install installs what is allowed (1 program)" in ran.out
+    assert outcomes(tmp_path)[0]["missing"] == "wx"
+
+
+def test_where_nothing_can_be_installed_nothing_runs(install, tmp_path: Path):
+    shutil.rmtree(tmp_path / "index")
+    (tmp_path / "allow.txt").write_text("tinything = tiny.distribution\n")
+    ran = install("--install", "--allow", tmp_path / "allow.txt")
+    assert (ran.status, "tiny-distribution cannot be installed: " in ran.err) == (2, True)
+    assert not (tmp_path / "outcomes.jsonl").exists()

@@ -1,3 +1,5 @@
+"""`assay install`: what is listed, shown, written and taken back; and that what is written starts."""
+
 from __future__ import annotations
 
 import json
@@ -20,6 +22,8 @@ import anyio
 from mcp import Client, StdioServerParameters  # noqa: TID253
 
 import assay as package
+from assay.cli.install_text import diff
+from assay.serve.agents.configured import installing
 
 Assay = Callable[..., Any]
 COMMAND = [sys.executable, "-m", "assay", "install"]
@@ -177,26 +181,19 @@ def test_a_block_is_printed_for_others(assay: Assay, project: Path):
     assert not list(project.glob(".*"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--agent", "curser"], "unknown agent 'curser'; did you mean 'cursor'?"),
-        (["--undo"], "add --agent NAME"),
-        (["--undo", "--print", "--agent", "cursor"], "without --print"),
+def test_what_is_wrong_is_said(refuses, project: Path):
+    refuses([
+        ("install --agent curser", "unknown agent 'curser'; did you mean 'cursor'?"),
+        ("install --undo", "add --agent NAME"),
+        ("install --undo --print --agent cursor", "without --print"),
         (
-            ["--agent", "windsurf", "--scope", "project"],
+            "install --agent windsurf --scope project",
             "Windsurf (Cascade) has no file of the project: leave --scope out",
         ),
-        (["--agent", "continue", "--scope", "user"], "Continue has no file of the user: leave --scope out"),
-        (["--agent", "cursor", "none"], "no such folder: 'none'"),
-        (["--agent", "cursor", "https://example.org/a.git"], "is not a folder: an agent starts in one"),
-    ],
-    ids=str,
-)
-def test_what_is_wrong_is_said(assay: Assay, arguments: list[str], said: str, project: Path):
-    ran = assay("install", *arguments)
-    assert (ran.status, ran.out) == (2, "")
-    assert said in ran.err
+        ("install --agent continue --scope user", "Continue has no file of the user: leave --scope out"),
+        ("install --agent cursor none", "no such folder: 'none'"),
+        ("install --agent cursor https://example.org/a.git", "is not a folder: an agent starts in one"),
+    ], lines=9)  # fmt: skip
     assert not list(project.glob(".*"))
 
 
@@ -223,21 +220,21 @@ def test_a_link_is_named_and_one_that_leads_out_of_the_project_is_refused(assay:
     assert f" -> {inside}" in ran.out + ran.err
 
 
-@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 1), ("", 1)])
-def test_a_person_is_asked(project: Path, answer: str, status: int):
-    ours, theirs = pty.openpty()
-    running = subprocess.Popen([*COMMAND, "--agent", "claude-code"], stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    seen = b""
-    while b"Write these 2 changes? [y/N]: " not in seen:
-        assert select.select([ours], [], [], 60)[0], seen
-        seen += os.read(ours, 65_536)
-    assert b'"assay": {' in seen, "the diff comes first"
-    assert not (project / ".mcp.json").exists()
-    os.write(ours, f"{answer}\n".encode())
-    assert running.wait(60) == status
-    os.close(ours)
-    assert (project / ".mcp.json").exists() == (answer == "y")
+def test_a_person_is_asked_and_silence_is_no(project: Path):
+    for answer, status in (("", 1), ("y", 0)):
+        ours, theirs = pty.openpty()
+        running = subprocess.Popen([*COMMAND, "--agent", "claude-code"], stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        while b"Write these 2 changes? [y/N]: " not in seen:
+            assert select.select([ours], [], [], 60)[0], seen
+            seen += os.read(ours, 65_536)
+        assert b'"assay": {' in seen, "the diff comes first"
+        assert not (project / ".mcp.json").exists()
+        os.write(ours, f"{answer}\n".encode())
+        assert running.wait(60) == status
+        os.close(ours)
+        assert (project / ".mcp.json").exists() == (answer == "y")
 
 
 @pytest.fixture
@@ -245,7 +242,8 @@ def program(tmp_path: Path) -> Path:
     """Return this program as one of its own, in a folder with a space in its name."""
     file = tmp_path / "my tools" / "assay"
     file.parent.mkdir()
-    file.write_text(f"#!{sys.executable}\nfrom assay.cli.main import main\nmain()\n")
+    code = "import sys; sys.argv[0] = sys.argv.pop(1); from assay.cli.main import main; main()"
+    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{code}" "$0" "$@"\n')
     file.chmod(0o755)
     return file
 
@@ -264,12 +262,7 @@ def answered(entry: dict[str, Any], folder: Path, cache: Path) -> str:
     return answer.content[0].text.partition(":")[0]
 
 
-def test_what_is_written_for_a_project_answers(project: Path, cache: Path):
-    subprocess.run([*COMMAND, "--agent", "claude-code", "--yes"], check=True, capture_output=True)
-    assert answered(servers(project / ".mcp.json")["assay"], project, cache) == "mail/send.py"
-
-
-def test_what_starts_elsewhere_answers_too(project: Path, cache: Path, program: Path, tmp_path: Path):
+def test_what_is_written_starts_from_anywhere(project: Path, cache: Path, program: Path, tmp_path: Path):
     done = subprocess.run([program, "install", "--agent", "kiro", "--yes"], check=True, capture_output=True, text=True)
     assert f"assay: the entry starts {program}: 'assay' " in done.stderr
     entry = servers(project / ".kiro" / "settings" / "mcp.json")["assay"]
@@ -277,10 +270,15 @@ def test_what_starts_elsewhere_answers_too(project: Path, cache: Path, program: 
     assert answered(entry, tmp_path, cache) == "mail/send.py"
 
 
-def test_a_path_of_this_machine_in_a_file_of_the_project_is_explained(project: Path, program: Path):
+def test_a_path_of_this_machine_in_a_file_of_the_project_is_explained(
+    assay: Assay, project: Path, program: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys, "argv", [str(program)])
+
     def told(agent: str, *more: str) -> str:
-        command = [program, "install", "--agent", agent, "--yes", *more]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stderr
+        ran = assay("install", "--agent", agent, "--yes", *more)
+        assert ran.status == 0
+        return ran.err
 
     means = "others who clone this cannot use the entry"
     step = "install assay so that it is on everybody's PATH, for example with pipx or uv tool install"
@@ -290,19 +288,36 @@ def test_a_path_of_this_machine_in_a_file_of_the_project_is_explained(project: P
     assert means not in told("cursor", "--scope", "user")
 
 
-def test_what_path_finds_is_written_by_its_name(project: Path, program: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_path_finds_is_written_by_its_name(
+    assay: Assay, project: Path, program: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys, "argv", [str(program)])
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    done = subprocess.run(
-        ["assay", "install", "--agent", "cursor", "--yes"], check=True, capture_output=True, text=True
-    )
-    assert "the entry starts" not in done.stderr
+    assert "the entry starts" not in assay("install", "--agent", "cursor", "--yes").err
     entry = servers(project / ".cursor" / "mcp.json")["assay"]
     assert entry == {"type": "stdio", "command": "assay", "args": ["mcp", "${workspaceFolder}"]}
 
 
-def test_what_is_missing_is_said_before_an_agent_finds_out(project: Path):
-    code = "import sys; sys.modules['mcp'] = None; from assay.cli.main import run; sys.exit(run(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "install", "--agent", "cursor", "--yes"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "assay: assay mcp needs mcp: pip install 'assay[mcp]'\n")
-    assert not (project / ".cursor").exists()
+KEYS = ["mcpServers", "assay"]
+ENTRY = {"command": "assay", "args": ["mcp"]}
+
+
+def test_a_diff_is_what_diff_says_and_of_a_line_without_end_the_piece(tmp_path: Path):
+    file = tmp_path / "mcp.json"
+    file.write_text('{\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n')
+    rows = diff(installing(file, KEYS, ENTRY))
+    assert rows[0] == f"--- a{file}"
+    assert [row for row in rows[2:] if row[0] in "-+"] == [
+        '-    "other": {"command": "x"}',
+        '+    "other": {"command": "x"},',
+        '+    "assay": {',
+        '+      "command": "assay",',
+        '+      "args": ["mcp"]',
+        "+    }",
+    ]
+    file.write_text(json.dumps({"a": "x" * 100_000, "mcpServers": {}}))
+    rows = diff(installing(file, KEYS, ENTRY))
+    assert max(map(len, rows)) < 500
+    assert rows[-1] == '+"assay": {"command": "assay", "args": ["mcp"]}'
+    file.write_text("{}")
+    assert "\\ No newline at end of file" in "\n".join(diff(installing(file, KEYS, ENTRY)))

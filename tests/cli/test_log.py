@@ -1,21 +1,21 @@
+"""`assay log`: commits by what they say and by what they changed."""
+
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from git_repositories import git
+
 
 @pytest.fixture
 def repository(project: Path) -> Path:
-    who = ["-c", "user.name=Ann", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false"]
-    for arguments in (
-        ["init", "--quiet"],
-        ["add", "--all"],
-        ["commit", "--quiet", "-m", "Send mail again\n\nWhy not."],
-    ):
-        subprocess.run(["git", *who, *arguments], cwd=project, check=True, capture_output=True)
+    git(project, "init", "--quiet")
+    git(project, "add", "--all")
+    who = ("-c", "user.name=Ann", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false")
+    git(project, *who, "commit", "--quiet", "-m", "Send mail again\n\nWhy not.")
     return project
 
 

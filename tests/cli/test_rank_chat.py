@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import pytest
 
+from assay.runs.record import sole_writer
 from endpoint_server import VARIABLES, Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
@@ -60,18 +58,14 @@ def samples(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     rows = [
-        {"task_id": task["id"], "id": f"{task['id']}{n}", "code": f"def f(x):\n    return x + {n}\n"}
-        for task in TASKS
+        {"task_id": name, "id": f"{name}{n}", "code": f"def f(x):\n    return x + {n}\n"}
+        for name in "ab"
         for n in (1, 2, 3, 4, 5)
     ]
+    fault = {"3": "correct"}
     outcomes = [
-        {
-            "task_id": row["task_id"],
-            "program_id": row["id"],
-            "n": 1,
-            "fault": "correct" if row["id"].endswith("3") else "IntSmallError",
-            "line": -1,
-        }
+        {"task_id": row["task_id"], "program_id": row["id"], "n": 1, "line": -1}
+        | {"fault": fault.get(row["id"][-1], "IntSmallError")}
         for row in rows
     ]
     for name, lines in (("s.jsonl", rows), ("t.jsonl", TASKS), ("o.jsonl", outcomes)):
@@ -100,65 +94,40 @@ def test_the_model_decides_and_a_replay_says_the_same_without_it(assay, judge, s
     assert f"{2 * asked} of these from the records; 0 tokens" in replayed.err
 
 
-def test_a_run_that_broke_goes_on_where_it_was(assay, judge, samples):
-    answer, _ = judge
+ORDER = "rank s.jsonl --tasks t.jsonl --format jsonl --no-cache --in-flight 1 --ranker"
+
+
+@pytest.mark.usefixtures("samples")
+def test_a_run_that_broke_goes_on_where_it_was(assay, judge):
+    """Whatever ends a run, the answers that came are recorded while it runs: so a look at the records says, too."""
+    answer, server = judge
+    recorded: list[int] = []
+
+    def say(question: dict) -> Play:
+        records = Path("rank-records.jsonl")
+        recorded.append(len(records.read_text().splitlines()) if records.exists() else 0)
+        return answer(question)
+
+    server.say = say
     answer.answers = 3
-    said = (
-        "rank",
-        samples,
-        "--tasks",
-        "t.jsonl",
-        "--ranker",
-        SPEC,
-        "--in-flight",
-        "1",
-        "--format",
-        "jsonl",
-        "--no-cache",
-    )
-    broken = assay(*said)
+    broken = assay(*ORDER.split(), SPEC)
     assert broken.status == 2
     assert broken.err.splitlines()[-1].startswith("assay: ")
     assert "refused with HTTP 401" in broken.err
+    assert recorded[:4] == [0, 1, 2, 3]
     answer.answers = 100
-    assert assay(*said).status == 0
+    assert assay(*ORDER.split(), SPEC).status == 0
     assert len(answer.asked) == len(set(answer.asked)) == 5
 
 
-def test_a_killed_run_asks_nothing_again_but_what_was_under_way(judge, samples):
-    answer, server = judge
-    full, gate, at_once = threading.Event(), threading.Event(), 2
-
-    def say(question: dict) -> Play:
-        told = answer(question)
-        if len(answer.asked) > 3 and not gate.is_set():
-            full.set()
-            gate.wait(60)
-        return told
-
-    server.say = say
-    said = ("rank", str(samples), "--tasks", "t.jsonl", "--ranker", SPEC, "--in-flight", str(at_once), "--no-cache")
-    with subprocess.Popen([sys.executable, "-m", "assay", *said], stderr=subprocess.DEVNULL) as running:
-        assert full.wait(60)
-        running.kill()
-    gate.set()
-    recorded = len(Path("rank-records.jsonl").read_text().splitlines())
-    assert subprocess.run([sys.executable, "-m", "assay", *said], capture_output=True, check=False).returncode == 0
-    assert recorded >= 2
-    assert len(set(answer.asked)) == 5
-    assert len(answer.asked) <= 5 + at_once
-
-
-def test_a_budget_ends_it_and_counts_what_was_spent_before(assay, judge, samples):
+@pytest.mark.usefixtures("samples")
+def test_a_budget_ends_it_and_counts_what_was_spent_before(assay, judge):
     answer, _ = judge
     answer.usage = (4000, 10)
-    spec = f"{SPEC}?usd_in=1000&usd_out=1000&max_tokens=10"
-    said = ("rank", samples, "--tasks", "t.jsonl", "--ranker", spec, "--in-flight", "1", "--no-cache")
-    asked = []
+    spec, asked = f"{SPEC}?usd_in=1000&usd_out=1000&max_tokens=10", []
     for budget, status in (("20usd", 2), ("20usd", 2), ("80usd", 0)):
-        ran = assay(*said, "--budget", budget)
-        assert ran.status == status, ran.err
-        assert ("the budget is spent" in ran.err) == bool(status)
+        ran = assay(*ORDER.split(), spec, "--budget", budget)
+        assert (ran.status, "the budget is spent" in ran.err) == (status, bool(status)), ran.err
         asked.append(len(answer.asked))
     assert 0 < asked[0] == asked[1] < asked[2] == 5
 
@@ -193,36 +162,24 @@ def test_python_asks_too():
         assay.rank(PROMPT, programs, budget="5usd")
 
 
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (("--budget", "5usd"), "--budget is for rankers that ask a model: --ranker chat:PROVIDER:MODEL"),
-        (("--replay",), "--replay is for rankers that ask a model"),
-        (("--records", "mine.jsonl"), "--records is for rankers that ask a model"),
-        (("--in-flight", "8"), "--in-flight is for rankers that ask a model"),
-        (("--ranker", SPEC, "--replay"), "no such file: 'rank-records.jsonl'; the same command without --replay"),
-        (("--ranker", SPEC, "--replay", "--budget", "1usd"), "--replay asks no model: leave --budget"),
-        (("--ranker", "chat:batch:openai:m"), "answers in batches"),
-        (("--ranker", "chat:opnai:m"), "unknown chat 'opnai'; did you mean 'openai'"),
-        (("--ranker", f"{SPEC}?way=x"), "unknown way 'x'"),
-    ],
-)
-@pytest.mark.usefixtures("judge")
-def test_what_cannot_be_done_is_said_in_a_line(assay, samples, options, why):
-    ran = assay("rank", samples, "--tasks", "t.jsonl", *options)
-    assert ran.status == 2
-    assert why in ran.err
-    assert len(ran.err.splitlines()) == 1
-
-
-@pytest.mark.usefixtures("judge")
-def test_samples_without_a_prompt_are_an_error_and_one_writer_is_enough(assay, samples):
-    ran = assay("rank", samples, "--ranker", SPEC)
-    assert ran.status == 2
-    assert "a: a model cannot judge programs for a task without its text; give --tasks FILE" in ran.err
-    from assay.runs.record import sole_writer
-
+@pytest.mark.usefixtures("judge", "samples")
+def test_what_cannot_be_done_is_said_in_a_line(refuses):
+    refuses([
+        (f"rank s.jsonl --tasks t.jsonl {options}", why)
+        for options, why in (
+            ("--budget 5usd", "--budget is for rankers that ask a model: --ranker chat:PROVIDER:MODEL"),
+            ("--replay", "--replay is for rankers that ask a model"),
+            ("--records mine.jsonl", "--records is for rankers that ask a model"),
+            ("--in-flight 8", "--in-flight is for rankers that ask a model"),
+            (f"--ranker {SPEC} --replay", "no such file: 'rank-records.jsonl'; the same command without --replay"),
+            (f"--ranker {SPEC} --replay --budget 1usd", "--replay asks no model: leave --budget"),
+            ("--ranker chat:batch:openai:m", "answers in batches"),
+            ("--ranker chat:opnai:m", "unknown chat 'opnai'; did you mean 'openai'"),
+            (f"--ranker {SPEC}?way=x", "unknown way 'x'"),
+        )
+    ])  # fmt: skip
+    refuses([
+        (f"rank s.jsonl --ranker {SPEC}", "a: a model cannot judge programs for a task without its text; give --tasks")
+    ], lines=2)  # fmt: skip
     with sole_writer(Path("rank-records.jsonl")):
-        ran = assay("rank", samples, "--tasks", "t.jsonl", "--ranker", SPEC)
-    assert "another run writes to rank-records.jsonl" in ran.err
-    assert "--records" in ran.err
+        refuses([(f"{ORDER} {SPEC}", "another run writes to rank-records.jsonl")], lines=2)

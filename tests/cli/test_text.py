@@ -1,3 +1,5 @@
+"""How a hit is printed: its place, what it is, its lines, and nothing that moves the cursor."""
+
 from __future__ import annotations
 
 import re
@@ -6,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from assay.cli import text
+from assay.io.terminal import WIDEST
 from assay.search.excerpt import lines, terms_to_mark
 from assay.types import Chunk, Hit
 
@@ -34,15 +37,15 @@ def test_editors_get_the_place_of_the_name():
     assert text.quickfix(Hit(plain, 1.0), lines(plain)) == "c:2:2:\tno name\n"
 
 
-@pytest.mark.parametrize("language", ["python", "no-such-language", ""])
-def test_colour_changes_no_character(language: str):
-    chunk = Chunk("1", 'x = """a\n\n\tsend [red]b[/red]\n', language, "a.py", 1, 3)
-    hit = Hit(chunk, 1.0)
-    plain = text.plain(hit, lines(chunk), frozenset(), explain=True, clip=True)
-    colored = text.colored(hit, lines(chunk), terms_to_mark(["send"]), explain=True, clip=True)
-    assert "\x1b[" in colored
-    bare = re.sub(r"\x1b\[[\d;]*m", "", colored)
-    assert [line.split() for line in bare.splitlines()] == [line.split() for line in plain.splitlines()]
+def test_colour_changes_no_character():
+    for language in ("python", "no-such-language", ""):
+        chunk = Chunk("1", 'x = """a\n\n\tsend [red]b[/red]\n', language, "a.py", 1, 3)
+        hit = Hit(chunk, 1.0)
+        plain = text.plain(hit, lines(chunk), frozenset(), explain=True, clip=True)
+        colored = text.colored(hit, lines(chunk), terms_to_mark(["send"]), explain=True, clip=True)
+        assert "\x1b[" in colored
+        bare = re.sub(r"\x1b\[[\d;]*m", "", colored)
+        assert [line.split() for line in bare.splitlines()] == [line.split() for line in plain.splitlines()]
 
 
 def test_lines_left_out_are_seen():
@@ -54,7 +57,7 @@ def test_no_line_moves_the_cursor_or_fills_the_screen():
     shown = text.plain(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=True)
     assert "\x1b" not in shown
     assert "\x07" not in shown
-    assert max(map(len, shown.splitlines())) <= text.WIDEST + 8
+    assert max(map(len, shown.splitlines())) <= WIDEST + 8
     assert "x" * 500 in text.plain(Hit(chunk, 1.0), lines(chunk), frozenset(), explain=False, clip=False)
 
 

@@ -1,15 +1,13 @@
-"""Ground truth by models over a real server of the OpenAI protocol: faults, a kill, replies that cannot be trusted."""
+"""Ground truth by models of a real server: faults, a run that is cut off, replies that cannot be trusted."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
+import shutil
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,7 +32,8 @@ _FAULTS = {
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     root = tmp_path / "shop"
     (root / "docs").mkdir(parents=True)
     for at in range(8):
@@ -66,8 +65,8 @@ class Writer:
     def __init__(self) -> None:
         self.answered: Counter[str] = Counter()
         self.troubled: Counter[int] = Counter()
-        self.full, self.gate, self.stop_at = threading.Event(), threading.Event(), -1
-        self.gate.set()
+        self.at: dict[int, Callable[[], object]] = {}
+        """What is done before so many questions are answered."""
         self._seen: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -76,15 +75,11 @@ class Writer:
         with self._lock:
             self._seen[text] += 1
             trouble = len(self._seen) % 12 if self._seen[text] == 1 else 99
-            closed = self.stop_at >= 0 and self.answered.total() >= self.stop_at
         if trouble in _FAULTS and "kind: " in text:
             self.troubled[trouble] += 1
             return _FAULTS[trouble]
-        if closed:
-            self.full.set()
-            self.gate.wait(60)
-            return Play(status=500, headers={"retry-after": "0"})
         with self._lock:
+            self.at.pop(self.answered.total(), lambda: None)()
             self.answered[text] += 1
         return Play(written(text) if "kind: " in text else graded(text))
 
@@ -116,52 +111,51 @@ def graded(text: str) -> dict[str, object]:
     return {"reason": "as it reads", "grade": grade}
 
 
-def started(root: Path, base: str, out: str, *more: str) -> subprocess.Popen:
-    command = [sys.executable, "-m", "assay", "truth", "write", str(root), "--out", out, "--no-cache", *more]
-    command += ["--chat", "openai:author?usd_in=1&usd_out=2", "--check-chat", "openai:checker?usd_in=1&usd_out=2"]
-    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
-    return subprocess.Popen(
-        command,
-        env={**environment, "ASSAY_API_BASE": base, "ASSAY_API_KEY": "sk-test"},
-        cwd=root.parent,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@pytest.fixture
+def write(assay, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable]:
+    """Return what runs the command with two models of a server."""
+    chats = ("--chat", "openai:author?usd_in=1&usd_out=2", "--check-chat", "openai:checker?usd_in=1&usd_out=2")
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    with serving() as server:
+        monkeypatch.setenv("ASSAY_API_BASE", server.base)
+        monkeypatch.setenv("ASSAY_API_KEY", "sk-test")
+
+        def call(model: Writer, out: str, *more: str) -> object:
+            server.say = model
+            return assay("truth", "write", "shop", "--out", out, "--no-cache", *chats, *more)
+
+        yield call
 
 
-def test_killed_and_resumed_it_writes_the_same_and_pays_once(repository: Path):
-    home = repository.parent
-    whole, model = Writer(), Writer()
-    with serving(whole) as server:
-        told, err = (ran := started(repository, server.base, "whole.jsonl")).communicate(timeout=120)
-        assert ran.returncode == 0, err
+@pytest.mark.usefixtures("repository")
+def test_cut_off_and_resumed_it_writes_the_same_and_pays_once(write):
+    """A run that is killed leaves what lay on disk then: from there the next one goes on."""
+    whole, rest, nobody = Writer(), Writer(), Writer()
+
+    def kill() -> None:
+        assert not Path("whole.jsonl").exists()
+        for file in Path().glob("whole.*"):
+            shutil.copy(file, file.name.replace("whole", "cut"))
+
+    whole.at[12] = kill
+    told = write(whole, "whole.jsonl", "--workers", "4")
+    assert told.status == 0, told.err
     assert all(whole.troubled[fault] for fault in _FAULTS), whole.troubled
-    model.stop_at = 12
-    model.gate.clear()
-    with serving(model) as server:
-        ran = started(repository, server.base, "cut.jsonl", "--workers", "4")
-        assert model.full.wait(60)
-        ran.send_signal(signal.SIGKILL)
-        ran.communicate()
-        assert not (home / "cut.jsonl").exists()
-        model.stop_at = -1
-        model.gate.set()
-        out, err = (ran := started(repository, server.base, "cut.jsonl", "--workers", "4")).communicate(timeout=120)
-        assert ran.returncode == 0, err
-        again, _ = (ran := started(repository, server.base, "cut.jsonl")).communicate(timeout=120)
-    assert "no model was asked" in again
-    one, other = (re.sub(r":\d+/v1", "", (home / f"{name}.jsonl").read_text()) for name in ("cut", "whole"))
-    assert one == other
-    assert model.answered.total() - len(model.answered) < 4  # only what was on its way to a worker when it was killed
-    assert set(model.answered) == set(whole.answered)
-    assert out.splitlines()[1:-1] == told.splitlines()[1:-1]  # all but the name of the file, and the cost
+    went_on = write(rest, "cut.jsonl", "--workers", "4")
+    assert went_on.status == 0, went_on.err
+    assert "no model was asked" in write(nobody, "cut.jsonl").out
+    assert not nobody.answered
+    assert Path("cut.jsonl").read_text() == Path("whole.jsonl").read_text()
+    again = rest.answered.total() + 12 - whole.answered.total()
+    assert 0 <= again <= 4  # only what was on its way to a worker when it was cut off
+    assert set(rest.answered) < set(whole.answered)
+    assert went_on.out.splitlines()[1:-1] == told.out.splitlines()[1:-1]  # all but the name of the file, and the cost
 
 
-def test_what_a_model_says_is_checked_and_its_ranges_are_not_believed(repository: Path, assay):
-    with serving(Writer()) as server:
-        out, err = (ran := started(repository, server.base, "truth.jsonl")).communicate(timeout=120)
-    assert ran.returncode == 0, err
+def test_what_a_model_says_is_checked_and_its_ranges_are_not_believed(repository: Path, assay, write):
+    ran = write(Writer(), "truth.jsonl")
+    assert ran.status == 0, ran.err
     home = repository.parent
     truth = read(home / "truth.jsonl").truth
     checked = assay("truth", "check", home / "truth.jsonl", "--corpus", repository)
@@ -179,31 +173,27 @@ def test_what_a_model_says_is_checked_and_its_ranges_are_not_believed(repository
     assert {query.tags["unit"] for query in truth.queries} == {"function", "type", "constant", "documentation"}
     assert {query.tags["kind"] for query in truth.queries} == {"standard", "hard", "issue"}
     for why in ("no question that can be used", "the unit does not answer it", "the same question about another unit"):
-        assert why in out
+        assert why in ran.out
     assert "/etc/passwd" not in (home / "truth.jsonl").read_text()
     replayed = assay("judge", "replay", home / "truth.records.jsonl")
     assert replayed.status == 0, replayed.out
     assert "0 differ" in replayed.out
 
 
-def test_a_budget_ends_it_and_a_larger_one_goes_on(repository: Path):
-    with serving(Writer()) as server:
-        ran = started(repository, server.base, "truth.jsonl", "--budget", "30ktok")
-        out, err = ran.communicate(timeout=120)
-        assert ran.returncode == 1, err
-        assert "budget is spent" in out
-        ran = started(repository, server.base, "truth.jsonl", "--budget", "30Mtok")
-        out, err = ran.communicate(timeout=120)
-        assert ran.returncode == 0, err
+@pytest.mark.usefixtures("repository")
+def test_a_budget_ends_it_and_a_larger_one_goes_on(write):
+    for budget, status in (("30ktok", 1), ("30Mtok", 0)):
+        ran = write(Writer(), "truth.jsonl", "--budget", budget)
+        assert (ran.status, "budget is spent" in ran.out) == (status, bool(status)), ran.err
 
 
-def test_people_check_what_a_model_wrote(repository: Path, assay, monkeypatch):
+@pytest.mark.usefixtures("repository")
+def test_people_check_what_a_model_wrote(assay):
     """Without a second model the pairs go to people, whose labels overturn questions that are no good."""
     from assay.judge.label_ballot import LabelBallot, LabelSettings
     from assay.judge.pairs import Pair
     from assay.judge.pairs import read as read_pairs
 
-    monkeypatch.chdir(repository.parent)
     said = {"purpose": "", "question": "how is the evening meal of the crew arranged"}
     Path("replies.jsonl").write_text(json.dumps({"contains": "kind: ", "value": said}) + "\n")
     ran = assay("truth", "write", "shop", "--chat", "scripted:replies.jsonl", "--out", "truth.jsonl", "--limit", "4")
@@ -218,48 +208,29 @@ def test_people_check_what_a_model_wrote(repository: Path, assay, monkeypatch):
     assert [(each.grade, each.judge) for each in read(Path("truth.jsonl")).truth.judgments] == [(0, "ann")]
 
 
-def test_two_campaigns_are_compared(repository: Path, assay, monkeypatch):
-    monkeypatch.chdir(repository.parent)
-    with serving(Writer()) as server:
-        for name in ("a", "b"):
-            started(repository, server.base, f"{name}.jsonl", "--seed", "1").communicate(timeout=120)
-    text = Path("b.jsonl").read_text()
-    Path("b.jsonl").write_text(text.replace('"grade": 2', '"grade": 1', 1))
+@pytest.mark.usefixtures("repository")
+def test_two_campaigns_are_compared(assay, write):
+    assert write(Writer(), "a.jsonl", "--seed", "1", "--limit", "8").status == 0
+    Path("b.jsonl").write_text(Path("a.jsonl").read_text().replace('"grade": 2', '"grade": 1', 1))
     ran = assay("judge", "agreement", "a=a.jsonl", "b=b.jsonl", "--match", "2")
     assert ran.status == 0, ran.err
     assert "1 pairs are labelled in two ways" in ran.out
     assert "cannot be used" not in ran.out
-    ran = assay("truth", "audit", "a.jsonl", "--corpus", "shop")
-    assert "grades" in ran.out
+    assert "grades" in assay("truth", "audit", "a.jsonl", "--corpus", "shop").out
 
 
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        (["--chat", "scripted:none.jsonl"], "cannot read the replies in none.jsonl"),
-        (["--chat", "nowhere:x"], "nowhere"),
-        (["--chat", "scripted:replies.jsonl", "--out", "truth.beir"], "does not say what format to write"),
-        (["--chat", "scripted:replies.jsonl", "--at", "v9"], "no git repository"),
-    ],
-)
-def test_what_cannot_be_used_is_told_in_a_line(repository: Path, assay, monkeypatch, more: list[str], why: str):
-    monkeypatch.chdir(repository.parent)
-    Path("replies.jsonl").write_text("")
-    ran = assay("truth", "write", "shop", *more)
-    assert ran.status == 2
-    assert why in ran.err
-    assert len(ran.err.strip().splitlines()) == 1
-
-
-def test_records_of_something_else_are_refused(repository: Path, assay, monkeypatch):
-    monkeypatch.chdir(repository.parent)
+@pytest.mark.usefixtures("repository")
+def test_what_cannot_be_used_and_records_of_something_else_are_refused(assay, refuses):
     Path("replies.jsonl").write_text(json.dumps({"value": {"purpose": "", "question": ""}, "contains": ""}) + "\n")
-    ask = ("truth", "write", "shop", "--chat", "scripted:replies.jsonl", "--limit", "2", "--out", "t.jsonl")
-    assert assay(*ask).status == 1
-    ran = assay(*ask, "--max-tries", "5")
-    assert (ran.status, "holds verdicts of another run: max_tries differ" in ran.err) == (2, True)
-    assert assay(*ask, "--max-tries", "5", "--fresh").status == 1
-    empty = repository.parent / "empty"
-    empty.mkdir()
-    ran = assay("truth", "write", empty, "--chat", "scripted:replies.jsonl")
-    assert (ran.status, "has no function or type" in ran.err) == (2, True)
+    Path("empty").mkdir()
+    ask = "truth write shop --chat scripted:replies.jsonl --limit 2 --out t.jsonl"
+    assert assay(*ask.split()).status == 1
+    refuses([
+        (f"{ask} --max-tries 5", "holds verdicts of another run: max_tries differ"),
+        ("truth write empty --chat scripted:replies.jsonl", "has no function or type"),
+        ("truth write shop --chat scripted:none.jsonl", "cannot read the replies in none.jsonl"),
+        ("truth write shop --chat nowhere:x", "nowhere"),
+        ("truth write shop --chat scripted:replies.jsonl --out truth.beir", "does not say what format to write"),
+        ("truth write shop --chat scripted:replies.jsonl --at v9", "no git repository"),
+    ])  # fmt: skip
+    assert assay(*ask.split(), "--max-tries", "5", "--fresh").status == 1

@@ -89,10 +89,6 @@ SEARCHERS: dict[str, Callable[..., Searcher]] = {
     "mended": lambda snapshot, encoder: SpellCorrected(VectorSearcher(snapshot, encoder), Speller(snapshot, frozenset)),
     "rrf": lambda snapshot, encoder: fused(snapshot, encoder, "rrf"),
     "linear": lambda snapshot, encoder: fused(snapshot, encoder, "linear"),
-    "expanded": lambda snapshot, _: ExpandedSearcher(KeywordSearcher(snapshot), snapshot, 5, depth=3),
-    "expanded with weight": lambda snapshot, encoder: ExpandedSearcher(
-        VectorSearcher(snapshot, encoder), snapshot, 5, 0.9
-    ),
     "reranked": lambda snapshot, _: RerankedSearcher(KeywordSearcher(snapshot), Longest(), 10),
     "blended": lambda snapshot, encoder: BlendedSearcher(LearnedSearcher(snapshot, encoder), TrainedLongest(), 10),
     "pipeline": pipeline,
@@ -111,12 +107,7 @@ FILTERS = (
 COPIES = [f"copy/{folder}/{word}.py" for folder in ("lib", "test") for word in WORDS if not word.endswith("e")]
 
 
-@pytest.fixture(params=SEARCHERS)
-def make(request) -> Callable[..., Searcher]:
-    return lambda snapshot: SEARCHERS[request.param](snapshot, ENCODER)
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def snapshot() -> Snapshot:
     made = chunks(40)
     return snapshot_of(made[:25], made[25:], dead={"c3", "c30", "s2"})
@@ -126,44 +117,32 @@ def keys(hits):
     return [(hit.chunk.id, hit.score, dict(hit.why)) for hit in hits]
 
 
-@pytest.mark.parametrize("k", [1, 5, 12, 200])
-def test_at_most_k_distinct_living_chunks_best_first(make, snapshot, k):
-    for text in TEXTS:
-        (hits,) = make(snapshot).search([Query("1", text)], k)
-        names = [hit.chunk.id for hit in hits]
-        assert 0 < len(names) <= k
-        assert len(set(names)) == len(names)
-        assert not {"c3", "c30", "s2"} & set(names)
-        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-        assert all(np.isfinite([hit.score, *hit.why.values()]).all() and hit.why for hit in hits)
-
-
-def test_more_asked_for_is_more_of_the_same(make, snapshot):
-    """Up to the depth to which a searcher looks at all."""
-    for text in TEXTS:
-        (few,), (more,) = (make(snapshot).search([Query("1", text)], k) for k in (2, 3))
-        assert keys(more)[: len(few)] == keys(few)
-
-
-@pytest.mark.parametrize(("kept", "is_kept"), FILTERS)
-def test_filters_are_respected(make, snapshot, kept, is_kept):
-    (hits,) = make(snapshot).search([Query("1", "retry cache header limit", **kept)], 100)
-    assert hits
-    assert all(is_kept(hit.chunk) for hit in hits)
-
-
-def test_a_batch_is_its_queries_one_by_one_and_twice_the_same(make, snapshot):
-    queries = [Query(str(number), text) for number, text in enumerate(TEXTS)]
-    together = make(snapshot).search(queries, 7)
-    alone = [make(snapshot).search([query], 7)[0] for query in queries]
-    assert [keys(hits) for hits in together] == [keys(hits) for hits in alone]
-
-
-def test_an_empty_corpus_no_query_and_one_that_matches_nothing_have_no_hits(make, snapshot):
-    assert make(snapshot_of([])).search([Query("1", "retry")], 5) == [[]]
-    assert make(snapshot_of()).search([Query("1", "retry"), Query("2", "x")], 5) == [[], []]
-    assert make(snapshot).search([], 5) == []
-    assert make(snapshot).search([Query("1", "retry", paths=("nowhere/",))], 5) == [[]]
+@pytest.mark.parametrize("name", SEARCHERS)
+def test_what_a_searcher_returns(snapshot, name):
+    """At most k distinct living chunks that its filters keep, best first, the same in a batch and alone."""
+    searcher, queries = (
+        SEARCHERS[name](snapshot, ENCODER),
+        [Query(str(number), text) for number, text in enumerate(TEXTS)],
+    )
+    for k in (1, 5, 12, 200):
+        for hits in searcher.search(queries, k):
+            names = [hit.chunk.id for hit in hits]
+            assert 0 < len(names) <= k
+            assert len(set(names)) == len(names)
+            assert not {"c3", "c30", "s2"} & set(names)
+            assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+            assert all(np.isfinite([hit.score, *hit.why.values()]).all() and hit.why for hit in hits)
+    for kept, is_kept in FILTERS:
+        (hits,) = searcher.search([Query("1", "retry cache header limit", **kept)], 100)
+        assert hits, kept
+        assert all(is_kept(hit.chunk) for hit in hits), kept
+    together = searcher.search(queries, 7)
+    assert [keys(hits) for hits in together] == [keys(searcher.search([query], 7)[0]) for query in queries]
+    assert searcher.search([], 5) == []
+    assert searcher.search([Query("1", "retry", paths=("nowhere/",))], 5) == [[]]
+    for empty in (snapshot_of([]), snapshot_of()):
+        found = SEARCHERS[name](empty, ENCODER).search([Query("1", "retry"), Query("2", "x")], 5)
+        assert found == [[], []], "an empty corpus has no hits"
 
 
 def test_twins_are_in_the_order_of_the_corpus():

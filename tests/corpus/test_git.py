@@ -1,3 +1,5 @@
+"""Git is asked about the folder that is named, runs nothing that a repository names, and is ended where it hangs."""
+
 from __future__ import annotations
 
 import os
@@ -12,17 +14,28 @@ from assay.corpus.git import answer, git, online, reading
 from assay.corpus.git_history import commits, head
 from assay.corpus.pinned import changed
 from assay.errors import InputError
+from git_repositories import WHO
+from git_repositories import git as run
+from git_repositories import repository as new_repository
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    root = tmp_path / "kept"
-    root.mkdir()
-    who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-    (root / "a.txt").write_text("one\n" * 100_000)
-    for arguments in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "first")):
-        subprocess.run(["git", *who, "-C", root, *arguments], check=True)
-    return root
+    return new_repository(tmp_path / "kept", {"a.txt": "one\n" * 100_000})
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen]:
+    """Return the processes of git that were started; each has a status once it has ended and is waited for."""
+    processes: list[subprocess.Popen] = []
+
+    class Noted(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            processes.append(self)
+
+    monkeypatch.setattr("assay.corpus.git.subprocess.Popen", Noted)
+    return processes
 
 
 def test_the_folder_says_which_repository_not_the_environment(repository: Path, monkeypatch):
@@ -35,41 +48,74 @@ def test_the_folder_says_which_repository_not_the_environment(repository: Path, 
     assert git(repository, "diff", "--name-only", "HEAD") == b""
 
 
-def test_what_git_has_against_it_is_the_error_and_no_answer_is_none(repository: Path):
+def test_what_git_has_against_it_is_the_error_and_no_answer_is_none(repository: Path, monkeypatch):
     with pytest.raises(InputError, match=r"kept': fatal: .*nowhere"):
         git(repository, "log", "nowhere")
     with pytest.raises(InputError, match="cannot get file:///nowhere: fatal"):
         online("file:///nowhere", "clone", "-q", "--", "file:///nowhere", str(repository / "x"))
     assert answer(repository, "rev-parse", "--verify", "--quiet", "nowhere") == ""
+    monkeypatch.setenv("PATH", str(repository))
+    with pytest.raises(InputError, match="kept': git is not installed; install it"):
+        answer(repository, "rev-parse", "HEAD")
 
 
-def test_whoever_leaves_early_ends_git(repository: Path):
-    for _ in range(3):
-        with suppress(LookupError), reading(repository, "show", "HEAD:a.txt") as printed:
-            assert printed.readline() == b"one\n"
-            raise LookupError
+def test_whoever_leaves_early_ends_git(repository: Path, started):
+    with suppress(LookupError), reading(repository, "show", "HEAD:a.txt") as printed:
+        assert printed.readline() == b"one\n"
+        raise LookupError
+    assert [process.returncode for process in started] == [-9], "it is not read to its end"
 
 
 def test_much_is_asked_and_answered_without_waiting_for_one_another(repository: Path):
-    asked = b"HEAD:a.txt\n" * 200
-    with reading(repository, "cat-file", "--batch", asked=asked) as printed:
+    with reading(repository, "cat-file", "--batch", asked=b"HEAD:a.txt\n" * 200) as printed:
         assert sum(map(len, iter(lambda: printed.read(1 << 20), b""))) > 200 * 400_000
 
 
-def test_git_that_takes_too_long_is_ended_and_told(repository: Path):
+def test_git_that_takes_too_long_is_ended_and_told(repository: Path, started):
     os.mkfifo(repository / "never")
     waits = ("-C", str(repository), "hash-object", "never")
     with (
         pytest.raises(InputError, match=r"kept: git took longer than 0\.2 s"),
-        running(waits, "kept", timeout_s=0.2) as p,
+        running(waits, "kept", timeout_s=0.2) as printed,
     ):
-        p.read()
+        printed.read()
+    assert [process.returncode for process in started] == [-9]
 
 
-def test_git_that_is_not_there_is_told_with_what_to_do(repository: Path, monkeypatch):
-    monkeypatch.setenv("PATH", str(repository))
-    with pytest.raises(InputError, match="kept': git is not installed; install it"):
-        answer(repository, "rev-parse", "HEAD")
+def test_a_repository_that_had_git_hang_is_left_alone_for_a_while(repository: Path, monkeypatch, started):
+    monkeypatch.setattr("assay.corpus.git.IDLE_S", 0.3)
+    named, said = repository / ".git" / "HEAD", (repository / ".git" / "HEAD").read_bytes()
+    named.unlink()
+    os.mkfifo(named)
+    with pytest.raises(InputError, match="git took longer"):
+        git(repository, "log", "-1")
+    assert [process.returncode for process in started] == [-9]
+    named.unlink()
+    named.write_bytes(said)
+    with pytest.raises(InputError, match="a moment ago"):
+        git(repository, "log", "-1")
+    assert len(started) == 1
+    monkeypatch.setattr("assay.corpus.git._hung", {})
+    assert git(repository, "log", "-1")
+
+
+def test_no_pipe_and_no_device_where_git_reads_a_file_outlasts_its_limit(repository: Path, monkeypatch, started):
+    """Git of one version waits for what another passes over; what is held is that none is still there."""
+    monkeypatch.setattr("assay.corpus.git.IDLE_S", 0.2)
+    monkeypatch.setattr("assay.corpus.git._MOST_MEMORY", 64 << 20)
+    for name in ("packed-refs", "objects/info/alternates", "../.gitattributes", "../sub/.gitattributes"):
+        monkeypatch.setattr("assay.corpus.git._hung", {})
+        pipe = repository / ".git" / name
+        pipe.parent.mkdir(exist_ok=True)
+        os.mkfifo(pipe)
+        with suppress(InputError):
+            git(repository, "log", "-p", "-1")
+            git(repository, "diff", "HEAD")
+        pipe.unlink()
+    (repository / ".git" / "packed-refs").symlink_to("/dev/zero")
+    with suppress(InputError):
+        git(repository, "log", "-1")
+    assert all(process.returncode is not None for process in started)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
@@ -78,28 +124,6 @@ def test_a_repository_of_another_user_is_read(repository: Path):
         os.chown(each, 12345, 12345)
     assert len(answer(repository, "rev-parse", "HEAD")) == 40
     assert git(repository, "log", "--format=%H")
-
-
-PIPES = "HEAD packed-refs refs/heads/main objects/info/alternates ../.gitattributes ../sub/.gitattributes".split()
-
-
-@pytest.mark.parametrize("name", PIPES)
-def test_a_pipe_where_git_reads_a_file_ends_it_soon(repository: Path, monkeypatch: pytest.MonkeyPatch, name: str):
-    monkeypatch.setattr("assay.corpus.git.IDLE_S", 0.3)
-    pipe = repository / ".git" / name
-    pipe.unlink(missing_ok=True)
-    pipe.parent.mkdir(exist_ok=True)
-    os.mkfifo(pipe)
-    with suppress(InputError):  # git of one version waits for what another passes over
-        git(repository, "log", "-p", "-1")
-        git(repository, "diff", "HEAD")
-
-
-def test_what_has_git_take_all_memory_ends_it(repository: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assay.corpus.git._MOST_MEMORY", 64 << 20)
-    (repository / ".git" / "packed-refs").symlink_to("/dev/zero")
-    with suppress(InputError):
-        git(repository, "log", "-1")
 
 
 def test_a_link_to_another_repository_shows_nothing_of_it(repository: Path, tmp_path: Path):
@@ -113,13 +137,26 @@ def test_a_link_to_another_repository_shows_nothing_of_it(repository: Path, tmp_
 
 
 def test_a_work_tree_and_a_submodule_are_read(repository: Path, tmp_path: Path):
-    run = ["git", "-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b", "-C"]
-    subprocess.run([*run, repository, "worktree", "add", "-q", tmp_path / "tree"], check=True, capture_output=True)
     above = tmp_path / "above"
-    subprocess.run(["git", "init", "-q", above], check=True)
-    subprocess.run([*run, above, "submodule", "add", "-q", repository, "sub"], check=True, capture_output=True)
+    run(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
+    run(tmp_path, "init", "-q", "above")
+    run(above, "-c", "protocol.file.allow=always", *WHO, "submodule", "add", "-q", str(repository), "sub")
     for folder in (tmp_path / "tree", above / "sub"):
         assert git(folder, "log", "--format=%H")
+
+
+def conflicting_merge(repository: Path) -> None:
+    """Make a merge of two commits that change the same line, without running what attributes name."""
+
+    def made(*arguments: str, text: str = "") -> str:
+        command = ["git", "-C", repository, *WHO, *arguments]
+        return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout.strip()
+
+    first, sides = made("rev-parse", "HEAD"), []
+    for text in ("left", "right"):
+        tree = made("mktree", text=f"100644 blob {made('hash-object', '-w', '--stdin', text=text)}\ta.txt\n")
+        sides.append(made("commit-tree", tree, "-p", first, "-m", text))
+    made("update-ref", "HEAD", made("commit-tree", tree, "-p", sides[0], "-p", sides[1], "-m", "merge"))
 
 
 def test_no_driver_or_filter_of_a_configuration_runs(repository: Path, tmp_path: Path):
@@ -128,30 +165,13 @@ def test_no_driver_or_filter_of_a_configuration_runs(repository: Path, tmp_path:
     info.mkdir(exist_ok=True)
     (info / "attributes").write_text("* merge=evil filter=evil diff=evil\n")
     for key in "merge.evil.driver filter.evil.clean filter.evil.process diff.evil.command diff.evil.textconv".split():
-        subprocess.run(["git", "-C", repository, "config", key, f"touch {mark}; false"], check=True)
-    subprocess.run(["git", "-C", repository, "config", "log.diffMerges", "remerge"], check=True)
+        run(repository, "config", key, f"touch {mark}; false")
+    run(repository, "config", "log.diffMerges", "remerge")
     conflicting_merge(repository)
     assert [each.subject for each in commits(repository)]
     (repository / "a.txt").write_text("changed\n")
     assert changed(repository, head(repository), ["a.txt", "gone.txt"]) == {"a.txt"}
     assert not mark.exists()
-
-
-def conflicting_merge(repository: Path):
-    """Make a merge of two commits that change the same line, without running what attributes name."""
-
-    def run(*arguments: str, text: str = "") -> str:
-        who = ("-c", "user.name=a", "-c", "user.email=a@b")
-        done = subprocess.run(
-            ["git", "-C", repository, *who, *arguments], input=text, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    first, sides = run("rev-parse", "HEAD"), []
-    for text in ("left", "right"):
-        tree = run("mktree", text=f"100644 blob {run('hash-object', '-w', '--stdin', text=text)}\ta.txt\n")
-        sides.append(run("commit-tree", tree, "-p", first, "-m", text))
-    run("update-ref", "HEAD", run("commit-tree", tree, "-p", sides[0], "-p", sides[1], "-m", "merge"))
 
 
 def test_no_file_or_program_of_a_configuration_is_used(repository: Path, tmp_path: Path):
@@ -160,27 +180,10 @@ def test_no_file_or_program_of_a_configuration_is_used(repository: Path, tmp_pat
     script.chmod(0o755)
     os.mkfifo(pipe)
     for key in "diff.orderFile core.attributesFile core.excludesFile mailmap.file include.path".split():
-        place = "/nowhere" if key == "include.path" else str(pipe)
-        subprocess.run(["git", "-C", repository, "config", key, place], check=True)
+        run(repository, "config", key, "/nowhere" if key == "include.path" else str(pipe))
     for key in "core.fsmonitor core.pager diff.external gpg.program core.sshCommand core.editor".split():
-        subprocess.run(["git", "-C", repository, "config", key, str(script)], check=True)
+        run(repository, "config", key, str(script))
     (repository / "a.txt").write_text("two\n")
     for command in (["log", "-p", "-1"], ["diff", "HEAD", "--no-ext-diff"], ["ls-files"], ["blame", "a.txt"]):
         assert git(repository, *command)
     assert not mark.exists()
-
-
-def test_a_repository_that_had_git_hang_is_left_alone_for_a_while(repository: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assay.corpus.git.IDLE_S", 0.3)
-    head = repository / ".git" / "HEAD"
-    said = head.read_bytes()
-    head.unlink()
-    os.mkfifo(head)
-    with pytest.raises(InputError, match="git took longer"):
-        git(repository, "log", "-1")
-    head.unlink()
-    head.write_bytes(said)
-    with pytest.raises(InputError, match="a moment ago"):
-        git(repository, "log", "-1")
-    monkeypatch.setattr("assay.corpus.git._hung", {})
-    assert git(repository, "log", "-1")

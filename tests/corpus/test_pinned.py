@@ -1,3 +1,5 @@
+"""A commit is written out as it was: nothing of it runs, and nothing leads out of its folder."""
+
 from __future__ import annotations
 
 import os
@@ -6,35 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from assay.corpus.pinned import commit_of, export, is_repository
+from assay.corpus.pinned import _inside, commit_of, export, is_repository
 from assay.errors import InputError
-
-
-def git(root: Path, *arguments: str) -> str:
-    who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", *who, "-C", root, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+from git_repositories import commit, git
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     root = tmp_path / "kept"
-    root.mkdir()
+    (root / "src").mkdir(parents=True)
     git(root, "init", "-q", "-b", "main")
-    (root / "src").mkdir()
     (root / "src" / "a.py").write_bytes(b"one = 1\r\n")
-    (root / "notes.md").write_text("# Notes\n")
     (root / "link").symlink_to("/etc/passwd")
-    (root / ".gitattributes").write_text("notes.md export-ignore\n*.py filter=evil\n")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "first")
+    attributes = "notes.md export-ignore\n*.py filter=evil\n"
+    commit(root, {"notes.md": "# Notes\n", ".gitattributes": attributes})
     return root
 
 
 def test_a_commit_is_written_out_as_it_was_whatever_the_work_tree_holds(repository: Path, tmp_path: Path):
-    first = git(repository, "rev-parse", "HEAD")
+    first = git(repository, "rev-parse", "HEAD").strip()
     (repository / "src" / "a.py").write_text("changed = 2\n")
-    git(repository, "commit", "-qam", "second")
+    commit(repository, {})
     (repository / "new.py").write_text("never = committed\n")
     before = git(repository, "status", "--porcelain")
     assert export(repository, first, tmp_path / "out") == 3
@@ -54,20 +48,13 @@ def test_a_filter_of_the_repository_never_runs(repository: Path, tmp_path: Path)
 def test_links_are_written_on_demand_if_they_stay_in_the_folder_and_programs_stay_programs(
     repository: Path, tmp_path: Path
 ):
-    for name, target in {
-        "in/beside": "../notes.md",
-        "in/top": "..",
-        "around": "in/top/../secret",
-        "up": "../outside",
-        "loop": "loop",
-        "gone": "nothing",
-    }.items():
+    links = {"in/beside": "../notes.md", "in/top": "..", "around": "in/top/../secret", "up": "../outside"}
+    for name, target in {**links, "loop": "loop", "gone": "nothing"}.items():
         (repository / name).parent.mkdir(exist_ok=True)
         (repository / name).symlink_to(target)
     (repository / "run").write_text("#!/bin/sh\n")
     (repository / "run").chmod(0o755)
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "links")
+    commit(repository, {})
     out = tmp_path / "out"
     export(repository, "HEAD", out, links=True)
     assert {p.name for p in out.rglob("*") if p.is_symlink()} == {"beside", "top", "loop", "gone"}
@@ -76,35 +63,35 @@ def test_links_are_written_on_demand_if_they_stay_in_the_folder_and_programs_sta
     assert not os.access(out / "notes.md", os.X_OK)
 
 
-def test_a_folder_inside_its_repository_gives_its_own_files(repository: Path, tmp_path: Path):
-    assert export(repository / "src", "HEAD", tmp_path / "out") == 1
-    assert (tmp_path / "out" / "a.py").exists()
-
-
-def test_names_of_any_bytes_are_written(repository: Path, tmp_path: Path):
+def test_a_folder_inside_its_repository_gives_its_own_files_of_any_name(repository: Path, tmp_path: Path):
+    assert export(repository / "src", "HEAD", tmp_path / "src") == 1
+    assert (tmp_path / "src" / "a.py").exists()
     odd = os.fsdecode(b"caf\xe9 \n.py")
-    (repository / odd).write_text("x = 1\n")
-    git(repository, "add", "-A")
-    git(repository, "commit", "-qm", "odd")
+    commit(repository, {odd: "x = 1\n"})
     export(repository, "HEAD", tmp_path / "out")
     assert (tmp_path / "out" / odd).read_text() == "x = 1\n"
 
 
-def test_a_tree_that_leads_out_of_its_folder_is_not_followed(repository: Path, tmp_path: Path):
-    blob = git(repository, "hash-object", "-w", "notes.md")
-    entry = f"100644 blob {blob}\t..\n".encode()
-    made = (
-        subprocess.run(["git", "-C", repository, "mktree"], input=entry, capture_output=True, check=False)
-        .stdout.decode()
-        .strip()
-    )
+def test_a_tree_that_leads_out_of_its_folder_or_makes_a_repository_of_it_is_not_followed(
+    repository: Path, tmp_path: Path
+):
+    blob = git(repository, "hash-object", "-w", "notes.md").strip()
+    entries = "".join(f"100644 blob {blob}\t{name}\n" for name in ("..", ".GIT", "kept.md"))
+    command = ["git", "-C", repository, "mktree"]
+    made = subprocess.run(command, input=entries, capture_output=True, text=True, check=False).stdout.strip()
     if not made:
         pytest.skip("this git makes no such tree")
-    assert export(repository, made, tmp_path / "out" / "deep") == 0
+    assert export(repository, made, tmp_path / "out" / "deep") == 1
+    assert [file.name for file in (tmp_path / "out").rglob("*")] == ["deep", "kept.md"]
+
+
+def test_no_path_of_a_commit_makes_a_repository_of_a_folder_whatever_its_case():
+    assert not any(map(_inside, ("a/.GIT/config", ".Git", "a/../b", "/a", "a//b", ".")))
+    assert _inside("a/.github/x")
 
 
 def test_a_commit_has_one_full_name_and_an_unknown_one_is_told(repository: Path, tmp_path: Path):
-    head = git(repository, "rev-parse", "HEAD")
+    head = git(repository, "rev-parse", "HEAD").strip()
     assert commit_of(repository, head[:8]) == commit_of(repository, "main") == head
     with pytest.raises(InputError, match="has no commit 0000000: fetch it there"):
         commit_of(repository, "0000000")

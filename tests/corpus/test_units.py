@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from assay.corpus.chunk import parse
 from assay.corpus.grammars import GRAMMARS
 from assay.corpus.languages import language_of
@@ -158,46 +156,47 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", CASES)
-def test_units_of_a_language(path):
-    source, wanted = CASES[path]
+def units_of(path: str, source: str) -> list[str]:
+    """Return kind, parent and name of each chunk; `BODY` stands for a few statements."""
     statement = BODIES.get(path.rpartition(".")[2], "x = 1;")
     lines = [
         copy for line in source.split("\n") for copy in [line.replace("BODY", statement)] * (6 if "BODY" in line else 1)
     ]
     parsed = parse(path, "\n".join(lines))
-    assert parsed.note == ""
-    assert [f"{chunk.kind} {chunk.parent}.{chunk.symbol}" for chunk in parsed.chunks] == wanted
+    assert parsed.note == "", path
+    return [f"{chunk.kind} {chunk.parent}.{chunk.symbol}" for chunk in parsed.chunks]
 
 
-def test_every_grammar_has_a_case():
+def test_units_of_every_language_that_has_a_grammar():
+    found = {path: units_of(path, source) for path, (source, _) in CASES.items()}
+    assert found == {path: wanted for path, (_, wanted) in CASES.items()}
     assert {language_of(path) for path in CASES} == set(GRAMMARS)
 
 
-@pytest.mark.parametrize(
-    ("path", "source", "symbol", "doc", "signature"),
-    [
-        ("a.py", "@cached(3)\ndef f(\n    a: int,\n) -> int:\n    '''Read.\n\n    More.'''\n    return a\n", "f",
-         "Read.\n\nMore.", "def f( a: int, ) -> int"),
-        ("a.py", "# Above.\n# Two.\ndef f():\n    a()\n    b()\n    c()\n    d()\n", "f", "Above.\nTwo.", "def f()"),
-        ("a.rs", "/// Adds `a`.\n///\n/// # Errors\n#[inline]\npub fn f<T>(a: T) -> T\nwhere\n    T: X,\n{\n    a\n}\n", "f",
-         "Adds `a`.\n\n# Errors", "pub fn f<T>(a: T) -> T where T: X,"),
-        ("A.java", "class A {\n  int x;\n" + "  int y;\n" * 14 + "  /**\n   * Gets {@link B the b}.\n   * @param a <b>one</b>\n"
-         "   */\n  @Override\n  public int get(int a) {\n    return a;\n  }\n}\n", "get", "Gets B the b.\na one",
-         "public int get(int a)"),
-        ("a.ts", "/** Loads. */\nexport async function load<T>(a: T): Promise<T> {\n  x()\n  y()\n  return a\n}\n", "load",
-         "Loads.", "export async function load<T>(a: T): Promise<T>"),
-        ("a.go", "// Run runs\n// it.\nfunc Run(a int) error {\n\tx()\n\ty()\n\treturn nil\n}\n", "Run", "Run runs\nit.",
-         "func Run(a int) error"),
-        ("a.c", "/*\n * Adds.\n */\nint add(int a)\n{\n  x();\n  y();\n  return a;\n}\n", "add", "Adds.", "int add(int a)"),
-        ("a.hs", "-- | Adds.\nadd :: Int -> Int\nadd x = x\n", "add", "Adds.", "add :: Int -> Int"),
-        ("a.ex", 'defmodule A do\n  @doc """\n  Finds.\n  """\n  def find(a) do\n    a\n  end\n' + "  @a 1\n" * 15 + "end\n", "find", "Finds.",
-         "def find(a)"),
-    ],
-)  # fmt: skip
-def test_documentation_and_signature(path, source, symbol, doc, signature):
-    chunk = next(chunk for chunk in parse(path, source).chunks if chunk.symbol == symbol)
-    assert (chunk.doc, chunk.signature) == (doc, signature)
+DOCUMENTED = [
+    ("a.py", "@cached(3)\ndef f(\n    a: int,\n) -> int:\n    '''Read.\n\n    More.'''\n    return a\n", "f",
+     "Read.\n\nMore.", "def f( a: int, ) -> int"),
+    ("a.py", "# Above.\n# Two.\ndef f():\n    a()\n    b()\n    c()\n    d()\n", "f", "Above.\nTwo.", "def f()"),
+    ("a.rs", "/// Adds `a`.\n///\n/// # Errors\n#[inline]\npub fn f<T>(a: T) -> T\nwhere\n    T: X,\n{\n    a\n}\n", "f",
+     "Adds `a`.\n\n# Errors", "pub fn f<T>(a: T) -> T where T: X,"),
+    ("A.java", "class A {\n  int x;\n" + "  int y;\n" * 14 + "  /**\n   * Gets {@link B the b}.\n   * @param a <b>one</b>\n"
+     "   */\n  @Override\n  public int get(int a) {\n    return a;\n  }\n}\n", "get", "Gets B the b.\na one",
+     "public int get(int a)"),
+    ("a.ts", "/** Loads. */\nexport async function load<T>(a: T): Promise<T> {\n  x()\n  y()\n  return a\n}\n", "load",
+     "Loads.", "export async function load<T>(a: T): Promise<T>"),
+    ("a.go", "// Run runs\n// it.\nfunc Run(a int) error {\n\tx()\n\ty()\n\treturn nil\n}\n", "Run", "Run runs\nit.",
+     "func Run(a int) error"),
+    ("a.c", "/*\n * Adds.\n */\nint add(int a)\n{\n  x();\n  y();\n  return a;\n}\n", "add", "Adds.", "int add(int a)"),
+    ("a.hs", "-- | Adds.\nadd :: Int -> Int\nadd x = x\n", "add", "Adds.", "add :: Int -> Int"),
+    ("a.ex", 'defmodule A do\n  @doc """\n  Finds.\n  """\n  def find(a) do\n    a\n  end\n' + "  @a 1\n" * 15 + "end\n", "find", "Finds.",
+     "def find(a)"),
+]  # fmt: skip
+
+
+def test_documentation_and_signature():
+    for path, source, symbol, doc, signature in DOCUMENTED:
+        chunk = next(chunk for chunk in parse(path, source).chunks if chunk.symbol == symbol)
+        assert (chunk.doc, chunk.signature) == (doc, signature), path
 
 
 def test_the_trait_of_an_implementation_is_in_the_signature_of_its_items():

@@ -84,13 +84,6 @@ def test_what_git_tracks_is_kept_whatever_a_rule_says_of_its_name(tmp_path):
     assert "cmd/shop/sub/x.go" not in paths(root)
 
 
-def test_without_git_rules_alone_decide(tmp_path, monkeypatch):
-    root = repository(tmp_path / "shop", {"a.log": "", "web.go": ""})
-    commit(root, {".gitignore": "*.log\n"})
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert paths(root) == [".gitignore", "web.go"]
-
-
 def test_assayignore_forces_in_over_built_in_rules_and_over_git_only_if_the_user_says_so(tmp_path):
     grow(
         tmp_path,
@@ -131,45 +124,40 @@ def test_no_rule_of_a_repository_opens_what_git_keeps_closed(tmp_path, opened):
 
 
 def test_examples_of_environments_are_no_secrets(tmp_path):
-    grow(tmp_path, {".env.example": "", ".env.sample": "", "environment.py": "", "key.py": "", "keys/README.md": ""})
+    grow(tmp_path, dict.fromkeys([".env.example", ".env.sample", "environment.py", "key.py", "keys/README.md"], ""))
     assert len(paths(tmp_path)) == 5
 
 
-@pytest.mark.parametrize(
-    ("files", "left_out"),
-    [
-        ({"node_modules/a.js": ""}, "node_modules/"),
-        ({"build/a.py": "", "build/CMakeCache.txt": ""}, "build/"),
-        ({"build/a.java": "", "build.gradle": ""}, "build/"),
-        ({"target/a.rs": "", "Cargo.toml": ""}, "target/"),
-        ({"dist/a.js": "", "package.json": ""}, "dist/"),
-        ({"vendor/a.go": "", "vendor/modules.txt": ""}, "vendor/"),
-        ({"env/a.py": "", "env/pyvenv.cfg": ""}, "env/"),
-        ({"x/a.py": "", "x/CACHEDIR.TAG": ""}, "x/"),
-        ({"a.png": ""}, "a.png"),
-        ({"a.min.js": ""}, "a.min.js"),
-        ({"yarn.lock": ""}, "yarn.lock"),
-    ],
-)
-def test_what_nobody_wrote_is_left_out_and_named(tmp_path, files, left_out):
-    grow(tmp_path, files)
-    assert left_out in reasons(tmp_path)
-    assert not any(path.startswith(left_out) for path in paths(tmp_path))
+MADE = {
+    "node_modules/": {"node_modules/a.js"},
+    "build/": {"build/a.py", "build/CMakeCache.txt"},
+    "gradle/build/": {"gradle/build/a.java", "gradle/build.gradle"},
+    "target/": {"target/a.rs", "Cargo.toml"},
+    "dist/": {"dist/a.js", "package.json"},
+    "vendor/": {"vendor/a.go", "vendor/modules.txt"},
+    "env/": {"env/a.py", "env/pyvenv.cfg"},
+    "x/": {"x/a.py", "x/CACHEDIR.TAG"},
+    **{name: {name} for name in ("a.png", "a.min.js", "yarn.lock")},
+}
 
 
-@pytest.mark.parametrize("folder", ["build", "dist", "target", "vendor", "out", "env", "third_party"])
-def test_a_common_name_without_a_witness_is_kept(tmp_path, folder):
-    grow(tmp_path, {f"src/{folder}/a.py": ""})
-    assert paths(tmp_path) == [f"src/{folder}/a.py"]
+def test_what_nobody_wrote_is_left_out_and_named_and_a_common_name_without_a_witness_is_kept(tmp_path):
+    grow(tmp_path, dict.fromkeys(set().union(*MADE.values()), ""))
+    assert set(reasons(tmp_path)) == set(MADE)
+    assert paths(tmp_path) == ["Cargo.toml", "gradle/build.gradle", "package.json"]
+    kept = [f"src/{name}/a.py" for name in sorted("build dist target vendor out env third_party".split())]
+    grow(tmp_path, dict.fromkeys(kept, ""))
+    assert [path for path in paths(tmp_path) if path.startswith("src/")] == kept
 
 
 def test_a_large_file_is_named_with_its_size(tmp_path):
     grow(tmp_path, {"a.py": "x" * 2_000_000})
     assert reasons(tmp_path) == {"a.py": "2.0 MB, larger than 1.0 MB"}
-    assert paths(tmp_path, largest_bytes=3_000_000) == ["a.py"]
+    for most in (2_000_000, 3_000_000):
+        assert paths(tmp_path, largest_bytes=most) == ["a.py"]
 
 
-def test_links_are_not_followed(tmp_path):
+def test_links_are_not_followed_and_a_pipe_is_no_file(tmp_path):
     grow(tmp_path / "root", {"a/x.py": ""})
     grow(tmp_path / "outside", {"y.py": ""})
     (tmp_path / "root/a/loop").symlink_to("..")
@@ -177,12 +165,11 @@ def test_links_are_not_followed(tmp_path):
     (tmp_path / "root/again.py").symlink_to("a/x.py")
     (tmp_path / "root/broken").symlink_to("nowhere")
     assert paths(tmp_path / "root") == ["a/x.py"]
-    assert set(reasons(tmp_path / "root").values()) == {"a symbolic link"}
-
-
-def test_a_pipe_is_no_file(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    assert reasons(tmp_path) == {"pipe": "not a regular file"}
+    os.mkfifo(tmp_path / "root/pipe")
+    found = reasons(tmp_path / "root")
+    assert found.pop("pipe") == "not a regular file"
+    assert set(found) == {"a/loop", "out", "again.py", "broken"}
+    assert set(found.values()) == {"a symbolic link"}
 
 
 def test_a_repository_is_walked_in_one_checkout_only(tmp_path):
@@ -244,37 +231,26 @@ def test_a_path_that_is_no_folder_is_an_error_with_the_next_step(tmp_path):
         walk(tmp_path / "a.py")
 
 
-@pytest.mark.parametrize("name", [".gitignore", ".assayignore"])
-@pytest.mark.parametrize("kind", ["device", "pipe", "large"])
-def test_rules_that_may_never_end_are_not_read(tmp_path: Path, name: str, kind: str):
-    (tmp_path / "a.py").write_text("a = 1\n")
-    rules = tmp_path / name
-    if kind == "device":
-        rules.symlink_to("/dev/zero")
-    elif kind == "pipe":
-        os.mkfifo(rules)
-    else:
-        rules.touch()
-        os.truncate(rules, 10**10)
-    found = walk(tmp_path)
-    assert [entry.path for entry in found.files] == ["a.py"]
-    assert any("no regular file" in each.reason for each in found.skipped)
+def test_rules_that_may_never_end_are_not_read(tmp_path):
+    grow(tmp_path, {"device/a.py": "", "pipe/a.py": "", "large/a.py": "", "top.py": ""})
+    for name in (".gitignore", ".assayignore"):
+        (tmp_path / "device" / name).symlink_to("/dev/zero")
+        os.mkfifo(tmp_path / "pipe" / name)
+        with (tmp_path / "large" / name).open("wb") as rules:
+            rules.truncate(10**10)
+    assert paths(tmp_path) == ["device/a.py", "large/a.py", "pipe/a.py", "top.py"]
+    unread = [each.path for each in walk(tmp_path).skipped if "no regular file" in each.reason]
+    assert len(unread) == 6
 
 
 def test_one_folder_is_what_a_walk_finds_there(tmp_path):
     grow(
         tmp_path,
         {
-            ".gitignore": "*.log\n/made/\n",
-            "a/b/c.py": "1",
-            "a/b/c.log": "1",
-            "a/b/deep/d.py": "1",
-            "a/b/big.txt": "1" * 2_000_000,
-            "a/e.png": "1",
-            "made/f.py": "1",
-            "node_modules/g.js": "1",
+            ".gitignore": "*.log\n/made/\n", "a/b/c.py": "1", "a/b/c.log": "1", "a/b/deep/d.py": "1",
+            "a/b/big.txt": "1" * 2_000_000, "a/e.png": "1", "made/f.py": "1", "node_modules/g.js": "1",
         },
-    )
+    )  # fmt: skip
     level = folder_level(tmp_path, "a/b")
     assert level is not None
     assert level.folders == ("a/b/deep",)
@@ -288,10 +264,14 @@ def test_one_folder_is_what_a_walk_finds_there(tmp_path):
 
 
 def test_a_repository_that_git_cannot_read_holds_nothing_up(tmp_path, monkeypatch):
+    """Its rules alone decide, as they do where there is no git."""
     root = repository(tmp_path / "shop", {"a.log": "", "web.go": ""})
     commit(root, {".gitignore": "*.log\n"})
+    assert paths(root) == [".gitignore", "a.log", "web.go"]
     os.mkfifo(tmp_path / "pipe")
     (root / ".git" / "config").write_text(f"[include]\npath = {tmp_path / 'pipe'}\n")
-    monkeypatch.setattr("assay.corpus.walk._PATIENCE_S", 0.5)
+    monkeypatch.setattr("assay.corpus.walk._PATIENCE_S", 0.2)
     assert paths(root) == [".gitignore", "web.go"]
     assert reasons(root)["a.log"] == "ignored by .gitignore"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert paths(root) == [".gitignore", "web.go"]

@@ -18,8 +18,6 @@ transformers = pytest.importorskip("transformers", reason="the hf extra is not i
 tokenizers = pytest.importorskip("tokenizers", reason="the hf extra is not installed")
 safetensors = pytest.importorskip("safetensors.torch", reason="the hf extra is not installed")
 
-from assay import plugins
-from assay.encode.hf import HfEncoder
 from assay.encode.open_hf import open_hf
 from assay.errors import InputError
 
@@ -59,31 +57,13 @@ def save(folder: Path, config: Any, model: Callable[[Any], Any], names: dict[str
     model(config).eval().save_pretrained(folder)
 
 
-def roberta(folder: Path, *more: str) -> None:
-    config = transformers.RobertaConfig(**SIZES, max_position_embeddings=600)
-    save(folder, config, transformers.RobertaModel, ROBERTA, *more)
-
-
-def codebert(folder: Path) -> None:
-    roberta(folder)
-
-
-def unixcoder(folder: Path) -> None:
-    roberta(folder, "<encoder-only>")
+def roberta(folder: Path, *more: str, kind: str = "Roberta") -> None:
+    config = getattr(transformers, f"{kind}Config")(**SIZES, max_position_embeddings=600)
+    save(folder, config, getattr(transformers, f"{kind}Model"), ROBERTA, *more)
 
 
 def minilm(folder: Path) -> None:
     save(folder, transformers.BertConfig(**SIZES), transformers.BertModel, BERT)
-
-
-def mpnet(folder: Path) -> None:
-    config = transformers.MPNetConfig(**SIZES, max_position_embeddings=600)
-    save(folder, config, transformers.MPNetModel, ROBERTA)
-
-
-def e5(folder: Path) -> None:
-    config = transformers.XLMRobertaConfig(**SIZES, max_position_embeddings=600)
-    save(folder, config, transformers.XLMRobertaModel, ROBERTA, "query:", "passage:")
 
 
 T5_CONFIGURATION = """
@@ -164,8 +144,7 @@ class TaskTransformer(Transformer):
 
 def jina(folder: Path) -> None:
     """Write an encoder that sentence-transformers runs by code beside it, which has to be told a task."""
-    config = transformers.XLMRobertaConfig(**SIZES, max_position_embeddings=600)
-    save(folder, config, transformers.XLMRobertaModel, ROBERTA, "query:", "passage:")
+    roberta(folder, "query:", "passage:", kind="XLMRoberta")
     (folder / "custom_st.py").write_text(JINA)
     kinds = {"": "custom_st.TaskTransformer", "1_Pooling": "sentence_transformers.models.Pooling"}
     modules = [
@@ -181,44 +160,38 @@ def jina(folder: Path) -> None:
     (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}))
 
 
-MODELS = {
-    "codebert-base": (codebert, 16),
-    "unixcoder-base": (unixcoder, 16),
-    "codet5p-110m-embedding": (codet5p, 8),
-    "all-MiniLM-L12-v2": (minilm, 16),
-    "all-mpnet-base-v2": (mpnet, 16),
-    "multilingual-e5-large": (e5, 16),
-    "jina-embeddings-v3": (jina, 16),
+MODELS: dict[str, Callable[[Path], None]] = {
+    "codebert-base": roberta,
+    "unixcoder-base": lambda folder: roberta(folder, "<encoder-only>"),
+    "codet5p-110m-embedding": codet5p,
+    "all-MiniLM-L12-v2": minilm,
+    "all-mpnet-base-v2": lambda folder: roberta(folder, kind="MPNet"),
+    "multilingual-e5-large": lambda folder: roberta(folder, "query:", "passage:", kind="XLMRoberta"),
+    "jina-embeddings-v3": jina,
 }
+BRINGS_CODE = {"codet5p-110m-embedding", "jina-embeddings-v3"}
+TELLS_ROLES_APART = {"multilingual-e5-large", "jina-embeddings-v3"}
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_copy_of_each_model_is_opened_and_used_by_its_recipe(tmp_path: Path, name: str) -> None:
-    write, width = MODELS[name]
     folder = tmp_path / name
-    write(folder)
-    brings_code = name in {"codet5p-110m-embedding", "jina-embeddings-v3"}
-    if brings_code:
+    MODELS[name](folder)
+    if name in BRINGS_CODE:
         with pytest.raises(InputError, match="remote_code=yes"):
             open_hf(str(folder))
-    encoder = open_hf(f"{folder}?remote_code=yes" if brings_code else str(folder))
+    encoder = open_hf(f"{folder}?remote_code=yes" if name in BRINGS_CODE else str(folder))
     vectors = encoder.encode(TEXTS, "query")
-    assert vectors.shape == (3, width)
+    assert vectors.shape == (3, 8 if name == "codet5p-110m-embedding" else 16)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     alone = np.concatenate([encoder.encode([text], "query") for text in TEXTS])
     np.testing.assert_allclose(vectors, alone, atol=1e-4)
     assert encoder.name == f"hf:{folder}"
-    differs = name in {"multilingual-e5-large", "jina-embeddings-v3"}
-    assert np.allclose(vectors, encoder.encode(TEXTS, "code"), atol=1e-4) != differs
-
-
-def test_unixcoder_reads_its_mode_first(tmp_path: Path) -> None:
-    folder = tmp_path / "unixcoder-base"
-    unixcoder(folder)
-    encoder = HfEncoder(str(folder))
-    ids = encoder.runner.tokens_of(["send mail"])["input_ids"][0]
-    words = encoder.runner.tokenizer.convert_ids_to_tokens(ids)
-    assert words == ["<s>", "<encoder-only>", "</s>", "send", "mail", "</s>"]
+    assert np.allclose(vectors, encoder.encode(TEXTS, "code"), atol=1e-4) != (name in TELLS_ROLES_APART)
+    if name == "unixcoder-base":  # its mode is read first
+        ids = encoder.runner.tokens_of(["send mail"])["input_ids"][0]
+        words = encoder.runner.tokenizer.convert_ids_to_tokens(ids)
+        assert words == ["<s>", "<encoder-only>", "</s>", "send", "mail", "</s>"]
 
 
 def test_the_oldest_versions_that_are_tested_are_those_that_are_allowed() -> None:
@@ -227,7 +200,3 @@ def test_the_oldest_versions_that_are_tested_are_those_that_are_allowed() -> Non
     allowed = dict(re.findall(r"([\w-]+)>=([\d.]+),<", " ".join(extras["hf"] + extras["onnx"] + extras["train"])))
     tested = dict(re.findall(r"^([\w-]+)==([\d.]+)$", (top / ".ci/oldest.txt").read_text(), re.MULTILINE))
     assert allowed == tested
-
-
-def test_bag_of_words_needs_no_library() -> None:
-    assert plugins.make("system", "bow:2000") is not None

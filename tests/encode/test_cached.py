@@ -1,3 +1,5 @@
+"""Vectors and scores that were computed once are read from a database."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,9 +9,11 @@ import numpy as np
 import pytest
 
 from assay.encode.cached_encoder import CachedEncoder
+from assay.encode.cached_scorer import CachedScorer
 from assay.encode.hashed import HashedEncoder
 from assay.errors import StorageError
-from assay.protocols import Encoder, Role, Vectors
+from assay.protocols import BlendedScorer, Encoder, Role, Vectors
+from assay.types import Blend, Chunk, Query
 
 
 class Counted:
@@ -25,39 +29,71 @@ class Counted:
         return HashedEncoder("64").encode(texts, role)
 
 
-def test_each_text_is_encoded_once_even_across_processes_and_places(tmp_path: Path) -> None:
-    inner = Counted()
-    first = CachedEncoder(inner, tmp_path / "deep" / "cache.sqlite").encode(["a b", "c d", "a b"], "code")
-    again = CachedEncoder(inner, tmp_path / "deep" / "cache.sqlite").encode(["c d", "e f"], "code")
-    assert [text for text, _ in inner.asked] == ["a b", "c d", "e f"]
+class Lengths:
+    """A scorer that remembers what it read."""
+
+    blend = Blend(0.5)
+
+    def __init__(self, name: str = "lengths") -> None:
+        self.name = name
+        self.read: list[str] = []
+
+    def score(self, query: Query, chunks: Sequence[Chunk]) -> list[float]:
+        self.read += [chunk.id for chunk in chunks]
+        return [len(chunk.text) / len(query.text) for chunk in chunks]
+
+
+def test_each_text_is_encoded_once_a_role_and_encoder_even_across_processes(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "cache.sqlite"
+    one, two = Counted("one"), Counted("two")
+    first = CachedEncoder(one, file).encode(["a b", "c d", "a b"], "code")
+    again = CachedEncoder(one, file).encode(["c d", "e f"], "code")
+    assert one.asked == [("a b", "code"), ("c d", "code"), ("e f", "code")]
     np.testing.assert_allclose(first[1], again[0])
+    for inner in (one, two):
+        CachedEncoder(inner, file).encode(["a b"], "query")
+    assert (one.asked[3:], two.asked) == ([("a b", "query")], [("a b", "query")])
 
 
 def test_what_comes_back_is_what_the_encoder_says(tmp_path: Path) -> None:
     cached = CachedEncoder(Counted(), tmp_path / "cache.sqlite")
-    texts = [f"word{number} other{number}" for number in range(1200)]
-    fresh, stored = cached.encode(texts, "code"), cached.encode(texts, "code")
-    np.testing.assert_allclose(fresh, HashedEncoder("64").encode(texts, "code"), atol=1e-3)
-    np.testing.assert_allclose(np.linalg.norm(stored, axis=1), 1, atol=1e-5)
-
-
-def test_roles_and_encoders_are_kept_apart(tmp_path: Path) -> None:
-    one, two = Counted("one"), Counted("two")
-    for inner in (one, two):
-        cached = CachedEncoder(inner, tmp_path / "cache.sqlite")
-        cached.encode(["a"], "code")
-        cached.encode(["a"], "query")
-    assert one.asked == two.asked == [("a", "code"), ("a", "query")]
-
-
-def test_it_has_the_protocol_and_the_name_of_what_it_wraps(tmp_path: Path) -> None:
-    cached = CachedEncoder(Counted(), tmp_path / "cache.sqlite")
     assert isinstance(cached, Encoder)
     assert (cached.name, cached.dimension) == ("counted", 64)
     assert cached.encode([], "code").shape == (0, 64)
+    texts = [f"word{number} other{number}" for number in range(1200)]
+    fresh, stored = cached.encode(texts, "code"), cached.encode(texts, "code")
+    np.testing.assert_allclose(fresh, HashedEncoder("64").encode(texts, "code"), atol=1e-3)
+    np.testing.assert_allclose(stored, fresh, atol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(stored, axis=1), 1, atol=1e-5)
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "cache.sqlite").write_text("not a database, only text that is long enough to be looked at" * 20)
     with pytest.raises(StorageError, match=r"cache\.sqlite cannot be used"):
         CachedEncoder(Counted(), tmp_path / "cache.sqlite")
+
+
+CHUNKS = [Chunk(str(n), "alpha beta gamma delta"[: 6 * n], path="a.py") for n in range(1, 5)]
+QUERY = Query("1", "where is it")
+
+
+def test_each_text_is_scored_once_a_question_and_model(tmp_path: Path) -> None:
+    scorer, file = Lengths(), tmp_path / "deep" / "scores.sqlite"
+    first = CachedScorer(scorer, file)
+    assert isinstance(first, BlendedScorer)
+    assert (first.name, first.blend) == ("lengths", Blend(0.5))
+    fresh = first.score(QUERY, CHUNKS[:3])
+    again = CachedScorer(scorer, file)
+    assert again.score(QUERY, CHUNKS) == [*fresh, scorer.score(QUERY, CHUNKS[3:])[0]]
+    assert scorer.read == ["1", "2", "3", "4", "4"]
+    again.score(Query("2", "another"), CHUNKS[:1])
+    CachedScorer(Lengths("other"), file).score(QUERY, CHUNKS[:1])
+    assert scorer.read[5:] == ["1"]
+    assert again.score(QUERY, []) == []
+
+
+def test_two_chunks_with_one_text_are_scored_once(tmp_path: Path) -> None:
+    scorer = Lengths()
+    twins = [CHUNKS[0], Chunk("twin", CHUNKS[0].text, path="a.py")]
+    assert len(set(CachedScorer(scorer, tmp_path / "scores.sqlite").score(QUERY, twins))) == 1
+    assert scorer.read == ["twin"]

@@ -1,19 +1,31 @@
+"""How each model is used: by the table, by its own configuration, or as the user says."""
+
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from assay.encode.model_options import ModelOptions, split_model
+from assay import plugins
+from assay.encode.hashed import HashedEncoder
+from assay.encode.model_options import split_model
 from assay.encode.recipes import RECIPES, Recipe, recipe_of, spec_of
 from assay.errors import InputError
 
-NONE = ModelOptions()
+MODULES = [
+    {"path": "", "type": "sentence_transformers.models.Transformer"},
+    {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+]
 
 
 def nothing(_: str) -> Path | None:
     return None
+
+
+def finder(folder: Path):
+    return lambda file: folder / file if (folder / file).is_file() else None
 
 
 def used(spec: str, find=nothing) -> Recipe:
@@ -36,22 +48,14 @@ def folder_with(folder: Path, **files: object) -> Path:
     return folder
 
 
-def finder(folder: Path):
-    return lambda file: folder / file if (folder / file).is_file() else None
-
-
-MODULES = [
-    {"path": "", "type": "sentence_transformers.models.Transformer"},
-    {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
-]
-
-
 def test_known_models_are_used_as_their_authors_say() -> None:
     assert used("intfloat/e5-small-v2").query == "query: "
     assert used("nomic-ai/CodeRankEmbed?remote_code=yes").query.startswith("Represent this query")
     assert used("microsoft/unixcoder-base").opening == ("<encoder-only>", "</s>")
     assert used("jinaai/jina-embeddings-v3?remote_code=yes").tasks == ("retrieval.query", "retrieval.passage")
     assert used("Salesforce/codet5p-110m-embedding?remote_code=yes").remote_code
+    assert used("microsoft/codebert-base").pooling == used("microsoft/graphcodebert-base").pooling == "pooler"
+    assert all(name == name.lower() for name in RECIPES)  # they are found in any letter case
 
 
 def test_code_of_a_model_runs_only_by_a_word_that_the_user_typed(tmp_path: Path) -> None:
@@ -69,39 +73,23 @@ def test_code_of_a_model_runs_only_by_a_word_that_the_user_typed(tmp_path: Path)
     assert not used("intfloat/e5-small-v2").remote_code
 
 
-def test_codebert_is_pooled_by_its_own_layer_as_its_code_search_does() -> None:
-    assert used("microsoft/codebert-base").pooling == "pooler"
-    assert used("microsoft/graphcodebert-base").pooling == "pooler"
+def test_a_name_holds_what_changes_vectors_and_makes_the_encoder_again() -> None:
+    assert used("someone/some-model") == Recipe("mean")
+    names = {
+        "someone/some-model": "hf:someone/some-model?pooling=mean",
+        "someone/some-model?pooling=mean": "hf:someone/some-model?pooling=mean",
+        "someone/some-model?length=99&batch=3": "hf:someone/some-model?pooling=mean&length=99",
+        "intfloat/e5-small-v2?device=cpu&batch=9": "hf:intfloat/e5-small-v2",
+        "intfloat/e5-small-v2?batch=9&length=64&dtype=bf16": "hf:intfloat/e5-small-v2?dtype=bf16&length=64",
+    }
+    assert {spec: named(spec) for spec in names} == names
+    assert used("intfloat/e5-small-v2?length=64") == Recipe("mean", "query: ", "passage: ", 64)
+    assert used("microsoft/codebert-base?pooling=mean").pooling == "mean"
     assert used("my/checkpoint?pooling=pooler").pooling == "pooler"
 
 
-def test_names_in_the_table_are_found_in_any_letter_case() -> None:
-    assert all(name == name.lower() for name in RECIPES)
-
-
-def test_unknown_models_are_pooled_by_mean_and_say_so() -> None:
-    assert used("someone/some-model") == Recipe("mean")
-    assert named("someone/some-model") == "hf:someone/some-model?pooling=mean"
-
-
-def test_the_name_of_an_unknown_model_makes_it_again() -> None:
-    assert named("someone/some-model?pooling=mean") == "hf:someone/some-model?pooling=mean"
-    assert named("someone/some-model?length=99&batch=3") == "hf:someone/some-model?pooling=mean&length=99"
-
-
-def test_what_changes_no_vector_is_not_in_the_name() -> None:
-    assert named("intfloat/e5-small-v2?device=cpu&batch=9") == "hf:intfloat/e5-small-v2"
-    assert named("intfloat/e5-small-v2?batch=9&length=64&dtype=bf16") == "hf:intfloat/e5-small-v2?dtype=bf16&length=64"
-    assert used("intfloat/e5-small-v2?length=64") == Recipe("mean", "query: ", "passage: ", 64)
-
-
-def test_asked_pooling_overrules_the_table() -> None:
-    assert used("microsoft/codebert-base?pooling=mean").pooling == "mean"
-
-
-@pytest.mark.parametrize(
-    ("option", "error"),
-    [
+def test_unknown_options_and_bad_values_are_refused() -> None:
+    for option, error in (
         ("pooling=", "option 'pooling' of hf:some/model has no value"),
         ("pooling=max", "option 'pooling' of hf:some/model is 'max'; wanted mean, cls, last or pooler"),
         ("pool=cls", "unknown option 'pool=cls' of hf:some/model; did you mean 'pooling'?"),
@@ -111,40 +99,50 @@ def test_asked_pooling_overrules_the_table() -> None:
         ("batch=2&batch=3", "option 'batch' of hf:some/model is given twice"),
         ("length=1.5", "option 'length' of hf:some/model is '1.5'; wanted a whole number"),
         ("", "unknown option '' of hf:some/model"),
-    ],
-)
-def test_unknown_options_and_bad_values_are_refused(option: str, error: str) -> None:
-    with pytest.raises(InputError) as refused:
-        split_model(f"some/model?{option}")
-    assert str(refused.value).startswith(error)
+    ):
+        with pytest.raises(InputError) as refused:
+            split_model(f"some/model?{option}")
+        assert str(refused.value).startswith(error)
 
 
-def test_models_with_a_configuration_bring_pooling_length_and_prefixes(tmp_path: Path) -> None:
+def test_a_configuration_brings_pooling_length_and_prefixes_or_goes_to_the_library(tmp_path: Path) -> None:
+    cls = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
     folder_with(
         tmp_path,
         modules_json=MODULES,
         sentence_bert_config_json={"max_seq_length": 99},
         config_sentence_transformers_json={"prompts": {"query": "Q: ", "document": "D: "}},
-        **{"1_Pooling__config_json": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}},
+        **{"1_Pooling__config_json": cls},
     )
-    recipe = used(str(tmp_path), finder(tmp_path))
-    assert recipe == Recipe("cls", "Q: ", "D: ", 99)
+    assert used(str(tmp_path), finder(tmp_path)) == Recipe("cls", "Q: ", "D: ", 99)
     assert named(str(tmp_path), finder(tmp_path)) == f"hf:{tmp_path}"
-
-
-def test_modules_that_are_not_ours_go_to_the_library(tmp_path: Path) -> None:
+    folder_with(tmp_path, **{"1_Pooling__config_json": {**cls, "pooling_mode_mean_tokens": True}})
+    assert used(str(tmp_path), finder(tmp_path)).pooling == "library"  # two poolings at once
     dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
-    folder_with(tmp_path, modules_json=[*MODULES, dense])
+    folder_with(tmp_path, modules_json=[*MODULES, dense], **{"1_Pooling__config_json": cls})
     assert used(str(tmp_path), finder(tmp_path)).pooling == "library"
-
-
-def test_two_poolings_at_once_go_to_the_library(tmp_path: Path) -> None:
-    both = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True}
-    folder_with(tmp_path, modules_json=MODULES, **{"1_Pooling__config_json": both})
-    assert used(str(tmp_path), finder(tmp_path)).pooling == "library"
-
-
-def test_a_broken_configuration_is_named(tmp_path: Path) -> None:
     (tmp_path / "modules.json").write_text("{")
     with pytest.raises(InputError, match=r"modules\.json cannot be read"):
         used(str(tmp_path), finder(tmp_path))
+
+
+def test_a_reranker_that_is_not_there_or_is_none_is_named_with_what_makes_one(tmp_path: Path) -> None:
+    for model in ("none/of/them", "./reranker", "/no/reranker"):
+        with pytest.raises(InputError, match=rf"^no folder '{model}': assay train reranker --out '{model}' makes one"):
+            plugins.make("scorer", f"cross:{model}")
+    pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
+    (tmp_path / "reranker.json").write_text('{"version": "1"}')
+    with pytest.raises(InputError, match=r"reranker.json' does not describe a reranker .*: assay train reranker"):
+        plugins.make("scorer", f"cross:{tmp_path}")
+
+
+def test_code_and_documentation_by_two_encoders() -> None:
+    encoder = plugins.make("encoder", "sides:hash:64,hash:32")
+    assert (encoder.name, encoder.dimension) == ("sides:hash:64,hash:32", 96)
+    texts = ["send mail again", "close the box"]
+    code, docs, query = (encoder.encode(texts, role) for role in ("code", "docs", "query"))
+    assert not (code @ docs.T).any()
+    wanted = HashedEncoder("32").encode(texts, "query") @ HashedEncoder("32").encode(texts, "code").T
+    np.testing.assert_allclose(query @ docs.T * 2**0.5, wanted, atol=1e-6)
+    with pytest.raises(InputError, match="wanted sides:CODE,DOCS"):
+        plugins.make("encoder", "sides:hash")

@@ -1,3 +1,5 @@
+"""Encoders without a transformer: tables of vectors by word, their vocabulary, and hashed words."""
+
 from __future__ import annotations
 
 import subprocess
@@ -6,39 +8,36 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.encode.hashed import HashedEncoder
 from assay.encode.static import DEFAULT_FOLDER, StaticEncoder, load_static, save_static
+from assay.encode.vocabulary import Vocabulary
 from assay.errors import InputError
 from assay.protocols import Encoder
 
 DEFAULT = load_static()
-SMALL = ["##s", "apple", "banana", "code"]
+FEW = settings(max_examples=40)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save_static(tmp_path, SMALL, np.array([[0, 0.1], [1, 0], [0.9, 0.1], [0, 3]], np.float32), {"version": "small"})
+    table = np.array([[0, 0.1], [1, 0], [0.9, 0.1], [0, 3]], np.float32)
+    save_static(tmp_path, ["##s", "apple", "banana", "code"], table, {"version": "small"})
     return tmp_path
 
 
-def test_default_is_an_encoder_that_names_its_version() -> None:
+def test_default_is_an_encoder_that_names_its_version_and_fits_the_package() -> None:
     assert isinstance(DEFAULT, Encoder)
+    assert isinstance(DEFAULT, StaticEncoder)
     assert DEFAULT.name.startswith("static:default@")
     assert load_static(DEFAULT.name.removeprefix("static:")).name == DEFAULT.name
-
-
-def test_a_version_that_is_not_shipped_is_refused() -> None:
+    assert sum(file.stat().st_size for file in DEFAULT_FOLDER.iterdir()) <= 16_000_000
+    assert list(DEFAULT.vocabulary.entries) == sorted(set(DEFAULT.vocabulary.entries))
+    assert DEFAULT.encode([], "query").shape == (0, DEFAULT.dimension)
     with pytest.raises(InputError, match="index again"):
         load_static("default@of-another-release")
-
-
-def test_default_fits_the_package_and_its_vocabulary_is_sorted() -> None:
-    assert sum(file.stat().st_size for file in DEFAULT_FOLDER.iterdir()) <= 16_000_000
-    assert isinstance(DEFAULT, StaticEncoder)
-    entries = list(DEFAULT.vocabulary.entries)
-    assert entries == sorted(set(entries))
 
 
 def test_default_knows_what_words_mean() -> None:
@@ -48,31 +47,20 @@ def test_default_knows_what_words_mean() -> None:
     assert scores[0] > scores[1] + 0.1
 
 
-def test_a_text_is_the_unit_sum_of_its_rows(folder: Path) -> None:
-    vectors = load_static(str(folder)).encode(["apple code", "apple apple code", "nothing known", ""], "query")
+def test_a_text_is_the_unit_sum_of_its_rows_and_longer_rows_count_more(folder: Path) -> None:
+    encoder = load_static(str(folder))
+    vectors = encoder.encode(["apple code", "apple apple code", "nothing known", ""], "query")
     sums = np.array([[1, 3], [2, 3]]) / np.linalg.norm([[1, 3], [2, 3]], axis=1, keepdims=True)
     np.testing.assert_allclose(vectors[:2], sums, atol=0.01)
     assert not vectors[2:].any()
-
-
-def test_longer_rows_count_more(folder: Path) -> None:
-    fruit, mixed = load_static(str(folder)).encode(["apple", "apple code"], "code")
-    assert fruit @ mixed < 0.5
-
-
-def test_words_have_rows_of_their_own(folder: Path) -> None:
-    encoder = load_static(str(folder))
     assert isinstance(encoder, StaticEncoder)
     apple, banana, code = encoder.rows(["apple", "banana", "code"])
     assert apple @ banana > 0.9
     assert apple @ code < 0.1
 
 
-def test_no_texts_give_no_rows() -> None:
-    assert DEFAULT.encode([], "query").shape == (0, DEFAULT.dimension)
-
-
 @given(st.lists(st.text(alphabet="abcdef gh_IJ12é", max_size=60), max_size=20))
+@FEW
 def test_vectors_do_not_depend_on_the_batch(texts: list[str]) -> None:
     together = DEFAULT.encode(texts, "code")
     assert all((DEFAULT.encode([text], "code")[0] == row).all() for text, row in zip(texts, together, strict=True))
@@ -80,14 +68,13 @@ def test_vectors_do_not_depend_on_the_batch(texts: list[str]) -> None:
     assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
 
 
-@pytest.mark.parametrize("broken", ["encoder.json", "vocabulary.txt", "table.npy", "scales.npy"])
-def test_a_folder_without_a_file_is_refused(folder: Path, broken: str) -> None:
-    (folder / broken).unlink()
-    with pytest.raises(InputError, match="assay train encoder"):
-        load_static(str(folder))
-
-
-def test_a_torn_folder_is_refused(folder: Path) -> None:
+def test_a_folder_that_is_not_whole_is_refused(folder: Path) -> None:
+    for name in ("encoder.json", "vocabulary.txt", "table.npy", "scales.npy"):
+        kept = (folder / name).read_bytes()
+        (folder / name).unlink()
+        with pytest.raises(InputError, match="assay train encoder"):
+            load_static(str(folder))
+        (folder / name).write_bytes(kept)
     (folder / "vocabulary.txt").write_text("apple\nbanana", "utf-8")
     with pytest.raises(InputError, match="torn"):
         load_static(str(folder))
@@ -98,3 +85,47 @@ def test_loading_imports_nothing_heavy() -> None:
     code = f"import sys, assay.encode.static as s; s.load_static(); print({heavy} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
+
+
+VOCABULARY = Vocabulary(sorted(["retry", "time", "timeout", "out", "##out", "re", "##try", "##r", "t", "http", "2"]))
+
+
+def test_a_text_is_cut_into_words_and_unknown_words_into_the_longest_pieces() -> None:
+    cut = {
+        "timeout retry": ["timeout", "retry"],
+        "HTTPRetry2 time_out": ["http", "retry", "2", "time", "out"],
+        "retryout": ["retry", "##out"],
+        "timer": ["time", "##r"],
+        "retryzout zzz": ["retry", "##out"],  # letters that start no piece are passed over
+    }
+    assert {text: [VOCABULARY.entries[row] for row in VOCABULARY.rows(text)] for text in cut} == cut
+
+
+@given(st.text())
+@FEW
+def test_any_text_has_rows_inside_the_table_and_the_same_ones_again(text: str) -> None:
+    rows = VOCABULARY.rows(text)
+    assert all(0 <= row < len(VOCABULARY) for row in rows)
+    assert VOCABULARY.rows(text) == rows == Vocabulary(VOCABULARY.entries).rows(text)
+
+
+def test_words_met_are_forgotten_before_there_are_too_many() -> None:
+    vocabulary = Vocabulary(["send", "mail", "##s"])
+    wanted = vocabulary.rows("send_mail mails")
+    for start in range(0, 200_000, 50_000):
+        vocabulary.rows(" ".join(f"w{number}" for number in range(start, start + 50_000)))
+    assert len(vocabulary._met) < 150_000
+    assert vocabulary.rows("send_mail mails") == wanted
+
+
+def test_hashed_words_bring_texts_together_whatever_their_spelling() -> None:
+    encoder = HashedEncoder("32")
+    assert isinstance(encoder, Encoder)
+    assert (encoder.name, encoder.dimension) == ("hash:32", 32)
+    query, same, other = HashedEncoder().encode(["parse the headers", "parseHeader", "draw circles"], "query")
+    assert query @ same > 0.5 > query @ other
+    assert HashedEncoder("8").encode(["retry"], "code").tolist() == [[0, 0, 0, 1, 0, 0, 0, 0]]  # in every process
+    assert not HashedEncoder().encode(["", "  ..."], "code").any()
+    for width in ("", "wide", "0", "-1"):
+        with pytest.raises(InputError, match="hash:256"):
+            HashedEncoder(width)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.encode.view import _IDENTIFIER, _identifiers, source, view
@@ -29,23 +29,12 @@ CHUNK = Chunk(
 )
 
 
-def test_names_are_humanised_and_come_first() -> None:
+def test_a_view_says_names_then_words_by_how_often_they_are_used_and_no_syntax() -> None:
     assert view(CHUNK).startswith("method open connection open connection tcp client netlib transport")
-
-
-def test_documentation_comments_and_signature_are_said() -> None:
-    text = view(CHUNK)
-    assert all(part in text for part in ("Connect to a server.", "give up after three tries", "host port"))
-
-
-def test_body_words_come_without_syntax_and_without_repetition() -> None:
+    assert all(part in view(CHUNK) for part in ("Connect to a server.", "give up after three tries", "host port"))
     words = view(CHUNK).split()
     assert not {"self", "for", "def", "range("} & set(words)
     assert words.count("socket") == words.count("failure") == words.count("attempt") == 1
-
-
-def test_words_used_often_come_before_words_used_once() -> None:
-    words = view(CHUNK).split()
     assert words.index("socket") < words.index("failure")
 
 
@@ -85,6 +74,7 @@ TEXTS = st.text(max_size=300)
 @given(
     st.lists(TEXTS, min_size=5, max_size=5), st.sampled_from(KINDS), st.sampled_from("python go lua markdown".split())
 )
+@settings(max_examples=40)
 def test_any_chunk_has_a_short_view(fields: list[str], kind: str, language: str) -> None:
     text, path, symbol, parent, doc = fields
     chunk = Chunk("1", text * 50, language, path, 1, 1, symbol, kind, parent, doc * 20, text)

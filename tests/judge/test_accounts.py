@@ -35,29 +35,23 @@ def test_accounts_are_those_of_the_paper():
     assert figures["labels"] == {"1": 3, "0": 2, "None": 1}
     assert figures["unclear_share"] == 0.5
     assert (figures["cases_a_program"], figures["executable_share"], figures["repaired_share"]) == (4.5, 0.5, 0.5)
+    assert figures["fixes"] == {"install": 1, "model": 1, "irreparable": 1}
     assert figures["matches_a_query"] == {"0": 1, "1": 1, "2": 1}
     assert figures["queries_a_code"] == {"1": 1, "2": 1}
     assert figures["codes_of_two_queries"] == 0.5
-    assert figures["paths"]["tests"]["cost"] == 0.003
-    assert figures["paths"]["tests"]["median_s"] == 10.0
+    assert (figures["paths"]["tests"]["cost"], figures["paths"]["tests"]["median_s"]) == (0.003, 10.0)
     assert figures["paths"]["undecided"]["unpriced"] == 1
     assert figures["published"]["pairs"] == 412_080
-
-
-@pytest.mark.parametrize(
-    ("workers", "cores", "bottleneck"), [(1, 1, "model"), (100, 1, "tests"), (10**6, 10**6, "this")]
-)
-def test_a_plan_names_its_bottleneck(workers: int, cores: int, bottleneck: str):
-    plan = planned(accounts(ROWS), 600, workers=workers, cores=cores)
-    assert bottleneck in plan.bottleneck
-    assert plan.calls == 1000
-    assert plan.cost == pytest.approx(0.9)
-    assert plan.model_s == pytest.approx(2000 / workers)
-    assert plan.sandbox_s == pytest.approx(600 / cores)
-
-
-def test_nothing_judged_makes_no_division():
     assert costs_as_json(accounts([]))["pairs"] == 0
+
+
+def test_a_plan_names_its_bottleneck():
+    for workers, cores, bottleneck in ((1, 1, "model"), (100, 1, "tests"), (10**6, 10**6, "this")):
+        plan = planned(accounts(ROWS), 600, workers=workers, cores=cores)
+        assert bottleneck in plan.bottleneck
+        assert (plan.calls, plan.cost) == (1000, pytest.approx(0.9))
+        assert plan.model_s == pytest.approx(2000 / workers)
+        assert plan.sandbox_s == pytest.approx(600 / cores)
 
 
 def test_a_cache_is_told_what_it_can_share_and_a_model_has_three_prices():

@@ -42,59 +42,49 @@ def judged(parts: Parts, kind: str = "passes", **more) -> tuple[Verdict, Actor]:
     return Agents(actor, parts, **more).judge(pair(kind, 3)), actor
 
 
-@pytest.mark.parametrize(("kind", "grade"), [("match", 1), ("differs", 0)])
-def test_a_clear_pair_takes_one_call(kind: str, grade: int):
-    verdict, actor = judged(configured("all", Always(GOOD).execute, Always(GOOD).fix), kind)
-    assert (verdict.grade, verdict.path, dict(actor.asked)) == (grade, "screen", {"screen": 1})
-    assert verdict.told["cost"] == 0.001
-
-
-def test_an_unclear_pair_is_tested_and_arbitrated():
+def test_a_clear_pair_takes_one_call_and_an_unclear_one_is_tested_and_arbitrated():
+    for kind, grade in (("match", 1), ("differs", 0)):
+        verdict, actor = judged(configured("all", Always(GOOD).execute, Always(GOOD).fix), kind)
+        assert (verdict.grade, verdict.path, dict(actor.asked)) == (grade, "screen", {"screen": 1})
+        assert verdict.told["cost"] == 0.001
     room = Always(GOOD)
     verdict, actor = judged(configured("all", room.execute, room.fix))
     assert (verdict.grade, verdict.path, room.fixed) == (1, "tests", 0)
     assert dict(actor.asked) == {"screen": 1, "tests": 1, "arbitrate": 1}
 
 
-@pytest.mark.parametrize("most", [0, 1, 3])
-def test_repairs_end_after_max_tries_as_the_algorithm_counts_them(most: int):
-    room = Always(BAD)
-    verdict, _ = judged(configured("all", room.execute, room.fix), max_tries=most)
-    assert room.fixed == most + 1
-    assert verdict.told["tries"] == most + 1
-    assert verdict.told["executable"] is False
-    assert verdict.grade == 1
+def test_repairs_end_after_max_tries_as_the_algorithm_counts_them():
+    for most in (0, 1, 3):
+        room = Always(BAD)
+        verdict, _ = judged(configured("all", room.execute, room.fix), max_tries=most)
+        assert room.fixed == verdict.told["tries"] == most + 1
+        assert (verdict.told["executable"], verdict.grade) == (False, 1)
 
 
-def test_a_repair_that_helps_ends_the_loop():
+def test_a_repair_that_helps_and_what_is_irreparable_end_the_loop():
     room = Always(BAD, BAD, GOOD)
     verdict, _ = judged(configured("all", room.execute, room.fix))
     assert (room.fixed, verdict.told["executable"], verdict.told["fixes"]) == (2, True, ["model", "model"])
-
-
-def test_what_is_irreparable_ends_the_loop():
-    room = Always(BAD)
-    verdict, _ = judged(configured("all", room.execute, lambda *_: Fix(None, "model")))
+    verdict, _ = judged(configured("all", Always(BAD).execute, lambda *_: Fix(None, "model")))
     assert (verdict.told["tries"], verdict.told["fixes"]) == (0, ["irreparable"])
 
 
-@pytest.mark.parametrize(
-    ("name", "asked"),
-    [
-        ("single", {"single": 1}),
-        ("ps+fa", {"screen": 1, "arbitrate": 1}),
-        ("ps+tpg+fa", {"screen": 1, "tests": 1, "arbitrate": 1}),
-        ("ps+tpg+te+fa", {"screen": 1, "tests": 1, "arbitrate": 1}),
-        ("ps+tpg+sim+fa", {"screen": 1, "tests": 1, "simulate": 1, "arbitrate": 1}),
-        ("all", {"screen": 1, "tests": 1, "arbitrate": 1}),
-    ],
-)
-def test_each_row_of_table_vi_asks_what_it_has(name: str, asked: dict[str, int]):
-    assert name in CONFIGURATIONS
-    room = Always(BAD, GOOD)
-    _, actor = judged(configured(name, room.execute, room.fix))
-    assert dict(actor.asked) == asked
-    assert bool(room.fixed) == (name == "all")
+def test_each_row_of_table_vi_asks_what_it_has():
+    tested = ("screen", "tests", "arbitrate")
+    rows = {
+        "single": ("single",),
+        "ps+fa": ("screen", "arbitrate"),
+        "ps+tpg+fa": tested,
+        "ps+tpg+te+fa": tested,
+        "ps+tpg+sim+fa": (*tested, "simulate"),
+        "all": tested,
+    }
+    assert set(rows) <= set(CONFIGURATIONS)
+    for name, asked in rows.items():
+        room = Always(BAD, GOOD)
+        _, actor = judged(configured(name, room.execute, room.fix))
+        assert dict(actor.asked) == dict.fromkeys(asked, 1), name
+        assert bool(room.fixed) == (name == "all"), name
 
 
 def test_configurations_that_run_programs_are_given_what_runs_them():
@@ -115,21 +105,16 @@ class Raising:
         raise self.error
 
 
-@pytest.mark.parametrize(("error", "problem"), [(NoAnswer("x"), "reply"), (EndpointFailed("x"), "chat")])
-def test_a_model_that_fails_leaves_the_pair_undecided(error: Exception, problem: str):
-    verdict = Agents(Raising(error), configured("single")).judge(pair("match", 1))
-    assert (verdict.grade, verdict.problem) == (None, problem)
+def test_a_model_or_a_sandbox_that_fails_leaves_the_pair_undecided_and_a_spent_budget_is_no_verdict():
+    for error, problem in ((NoAnswer("x"), "reply"), (EndpointFailed("x"), "chat")):
+        verdict = Agents(Raising(error), configured("single")).judge(pair("match", 1))
+        assert (verdict.grade, verdict.problem) == (None, problem)
 
-
-def test_a_sandbox_that_breaks_leaves_the_pair_undecided():
     def execute(*_):
         raise SandboxFailed("the sandbox broke")
 
     verdict, _ = judged(configured("all", execute, Always(GOOD).fix))
     assert (verdict.grade, verdict.problem) == (None, "sandbox")
-
-
-def test_a_spent_budget_is_no_verdict():
     with pytest.raises(BudgetSpent):
         Agents(Raising(BudgetSpent("spent")), configured("single")).judge(pair("match", 1))
 
@@ -146,46 +131,42 @@ class Says:
         return Verdict(self.grade, f"says {self.grade}", "x", problem=problem)
 
 
-@pytest.mark.parametrize(
-    ("grades", "grade", "asked"),
-    [((1, 1, 0), 1, 2), ((1, 0, 0), 0, 3), ((0, 0, 1), 0, 2), ((1, None, 1), 1, 3), ((1, None, 0), None, 3)],
-)
-def test_most_opinions_win_and_no_needless_one_is_asked(grades, grade, asked):
-    judges = [Says(each) for each in grades]
-    verdict = MajorityJudge(judges).judge(pair("match", 1))
-    assert (verdict.grade, sum(judge.asked for judge in judges)) == (grade, asked)
+def test_most_opinions_win_and_no_needless_one_is_asked():
+    for grades, grade, asked in (
+        ((1, 1, 0), 1, 2), ((1, 0, 0), 0, 3), ((0, 0, 1), 0, 2), ((1, None, 1), 1, 3), ((1, None, 0), None, 3),
+    ):  # fmt: skip
+        judges = [Says(each) for each in grades]
+        verdict = MajorityJudge(judges).judge(pair("match", 1))
+        assert (verdict.grade, sum(judge.asked for judge in judges)) == (grade, asked), grades
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "third", "grade", "problem"),
-    [(1, 1, None, 1, ""), (1, 0, None, None, "split"), (1, 0, Says(0), 0, ""), (None, 1, Says(1), 1, ""),
-     (None, 1, None, None, "chat")],
-)  # fmt: skip
-def test_two_models_agree_or_a_third_decides_or_nobody(first, second, third, grade, problem):
-    verdict = ThirdDecides(Says(first), Says(second), third).judge(pair("match", 1))
-    assert (verdict.grade, verdict.problem) == (grade, problem)
+def test_two_models_agree_or_a_third_decides_or_nobody():
+    for first, second, third, grade, problem in (
+        (1, 1, None, 1, ""), (1, 0, None, None, "split"), (1, 0, Says(0), 0, ""), (None, 1, Says(1), 1, ""),
+        (None, 1, None, None, "chat"),
+    ):  # fmt: skip
+        verdict = ThirdDecides(Says(first), Says(second), third).judge(pair("match", 1))
+        assert (verdict.grade, verdict.problem) == (grade, problem), (first, second, third)
 
 
 def test_opinions_of_one_model_are_different_prompts():
     actor = Actor()
     first = Agents(actor, configured("single"))
-    MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
+    verdict = MajorityJudge([replace(first, opinion=number) for number in (1, 2, 3)]).judge(pair("match", 1))
+    assert (verdict.told["votes"], verdict.told["cost"], verdict.told["calls"]) == ([1, 1], 0.002, {"single": 2})
     assert len({prompt.text for prompt in actor.prompts}) == len(actor.prompts) == 2
 
 
-@pytest.mark.parametrize(
-    ("language", "text"), [("go", "func add(a, b int) int { return a + b }"), ("python", "print 1")]
-)
-def test_no_tests_are_written_for_what_cannot_run(language: str, text: str):
-    room, actor = Always(GOOD), Actor()
-    other = pair("passes", 3)
-    other = replace(other, code=Chunk("c3", text, language))
-    verdict = Agents(actor, configured("all", room.execute, room.fix)).judge(other)
-    assert dict(actor.asked) == {"screen": 1, "arbitrate": 1}
-    assert (verdict.path, verdict.grade) == ("arbiter", 1)
-    assert "Python" in verdict.told["untested"]
-    before = replace(configured("all", room.execute, room.fix), python_only=False)
-    assert Agents(Actor(), before).judge(other).path == "tests"
+def test_no_tests_are_written_for_what_cannot_run():
+    for language, text in (("go", "func add(a, b int) int { return a + b }"), ("python", "print 1")):
+        room, actor = Always(GOOD), Actor()
+        other = replace(pair("passes", 3), code=Chunk("c3", text, language))
+        verdict = Agents(actor, configured("all", room.execute, room.fix)).judge(other)
+        assert dict(actor.asked) == {"screen": 1, "arbitrate": 1}
+        assert (verdict.path, verdict.grade) == ("arbiter", 1)
+        assert "Python" in verdict.told["untested"]
+        before = replace(configured("all", room.execute, room.fix), python_only=False)
+        assert Agents(Actor(), before).judge(other).path == "tests"
 
 
 class Reads(Actor):
@@ -212,7 +193,7 @@ def test_votes_take_different_readings_and_the_verdict_says_which_passed():
 
 
 def test_judges_that_have_to_agree_are_asked_side_by_side():
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=60)
 
     class Waits(Actor):
         def reply(self, prompt) -> Reply:

@@ -61,7 +61,7 @@ def test_the_mean_of_cosines_decides(tmp_path: Path):
     assert found.overlap == {"one": 1.0, "two": 1.0}
 
 
-def test_overlap_is_the_share_of_an_encoders_own_candidates(tmp_path: Path, sources: Sources):
+def test_overlap_is_the_share_of_an_encoders_own_candidates_and_a_judge_reads_the_pairs(tmp_path, sources):
     out = tmp_path / "out.jsonl"
     found = candidates(sources, out)
     chosen = {(row["query_id"], row["code_id"]) for row in rows(out)}
@@ -71,39 +71,31 @@ def test_overlap_is_the_share_of_an_encoders_own_candidates(tmp_path: Path, sour
         own = {(row["query_id"], row["code_id"]) for row in rows(alone)}
         assert found.overlap[name] == pytest.approx(len(own & chosen) / len(own))
     assert 0 < min(found.overlap.values()) < 1
-
-
-def test_a_judge_reads_what_is_written(tmp_path: Path, sources: Sources):
-    out = tmp_path / "out.jsonl"
-    assert candidates(sources, out).pairs == 23 * 5
-    pairs = list(read(out))
-    assert all(isinstance(pair, Pair) for pair in pairs)
+    assert found.pairs == 23 * 5
     codes = {code.id: code for code in sources.codes}
+    pairs = list(read(out))
+    assert len(pairs) == 23 * 5
     assert all(pair.code.text == codes[pair.code.id].text for pair in pairs if isinstance(pair, Pair))
+    few = replace(sources, codes=sources.codes[:3])
+    assert candidates(few, tmp_path / "few.jsonl").pairs == 23 * 3
 
 
-@pytest.mark.parametrize("blocks", [0, 1, 3])
-@pytest.mark.parametrize("torn", ["", '{"query_id": "q', "x" * 5000])
-def test_what_was_cut_goes_on_and_ends_the_same(tmp_path: Path, sources: Sources, blocks: int, torn: str):
+def test_what_was_cut_goes_on_and_ends_the_same_and_blocks_decide_nothing(tmp_path: Path, sources: Sources):
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     expected = candidates(sources, whole)
     lines = progress_of(whole).read_text().splitlines(keepends=True)
-    progress_of(out).write_text("".join(lines[: blocks + 1]) + '{"queries": 4, "pa')
-    size = json.loads(lines[blocks])["bytes"] if blocks else 0
-    out.write_bytes(whole.read_bytes()[:size] + torn.encode())
+    progress_of(out).write_text("".join(lines[:4]) + '{"queries": 4, "pa')
+    out.write_bytes(whole.read_bytes()[: json.loads(lines[3])["bytes"]] + b'{"query_id": "q')
     found = candidates(sources, out)
-    assert found.before == 4 * blocks
+    assert found.before == 4 * 3
     assert out.read_bytes() == whole.read_bytes()
     assert (found.pairs, found.overlap) == (expected.pairs, expected.overlap)
     again = candidates(sources, out)
     assert (again.before, again.overlap) == (23, expected.overlap)
     assert not list(tmp_path.glob("*.vectors"))
-
-
-def test_blocks_decide_nothing(tmp_path: Path, sources: Sources):
     for block in (1, 23):
         candidates(replace(sources, block=block), tmp_path / f"{block}.jsonl")
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "23.jsonl").read_bytes()
+        assert (tmp_path / f"{block}.jsonl").read_bytes() == whole.read_bytes()
 
 
 def test_other_candidates_are_not_gone_on_with(tmp_path: Path, sources: Sources):
@@ -123,11 +115,6 @@ def test_other_candidates_are_not_gone_on_with(tmp_path: Path, sources: Sources)
     with pytest.raises(InputError, match="give another --out"):
         candidates(sources, out)
     assert out.read_text() == "mine\n"
-
-
-def test_fewer_codes_than_wanted_are_all_there(tmp_path: Path, sources: Sources):
-    few = replace(sources, codes=sources.codes[:3])
-    assert candidates(few, tmp_path / "out.jsonl").pairs == 23 * 3
 
 
 def test_depths_count_what_is_right_at_each_rank():

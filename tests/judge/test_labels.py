@@ -37,20 +37,14 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_every_form_holds_the_same(tmp_path: Path, name: str):
-    file = tmp_path / name
-    file.write_text(FORMS[name], encoding="utf-8")
-    found = read(file)
-    (annotator,) = found.annotators
-    assert annotator.grades == KEYS
-    assert annotator.name == file.stem
-    assert not found.problems
-
-
-def test_records_and_sheets_say_why(tmp_path: Path):
+def test_every_form_holds_the_same_and_records_and_sheets_say_why(tmp_path: Path):
+    for name, text in FORMS.items():
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        found = read(file)
+        (annotator,) = found.annotators
+        assert (annotator.grades, annotator.name, list(found.problems)) == (KEYS, file.stem, []), name
     for name, reason in (("records.jsonl", "the tests pass"), ("sheet.csv", "it sorts, in place")):
-        (tmp_path / name).write_text(FORMS[name], encoding="utf-8")
         assert read(tmp_path / name).annotators[0].reasons == {("q1", "c1"): reason}
     texts = read(tmp_path / "records.jsonl").texts
     assert texts["q1", "c1"] == ("ask q1", "def c1(): ...")
@@ -109,15 +103,11 @@ def test_what_cannot_be_used_is_named_and_the_rest_read(tmp_path: Path):
     assert said[7].startswith("no label, wanted one of grade, label")
 
 
-@pytest.mark.parametrize("text", ["hello\n", '{"a": 1}\n', "[]", "\x00\x01"])
-def test_a_file_without_labels_is_refused(tmp_path: Path, text: str):
-    file = tmp_path / "none.txt"
-    file.write_text(text)
-    with pytest.raises(InputError, match=r"holds no label.*wanted records"):
-        read(file)
-
-
-def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path):
+def test_a_file_without_labels_that_is_not_there_or_no_text_is_refused(tmp_path: Path):
+    for text in ("hello\n", '{"a": 1}\n', "[]", "\x00\x01"):
+        (tmp_path / "none.txt").write_text(text)
+        with pytest.raises(InputError, match=r"holds no label.*wanted records"):
+            read(tmp_path / "none.txt")
     with pytest.raises(InputError, match="no such file"):
         read(tmp_path / "nowhere")
     (tmp_path / "latin.csv").write_bytes(b"query_id,code_id,label\nq,\xe9,1\n")

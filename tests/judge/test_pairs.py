@@ -17,21 +17,18 @@ def written(path: Path, *rows: object) -> Path:
     return path
 
 
-def test_our_own_lines(tmp_path: Path):
+def test_our_own_lines_and_ids_with_texts_in_files_beside(tmp_path: Path):
     (pair,) = read(written(tmp_path / "p.jsonl", GOOD))
     assert (pair.query.id, pair.query.text, pair.code.id, pair.code.text) == tuple(GOOD.values())
-
-
-@pytest.mark.parametrize("names", [("query_id", "code_id"), ("query-id", "corpus-id"), ("query_id", "target")])
-def test_ids_with_texts_in_files_beside(tmp_path: Path, names: tuple[str, str]):
-    pairs = written(
-        tmp_path / "p.jsonl", dict(zip(names, ("1", "2"), strict=True)), dict(zip(names, "19", strict=True))
-    )
     queries = written(tmp_path / "q.jsonl", {"_id": "1", "text": "add"})
     corpus = written(tmp_path / "c.jsonl", {"id": "2", "code": "x = 1", "language": "ruby"})
-    pair, unknown = read(pairs, queries=queries, corpus=corpus)
-    assert (pair.query.text, pair.code.text, pair.code.language) == ("add", "x = 1", "ruby")
-    assert str(unknown) == "p.jsonl:2: unknown code id '9': no text beside it, and none in the corpus"
+    for names in (("query_id", "code_id"), ("query-id", "corpus-id"), ("query_id", "target")):
+        ids = [dict(zip(names, each, strict=True)) for each in ("12", "19")]
+        pair, unknown = read(written(tmp_path / "p.jsonl", *ids), queries=queries, corpus=corpus)
+        assert (pair.query.text, pair.code.text, pair.code.language) == ("add", "x = 1", "ruby")
+        assert str(unknown) == "p.jsonl:2: unknown code id '9': no text beside it, and none in the corpus"
+    with pytest.raises(InputError, match="no such file"):
+        list(read(tmp_path / "none"))
 
 
 def test_the_list_of_cosqa(tmp_path: Path):
@@ -47,7 +44,7 @@ def test_the_list_of_cosqa(tmp_path: Path):
 def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
     bad = [
         ({**GOOD, "code": " \n"}, "is empty"),
-        ({**GOOD, "code": "x" * 2**20}, f"1,048,576 characters; at most {LONGEST:,}"),
+        ({**GOOD, "code": "x" * (LONGEST + 1)}, f"{LONGEST + 1:,} characters; at most {LONGEST:,}"),
         ({**GOOD, "query": ""}, "is empty"),
         ({**GOOD, "code": 7}, "wanted text"),
         ({"code_id": "c"}, "wanted query_id and code_id"),
@@ -57,7 +54,9 @@ def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
         ("7", "wanted a JSON object"),
         (GOOD, "was there before"),
     ]
-    file = written(tmp_path / "p.jsonl", GOOD, *(row for row, _ in bad), {**GOOD, "code_id": "last"})
+    file = written(
+        tmp_path / "p.jsonl", GOOD, *(row for row, _ in bad), {**GOOD, "code_id": "last", "code": "x" * LONGEST}
+    )
     first, *problems, last = read(file)
     assert isinstance(first, Pair)
     assert isinstance(last, Pair)
@@ -66,24 +65,16 @@ def test_what_cannot_be_judged_is_named_and_the_rest_comes(tmp_path: Path):
         assert why in problem.what
 
 
-def test_no_file_is_an_error(tmp_path: Path):
-    with pytest.raises(InputError, match="no such file"):
-        list(read(tmp_path / "none"))
-
-
-@pytest.mark.parametrize(
-    ("code", "language", "why"),
-    [
+def test_what_cannot_be_run_is_said():
+    for code, language, why in (
         ("def f(): return 1", "", ""),
         ("    def f():\n        return 1", "python", ""),
         ("print 'old'", "", "no Python 3"),
         ("function f() {}", "javascript", "javascript, not Python"),
         ("x" + "(" * 500, "", "no Python 3"),
-    ],
-)
-def test_what_cannot_be_run_is_said(code: str, language: str, why: str):
-    told = not_python(Chunk("c", code, language))
-    assert (why in told) if why else not told
+    ):
+        told = not_python(Chunk("c", code, language))
+        assert (why in told) if why else not told
 
 
 def test_queries_in_other_letters_are_noted():

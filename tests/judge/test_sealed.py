@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from acting import Actor
 
-from assay.cage.open_cage import open_sandbox
-from assay.errors import InputError
 from assay.judge.checks import TestProgram
 from assay.judge.installs import Installs
 from assay.judge.pairs import Pair
@@ -22,16 +17,6 @@ from assay.types import Chunk, Query
 WRONG = "OFFSET = 100\n\ndef square(x):\n    return x + OFFSET\n"
 GOOD = "lambda x: x * x"
 HONEST = "assert square(3) == 9\nassert square(-2) == 4"
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[SharedRunner]:
-    try:
-        open_sandbox(workers=1).close()
-    except InputError as error:
-        pytest.skip(str(error))
-    with SharedRunner(lambda paths: open_sandbox(workers=1, paths=paths), 1) as made:
-        yield made
 
 
 def run(runner: SharedRunner, code: str, program: TestProgram) -> CaseReport:
@@ -57,17 +42,18 @@ TRICKS = {
 }
 AGAIN = "\nfrom solution import square as again\nassert solution.square(3) == again(3) == 9"
 """What a program does with what it changed."""
+KEPT = "\nclass Kept:\n    value = 1\n"
+SHARED = "from solution import Kept\nassert Kept().value == 1\n"
 
 
-@pytest.mark.parametrize("objects", [False, True], ids=["apart", "shared"])
-def test_a_code_that_is_changed_is_no_evidence(runner: SharedRunner, objects: bool):  # noqa: FBT001
-    beside = "from solution import Kept\nassert Kept().value == 1\n" if objects else ""
-    code = WRONG + ("\nclass Kept:\n    value = 1\n" if objects else "")
-    cases = tuple(f"{beside}{trick}{AGAIN}" for trick in TRICKS.values())
-    report = run(runner, code, TestProgram("", "", ASKING, cases))
-    assert [name for name, case in zip(TRICKS, report.cases, strict=True) if case.state != "error"] == []
-    assert all("of the code under judgment" in case.detail for case in report.cases), report.text()
-    assert not report.executable
+def test_a_code_that_is_changed_is_no_evidence(runner: SharedRunner):
+    """Neither where the code runs apart from its tests, nor where they share objects with it."""
+    for code, beside in ((WRONG, ""), (WRONG + KEPT, SHARED)):
+        cases = tuple(f"{beside}{trick}{AGAIN}" for trick in TRICKS.values())
+        report = run(runner, code, TestProgram("", "", ASKING, cases))
+        assert [name for name, case in zip(TRICKS, report.cases, strict=True) if case.state != "error"] == []
+        assert all("of the code under judgment" in case.detail for case in report.cases), report.text()
+        assert not report.executable
 
 
 BESIDE = {
@@ -98,22 +84,22 @@ def test_a_setup_that_changes_the_code_is_no_evidence(runner: SharedRunner):
     assert "a program that does nothing" in report.error
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        "square\nassert True",
-        "assert callable(square)",
-        "assert square",
-        "try:\n    square(3)\nexcept Exception:\n    pass\nassert True",
-        "class Any:\n    def __eq__(self, other): return True\nassert square(3) == Any()",
-        "assert (square(3) == 9) in (True, False)",
-        "import pytest\nwith pytest.raises(Exception):\n    square()\n    square('a', 2)",
-    ],
+SAYING_NOTHING = (
+    "square\nassert True",
+    "assert callable(square)",
+    "assert square",
+    "try:\n    square(3)\nexcept Exception:\n    pass\nassert True",
+    "class Any:\n    def __eq__(self, other): return True\nassert square(3) == Any()",
+    "assert (square(3) == 9) in (True, False)",
+    "import pytest\nwith pytest.raises(Exception):\n    square()\n    square('a', 2)",
 )
-def test_tests_that_say_nothing_are_an_error_that_can_be_repaired(runner: SharedRunner, case: str):
-    report = run(runner, WRONG, TestProgram("", "", "from solution import square", (case,)))
-    assert [one.state for one in report.cases] == ["error"]
-    assert "test what the code returns" in report.error
+
+
+def test_tests_that_say_nothing_are_an_error_that_can_be_repaired(runner: SharedRunner):
+    for case in SAYING_NOTHING:
+        report = run(runner, WRONG, TestProgram("", "", "from solution import square", (case,)))
+        assert [one.state for one in report.cases] == ["error"], case
+        assert "test what the code returns" in report.error
 
 
 HONEST_CODE = """
@@ -159,14 +145,10 @@ def add(x):
 """
 
 
-@pytest.mark.parametrize("objects", [False, True], ids=["apart", "shared"])
-def test_what_a_code_keeps_is_read_as_it_is_at_that_moment(runner: SharedRunner, objects: bool):  # noqa: FBT001
-    beside = "from solution import Kept\nassert Kept().value == 1\n" if objects else ""
-    kept = "class Kept:\n    value = 1\n" if objects else ""
+def test_what_a_code_keeps_is_read_as_it_is_at_that_moment(runner: SharedRunner):
     helpers = "import solution\nfrom solution import add, log"
-    cases = (
-        f"{beside}assert add(2) == 2\nassert log == [2]",
-        f"{beside}before = solution.calls\nassert before == 0\nassert add(2) == 2\nassert solution.calls == before + 1",
-    )
-    report = run(runner, KEEPING + kept, TestProgram("", "", helpers, cases))
-    assert [case.state for case in report.cases] == ["passed"] * 2, report.text()
+    count = "before = solution.calls\nassert before == 0\nassert add(2) == 2\nassert solution.calls == before + 1"
+    for kept, beside in (("", ""), (KEPT, SHARED)):
+        cases = (f"{beside}assert add(2) == 2\nassert log == [2]", f"{beside}{count}")
+        report = run(runner, KEEPING + kept, TestProgram("", "", helpers, cases))
+        assert [case.state for case in report.cases] == ["passed"] * 2, report.text()

@@ -50,46 +50,37 @@ def test_a_prior_moves_each_chance_and_keeps_the_order():
     assert rare[0] > rare[1]
 
 
-@pytest.mark.parametrize("prior", [0.0, 1.0, -1.0])
-def test_an_impossible_prior_is_refused(prior: float):
-    with pytest.raises(InputError, match="prior"):
-        SignalsJudge(prior=prior)
+def test_an_impossible_prior_is_refused():
+    for prior in (0.0, 1.0, -1.0):
+        with pytest.raises(InputError, match="prior"):
+            SignalsJudge(prior=prior)
 
 
-@pytest.mark.parametrize("query", ["wie dreht man eine Liste mit Python um", "文字列を逆にする", ""])
-def test_a_query_in_unknown_words_stays_undecided(query: str):
-    verdict = SignalsJudge().judge(Pair(Query("q", query), REVERSE))
-    assert verdict.grade is None
-    assert "English" in verdict.reason
-
-
-def test_empty_code_answers_nothing():
+def test_a_query_in_unknown_words_stays_undecided_and_empty_code_answers_nothing():
+    for query in ("wie dreht man eine Liste mit Python um", "文字列を逆にする", ""):
+        verdict = SignalsJudge().judge(Pair(Query("q", query), REVERSE))
+        assert verdict.grade is None
+        assert "English" in verdict.reason
     opinion = SignalsJudge().opinions([(ASKED, Chunk("c", " \n"))])[0]
     assert (opinion.call, opinion.chance, opinion.reason) == ("no match", 0.0, "the code is empty")
 
 
-@pytest.mark.parametrize(
-    "text", ["func Reverse(s string) string { return s }", "(" * 100_000, "x = 1\n" * 200_000, "\0"]
-)
-def test_any_code_has_an_opinion(text: str):
-    assert 0 <= SignalsJudge().opinions([(ASKED, Chunk("c", text))])[0].chance <= 1
+def test_any_code_has_an_opinion():
+    for text in ("func Reverse(s string) string { return s }", "(" * 100_000, "x = 1\n" * 50_000, "\0"):
+        assert 0 <= SignalsJudge().opinions([(ASKED, Chunk("c", text))])[0].chance <= 1
 
 
-@pytest.mark.parametrize(
-    ("state", "call", "chance", "reason"),
-    [
+def test_what_examples_show_decides():
+    for state, call, chance, reason in (
         ("passed", "match", PASSED, "holds on 3 of 3 examples that the query shows"),
         ("failed", "no match", FAILED, "holds on 2 of 3 examples that the query shows: so"),
-    ],
-)
-def test_what_examples_show_decides(state: State, call: str, chance: float, reason: str):
-    seen: list[str] = []
-    other = Query("other", "close a socket")
-    judge = SignalsJudge(trials=trying(state, seen))
-    tested, untested = judge.opinions([(ASKED, REVERSE), (other, SOCKET)])
-    assert (tested.call, tested.chance, tested.path, tested.reason) == (call, chance, "tests", reason)
-    assert untested.path == "signals"
-    assert seen == [REVERSE.text, SOCKET.text]
+    ):
+        seen: list[str] = []
+        judge = SignalsJudge(trials=trying(state, seen))
+        tested, untested = judge.opinions([(ASKED, REVERSE), (Query("other", "close a socket"), SOCKET)])
+        assert (tested.call, tested.chance, tested.path, tested.reason) == (call, chance, "tests", reason)
+        assert untested.path == "signals"
+        assert seen == [REVERSE.text, SOCKET.text]
 
 
 def test_a_run_that_shows_nothing_leaves_the_evidence():
@@ -105,14 +96,15 @@ def test_a_broken_sandbox_leaves_a_pair_undecided():
     assert (verdict.grade, verdict.problem, verdict.reason) == (None, "sandbox", "so")
 
 
-def test_missing_weights_are_named(tmp_path: Path):
+def test_weights_are_of_a_judge_and_of_the_encoder_that_they_were_learned_with(tmp_path: Path):
     with pytest.raises(InputError, match="no weights of a judge"):
         SignalsJudge(str(tmp_path / "none"))
-
-
-def test_the_weights_that_ship_know_no_encoder():
     with pytest.raises(InputError, match="learn some with assay train judge --encoder"):
         SignalsJudge(encoder=HashedEncoder("16"))
+    file = tmp_path / "signals.json"
+    file.write_text(weights_file("").read_text("utf-8"), "utf-8")
+    with pytest.raises(InputError, match="learned without an encoder"):
+        SignalsJudge(str(tmp_path), encoder=HashedEncoder("384"))
 
 
 def test_an_encoder_counts_only_for_weights_that_were_learned_with_it(tmp_path: Path):
@@ -127,10 +119,3 @@ def test_an_encoder_counts_only_for_weights_that_were_learned_with_it(tmp_path: 
     judge = SignalsJudge(str(tmp_path), encoder=HashedEncoder("64"))
     assert judge.name == f"signals:{tmp_path}+hash:64"
     assert judge.opinions([(ASKED, REVERSE)])[0].why["cosine_encoder"] > 0
-
-
-def test_weights_without_an_encoder_refuse_one(tmp_path: Path):
-    file = tmp_path / "signals.json"
-    file.write_text(weights_file("").read_text("utf-8"), "utf-8")
-    with pytest.raises(InputError, match="learned without an encoder"):
-        SignalsJudge(str(tmp_path), encoder=HashedEncoder("384"))

@@ -67,57 +67,48 @@ def trials(runner: SharedRunner) -> Trials:
     return Trials(runner.importing, NoSteps())
 
 
-@pytest.mark.parametrize("query", [HEAD, CALLED, PROSE])
-def test_code_that_holds_on_the_examples_matches(trials: Trials, query: str):
-    right, wrong = SignalsJudge(trials=trials).judge_all([pair(query, RIGHT), pair(query, WRONG, "d")])
-    assert (right.grade, right.path) == (1, "tests")
-    assert (wrong.grade, wrong.path) == (0, "tests")
-    assert wrong.reason.endswith("examples that the query shows: call 0: halves([4,5]): [2.0, 2.5], wanted [2, 2]")
+def test_code_that_holds_on_the_examples_matches(trials: Trials):
+    for query in (HEAD, CALLED, PROSE):
+        right, wrong = SignalsJudge(trials=trials).judge_all([pair(query, RIGHT), pair(query, WRONG, "d")])
+        assert (right.grade, right.path, wrong.grade, wrong.path) == (1, "tests", 0, "tests")
+        assert wrong.reason.endswith("examples that the query shows: call 0: halves([4,5]): [2.0, 2.5], wanted [2, 2]")
 
 
-@pytest.mark.parametrize(
-    ("query", "code", "state"),
-    [
-        (HEAD, "def halves(values):\n    return [helper(value / 2) for value in values]\n", "passed"),
-        (HEAD, "def halves(values):\n    return [nowhere(value) for value in values]\n", "failed"),
-        (CALLED, "def halves(values):\n    return [nowhere(value) for value in values]\n", "not run"),
-        (CALLED, "def halves(values):\n    return values.halved\n", "failed"),
-        (HEAD, "def halves(values):\n    return [\n", "failed"),
-        (CALLED, "def halves(values):\n    return [\n", "not run"),
-        (HEAD, OTHER_NAME, "passed"),
-        (CALLED, "def half_of_all(values, by):\n    return [value // by for value in values]\n", "not run"),
-        (HEAD, "def half_of_all(values):\n    return []\n", "failed"),
-        (PROSE, "def half_of_all(values):\n    return []\n", "failed"),
-        (HEAD, "import nosuchmodule\n" + RIGHT, "not run"),
-        (HEAD, "def halves(values):\n    while True:\n        pass\n", "failed"),
-        (HEAD, "def halves(values):\n    raise SystemExit\n", "failed"),
-        (CALLED, "class Box:\n    def halves(self, values):\n        return [2, 2]\n", "not run"),
-        (CALLED, "def halves(self):\n    return [2, 2]\n", "not run"),
-        (CALLED, "def one(x):\n    return x\ndef two(x):\n    return x\n", "not run"),
-        (CALLED, "x = 1", "not run"),
-        ("halve each value", RIGHT, "not run"),
-        (HEAD, RIGHT + "\0", "not run"),
-        (CALLED + "\0", RIGHT, "passed"),
-        (CALLED, "(" * 50_000, "not run"),
-    ],
+RUNS = (
+    (HEAD, "def halves(values):\n    return [helper(value / 2) for value in values]\n", "passed"),
+    (HEAD, "def halves(values):\n    return [nowhere(value) for value in values]\n", "failed"),
+    (CALLED, "def halves(values):\n    return [nowhere(value) for value in values]\n", "not run"),
+    (CALLED, "def halves(values):\n    return values.halved\n", "failed"),
+    (HEAD, "def halves(values):\n    return [\n", "failed"),
+    (CALLED, "def halves(values):\n    return [\n", "not run"),
+    (HEAD, OTHER_NAME, "passed"),
+    (CALLED, "def half_of_all(values, by):\n    return [value // by for value in values]\n", "not run"),
+    (HEAD, "def half_of_all(values):\n    return []\n", "failed"),
+    (PROSE, "def half_of_all(values):\n    return []\n", "failed"),
+    (HEAD, "import nosuchmodule\n" + RIGHT, "not run"),
+    (HEAD, "def halves(values):\n    while True:\n        pass\n", "failed"),
+    (HEAD, "def halves(values):\n    raise SystemExit\n", "failed"),
+    (CALLED, "class Box:\n    def halves(self, values):\n        return [2, 2]\n", "not run"),
+    (CALLED, "def halves(self):\n    return [2, 2]\n", "not run"),
+    (CALLED, "def one(x):\n    return x\ndef two(x):\n    return x\n", "not run"),
+    (CALLED, "x = 1", "not run"),
+    ("halve each value", RIGHT, "not run"),
+    (HEAD, RIGHT + "\0", "not run"),
+    (CALLED + "\0", RIGHT, "passed"),
+    (CALLED, "(" * 50_000, "not run"),
+    # nothing that a code prints or raises makes it right
+    (HEAD, "def halves(values):\n    print('passed')\n    raise SystemExit(0)\n", "failed"),
+    (HEAD, "class Same(list):\n    __eq__ = lambda *_: True\ndef halves(values):\n    return Same()\n", "failed"),
+    (HEAD, "import os\ndef halves(values):\n    os._exit(0)\n", "failed"),
+    (HEAD, "def halves(values):\n    raise ModuleNotFoundError(name='numpy')\n", "failed"),
 )
-def test_what_a_run_is_taken_for(trials: Trials, query: str, code: str, state: str):
-    assert trials([pair(query, code)])[0].state == state
 
 
-def test_other_languages_are_not_run():
+def test_what_a_run_is_taken_for(trials: Trials):
+    found = trials([pair(query, code, str(number)) for number, (query, code, _) in enumerate(RUNS)])
+    wrong = [(run, trial.state) for run, trial in zip(RUNS, found, strict=True) if trial.state != run[2]]
+    assert wrong == []
     assert pose(pair(CALLED, RIGHT, language="rust")) == "the code is rust, not Python"
-
-
-def test_nothing_that_a_code_prints_or_raises_makes_it_right(trials: Trials):
-    liars = (
-        "def halves(values):\n    print('passed')\n    raise SystemExit(0)\n",
-        "class Same(list):\n    __eq__ = lambda self, other: True\ndef halves(values):\n    return Same()\n",
-        "import os\ndef halves(values):\n    os._exit(0)\n",
-        "def halves(values):\n    raise ModuleNotFoundError(name='numpy')\n",
-    )
-    said = trials([pair(HEAD, code, str(number)) for number, code in enumerate(liars)])
-    assert [trial.state for trial in said] == ["failed"] * len(liars)
 
 
 def test_a_broken_sandbox_is_told_and_not_recorded(tmp_path: Path):

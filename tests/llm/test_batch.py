@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 def opened(server, folder):  # noqa: ARG001  the server is named by the environment
     """Return a function that opens the chat as a new process does."""
 
-    def make(spec: str = SPEC, **more) -> BatchChat:
+    def make(spec: str = SPEC, folder: Path = folder, **more) -> BatchChat:
         asked = OpenAiChat(endpoint("openai", spec), pause_s=0.001)
         wire = BatchWire(endpoint("openai", spec), pause_s=0.001)
         return BatchChat(asked, wire, folder, asked, sleep=lambda _: None, **more)
@@ -69,34 +69,38 @@ def test_questions_come_back_with_their_answers_at_half_the_price(opened, prompt
     assert line["body"]["response_format"]["type"] == "json_schema"
 
 
-@pytest.mark.parametrize("moment", ["put off", "uploaded", "told", "begun", "under way", "fetched"])
-def test_a_process_that_dies_at_any_moment_is_followed_by_one_that_pays_nothing_twice(opened, prompt, server, moment):
+MOMENTS = ("put off", "uploaded", "told", "begun", "under way", "fetched")
+
+
+def test_a_process_that_dies_at_any_moment_is_followed_by_one_that_pays_nothing_twice(opened, prompt, server, tmp_path):
     prompts = [prompt(f"code {number}") for number in range(4)]
-    first = opened()
-    put_off(first, *prompts)
-    dies = {
-        "uploaded": lambda method, path: (400, b"{}") if (method, path) == ("POST", "/batches") else None,
-        "told": lambda _, path: (400, b"{}") if path == "/batches" else None,
-    }
-    server.batches.fault = dies.get(moment, lambda *_: None)
-    if moment == "begun":  # the answer is lost, and so is the list that would name it
-        server.batches.lost = lambda _, path: (400, b"{}") if path == "/batches" else None
-    if moment in dies or moment == "begun":
-        with pytest.raises(NoAnswer):
+    for number, moment in enumerate(MOMENTS):
+        begun, paid = len(server.batches.batches), server.batches.paid.total()
+        folder = tmp_path / f"{moment}.batches"
+        first = opened(folder=folder)
+        put_off(first, *prompts)
+        refuse = ("/batches",) if moment == "told" else ()
+        server.batches.fault = lambda method, path, moment=moment, refuse=refuse: (
+            (400, b"{}") if path in refuse or (moment, method, path) == ("uploaded", "POST", "/batches") else None
+        )
+        if moment == "begun":  # the answer is lost, and so is the list that would name it
+            server.batches.lost = lambda _, path: (400, b"{}") if path == "/batches" else None
+        if moment in {"uploaded", "told", "begun"}:
+            with pytest.raises(NoAnswer):
+                first.submit()
+        elif moment != "put off":
             first.submit()
-    elif moment != "put off":
-        first.submit()
-    if moment == "fetched":
-        first.collect(lambda _: None)
-    server.batches.fault = server.batches.lost = lambda *_: None
-    second = opened()
-    if moment != "fetched":
-        put_off(second, *prompts)
-    second.submit()
-    second.collect(lambda _: None)
-    assert [second.reply(each).value for each in prompts] == [GOOD] * 4
-    assert set(server.batches.paid.values()) == {1}
-    assert len(server.batches.batches) == 1
+        if moment == "fetched":
+            first.collect(lambda _: None)
+        server.batches.fault = server.batches.lost = lambda *_: None
+        second = opened(folder=folder)
+        if moment != "fetched":
+            put_off(second, *prompts)
+        second.submit()
+        second.collect(lambda _: None)
+        assert [second.reply(each).value for each in prompts] == [GOOD] * 4, moment
+        assert server.batches.paid.total() == paid + 4 == 4 * (number + 1), moment
+        assert len(server.batches.batches) == begun + 1, moment
 
 
 def test_a_batch_whose_beginning_got_no_answer_is_found_in_the_list(opened, prompt, server):
@@ -107,19 +111,12 @@ def test_a_batch_whose_beginning_got_no_answer_is_found_in_the_list(opened, prom
     assert server.batches.asked.count("POST /batches") == 1
 
 
-@pytest.mark.parametrize("status", [429, 500])
-def test_endpoints_that_are_busy_are_asked_again(opened, prompt, server, status):
-    faults = {"/files": 2, "/batches/batch_0": 2}
-
-    def fault(_, path):
-        if faults.get(path, 0):
-            faults[path] -= 1
-            return status, b"later"
-        return None
-
-    server.batches.fault = fault
+def test_endpoints_that_are_busy_are_asked_again(opened, prompt, server):
+    faults = {"/files": [429, 500], "/batches/batch_0": [429, 500]}
+    server.batches.fault = lambda _, path: (faults[path].pop(), b"later") if faults.get(path) else None
     assert ask(opened(), prompt())[0].value == GOOD
     assert server.batches.paid.total() == 1
+    assert not any(faults.values())
 
 
 def test_a_beginning_that_is_refused_for_now_is_told_and_the_next_run_begins_it(opened, prompt, server):
@@ -180,26 +177,21 @@ def test_an_answer_that_does_not_fit_is_paid_and_asked_directly(opened, prompt, 
     assert reply.cost == pytest.approx(200e-6 * 1.5)
 
 
-def test_a_model_that_declines_is_asked_anew_only_when_somebody_wants_it(opened, prompt, server):
+def test_a_model_that_declines_is_paid_once_and_asked_anew_by_the_next_process(opened, prompt, server):
     server.plays = [Play(refusal="no")]
     chat = opened()
     with pytest.raises(NoAnswer, match="declined") as raised:
         ask(chat, prompt())
     assert raised.value.cost == pytest.approx(100e-6)
-    assert ask(opened(), prompt())[0].value == GOOD
-
-
-def test_a_failure_is_paid_once_in_all_waves_of_a_process(opened, prompt, server):
-    server.plays = [Play(refusal="no")]
-    chat = opened()
-    with pytest.raises(NoAnswer, match="declined"):
-        ask(chat, prompt())
     for _ in range(2):
         with pytest.raises(NoAnswer, match="declined") as again:
             chat.reply(prompt())
         assert (again.value.tokens_in, again.value.tokens_out, again.value.cost) == (0, 0, 0.0)
     assert chat.submit() == 0
     assert server.batches.paid.total() == 1
+    assert ask(opened(), prompt())[0].value == GOOD
+    assert opened().reply(prompt()).value == GOOD, "the answer after a forgotten one is found by the next process"
+    assert server.batches.paid.total() == 2
 
 
 def test_a_direct_failure_is_paid_once_in_all_waves_of_a_process(opened, prompt, server):
@@ -211,15 +203,6 @@ def test_a_direct_failure_is_paid_once_in_all_waves_of_a_process(opened, prompt,
     with pytest.raises(NoAnswer, match="declined"):
         chat.reply(prompt())
     assert len(server.questions) == 1
-
-
-def test_the_answer_after_a_forgotten_one_is_found_by_the_next_process(opened, prompt, server):
-    server.plays = [Play(refusal="no")]
-    with pytest.raises(NoAnswer):
-        ask(opened(), prompt())
-    ask(opened(), prompt())
-    assert opened().reply(prompt()).value == GOOD
-    assert server.batches.paid.total() == 2
 
 
 def test_letters_that_end_a_line_elsewhere_stand_in_answers(opened, prompt, server):
@@ -251,8 +234,8 @@ def test_a_batch_that_is_refused_says_why_and_is_sent_anew_by_the_next_run(opene
 
 def test_a_budget_ends_before_a_batch_that_might_pass_it(opened, prompt, server):
     prompts = [prompt(f"code {number}") for number in range(10)]
-    most = opened("gpt-x?usd_in=1&usd_out=10&max_tokens=20")._asked.most_of_batch(prompts[0]).usd
-    chat = opened("gpt-x?usd_in=1&usd_out=10&max_tokens=20", budget=Budget(usd=1.5 * most))
+    most = opened(TIGHT)._asked.most_of_batch(prompts[0]).usd
+    chat = opened(TIGHT, budget=Budget(usd=1.5 * most))
 
     def wave() -> None:
         for each in prompts:
@@ -272,42 +255,36 @@ def test_a_budget_ends_before_a_batch_that_might_pass_it(opened, prompt, server)
     assert "go on with a larger one" in chat.refusal
 
 
-def test_a_budget_holds_what_an_earlier_process_sent_until_it_is_there(opened, prompt):
-    spec = "gpt-x?usd_in=1&usd_out=10&max_tokens=20"
-    first = opened(spec)
+TIGHT = "gpt-x?usd_in=1&usd_out=10&max_tokens=20"
+
+
+def test_a_budget_holds_what_batches_may_take_until_they_have_ended(opened, prompt, server):
+    first = opened(TIGHT)
     put_off(first, prompt("code 0"))
     first.submit()
     most = first._asked.most_of_batch(prompt("code 0"))
     budget = Budget(usd=most.usd)
-    second = opened(spec, budget=budget)
-    assert budget.reserve_now(most) is None
+    second = opened(TIGHT, budget=budget)
+    assert budget.reserve_now(most) is None, "an earlier process sent it"
     second.collect(lambda _: None)
     assert budget.spent.usd == pytest.approx(100e-6)
     assert second.reply(prompt("code 0")).value == GOOD
     assert budget.spent.usd == pytest.approx(100e-6), "each answer counts once"
 
-
-def test_what_a_batch_does_not_answer_makes_room_in_the_budget(opened, prompt, server):
-    spec = "gpt-x?usd_in=1&usd_out=10&max_tokens=20"
-    most = opened(spec)._asked.most_of_batch(prompt())
-    budget = Budget(usd=most.usd)
     server.batches.lines = lambda _: "error"
-    chat = opened(spec, budget=budget)
-    ask(chat, prompt())
+    budget = Budget(usd=most.usd)
+    ask(opened(TIGHT, budget=budget), prompt("code 1"))
     assert budget.spent.usd == 0.0
-    assert budget.reserve_now(most)
+    ticket = budget.reserve_now(most)
+    assert ticket, "what a batch does not answer makes room"
 
-
-def test_a_direct_call_for_which_batches_hold_the_room_is_put_off(opened, prompt, server):
-    spec = "gpt-x?usd_in=1&usd_out=10&max_tokens=20"
-    asked = opened(spec)._asked
-    budget = Budget(usd=asked.most(prompt()).usd)
-    direct = BudgetedChat(asked, budget, waits=False)
-    ticket = budget.hold(asked.most_of_batch(prompt()))
+    server.questions.clear()
+    direct = BudgetedChat(first._asked, Budget(usd=first._asked.most(prompt()).usd), waits=False)
+    ticket = direct._budget.hold(most)
     with pytest.raises(Deferred, match="room in the budget"):
         direct.reply(prompt())
     assert not server.questions
-    budget.settle(ticket, Spend())
+    direct._budget.settle(ticket, Spend())
     assert direct.reply(prompt()).value == GOOD
 
 

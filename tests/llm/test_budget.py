@@ -50,13 +50,10 @@ def test_calls_stop_before_the_limit_and_say_so():
     assert budget.spent == Spend(120, pytest.approx(0.01))
 
 
-def test_money_is_a_limit_of_its_own_and_what_was_spent_before_counts():
+def test_money_is_a_limit_of_its_own_needs_a_price_and_what_was_spent_before_counts():
     chat = BudgetedChat(Model(), Budget(usd=1.0, spent=Spend(5, 0.995)))
     with pytest.raises(BudgetSpent, match=r"0\.9950 of 1 USD are spent, the next call may take 0\.0100"):
         chat.reply(PROMPT)
-
-
-def test_money_needs_a_price():
     unpriced = Model(most=Spend(100, math.nan))
     with pytest.raises(InputError, match=r"the price of model is not known: add \?usd_in="):
         BudgetedChat(unpriced, Budget(usd=1.0))
@@ -64,34 +61,29 @@ def test_money_needs_a_price():
     chat.reply(PROMPT)
     with pytest.raises(BudgetSpent):
         chat.reply(PROMPT)
+    for limits in ({"usd": -1}, {"usd": math.nan}, {"tokens": -1}, {"tokens": math.nan}):
+        with pytest.raises(InputError, match="wanted 0 or more"):
+            Budget(**limits)
 
 
-@pytest.mark.parametrize("limit", [-1, math.nan])
-def test_a_budget_is_a_number(limit):
-    with pytest.raises(InputError, match="wanted 0 or more"):
-        Budget(usd=limit)
-    with pytest.raises(InputError, match="wanted 0 or more"):
-        Budget(tokens=limit)
-
-
-@pytest.mark.parametrize(
-    ("took", "spent"),
-    [
-        (Reply({}, "m", 0, 0, math.nan), Spend(100, 0.01)),
-        (Reply({}, "m", 7, 0, math.nan), Spend(7, 0.01)),
-        (Reply({}, "m", 50, 10, 0.0, cached=True), Spend(0, 0.0)),
-        (NoAnswer("no", tokens_in=9, tokens_out=1, cost=0.002), Spend(10, 0.002)),
-        (KeyboardInterrupt(), Spend(100, 0.01)),
-    ],
-    ids=["nothing told", "no cost told", "cached", "no answer", "torn apart"],
+TAKEN = (
+    (Reply({}, "m", 0, 0, math.nan), Spend(100, 0.01)),
+    (Reply({}, "m", 7, 0, math.nan), Spend(7, 0.01)),
+    (Reply({}, "m", 50, 10, 0.0, cached=True), Spend(0, 0.0)),
+    (NoAnswer("no", tokens_in=9, tokens_out=1, cost=0.002), Spend(10, 0.002)),
+    (KeyboardInterrupt(), Spend(100, 0.01)),
 )
-def test_what_was_taken_is_spent_whatever_happened(took, spent):
-    budget = Budget(usd=1, tokens=1000)
-    chat = BudgetedChat(Model([took]), budget)
-    with suppress(NoAnswer, KeyboardInterrupt):
+"""What a call took, and what counts: of what is not told, the most that it may have been."""
+
+
+def test_what_was_taken_is_spent_whatever_happened():
+    for took, spent in TAKEN:
+        budget = Budget(usd=1, tokens=1000)
+        chat = BudgetedChat(Model([took]), budget)
+        with suppress(NoAnswer, KeyboardInterrupt):
+            chat.reply(PROMPT)
+        assert budget.spent == spent, took
         chat.reply(PROMPT)
-    assert budget.spent == spent
-    chat.reply(PROMPT)
 
 
 def test_a_call_waits_for_those_in_flight_and_not_for_ever():
@@ -103,18 +95,18 @@ def test_a_call_waits_for_those_in_flight_and_not_for_ever():
             if self.asked < 2:
                 with lock:
                     self.asked += 1
-                both.wait(10)
-                go.wait(10)
+                both.wait(60)
+                go.wait(60)
             return Reply({}, "m", 50, 10, 0.005)
 
     lock, chat = threading.Lock(), BudgetedChat(Slow(), budget)
     with ThreadPoolExecutor(4) as pool:
         calls = [pool.submit(chat.reply, PROMPT) for _ in range(2)]
-        both.wait(10)
+        both.wait(60)
         calls += [pool.submit(chat.reply, PROMPT) for _ in range(2)]
         assert not any(call.done() for call in calls)
         go.set()
-        failed = [call.exception(10) for call in calls]
+        failed = [call.exception(60) for call in calls]
     assert failed.count(None) == 3
     assert sum(isinstance(each, BudgetSpent) for each in failed) == 1
     assert budget.spent.tokens == 180
@@ -153,7 +145,7 @@ def test_however_calls_come_and_go_the_limit_holds(calls, tokens, usd):
 
 
 def test_threads_spend_no_more_than_there_is():
-    model, budget = Model(), Budget(usd=1.0)
+    model, budget = Model(), Budget(usd=0.25)
     chat = BudgetedChat(model, budget)
 
     def ask(_):
@@ -163,7 +155,7 @@ def test_threads_spend_no_more_than_there_is():
             return None
 
     with ThreadPoolExecutor(8) as pool:
-        replies = [reply for reply in pool.map(ask, range(400)) if reply]
-    assert 190 <= len(replies) <= 200
+        replies = [reply for reply in pool.map(ask, range(100)) if reply]
+    assert 40 <= len(replies) <= 50
     assert budget.spent.usd == pytest.approx(0.005 * len(replies))
-    assert budget.spent.usd <= 1.0
+    assert budget.spent.usd <= 0.25

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 import sys
+import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
@@ -46,32 +48,21 @@ def test_a_reply_is_what_the_model_said_with_what_it_took(server, prompt):
     assert server.keys == ["Bearer sk-very-secret"]
 
 
-@pytest.mark.parametrize(
-    ("details", "cached"),
-    [
+def test_tokens_that_the_endpoint_had_read_before_are_counted_and_cheaper(server, prompt):
+    for details, cached in (
         ({"prompt_tokens_details": {"cached_tokens": 64}}, 64),
         ({"prompt_cache_hit_tokens": 64, "prompt_cache_miss_tokens": 36}, 64),
         ({"prompt_tokens_details": {"cached_tokens": 9999}}, 100),
         ({"prompt_tokens_details": {"cached_tokens": "many"}}, 0),
         ({"prompt_tokens_details": None}, 0),
         ({}, 0),
-    ],
-)
-def test_tokens_that_the_endpoint_had_read_before_are_counted_and_cheaper(server, prompt, details, cached):
-    plays(server, {"value": GOOD, "details": details})
-    reply = chat("gpt-x?usd_in=1&usd_out=10&usd_cached=0.1").reply(prompt())
-    assert (reply.tokens_in, reply.tokens_cached, reply.attempts) == (100, cached, 1)
-    assert reply.cost == pytest.approx((100 - cached + 0.1 * cached + 100) * 1e-6)
-
-
-def test_without_a_price_of_their_own_cached_tokens_cost_what_others_do(server, prompt):
+    ):
+        plays(server, {"value": GOOD, "details": details})
+        reply = chat("gpt-x?usd_in=1&usd_out=10&usd_cached=0.1").reply(prompt())
+        assert (reply.tokens_in, reply.tokens_cached, reply.attempts) == (100, cached, 1)
+        assert reply.cost == pytest.approx((100 - cached + 0.1 * cached + 100) * 1e-6)
     plays(server, {"value": GOOD, "details": {"prompt_cache_hit_tokens": 64}})
-    assert chat("gpt-x?usd_in=1&usd_out=10").reply(prompt()).cost == pytest.approx(200e-6)
-
-
-def test_it_says_how_often_it_had_to_ask(server, prompt):
-    plays(server, {"text": "I think so."}, {"value": GOOD})
-    assert chat().reply(prompt()).attempts == 2
+    assert chat("gpt-x?usd_in=1&usd_out=10").reply(prompt()).cost == pytest.approx(200e-6), "no price of their own"
 
 
 def test_settings_of_the_spec_are_asked_for(server, prompt):
@@ -80,59 +71,42 @@ def test_settings_of_the_spec_are_asked_for(server, prompt):
     assert (question["temperature"], question["seed"], question["max_tokens"]) == (0, 7, 50)
 
 
-@pytest.mark.parametrize("provider", ["deepseek", "openrouter", "ollama", "vllm", "openai"])
-def test_each_provider_is_a_plugin_and_told_the_schema(server, prompt, provider):
-    made = make("chat", f"{provider}:some/model:free")
-    assert made.reply(prompt()).value == GOOD
-    assert made.name == f"{provider}:some/model:free@{server.base}"
-    assert "additionalProperties" in json.dumps(server.questions[0])
-    assert server.questions[0]["model"] == "some/model:free"
-
-
-@pytest.mark.parametrize(("form", "told"), [("object", {"type": "json_object"}), ("prompt", None)])
-def test_json_may_be_asked_for_in_words(server, prompt, form, told):
-    plays(server, {"text": f"<think>{{0}}</think>Sure:\n```json\n{json.dumps(GOOD)}\n```"})
-    assert chat(f"gpt-x?format={form}").reply(prompt()).value == GOOD
-    assert server.questions[0].get("response_format") == told
-    assert '"additionalProperties": false' in server.questions[0]["messages"][0]["content"]
-
-
-PASSING = [
-    {"body": b"[]"},
-    {"body": b'{"choices": []}'},
-    {"body": b'{"error": {"message": "upstream is gone"}}'},
-]
-
-
-@pytest.mark.parametrize("play", PASSING, ids=lambda play: str(play)[:30])
-def test_an_answer_without_a_message_may_pass(server, prompt, play):
-    plays(server, play)
-    reply = chat().reply(prompt())
-    assert reply.value == GOOD
-    assert reply.tokens_in == 100
-    assert len(server.questions) == 2
+def test_each_provider_is_a_plugin_and_told_the_schema(server, prompt):
+    for provider in ("deepseek", "openrouter", "ollama", "vllm", "openai"):
+        made = make("chat", f"{provider}:some/model:free")
+        assert made.reply(prompt()).value == GOOD
+        assert made.name == f"{provider}:some/model:free@{server.base}"
+        assert "additionalProperties" in json.dumps(server.questions[-1])
+        assert server.questions[-1]["model"] == "some/model:free"
+    for form, told in (("object", {"type": "json_object"}), ("prompt", None)):
+        plays(server, {"text": f"<think>{{0}}</think>Sure:\n```json\n{json.dumps(GOOD)}\n```"})
+        assert chat(f"gpt-x?format={form}").reply(prompt()).value == GOOD
+        assert server.questions[-1].get("response_format") == told
+        assert '"additionalProperties": false' in server.questions[-1]["messages"][0]["content"]
 
 
 WRONG = [
-    '{"grade": 2, "reason": ""}',
-    '{"grade": 1}',
-    "yes",
-    '{"grade": "1", "reason": ""}',
-    "",
+    '{"grade": 2, "reason": ""}', '{"grade": 1}', "yes", '{"grade": "1", "reason": ""}', "",
     f"{json.dumps(GOOD)} {json.dumps(GOOD)}",
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", WRONG)
-def test_an_answer_that_does_not_fit_goes_back_with_what_is_wrong(server, prompt, text):
-    plays(server, {"text": text})
-    reply = chat("gpt-x?usd_in=1&usd_out=1").reply(prompt())
-    assert reply.value == GOOD
-    assert (reply.tokens_in, reply.tokens_out, reply.cost) == (200, 20, pytest.approx(220e-6))
-    first, second = server.questions
-    assert second["messages"][:2] == first["messages"]
-    assert second["messages"][2] == {"role": "assistant", "content": text}
-    assert "cannot be used" in second["messages"][3]["content"]
+def test_an_answer_that_does_not_fit_goes_back_with_what_is_wrong(server, prompt):
+    for text in WRONG:
+        server.questions.clear()
+        plays(server, {"text": text})
+        reply = chat("gpt-x?usd_in=1&usd_out=1").reply(prompt())
+        assert (reply.value, reply.attempts) == (GOOD, 2)
+        assert (reply.tokens_in, reply.tokens_out, reply.cost) == (200, 20, pytest.approx(220e-6))
+        first, second = server.questions
+        assert second["messages"][:2] == first["messages"]
+        assert second["messages"][2] == {"role": "assistant", "content": text}
+        assert "cannot be used" in second["messages"][3]["content"]
+    for body in (b"[]", b'{"choices": []}', b'{"error": {"message": "upstream is gone"}}'):
+        server.questions.clear()
+        plays(server, {"body": body})
+        reply = chat().reply(prompt())
+        assert (reply.value, reply.tokens_in, len(server.questions)) == (GOOD, 100, 2), "an answer without a message"
 
 
 def test_no_valid_answer_is_an_error_with_the_last_one_and_the_cost(server, prompt):
@@ -152,43 +126,32 @@ def test_what_was_paid_before_a_failure_is_told(server, prompt):
     assert caught.value.cost > 0
 
 
-@pytest.mark.parametrize(
-    ("play", "said"),
-    [
-        ({"refusal": "I will not"}, "declined: I will not"),
-        ({"text": "", "finish": "content_filter"}, "declined: its content filter"),
-        ({"text": '{"grade"', "finish": "length"}, r"cut at 4096 tokens; allow more with \?max_tokens=8192"),
-        (
-            {"status": 403, "body": b"your input was flagged"},
-            "refused this request with HTTP 403: your input was flagged",
-        ),
-        ({"status": 400, "body": b"too long"}, "refused this request with HTTP 400: too long"),
-        ({"status": 400, "body": b"unknown response_format"}, r"\?format=prompt"),
-    ],
+DECLINED = (
+    ({"refusal": "I will not"}, "declined: I will not"),
+    ({"text": "", "finish": "content_filter"}, "declined: its content filter"),
+    ({"text": '{"grade"', "finish": "length"}, r"cut at 4096 tokens; allow more with \?max_tokens=8192"),
+    ({"status": 403, "body": b"your input was flagged"}, "refused this request with HTTP 403: your input was flagged"),
+    ({"status": 400, "body": b"too long"}, "refused this request with HTTP 400: too long"),
+    ({"status": 400, "body": b"unknown response_format"}, r"\?format=prompt"),
 )
-def test_a_model_that_declines_is_not_asked_again(server, prompt, play, said):
-    plays(server, play)
-    with pytest.raises(NoAnswer, match=said):
-        chat().reply(prompt())
-    assert len(server.questions) == 1
+REFUSED = (
+    ({"status": 401, "body": b"bad key"}, "check the key in ASSAY_API_KEY"),
+    ({"status": 403, "body": b""}, "check the key in ASSAY_API_KEY"),
+    ({"status": 402, "body": b""}, "check the account"),
+    ({"status": 404, "body": b"no such model"}, "no such model; check the model's name and the address"),
+    ({"status": 429, "body": b'{"error": {"code": "insufficient_quota"}}'}, "check the account"),
+    ({"status": 302, "body": b""}, "check the address"),
+)
 
 
-@pytest.mark.parametrize(
-    ("play", "said"),
-    [
-        ({"status": 401, "body": b"bad key"}, "check the key in ASSAY_API_KEY"),
-        ({"status": 403, "body": b""}, "check the key"),
-        ({"status": 402, "body": b""}, "check the account"),
-        ({"status": 404, "body": b"no such model"}, "no such model; check the model's name and the address"),
-        ({"status": 429, "body": b'{"error": {"code": "insufficient_quota"}}'}, "check the account"),
-        ({"status": 302, "body": b""}, "check the address"),
-    ],
-)
-def test_refusals_are_final_and_say_what_to_check(server, prompt, play, said):
-    plays(server, play)
-    with pytest.raises(EndpointRefused, match=said):
-        chat().reply(prompt())
-    assert len(server.questions) == 1
+def test_a_model_that_declines_and_refusals_are_final_and_say_what_to_check(server, prompt):
+    for error, cases in ((NoAnswer, DECLINED), (EndpointRefused, REFUSED)):
+        for play, said in cases:
+            server.questions.clear()
+            plays(server, play)
+            with pytest.raises(error, match=said):
+                chat().reply(prompt())
+            assert len(server.questions) == 1, play
 
 
 def test_missing_usage_is_unknown_and_free_is_free(server, prompt):
@@ -234,13 +197,6 @@ def test_the_key_is_in_no_error_no_reply_and_no_representation(server, prompt):
     assert set(server.keys) == {f"Bearer {secret}"}
 
 
-def test_a_key_that_no_header_can_hold_is_not_shown(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-ab\ncd")
-    with pytest.raises(EndpointRefused, match="OPENAI_API_KEY holds characters") as caught:
-        make("chat", "openai:gpt-4o")
-    assert "sk-ab" not in traceback.format_exception(caught.value).__repr__()
-
-
 def test_a_spec_cannot_send_a_key_to_its_own_address(prompt, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
     monkeypatch.setenv("ASSAY_API_KEY", "sk-mine-too")
@@ -255,12 +211,18 @@ def test_a_spec_cannot_send_a_key_to_its_own_address(prompt, monkeypatch):
 
 
 def test_many_threads_share_a_chat(server, prompt):
-    server.say = lambda question: Play({"grade": 1, "reason": question["messages"][1]["content"]}, delay_s=0.02)
+    """Four questions are open together before any is answered."""
+    together = threading.Barrier(4, timeout=60)
+
+    def say(question):
+        together.wait()
+        return Play({"grade": 1, "reason": question["messages"][1]["content"]})
+
+    server.say = say
     shared = chat()
-    with ThreadPoolExecutor(16) as pool:
-        replies = list(pool.map(lambda place: shared.reply(prompt(f"code {place}")), range(200)))
-    assert [reply.value["reason"] for reply in replies] == [f"code {place}" for place in range(200)]
-    assert server.most_at_once > 4
+    with ThreadPoolExecutor(4) as pool:
+        replies = list(pool.map(lambda place: shared.reply(prompt(f"code {place}")), range(40)))
+    assert [reply.value["reason"] for reply in replies] == [f"code {place}" for place in range(40)]
 
 
 def test_odd_texts_arrive(server, prompt):
@@ -312,7 +274,7 @@ BODIES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=BODIES | JSON)
 def test_whatever_a_server_sends_is_a_reply_or_a_chat_error(server, prompt, body):
     server.say = lambda _: Play(body=json.dumps(body).encode())
@@ -326,8 +288,6 @@ def test_whatever_a_server_sends_is_a_reply_or_a_chat_error(server, prompt, body
 
 
 def test_importing_costs_no_more_than_httpx():
-    import subprocess
-
     loaded = subprocess.run(
         [sys.executable, "-c", "import assay.llm.openai, sys; print(*sys.modules)"],
         capture_output=True,

@@ -46,9 +46,8 @@ def test_prices_are_listed_told_free_or_unknown(monkeypatch):
     assert endpoint("openai", "gpt-4o").price == UNKNOWN
 
 
-@pytest.mark.parametrize(
-    ("argument", "said"),
-    [
+def test_a_spec_that_says_nothing_sensible_is_refused():
+    for argument, said in (
         ("", "names no model; write openai:MODEL"),
         ("@http://x/v1", "names no model"),
         ("m?tempreature=1", "unknown option 'tempreature'.*did you mean 'temperature'"),
@@ -61,11 +60,9 @@ def test_prices_are_listed_told_free_or_unknown(monkeypatch):
         ("m@http://", "wanted http://HOST:PORT/v1"),
         ("m@https://[::1/v1", "is not a URL"),
         ("m@http://host:port/v1", "is not a URL"),
-    ],
-)
-def test_a_spec_that_says_nothing_sensible_is_refused(argument, said):
-    with pytest.raises(InputError, match=said):
-        endpoint("openai", argument)
+    ):
+        with pytest.raises(InputError, match=said):
+            endpoint("openai", argument)
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated():

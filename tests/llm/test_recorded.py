@@ -26,7 +26,7 @@ class Counting:
 
     def __init__(self, together: int = 1) -> None:
         self.asked: list[str] = []
-        self._barrier = threading.Barrier(together, timeout=20)
+        self._barrier = threading.Barrier(together, timeout=60)
 
     def reply(self, prompt: Prompt) -> Reply:
         self._barrier.wait()
@@ -104,8 +104,7 @@ def test_as_many_are_under_way_as_may_be_and_replies_keep_their_order():
     assert ask_all(Counting(), PROMPTS[:1], 3)[0] == Reply({"n": 1}, "m", 10, 2, 0.5)
 
 
-@pytest.mark.parametrize("most", [1, 4])
-def test_what_was_answered_before_the_budget_ended_is_kept(file, tmp_path, most: int):
+def test_what_was_answered_before_the_budget_ended_is_kept(file, tmp_path):
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"name": "count", "value": {"n": 1}, "tokens_in": 8, "tokens_out": 2}) + "\n")
 
@@ -114,9 +113,9 @@ def test_what_was_answered_before_the_budget_ended_is_kept(file, tmp_path, most:
         return RecordedChat(BudgetedChat(ScriptedChat(str(script)), budget), reply_journal(file))
 
     with pytest.raises(BudgetSpent):
-        ask_all(chat(50), PROMPTS, most)
+        ask_all(chat(50), PROMPTS, 4)
     assert spent_in(file).tokens == 50
     more = chat(120)
-    assert all(ask_all(more, PROMPTS, most))
+    assert all(ask_all(more, PROMPTS, 1))
     assert more.counts.recorded == 5
     assert spent_in(file).tokens == 120

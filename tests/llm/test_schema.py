@@ -23,26 +23,32 @@ GRADE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ({"grade": 1}, ""),
-        ({"grade": 1.0, "chance": None, "tests": ["a", "b"], "reason": "short"}, ""),
-        ([], "the answer is [], wanted object"),
-        ({}, "the answer has no 'grade'"),
-        ({"grade": True}, "the answer.grade is true, wanted integer"),
-        ({"grade": 2}, "the answer.grade is 2, wanted one of [0, 1]"),
-        ({"grade": 0, "reason": "too long"}, "the answer.reason has length 8, wanted 5 or less"),
-        ({"grade": 0, "tests": ["a", ""]}, "the answer.tests[1] has length 0, wanted 1 or more"),
-        ({"grade": 0, "tests": ["a", 3]}, "the answer.tests[1] is 3, wanted string"),
-        ({"grade": 0, "tests": ["a"] * 3}, "the answer.tests has length 3, wanted 2 or less"),
-        ({"grade": 0, "chance": 1.5}, "the answer.chance is 1.5, wanted 1 or less"),
-        ({"grade": 0, "chance": float("inf")}, "the answer.chance is Infinity, wanted number or null"),
-        ({"grade": 0, "grad": 1}, 'the answer has an unknown "grad"; known: grade, reason, tests, chance'),
-    ],
+VALUES_SAID = (
+    ({"grade": 1}, ""),
+    ({"grade": 1.0, "chance": None, "tests": ["a", "b"], "reason": "short"}, ""),
+    ([], "the answer is [], wanted object"),
+    ({}, "the answer has no 'grade'"),
+    ({"grade": True}, "the answer.grade is true, wanted integer"),
+    ({"grade": 2}, "the answer.grade is 2, wanted one of [0, 1]"),
+    ({"grade": 0, "reason": "too long"}, "the answer.reason has length 8, wanted 5 or less"),
+    ({"grade": 0, "tests": ["a", ""]}, "the answer.tests[1] has length 0, wanted 1 or more"),
+    ({"grade": 0, "tests": ["a", 3]}, "the answer.tests[1] is 3, wanted string"),
+    ({"grade": 0, "tests": ["a"] * 3}, "the answer.tests has length 3, wanted 2 or less"),
+    ({"grade": 0, "chance": 1.5}, "the answer.chance is 1.5, wanted 1 or less"),
+    ({"grade": 0, "chance": -0.5}, "the answer.chance is -0.5, wanted 0 or more"),
+    ({"grade": 0, "chance": 1, "tests": []}, ""),
+    ({"grade": 0, "chance": 0}, ""),
+    ({"grade": 0, "chance": float("inf")}, "the answer.chance is Infinity, wanted number or null"),
+    ({"grade": 0, "grad": 1}, 'the answer has an unknown "grad"; known: grade, reason, tests, chance'),
 )
-def test_what_is_wrong_is_said_in_one_line(value, said):
-    assert "; ".join(problems(value, GRADE)) == said
+
+
+def test_what_is_wrong_is_said_in_one_line():
+    for value, said in VALUES_SAID:
+        assert "; ".join(problems(value, GRADE)) == said
+    value, problem = read(json.dumps({f"x{place}": 0 for place in range(50)}), GRADE)
+    assert value is None
+    assert problem.endswith("; and 46 more"), "a model is told a few things at once"
 
 
 def test_a_schema_with_more_in_it_is_refused():
@@ -72,34 +78,27 @@ def test_the_general_library_says_the_same(value):
     assert (not list(problems(value, GRADE))) == jsonschema.Draft202012Validator(GRADE).is_valid(value)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('{"grade": 1}', ""),
-        ('Sure!\n```json\n{"grade": 1}\n```\nIs that {all}?', ""),
-        ('<think>maybe {"grade": 0}</think>\n{"grade": 1}', ""),
-        ('the set {a, b} says {"grade": 1}', ""),
-        ('{"grade": 1} or {"grade": 0}', "it holds 2 JSON objects"),
-        ('the code says "answer {"grade": 0}", I say {"grade": 1}', "it holds 2 JSON objects"),
-        ("", "it holds no JSON object"),
-        ("[1, 2]", "it holds no JSON object"),
-        ('{"grade": NaN}', "it holds no JSON object"),
-        ('{"grade": 1', "it holds no JSON object"),
-        ("{" * 100_000, "it holds no JSON object"),
-        ('{"a":' * 100_000, "it holds no JSON object"),
-    ],
-    ids=lambda text: text[:20],
+TEXTS_SAID = (
+    ('{"grade": 1}', ""),
+    ('Sure!\n```json\n{"grade": 1}\n```\nIs that {all}?', ""),
+    ('<think>maybe {"grade": 0}</think>\n{"grade": 1}', ""),
+    ('the set {a, b} says {"grade": 1}', ""),
+    ('{"grade": 1} or {"grade": 0}', "it holds 2 JSON objects"),
+    ('the code says "answer {"grade": 0}", I say {"grade": 1}', "it holds 2 JSON objects"),
+    ("", "it holds no JSON object"),
+    ("[1, 2]", "it holds no JSON object"),
+    ('{"grade": NaN}', "it holds no JSON object"),
+    ('{"grade": 1', "it holds no JSON object"),
+    ("{" * 100_000, "it holds no JSON object"),
+    ('{"a":' * 100_000, "it holds no JSON object"),
 )
-def test_an_answer_is_the_one_object_in_a_text(text, said):
-    value, problem = read(text, GRADE)
-    assert problem.startswith(said)
-    assert value == (None if said else {"grade": 1})
 
 
-def test_a_model_is_told_a_few_things_at_once():
-    value, problem = read(json.dumps({f"x{place}": 0 for place in range(50)}), GRADE)
-    assert value is None
-    assert problem.endswith("; and 46 more")
+def test_an_answer_is_the_one_object_in_a_text():
+    for text, said in TEXTS_SAID:
+        value, problem = read(text, GRADE)
+        assert problem.startswith(said), text
+        assert value == (None if said else {"grade": 1}), text
 
 
 @given(st.text())

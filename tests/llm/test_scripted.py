@@ -5,9 +5,7 @@ import json
 import pytest
 
 from assay.errors import InputError, NoAnswer
-from assay.llm.budget import Budget, BudgetedChat
 from assay.llm.fingerprint import fingerprint
-from assay.llm.pace import Pace, PacedChat
 from assay.llm.prices import Spend
 from assay.llm.scripted import ScriptedChat
 from assay.plugins import make
@@ -58,9 +56,8 @@ def test_failures_are_scripted_too(script, prompt):
     assert json.loads(caught.value.raw)["grade"] == 5
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_a_line_or_a_file_that_cannot_be_used_is_named(script, tmp_path):
+    for line, said in (
         ("{", "jsonl:1: not JSON"),
         ("[]", 'wanted an object with a "value" or an "error"'),
         ({"value": {}, "error": ""}, "wanted an object with"),
@@ -70,31 +67,10 @@ def test_failures_are_scripted_too(script, prompt):
         ({"value": {}, "cost": -1}, "'cost' is -1, wanted a number"),
         ({"value": {}, "cost": True}, "'cost' is True, wanted a number"),
         ({"value": {}, "hash": "ab"}, "'hash' has 2 digits, wanted 8"),
-    ],
-)
-def test_a_line_that_cannot_be_used_is_named(script, line, said):
-    with pytest.raises(InputError, match=said):
-        script(line)
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    ):
+        with pytest.raises(InputError, match=said):
+            script(line)
     with pytest.raises(InputError, match="cannot read the replies"):
         ScriptedChat(str(tmp_path / "none.jsonl"))
     with pytest.raises(InputError, match="scripted:REPLIES"):
         make("chat", "scripted")
-
-
-def test_each_reply_through_the_wrappers_takes_as_long_as_the_first(script, prompt, growth):
-    chat = script({"name": "screen", "value": YES, "tokens_in": 10, "tokens_out": 1, "cost": 0.001})
-    budget = Budget(usd=100, tokens=10**9)
-    wrapped = PacedChat(BudgetedChat(chat, budget), Pace(requests=1e9, tokens=1e9))
-    count = 0
-
-    def ask(times: int) -> None:
-        nonlocal count
-        for _ in range(times):
-            wrapped.reply(prompt(f"def code_{count}(): ..."))
-            count += 1
-
-    assert growth(ask, 300) < 24
-    assert budget.spent == Spend(11 * count, pytest.approx(0.001 * count))

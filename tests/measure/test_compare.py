@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import tracemalloc
 from itertools import product
+from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.measure.compare import compare, holm, interval, outside, randomisation, t_test
+from assay.measure.proportions import sign_test, wilson
 
-CHANCES = st.lists(st.floats(0, 1), max_size=8)
 
-
-def test_student_s_distribution_is_scipy_s():
+def test_student_s_distribution_and_t_test_are_scipy_s():
     stats = pytest.importorskip("scipy.stats")
     for degrees in (*range(1, 40), 199, 200, 999, 1000, 20_603):
         for t in (0.0, 0.001, 0.1, 0.5, 1.0, 1.96, 2.5, 4.0, 8.0, 40.0, 1e6):
             assert outside(t, degrees) == pytest.approx(2 * stats.t.sf(t, degrees), abs=1e-10)
-
-
-def test_the_paired_t_test_is_scipy_s():
-    stats = pytest.importorskip("scipy.stats")
     draws = np.random.default_rng(1)
     for queries in (2, 3, 4, 5, 10, 45, 46, 500):
         a = draws.random(queries)
@@ -39,12 +35,12 @@ def test_t_where_the_formula_has_no_answer():
     assert t_test(np.repeat(one + 1, 9), np.repeat(one, 9)) == 0
 
 
-@pytest.mark.parametrize("differences", [[1, 2, 3, 4], [3, -1, 2, 5, -2, 4, 1], [0, 0, 1, 1, 1, -1], [1, -1]])
-def test_randomisation_is_near_the_count_of_all_flips(differences):
-    values = np.array(differences, dtype=float)
-    flips = np.array(list(product((1, -1), repeat=len(values)))) @ values
-    exact = float(np.mean(np.abs(flips) >= abs(values.sum())))
-    assert randomisation(values, np.zeros(len(values))) == pytest.approx(exact, abs=0.02)
+def test_randomisation_is_near_the_count_of_all_flips():
+    for differences in ([1, 2, 3, 4], [3, -1, 2, 5, -2, 4, 1], [0, 0, 1, 1, 1, -1], [1, -1]):
+        values = np.array(differences, dtype=float)
+        flips = np.array(list(product((1, -1), repeat=len(values)))) @ values
+        exact = float(np.mean(np.abs(flips) >= abs(values.sum())))
+        assert randomisation(values, np.zeros(len(values))) == pytest.approx(exact, abs=0.02)
 
 
 def test_randomisation_counts_equal_flips_though_they_round():
@@ -65,16 +61,19 @@ def test_a_difference_is_found_and_a_likeness_is_not():
 
 
 def test_tests_do_not_mind_who_is_first():
-    draws = np.random.default_rng(3)
-    a, b = draws.random((2, 50))
+    a, b = np.random.default_rng(3).random((2, 50))
     assert randomisation(a, b) == randomisation(b, a)
     assert t_test(a, b) == t_test(b, a)
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    """Of many queries and of ten, of which plain percentiles cover the mean 90 times of 100."""
     draws = np.random.default_rng(4)
     bounds = [interval(draws.beta(2, 5, 80), level=0.9, seed=n) for n in range(300)]
     assert 0.84 < np.mean([low <= 2 / 7 <= high for low, high in bounds]) < 0.95
+    draws = np.random.default_rng(8)
+    bounds = [interval(draws.beta(4, 2, 10), seed=n) for n in range(600)]
+    assert np.mean([low <= 2 / 3 <= high for low, high in bounds]) > 0.93
 
 
 def test_an_interval_is_seeded_holds_the_mean_and_widens_with_its_level():
@@ -84,19 +83,8 @@ def test_an_interval_is_seeded_holds_the_mean_and_widens_with_its_level():
     assert low < values.mean() < high
     wider = interval(values, level=0.99)
     assert wider[0] < low < high < wider[1]
-    assert interval(np.full(7, 0.5)) == (0.5, 0.5)
-
-
-def test_intervals_of_few_queries_are_wide_enough():
-    """Plain percentiles of ten cover the mean 90 times of 100."""
-    draws = np.random.default_rng(8)
-    bounds = [interval(draws.beta(4, 2, 10), seed=n) for n in range(600)]
-    assert np.mean([low <= 2 / 3 <= high for low, high in bounds]) > 0.93
-    assert interval(np.array([0.3])) == (0.3, 0.3)
-    assert interval(np.array([0.0, 1.0])) == (0.0, 1.0)
-
-
-def test_an_interval_needs_a_query():
+    for few, wanted in (([0.5] * 7, (0.5, 0.5)), ([0.3], (0.3, 0.3)), ([0.0, 1.0], (0.0, 1.0))):
+        assert interval(np.array(few)) == wanted
     with pytest.raises(InputError, match="at least one"):
         interval(np.array([]))
 
@@ -111,14 +99,10 @@ def test_memory_does_not_grow_with_the_draws():
     assert peak < 40_000_000
 
 
-def test_holm_by_hand():
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_by_hand_keeps_the_order_and_never_lowers(chances):
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.5, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
-
-
-@given(CHANCES)
-def test_holm_keeps_the_order_and_never_lowers(chances):
     adjusted = holm(chances)
     assert all(chance <= after <= 1 for chance, after in zip(chances, adjusted, strict=True))
     order = sorted(range(len(chances)), key=lambda n: chances[n])
@@ -140,8 +124,29 @@ def test_systems_are_compared_each_with_each():
     assert second.holm < 0.001
     assert third.low < 0 < third.high
     assert third.t == pytest.approx(third.randomisation, abs=0.05)
-
-
-def test_systems_on_other_queries_are_not_compared():
     with pytest.raises(InputError, match="same queries"):
         compare({"a": np.zeros(3), "b": np.zeros(4)})
+
+
+@given(st.integers(1, 900).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+@settings(max_examples=50)
+def test_wilson_and_the_sign_test_are_scipy_s(counts):
+    """Of no more than 900 trials: there scipy says 0 of counts that have a chance of 1e-290 still."""
+    stats = pytest.importorskip("scipy.stats")
+    part, whole = counts
+    test = stats.binomtest(part, whole)
+    ends = test.proportion_ci(method="wilson")
+    assert wilson(part, whole) == pytest.approx((ends.low, ends.high), abs=1e-9)
+    assert sign_test(part, whole - part) == pytest.approx(test.pvalue, rel=1e-6)
+
+
+def test_shares_of_nothing_of_all_and_of_a_published_study():
+    assert all(map(isnan, wilson(0, 0)))
+    assert sign_test(0, 0) == 1.0
+    assert (wilson(0, 9)[0], wilson(9, 9)[1]) == (0.0, 1.0)
+    low, high = wilson(1_206, 2_000)  # CoSQA+, section V-A: 60.3% of 2,000 codes that were found better
+    assert (round(low, 3), round(high, 3)) == (0.581, 0.624)
+    assert sign_test(1_206, 794) < 1e-18
+    for counts in ((-1, 3), (4, 3)):
+        with pytest.raises(InputError, match="wanted a count"):
+            wilson(*counts)

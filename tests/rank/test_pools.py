@@ -1,15 +1,20 @@
-"""Samples with tasks and without to candidates, and what is said of pools that have no order."""
+"""Samples become candidates, with what a model thought of them; what is said of pools that have no order."""
 
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from assay.errors import InputError
+from assay.faults import Fault
+from assay.rank.dataset import dataset_formats
+from assay.rank.dataset.examples import Example
+from assay.rank.logprob_ranker import open_logprob
 from assay.rank.pools import notes, read
-from assay.types import Program, Task
+from assay.types import LogProbability, Program, Task
 
 
 def written(path: Path, *rows: object) -> Path:
@@ -17,7 +22,7 @@ def written(path: Path, *rows: object) -> Path:
     return path
 
 
-def test_samples_without_tasks_are_grouped_by_what_they_name(tmp_path: Path):
+def test_samples_are_grouped_by_what_they_name_or_are_one_tasks_candidates(tmp_path: Path):
     file = written(
         tmp_path / "s.jsonl",
         {"task_id": "a", "code": "x = 1", "n": 2, "model": "m"},
@@ -29,9 +34,6 @@ def test_samples_without_tasks_are_grouped_by_what_they_name(tmp_path: Path):
     assert (a.prompt, a.entry_point, b.prompt) == ("Set x.", "x", "def f():\n")
     assert [(each.source, each.n) for each in pools[a]] == [("x = 1", 2), ("x = 2", 1)]
     assert pools[b][0].source == "def f():\n    return 1\n"
-
-
-def test_samples_that_name_no_task_are_one_tasks_candidates(tmp_path: Path):
     pools = read(written(tmp_path / "tries.jsonl", {"code": "x"}, {"code": "y"}))
     assert [(task.id, len(programs)) for task, programs in pools] == [("tries", 2)]
     assert [each.id for each in pools.programs] == ["tries#0", "tries#1"]
@@ -81,3 +83,53 @@ def test_pools_without_an_order_are_told():
     assert unread.startswith("none of 3 programs is Python that can be read: this order is of little worth; ")
     assert unread.endswith("take --ranker prefix")
     assert len(said("(", "(")) == 2
+
+
+TASK = Task("t", "Add.")
+LONG, SHORT = LogProbability(-6.0, 6), LogProbability(-4.0, 2)
+PROGRAMS = [Program("t", "long", "t#0", logprob=LONG), Program("t", "short", "t#1", logprob=SHORT)]
+
+
+def test_the_mean_or_the_sum_of_log_probabilities_orders_programs():
+    mean, total = open_logprob("").rank(TASK, PROGRAMS), open_logprob("sum").rank(TASK, PROGRAMS)
+    assert [each.score for each in mean] == [-1.0, -2.0]
+    assert [each.score for each in total] == [-6.0, -4.0]
+    assert mean[0].why == {"mean": -1.0, "sum": -6.0, "tokens": 6.0}
+    assert [open_logprob(text).name for text in ("", "mean", "sum")] == ["logprob", "logprob", "logprob:sum"]
+    for spec in ("", "sum"):
+        none = Program("t", "", "t#2", logprob=LogProbability(0.0, 0))
+        *others, last = open_logprob(spec).rank(TASK, [*PROGRAMS, none])
+        assert last.score < min(each.score for each in others), "an answer without tokens comes last"
+        assert [each.score for each in open_logprob(spec).rank(TASK, [none])] == [-1.0]
+
+
+def test_programs_without_log_probabilities_are_refused_with_what_to_do():
+    with pytest.raises(InputError, match=r"1 of 3 samples of t have no log-probability, t#2 .* logprob:hf:FOLDER"):
+        open_logprob("").rank(TASK, [*PROGRAMS, Program("t", "other", "t#2")])
+    for spec in ("median", "hf:", "sum:chat:m"):
+        with pytest.raises(InputError, match="wanted nothing, sum, or a model"):
+            open_logprob(spec)
+
+
+def test_samples_and_data_sets_keep_log_probabilities_and_wrong_ones_are_told(tmp_path: Path):
+    examples = [
+        Example("t", "t#0", "Add.", "long", Fault.CORRECT),
+        Example("t", "t#1", "Add.", "short", Fault.SYNTAX_ERROR, 1, logprob=LogProbability(-4.0, 2, "answer")),
+    ]
+    for name in ("set.jsonl", *(["set.parquet"] if find_spec("pyarrow") else [])):
+        dataset_formats.write(tmp_path / name, examples)
+        again = dataset_formats.read(tmp_path / name)
+        assert (list(again.examples), again.problems) == (examples, ())
+        assert again.examples[1].program.logprob == LogProbability(-4.0, 2, "answer")
+    rows = [
+        {"code": "a", "logprob_sum": -4.0, "logprob_mean": -2.0, "logprob_tokens": 2},
+        {"code": "b", "logprob_sum": "much", "logprob_tokens": 2},
+        {"code": "c", "logprob_sum": -1.0},
+        {"code": "d"},
+    ]
+    found = read(written(tmp_path / "s.jsonl", *({"task_id": "t", **row} for row in rows)))
+    assert [program.logprob for program in found.programs] == [SHORT, None]
+    assert [str(problem) for problem in found.problems] == [
+        "s.jsonl:2: field 'logprob_sum' is 'much', wanted a number from -1e+09 to 0",
+        "s.jsonl:3: no field 'logprob_tokens'",
+    ]

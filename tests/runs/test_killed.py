@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assay.errors import InputError
 from assay.runs.record import read_lines
 
 ITEMS = 60
@@ -23,67 +25,88 @@ from assay.runs.record import Batches, begin, read_lines, sole_writer
 class Settings:
     items: int
 
-out, items = Path(sys.argv[1]), int(sys.argv[2])
-with sole_writer(out):
-    begin(out, Settings(items), "items")
-    done = len(list(read_lines(out)))
-    with Batches(out, lines=3, seconds=1e9) as lines:
-        for number in range(done, items):
-            lines.add({"n": number, "text": "x" * 5000})
-            print(number, flush=True)
-            sys.stdin.readline()
+def run(out, items, step):
+    with sole_writer(out):
+        begin(out, Settings(items), "items")
+        done = len(list(read_lines(out)))
+        with Batches(out, lines=3, seconds=1e9) as lines:
+            for number in range(done, items):
+                lines.add({"n": number, "text": "x" * 5000})
+                step(number)
+"""
+STEPWISE = """
+def step(number):
+    print(number, flush=True)
+    sys.stdin.readline()
+
+run(Path(sys.argv[1]), int(sys.argv[2]), step)
 """
 
 
-def started(out: Path, items: int = ITEMS) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", RUN, str(out), str(items)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def started(out: Path) -> subprocess.Popen[bytes]:
+    """Start a run whose every step waits for a line."""
+    command = [sys.executable, "-c", RUN + STEPWISE, str(out), str(ITEMS)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def finished(out: Path, items: int = ITEMS) -> tuple[int, bytes]:
-    """Run to the end; return the exit status and what was said."""
-    with started(out, items) as child:
-        _, said = child.communicate(b"\n" * items)
-    return child.returncode, said
+def finish(out: Path, items: int) -> list[int]:
+    """Run to the end, here; return what was done."""
+    space: dict[str, Any] = {"__name__": __name__}
+    exec(RUN, space)
+    done = list[int]()
+    space["run"](out, items, done.append)
+    return done
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_what_was_ended_goes_on_and_does_nothing_twice(tmp_path: Path, how: signal.Signals):
+def test_what_was_ended_goes_on_and_does_nothing_twice(tmp_path: Path):
     out, done = tmp_path / "run.jsonl", list[int]()
-    for after in (1, 4, 9, 20):
+    for after, how in (
+        (1, signal.SIGKILL),
+        (4, signal.SIGINT),
+        (9, signal.SIGTERM),
+        (3, signal.SIGKILL),
+        (14, signal.SIGKILL),
+        (2, signal.SIGINT),
+    ):
         with started(out) as child:
-            assert child.stdin is not None
-            assert child.stdout is not None
             child.stdin.write(b"\n" * (after - 1))
             child.stdin.flush()
             begun = [int(child.stdout.readline()) for _ in range(after)]
             os.kill(child.pid, how)
         kept = [line["n"] for line in read_lines(out)]
-        assert begun[0] == len(done)
-        assert kept[: len(done)] == done
-        assert len(kept) >= begun[-1] + 1 - (0 if how is signal.SIGINT else 3)
+        assert begun[0] == len(done), how
+        assert kept[: len(done)] == done, how
+        assert len(kept) >= begun[-1] + 1 - (0 if how is signal.SIGINT else 2), how
         done = kept
-    assert finished(out)[0] == 0
+    assert finish(out, ITEMS) == list(range(len(done), ITEMS))
     assert [line["n"] for line in read_lines(out)] == list(range(ITEMS))
 
 
-def test_a_line_that_was_cut_in_the_middle_is_written_again(tmp_path: Path):
+def test_a_run_that_was_cut_anywhere_is_the_same_in_the_end(tmp_path: Path):
     out = tmp_path / "run.jsonl"
-    finished(out, 5)
+    finish(out, 5)
     whole = out.read_bytes()
-    for size in range(0, len(whole), 2_477):
+    ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
+    for size in {
+        0,
+        1,
+        *range(0, len(whole), 2_477),
+        *ends,
+        *(end - 1 for end in ends),
+        *(end + 1 for end in ends[:-1]),
+    }:
         out.write_bytes(whole[:size])
-        finished(out, 5)
-        assert out.read_bytes() == whole
+        assert finish(out, 5) == list(range(whole[:size].count(b"\n"), 5)), size
+        assert out.read_bytes() == whole, size
 
 
 def test_the_lock_of_a_killed_process_holds_nobody_up(tmp_path: Path):
     out = tmp_path / "run.jsonl"
     with started(out) as writing:
-        assert writing.stdout is not None
         writing.stdout.readline()
-        assert b"another run writes to" in finished(out)[1]
+        with pytest.raises(InputError, match="another run writes to"):
+            finish(out, ITEMS)
         writing.kill()
-    assert finished(out) == (0, b"")
-    said = finished(out, 2)[1]
-    assert b"items of another run: items differ; give another --out, or --fresh" in said
+    assert finish(out, ITEMS) == list(range(ITEMS))
+    with pytest.raises(InputError, match="items of another run: items differ; give another --out, or --fresh"):
+        finish(out, 2)

@@ -34,13 +34,10 @@ def test_vectors_are_those_of_the_encoder_here():
             np.testing.assert_array_equal(there.encode(texts, "code"), here.encode(texts, "code"))
 
 
-def test_a_model_that_is_not_there_is_named_with_the_machine():
+def test_a_model_that_is_not_there_is_named_with_the_machine_and_texts_that_no_machine_survives_are_an_error():
     crew = crew_of(encoder_work("onnx:nowhere"))
     with pytest.raises(InputError, match=r"no machine of the cluster can be used: here: .*nowhere|onnx"):
         crew.assemble()
-
-
-def test_texts_that_no_machine_survives_are_an_error():
     with pytest.raises(AssayError, match="1 texts cannot be encoded: its machine died 3 times"):
         encoder_work("hash").broken((("a",), "code"), "its machine died 3 times")
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError, StorageError
+from assay.runs.journal import Journal
 from assay.runs.record import (
     Batches,
     append_lines,
@@ -29,6 +30,7 @@ from assay.settings import Settings
 RECORDS = st.lists(st.dictionaries(st.text(), st.text() | st.integers() | st.none()), max_size=5)
 
 
+@settings(max_examples=40)
 @given(first=RECORDS, second=RECORDS, cut=st.integers(min_value=0))
 def test_whatever_a_crash_cuts_off_only_its_line_is_lost(
     tmp_path_factory: pytest.TempPathFactory, first: list[dict], second: list[dict], cut: int
@@ -53,19 +55,13 @@ def test_a_cut_line_longer_than_what_is_read_at_once_is_taken_out(tmp_path: Path
     assert file.read_text() == '{"n": 1}\n{"n": 2}\n'
 
 
-def test_a_file_that_is_not_there_has_no_records(tmp_path: Path):
-    assert list(read_lines(tmp_path / "none.jsonl")) == []
-
-
-@pytest.mark.parametrize(("line", "said"), [("{broken}", "not JSON"), ("[1]", "a JSON list, wanted an object")])
-def test_a_whole_line_that_is_no_record_is_named(tmp_path: Path, line: str, said: str):
+def test_a_whole_line_that_is_no_record_is_named_and_what_cannot_be_written(tmp_path: Path):
     file = tmp_path / "run.jsonl"
-    file.write_text(f'{{"n": 1}}\n{line}\n')
-    with pytest.raises(StorageError, match=rf"run\.jsonl:2: {said}"):
-        list(read_lines(file))
-
-
-def test_what_cannot_be_written_is_said(tmp_path: Path):
+    assert list(read_lines(file)) == []
+    for line, said in (("{broken}", "not JSON"), ("[1]", "a JSON list, wanted an object")):
+        file.write_text(f'{{"n": 1}}\n{line}\n')
+        with pytest.raises(StorageError, match=rf"run\.jsonl:2: {said}"):
+            list(read_lines(file))
     with pytest.raises(StorageError, match="is not a regular file"):
         append_lines(tmp_path, [{}])
 
@@ -119,13 +115,15 @@ def test_a_setting_that_an_earlier_version_did_not_know_was_at_its_default(tmp_p
         begin(out, Decides(later="other"), "lines")
 
 
-@pytest.mark.parametrize("manifest", ["", "[]", '{"settings": 3}'])
-def test_lines_that_nothing_says_more_about_are_refused(tmp_path: Path, manifest: str):
+def test_lines_that_nothing_says_more_about_are_refused(tmp_path: Path):
     out = tmp_path / "run.jsonl"
     append_lines(out, [{"n": 1}])
-    manifest_of(out).write_text(manifest)
-    with pytest.raises(InputError, match="does not say what decided about them: give another --out, or --fresh"):
-        begin(out, Decides(), "lines")
+    for written in (None, "", "[]", '{"settings": 3}'):
+        if written is not None:
+            manifest_of(out).write_text(written)
+        with pytest.raises(InputError, match="does not say what decided about them: give another --out, or --fresh"):
+            begin(out, Decides(), "lines")
+    assert list(read_lines(out)) == [{"n": 1}]
 
 
 def test_lines_wait_for_others_or_for_time(tmp_path: Path):
@@ -145,8 +143,25 @@ def test_what_waits_is_written_whatever_ends_it(tmp_path: Path):
     out = tmp_path / "run.jsonl"
     with suppress(KeyboardInterrupt), Batches(out) as lines:
         lines.add({"n": 1})
+        assert not is_begun(out)
         raise KeyboardInterrupt
     assert is_begun(out)
+
+
+def test_a_journal_finds_the_steps_that_were_on_disk_when_it_was_opened(tmp_path: Path):
+    file = tmp_path / "steps.jsonl"
+    append_lines(file, [{"settings": 1}])
+    first = Journal(file, lambda number, _: number > 1)
+    first.put({"key": "a", "n": 1}, {"key": "é", "n": 2})
+    first.put({"key": "a", "n": 3})
+    with file.open("ab") as lines:
+        lines.write(b'{"key": "cut')
+    again = Journal(file, lambda number, _: number > 1)
+    assert (first.get("a"), again.get("é"), again.get("cut")) == (None, {"key": "é", "n": 2}, None)
+    assert again.get("a") == {"key": "a", "n": 3}, "the last one counts"
+    append_lines(file, [{"no key": 1}])
+    with pytest.raises(StorageError, match=r"steps\.jsonl:5: no record .*; take the line out to go on"):
+        Journal(file, lambda number, _: number > 1)
 
 
 def test_one_process_writes(tmp_path: Path):

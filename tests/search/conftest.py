@@ -69,15 +69,15 @@ TRUTHS = {
 }
 
 
-@pytest.fixture
-def judged(tmp_path: Path) -> tuple[list[Path], Path]:
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], Path]:
     """Return the ground truths of three small repositories, and the folder of their checkouts."""
+    root = tmp_path_factory.mktemp("judged")
     for folder, texts in (("checkouts", FILES), ("truths", TRUTHS)):
         for name, text in texts.items():
-            file = tmp_path / folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-    return [tmp_path / "truths" / name for name in TRUTHS], tmp_path / "checkouts"
+            (root / folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / folder / name).write_text(text)
+    return [root / "truths" / name for name in TRUTHS], root / "checkouts"
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 import pytest
@@ -19,7 +19,6 @@ from assay.store.verified_blocks import BLOCK, checksums
 from assay.types import Query
 
 QUESTIONS = [Query("", text) for text in ("read a block", "where is a segment written", "vrctors", "DamagedIndex")]
-TRIES = 40
 ROOT = Path(verified_blocks.__file__).parent
 
 
@@ -41,27 +40,7 @@ def answers(workspace):
     return found, related_answer(workspace, "verified_blocks.py", 40, 10)
 
 
-def test_forty_random_bytes_change_no_answer_silently(opened):
-    fresh, location, whole = opened
-    (segment,) = location.glob("*.segment")
-    chance, before = random.Random(5), segment.read_bytes()
-    noticed = []
-    for _ in range(TRIES):
-        damaged = bytearray(before)
-        for at in chance.sample(range(len(before)), 40):
-            damaged[at] = chance.randrange(256)
-        segment.write_bytes(damaged)
-        try:
-            assert answers(fresh()) == whole
-        except DamagedIndex as error:
-            noticed.append(str(error))
-    segment.write_bytes(before)
-    assert answers(fresh()) == whole
-    assert len(noticed) > TRIES * 0.9
-    assert all(segment.name in line for line in noticed)
-
-
-def test_every_block_that_a_search_reads_is_named_with_the_command_that_rebuilds(opened):
+def test_a_changed_bit_changes_no_answer_silently_and_is_named_with_the_command_that_rebuilds(opened):
     fresh, location, whole = opened
     (segment,) = location.glob("*.segment")
     before = segment.read_bytes()
@@ -75,16 +54,21 @@ def test_every_block_that_a_search_reads_is_named_with_the_command_that_rebuilds
     segment.write_bytes(before)
     assert len(named) > len(before) / BLOCK / 2
     assert all("is corrupt in block" in line or "in its checksums" in line for line in named)
-    assert sum(f"; assay index {ROOT} --index {location} rebuilds it" in line for line in named) > len(named) - 4
+    command = f"; assay index {quote(str(ROOT))} --index {quote(str(location))} rebuilds it"
+    assert sum(command in line for line in named) > len(named) - 4
 
 
 def test_a_damaged_index_is_rebuilt_by_the_refresh_after_the_search_that_noticed(opened):
     fresh, location, whole = opened
     (segment,) = location.glob("*.segment")
     workspace = fresh()
+    assert answers(workspace) == whole
+    assert not workspace.index.torn()
     data = bytearray(segment.read_bytes())
     data[len(data) // 2 :: 4096] = os.urandom(len(data[len(data) // 2 :: 4096]))
     segment.write_bytes(data)
+    assert workspace.index.torn(), "what was verified and then changed is noticed"
+    workspace = fresh()
     with pytest.raises(DamagedIndex):
         answers(workspace)
     again, report = workspace.refresh()
@@ -92,25 +76,11 @@ def test_a_damaged_index_is_rebuilt_by_the_refresh_after_the_search_that_noticed
     assert answers(again) == whole
 
 
-def test_what_was_verified_and_then_changed_is_noticed(opened):
-    fresh, location, whole = opened
-    workspace = fresh()
-    assert answers(workspace) == whole
-    assert not workspace.index.torn()
-    (segment,) = location.glob("*.segment")
-    before = segment.read_bytes()
-    with segment.open("r+b") as file:
-        file.seek(len(before) // 2)
-        file.write(b"x")
-    assert workspace.index.torn()
-    segment.write_bytes(before)
-
-
 def test_any_two_changed_words_of_a_block_show():
     chance = np.random.default_rng(3)
     data = chance.integers(0, 256, BLOCK, dtype=np.uint8)
     plain = checksums(data)
-    for _ in range(2000):
+    for _ in range(200):
         one, other = chance.choice(BLOCK // 8, 2, replace=False)
         changed = data.view(np.uint64).copy()
         step = np.uint64(1) << np.uint64(chance.integers(0, 64))
@@ -120,10 +90,10 @@ def test_any_two_changed_words_of_a_block_show():
         assert not (checksums(changed.view(np.uint8)) == plain).all()
 
 
-@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 40 * BLOCK + 9])
-def test_a_block_is_summed_alike_wherever_it_stands(size):
-    data = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8)
-    found = checksums(data)
-    assert len(found) == -(-size // BLOCK)
-    for block in range(len(found)):
-        assert (checksums(data[block * BLOCK : (block + 1) * BLOCK]) == found[block]).all()
+def test_a_block_is_summed_alike_wherever_it_stands():
+    for size in (0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 40 * BLOCK + 9):
+        data = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8)
+        found = checksums(data)
+        assert len(found) == -(-size // BLOCK)
+        for block in range(len(found)):
+            assert (checksums(data[block * BLOCK : (block + 1) * BLOCK]) == found[block]).all()

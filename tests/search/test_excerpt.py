@@ -1,8 +1,10 @@
+"""The lines of a hit that say most: in a window, by what is asked, and in a budget."""
+
 from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.search.excerpt import declared, excerpt, fit, lines, places, telling, terms_to_mark
@@ -17,14 +19,13 @@ def chunk(texts: list[str], symbol: str = "") -> Chunk:
     return Chunk("1", text, start_line=10, end_line=9 + len(texts), symbol=symbol)
 
 
-def test_the_window_with_the_most_different_words_wins():
+def test_the_window_with_the_most_different_words_wins_below_the_line_that_names_the_unit():
     found = excerpt(chunk(["a", "retry retry", "b", "c", "retry", "request"]), terms_to_mark(["retry the request"]), 2)
     assert found == [(14, "retry"), (15, "request")]
-
-
-def test_the_line_that_names_the_unit_stands_above_a_later_window():
     found = excerpt(chunk(["@once", "def send():", "a", "b", "c", "retry"], "send"), terms_to_mark(["retry"]), 2)
     assert found == [(11, "def send():"), (15, "retry")]
+    found = excerpt(chunk(["def send():", "a", "retry", "request", "b"], "send"), terms_to_mark(["retry request"]), 3)
+    assert [number for number, _ in found] == [10, 11, 12, 13], "one line between takes as much room as its gap"
 
 
 def test_telling_lines_are_of_different_words_wherever_they_stand():
@@ -55,11 +56,7 @@ def test_the_line_that_declares_the_unit_is_not_one_that_mentions_it():
     assert declared(replace(commented, symbol="one, send")) == 2
 
 
-def test_one_line_between_is_shown_for_its_gap_would_take_as_much_room():
-    found = excerpt(chunk(["def send():", "a", "retry", "request", "b"], "send"), terms_to_mark(["retry request"]), 3)
-    assert [number for number, _ in found] == [10, 11, 12, 13]
-
-
+@settings(max_examples=50)
 @given(texts=TEXTS, symbol=st.sampled_from(["", "send"]), count=st.integers(1, 12))
 def test_an_excerpt_is_whole_lines_in_order_with_none_empty_at_an_edge(texts: list[str], symbol: str, count: int):
     whole = lines(chunk(texts, symbol))
@@ -71,6 +68,14 @@ def test_an_excerpt_is_whole_lines_in_order_with_none_empty_at_an_edge(texts: li
     assert (found[0][1].strip() and found[-1][1].strip()) or not any(text for _, text in found)
 
 
+def test_of_the_hit_that_does_not_fit_its_best_lines_are_kept():
+    hits = [Hit(chunk(["a", "retry", "b"]), 1.0), Hit(chunk(["c", "d", "retry"]), 0.5)]
+    kept = fit(hits, terms_to_mark(["retry"]), 9, lambda hit: 2 * len(lines(hit.chunk)))
+    assert [lines(hit.chunk) for hit in kept] == [[(10, "a"), (11, "retry"), (12, "b")], [(12, "retry")]]
+    assert fit(hits, terms_to_mark(["retry"]), 7, lambda hit: 2 * len(lines(hit.chunk))) == hits[:1]
+
+
+@settings(max_examples=50)
 @given(st.lists(TEXTS, max_size=4), st.integers(0, 100))
 def test_what_fits_is_whole_hits_then_one_of_whole_lines(texts: list[list[str]], budget: int):
     hits = [Hit(chunk(each), 1.0) for each in texts]

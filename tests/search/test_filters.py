@@ -1,13 +1,20 @@
+"""What a query keeps: modes, languages, kinds, paths, names, texts and expressions, alone, negated and combined."""
+
 from __future__ import annotations
 
 import re
 from fnmatch import translate
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.errors import InputError
+from assay.search import text_matches as matches
 from assay.search.filters import filter_mask, globs, keeping
+from assay.search.text_matches import TextMatch, holding, lines_matching, pattern, reading_order, text_matches
+from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Query
 
 CHUNKS = (
@@ -29,126 +36,75 @@ def found(snapshot, **filters):
 
 
 TABLE = [
-    ({}, ALL),
-    ({"mode": "code"}, ["run", "App", "route", "top", "bare"]),
-    ({"mode": "docs"}, ["guide", "notes"]),
+    ({}, ALL), ({"mode": "code"}, ["run", "App", "route", "top", "bare"]), ({"mode": "docs"}, ["guide", "notes"]),
     ({"languages": ("python",)}, ["run", "App", "top"]),
-    ({"languages": ("python", "markdown")}, ["run", "App", "top", "guide"]),
-    ({"languages": ("cobol",)}, []),
-    ({"kinds": ("function",)}, ["run", "route"]),
-    ({"kinds": ("class", "section")}, ["App", "guide", "notes"]),
-    ({"paths": ("src",)}, ["run", "App", "route"]),
-    ({"paths": ("!src",)}, ["top", "guide", "notes", "bare"]),
-    ({"paths": ("src/", "!*.js")}, ["run", "App"]),
-    ({"paths": ("!*.py", "!docs")}, ["route", "notes", "bare"]),
+    ({"languages": ("python", "markdown")}, ["run", "App", "top", "guide"]), ({"languages": ("cobol",)}, []),
+    ({"kinds": ("function",)}, ["run", "route"]), ({"kinds": ("class", "section")}, ["App", "guide", "notes"]),
+    ({"paths": ("src",)}, ["run", "App", "route"]), ({"paths": ("!src",)}, ["top", "guide", "notes", "bare"]),
+    ({"paths": ("src/", "!*.js")}, ["run", "App"]), ({"paths": ("!*.py", "!docs")}, ["route", "notes", "bare"]),
     ({"mode": "code", "kinds": ("function",), "languages": ("python",), "paths": ("app",)}, ["run"]),
     ({"mode": "docs", "languages": ("python",)}, []),
     ({"languages": ("!python", "!javascript")}, ["guide", "notes", "bare"]),
-    ({"kinds": ("!section", "!")}, ["run", "App", "route", "top"]),
-    ({"symbols": ("RUN",)}, ["run"]),
-    ({"symbols": ("*o*",)}, ["route", "notes"]),
-    ({"symbols": ("!*u*", "*")}, ["App", "top", "notes", "bare"]),
-    ({"exact": ("def run",)}, ["run"]),
-    ({"exact": ("class app",)}, ["App"]),
-    ({"exact": ("Class App",)}, []),
+    ({"kinds": ("!section", "!")}, ["run", "App", "route", "top"]), ({"symbols": ("RUN",)}, ["run"]),
+    ({"symbols": ("*o*",)}, ["route", "notes"]), ({"symbols": ("!*u*", "*")}, ["App", "top", "notes", "bare"]),
+    ({"exact": ("def run",)}, ["run"]), ({"exact": ("class app",)}, ["App"]), ({"exact": ("Class App",)}, []),
     ({"patterns": ("^(def|function) r",)}, ["run", "route"]),
     ({"patterns": ("(?i)n.t", r"\w{5}$")}, ["route", "notes"]),
     ({"exact": ("o",), "kinds": ("section",)}, ["guide", "notes"]),
-]
+    ({"exact": ("o", "u")}, ["route"]), ({"exact": ("def",), "patterns": ("App",)}, []),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("filters", "expected"), TABLE)
-def test_a_filter_keeps_what_it_says(snapshot_of, filters, expected):
-    assert found(snapshot_of(CHUNKS), **filters) == expected
+def test_a_filter_keeps_what_it_says_whatever_was_asked_before_and_however_the_chunks_are_kept(snapshot_of):
+    whole, gone = snapshot_of(CHUNKS), {"run", "guide", "bare"}
+    parts = snapshot_of(CHUNKS[:3], [], CHUNKS[3:], dead=gone)
+    for filters, expected in TABLE * 2:
+        assert found(whole, **filters) == expected, filters
+        assert found(parts, **filters) == [each for each in expected if each not in gone], filters
+    assert filter_mask(whole, Query("1", "x")) is None, "where all is kept no mask is made"
 
 
-@pytest.mark.parametrize(("filters", "expected"), TABLE)
-def test_the_dead_are_left_out_whatever_the_segment(snapshot_of, filters, expected):
-    snapshot = snapshot_of(CHUNKS[:3], [], CHUNKS[3:], dead={"run", "guide", "bare"})
-    assert found(snapshot, **filters) == [each for each in expected if each not in ("run", "guide", "bare")]
+GLOBS = {
+    "run.py": ("run.py src/run.py", "src/xrun.py run.py.txt"), "*.py": ("a/b/c.py", "a/b/c.pyi"),
+    "src": ("src/run.py", "srcs/run.py"), "src/": ("lib/src/run.py", "src.py"),
+    "src/*.py": ("src/run.py", "lib/src/run.py"), "/src": ("src/run.py", "lib/src/run.py"),
+    "/run.py": ("run.py", "src/run.py"), "./src/run.py": ("src/run.py", "lib/src/run.py"),
+    "./run.py": ("run.py", "lib/run.py"), "src/app": ("src/app/deep/run.py", "src/apple.py"),
+    "**/run.py": ("run.py a/b/run.py", "a/xrun.py"), "src/**/run.py": ("src/run.py src/a/b/run.py", "srcs/run.py"),
+    "src/**": ("src/a/b", "srcs/a"), "test_?.py": ("tests/test_a.py", "tests/test_ab.py"), "[ab].py": ("b.py", "c.py"),
+    "a+b(1).py": ("a+b(1).py", "aab1.py"), "RUN.py": ("RUN.py", "run.py"),
+}  # fmt: skip
 
 
-def test_where_all_is_kept_no_mask_is_made(snapshot_of):
-    assert filter_mask(snapshot_of(CHUNKS), Query("1", "x")) is None
-    assert filter_mask(snapshot_of(CHUNKS, dead={"run"}), Query("1", "x")) is not None
-
-
-def test_one_filter_does_not_answer_for_another(snapshot_of):
-    snapshot = snapshot_of(CHUNKS)
-    answers = [found(snapshot, **filters) for filters, _ in TABLE * 2]
-    assert answers == [expected for _, expected in TABLE * 2]
-
-
-@pytest.mark.parametrize(
-    ("glob", "path", "matches"),
-    [
-        ("run.py", "run.py", True),
-        ("run.py", "src/run.py", True),
-        ("run.py", "src/xrun.py", False),
-        ("run.py", "run.py.txt", False),
-        ("*.py", "a/b/c.py", True),
-        ("*.py", "a/b/c.pyi", False),
-        ("src", "src/run.py", True),
-        ("src/", "lib/src/run.py", True),
-        ("src", "srcs/run.py", False),
-        ("src/*.py", "src/run.py", True),
-        ("src/*.py", "lib/src/run.py", False),
-        ("/src", "src/run.py", True),
-        ("/src", "lib/src/run.py", False),
-        ("/run.py", "run.py", True),
-        ("./src/run.py", "src/run.py", True),
-        ("./run.py", "lib/run.py", False),
-        ("src/app", "src/app/deep/run.py", True),
-        ("src/app", "src/apple.py", False),
-        ("**/run.py", "run.py", True),
-        ("**/run.py", "a/b/run.py", True),
-        ("**/run.py", "a/xrun.py", False),
-        ("src/**/run.py", "src/run.py", True),
-        ("src/**/run.py", "src/a/b/run.py", True),
-        ("src/**/run.py", "srcs/run.py", False),
-        ("src/**", "src/a/b", True),
-        ("test_?.py", "tests/test_a.py", True),
-        ("test_?.py", "tests/test_ab.py", False),
-        ("[ab].py", "b.py", True),
-        ("a+b(1).py", "a+b(1).py", True),
-        ("RUN.py", "run.py", False),
-    ],
-)
-def test_a_glob_matches_as_it_would_be_read(glob, path, matches):
-    assert bool(globs([glob]).match(path)) is matches
-
-
-def test_globs_are_joined_by_or():
-    pattern = globs(["*.py", "docs"])
-    assert [bool(pattern.match(path)) for path in ("a.py", "docs/a.md", "a.md")] == [True, True, False]
+def test_a_glob_matches_as_it_would_be_read_and_several_are_joined_by_or():
+    for glob, (kept, left_out) in GLOBS.items():
+        assert [path for path in kept.split() if not globs([glob]).match(path)] == [], glob
+        assert [path for path in left_out.split() if globs([glob]).match(path)] == [], glob
+    both = globs(["*.py", "docs"])
+    assert [bool(both.match(path)) for path in ("a.py", "docs/a.md", "a.md")] == [True, True, False]
     assert globs([]) is None
 
 
-GLOBS = st.lists(st.sampled_from(["**/", "a/", "*/", "b*/", "?/", "a*b/"]), max_size=4)
+FOLDER_GLOBS = st.lists(st.sampled_from(["**/", "a/", "*/", "b*/", "?/", "a*b/"]), max_size=4)
 LAST = st.sampled_from(["a", "*", "*b", "a*", "?", "*.a", "**"])
 FOLDERS = st.lists(st.sampled_from(["a", "b", "ab", "ba", "abb"]), min_size=1, max_size=5)
 
 
-@settings(max_examples=500)
-@given(GLOBS, LAST, FOLDERS)
+@settings(max_examples=300)
+@given(FOLDER_GLOBS, LAST, FOLDERS)
 def test_folders_of_any_depth_are_found_as_by_trying_every_one(folders: list[str], last: str, names: list[str]):
     glob, path = "".join(folders) + last, "/".join(names)
     tried = "(?:.*/)?".join(translate(piece).removesuffix(r"\Z") for piece in glob.split("**/")) + r"\Z"
     below = glob.rstrip("/") + "/*"
     tried_below = "(?:.*/)?".join(translate(piece).removesuffix(r"\Z") for piece in below.split("**/")) + r"\Z"
-    found = any(re.match(one, path) for one in (tried, tried_below))
     anywhere = "/" not in glob.rstrip("/")
-    assert anywhere or keeping([glob])(path) == found
+    assert anywhere or keeping([glob])(path) == any(re.match(one, path) for one in (tried, tried_below))
 
 
-@pytest.mark.parametrize(
-    "glob", ["**/" * 40 + "x", "**/a/" * 40 + "x", "**/*/" * 40 + "x", "**/*a/" * 40 + "x", "*a" * 99 + "x"]
-)
-def test_no_glob_takes_long(glob: str, growth):
-    def keep(depth: int) -> None:
-        assert not keeping([glob])("a/" * depth + "file.py")
-
-    assert growth(keep, 20) < 80  # a glob of n pieces may look at each folder n times, never at each choice of folders
+def test_no_glob_looks_at_each_choice_of_folders():
+    """With all of them tried, any of these would take longer than the universe is old."""
+    for glob in ("**/" * 40 + "x", "**/a/" * 40 + "x", "**/*/" * 40 + "x", "**/*a/" * 40 + "x", "*a" * 99 + "x"):
+        assert not keeping([glob])("a/" * 150 + "file.py"), glob
 
 
 def test_names_are_matched_from_any_of_the_enclosing_names(snapshot_of):
@@ -157,8 +113,74 @@ def test_names_are_matched_from_any_of_the_enclosing_names(snapshot_of):
         Chunk("b", "x", "python", "b.py", 1, 1, "retry, stop", "method", "Worker"),
         Chunk("c", "x", "python", "c.py", 1, 1, "retry_all", "function"),
     ]
-    assert found(snapshot_of(chunks), symbols=("retry",)) == ["a", "b"]
-    assert found(snapshot_of(chunks), symbols=("Task.retry",)) == ["a"]
-    assert found(snapshot_of(chunks), symbols=("app.task.*",)) == ["a"]
-    assert found(snapshot_of(chunks), symbols=("stop",)) == ["b"]
-    assert found(snapshot_of(chunks), symbols=("sk.retry",)) == []
+    kept = {"retry": ["a", "b"], "Task.retry": ["a"], "app.task.*": ["a"], "stop": ["b"], "sk.retry": []}
+    assert {name: found(snapshot_of(chunks), symbols=(name,)) for name in kept} == kept
+    assert found(snapshot_of(chunks), symbols=("!Task.retry", "retry*")) == ["b", "c"]
+
+
+LOADED = (
+    Chunk("1", "def load(path):\n    return Load(path, LOAD)\n", "python", "a.py", 3, 4, "load", "function"),
+    Chunk("2", "load it; then load again", "markdown", "b.md", 1, 1, "", "section"),
+    Chunk("3", "a.*b", "text", "c.txt", 7, 7, "", "block"),
+)
+
+
+def kept(*chunks: Chunk) -> Snapshot:
+    return Snapshot.of(chunks, np.zeros((len(chunks), 4), dtype=np.float32))
+
+
+def places(text: str = "", chunks=LOADED, **filters) -> list[tuple[str, int, int]]:
+    found = text_matches(kept(*chunks), Query("q", text, **filters))
+    return [(place.path, place.line, place.column) for place in found]
+
+
+def test_every_place_is_found_letter_by_letter_and_filters_mean_what_they_mean_for_the_ranked_list():
+    assert places("load") == [("a.py", 3, 5), ("a.py", 4, 12), ("a.py", 4, 23), ("b.md", 1, 1), ("b.md", 1, 15)]
+    assert places("Load") == [("a.py", 4, 12)]
+    assert places('"load it"') == [("b.md", 1, 1)]
+    assert places("a.*b") == [("c.txt", 7, 1)]
+    assert places(":\n    return") == [("a.py", 3, 15)]
+    assert places("nowhere") == []
+    assert {path for path, *_ in places("load", mode="docs")} == {"b.md"}
+    assert {path for path, *_ in places("load", paths=("!*.md",))} == {"a.py"}
+    shared = (LOADED[0], Chunk("4", "def load(path):", "python", "a.py", 3, 3))
+    assert len(places("load", shared)) == 3, "what two chunks share counts once"
+
+
+def test_expressions_match_within_lines_wherever_those_end():
+    assert places(patterns=(r"^\s*return .*LOAD",)) == [("a.py", 4, 1)]
+    assert places(patterns=(r"path\):\s+return",)) == []
+    windows = Chunk("1", "return foo\r\nreturn bar\r\n", "text", "a.txt", 1, 2)
+    assert places(patterns=("foo$",), chunks=[windows]) == [("a.txt", 1, 8)]
+    assert places(patterns=(r"\C",), chunks=[Chunk("1", "é", "text", "a.txt", 1, 1)])  # single bytes of a letter
+    assert lines_matching(LOADED[0], Query("q", "", exact=("load",), patterns=("def",))) == [3, 4]
+
+
+def test_the_program_comes_before_its_documentation_and_tests():
+    paths = ["CHANGES.md", "docs/use.md", "src/a.py", "tests/test_a.py", "src/b.py"]
+    ordered = sorted((TextMatch(path, line, 1) for path in paths for line in (9, 3)), key=reading_order)
+    first = ["src/a.py", "src/b.py", "docs/use.md", "tests/test_a.py", "CHANGES.md"]
+    assert [(place.path, place.line) for place in ordered] == [(path, line) for path in first for line in (3, 9)]
+
+
+def test_what_cannot_be_searched_is_named():
+    for expression in ("(", "[a", "(?=a)", r"(a)\1", "*", "a{1000}{1000}", "a" * 1001):
+        with pytest.raises(InputError, match=r"expression"):
+            places(patterns=(expression,))
+    for filters in ({"exact": ("\udcff",)}, {"patterns": ("\udcff+",)}):
+        with pytest.raises(InputError, match="not UTF-8"):
+            places(**filters)
+    segments = [segment for segment, _ in kept(*LOADED).parts]
+    with pytest.raises(InputError, match=r"keep fewer files, as with file:src"):  # whose time is up at once
+        holding(segments, [np.ones(len(LOADED), dtype=bool)], [pattern("never")], -1.0)
+
+
+def test_expressions_and_texts_are_searched_by_an_engine_of_linear_time_and_counted_up_to_a_limit():
+    """A long line full of matches is read once, and an expression that backtracks takes no longer than any other."""
+    for one in (pattern("(a|aa)+$x|(.*)*b"), matches.exact("a" * 99)):
+        assert type(one).__module__.startswith("re2")
+    slow = Chunk("1", "a" * 100_000, "text", "a.txt", 1, 1)
+    assert places(patterns=("(a|aa)+$x|(.*)*b",), chunks=[slow]) == []
+    full = places(exact=("ab",), chunks=[Chunk("1", "ab " * 20_000, "text", "a.txt", 1, 1)])
+    assert (full[:2], len(full)) == ([("a.txt", 1, 1), ("a.txt", 1, 4)], 20_000)
+    assert len(text_matches(kept(*LOADED), Query("q", "", patterns=("[a-z]",)), 7)) == 7

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from assay.assemble.pipeline import dictionary
 from assay.assemble.workspace import open_workspace
@@ -47,29 +46,6 @@ def answers(snapshot, encoder, k=100, mode="all"):
     return LearnedSearcher(snapshot, encoder).search(queries, k)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_segments_and_their_dead_change_no_answer(snapshot_of, encoder, seed):
-    chunks = random_corpus(seed)
-    dice = random.Random(seed)
-    dead = {chunk.id for chunk in dice.sample(chunks, 20)}
-    cuts = sorted(dice.sample(range(0, 61, 6), 3))  # a file lies in one segment
-    whole = snapshot_of([chunk for chunk in chunks if chunk.id not in dead])
-    parts = snapshot_of(*(chunks[a:b] for a, b in zip([0, *cuts], [*cuts, 60], strict=True)), dead=dead)
-    for mine, theirs in zip(answers(parts, encoder), answers(whole, encoder), strict=True):
-        assert [hit.chunk for hit in mine] == [hit.chunk for hit in theirs]
-        assert [hit.score for hit in mine] == pytest.approx([hit.score for hit in theirs], abs=1e-4)
-        for one, other in zip(mine, theirs, strict=True):
-            assert dict(one.why) == pytest.approx(dict(other.why), abs=1e-2)
-
-
-def test_the_same_question_has_the_same_answer(snapshot_of, encoder):
-    snapshot = snapshot_of(random_corpus(1))
-    assert answers(snapshot, encoder) == answers(snapshot, encoder)
-    together = answers(snapshot, encoder)
-    for text, hits in zip(QUESTIONS, together, strict=True):
-        assert LearnedSearcher(snapshot, encoder).search([Query("x", text)], 100) == [hits]
-
-
 def test_hits_are_best_first_each_once_and_equal_ones_in_the_order_of_files(snapshot_of, encoder):
     same = [Chunk(f"{path}{line}", "paint", "python", path, line, line) for path in ("b.py", "a.py") for line in (3, 1)]
     for hits in answers(snapshot_of([*random_corpus(2), *same]), encoder):
@@ -79,26 +55,22 @@ def test_hits_are_best_first_each_once_and_equal_ones_in_the_order_of_files(snap
         assert all(0 <= hit.score <= 1 and hit.why for hit in hits)
 
 
-@pytest.mark.parametrize("k", [0, 1, 5, 40])
-def test_fewer_hits_are_the_first_of_more(snapshot_of, encoder, k):
+def test_fewer_hits_are_the_first_of_more_and_more_than_there_are_are_all(snapshot_of, encoder):
     snapshot = snapshot_of(random_corpus(3))
-    for some, every in zip(answers(snapshot, encoder, k, "code"), answers(snapshot, encoder, 40, "code"), strict=True):
-        assert [(hit.chunk, hit.score) for hit in some] == [(hit.chunk, hit.score) for hit in every[:k]]
-
-
-def test_more_hits_than_chunks_are_all_that_have_to_do_with_it(snapshot_of, encoder):
+    all_of_them = answers(snapshot, encoder, 40, "code")
+    for k in (0, 1, 5, 40):
+        for some, every in zip(answers(snapshot, encoder, k, "code"), all_of_them, strict=True):
+            assert [(hit.chunk, hit.score) for hit in some] == [(hit.chunk, hit.score) for hit in every[:k]]
     snapshot = snapshot_of([Chunk("1", "retry request"), Chunk("2", "retry"), Chunk("3", "paint")])
     (hits,) = LearnedSearcher(snapshot, encoder).search([Query("1", "retry request")], 1000)
     assert [hit.chunk.id for hit in hits][:2] == ["1", "2"]
     assert len(hits) <= 3
 
 
-@pytest.mark.parametrize("text", ["retry", "", "the", "?!"])
-def test_an_empty_corpus_and_an_empty_question_have_no_hits(snapshot_of, encoder, text):
-    for snapshot in (Snapshot([]), snapshot_of([]), snapshot_of([Chunk("1", "retry")], dead={"1"})):
-        assert LearnedSearcher(snapshot, encoder).search([Query("1", text)], 10) == [[]]
-    assert LearnedSearcher(snapshot_of([Chunk("1", "paint it")]), encoder).search([Query("1", "")], 10) == [[]]
-    assert LearnedSearcher(snapshot_of([]), encoder).search([], 10) == []
+def test_an_empty_question_and_a_corpus_of_the_dead_have_no_hits(snapshot_of, encoder):
+    for snapshot in (snapshot_of([Chunk("1", "retry")], dead={"1"}), snapshot_of([Chunk("1", "paint it")])):
+        queries = [Query("1", text) for text in ("retry", "", "the", "?!")]
+        assert LearnedSearcher(snapshot, encoder).search(queries, 10) == [[]] * 4
 
 
 def test_a_mode_keeps_its_side_and_all_is_both(snapshot_of, encoder):
@@ -118,19 +90,17 @@ def test_a_typo_is_mended_and_found(snapshot_of, encoder):
     snapshot = snapshot_of(chunks)
     mending = LearnedSearcher(snapshot, encoder, Speller(snapshot, dictionary))
     assert mending.corrected(Query("7", "recieve it", "code")) == Query("7", "receive it", "code")
+    assert mending.corrected(Query("7", "rexceivy")).text == "receive", "two edits, from eight letters on"
+    assert mending.corrected(Query("7", "rexeivy")).text == "rexeivy"
     assert LearnedSearcher(snapshot, encoder).search([Query("1", "recieve")], 1) == [[]]
     assert mending.search([Query("1", "recieve")], 1)[0][0].chunk.id == "1"
 
 
-def test_a_filter_holds(snapshot_of, encoder):
-    snapshot = snapshot_of(random_corpus(5))
+def test_a_filter_holds_for_what_is_asked_for_by_name_too(snapshot_of, encoder):
     query = Query("1", "kant lork", paths=("tests",), kinds=("function",))
-    (hits,) = LearnedSearcher(snapshot, encoder).search([query], 100)
+    (hits,) = LearnedSearcher(snapshot_of(random_corpus(5)), encoder).search([query], 100)
     assert hits
     assert all(hit.chunk.path.startswith("tests/") and hit.chunk.kind == "function" for hit in hits)
-
-
-def test_a_filter_holds_for_what_is_asked_for_by_name_too(snapshot_of, encoder):
     there = Chunk("1", "def retry_request(): ...", "python", "src/a.py", 1, 1, "retry_request", "function")
     snapshot = snapshot_of([there, Chunk("2", "retry", "python", "lib/b.py", 1, 1, "paint", "function")])
     (hits,) = LearnedSearcher(snapshot, encoder).search([Query("1", "retry_request", paths=("lib",))], 10)
@@ -160,31 +130,26 @@ def test_loose_chunks_are_found_by_meaning():
     assert hits[0].chunk.id == "remove"
 
 
-@pytest.mark.parametrize("floors", [(), (0.9, 0.5), (0.1,)])
-def test_the_best_above_nought_are_candidates_whatever_the_floors(floors):
+def test_the_best_above_nought_are_candidates_whatever_the_floors():
     scores = np.random.default_rng(0).permutation(np.linspace(-1, 1, 1001)).astype(np.float32)
     allowed = np.arange(1001) % 2 == 0
     order = ChunkOrder([np.arange(1001)], ())
-    assert sorted(scores[_top(scores, None, floors, order)]) == sorted(scores)[-200:]
-    assert sorted(scores[_top(scores, allowed, floors, order)]) == sorted(scores[allowed])[-200:]
-    assert len(_top(np.zeros(9, np.float32), None, floors, order)) == 0
+    for floors in ((), (0.9, 0.5), (0.1,)):
+        assert sorted(scores[_top(scores, None, floors, order)]) == sorted(scores)[-200:]
+        assert sorted(scores[_top(scores, allowed, floors, order)]) == sorted(scores[allowed])[-200:]
+        assert len(_top(np.zeros(9, np.float32), None, floors, order)) == 0
 
 
-def test_a_unit_that_is_cut_has_one_place_its_best_part(snapshot_of, encoder):
+def test_a_unit_that_is_cut_has_one_place_its_best_part_and_sections_of_one_heading_keep_theirs(snapshot_of, encoder):
     def part(start, text, signature="def send(letter)"):
-        return Chunk(
-            f"a.py:{start}", text, "python", "a.py", start, start + 9, "send", "method", "Box", signature=signature
-        )
+        unit = ("python", "a.py", start, start + 9, "send", "method", "Box")
+        return Chunk(f"a.py:{start}", text, *unit, signature=signature)
+
+    def section(start):
+        return Chunk(f"a.md:{start}", "busy retry", "markdown", "a.md", start, start + 9, "Sending", "section")
 
     chunks = [part(1, "def send(letter): busy"), part(11, "busy retry wait"), part(21, "busy", "def send(box)")]
     (hits,) = LearnedSearcher(snapshot_of(chunks), encoder).search([Query("1", "busy retry wait")], 10)
     assert sorted(hit.chunk.start_line for hit in hits) == [11, 21]
-
-
-def test_sections_of_one_heading_keep_their_places(snapshot_of, encoder):
-    chunks = [
-        Chunk(f"a.md:{start}", "busy retry", "markdown", "a.md", start, start + 9, "Sending", "section")
-        for start in (1, 11)
-    ]
-    (hits,) = LearnedSearcher(snapshot_of(chunks), encoder).search([Query("1", "busy retry")], 10)
+    (hits,) = LearnedSearcher(snapshot_of([section(1), section(11)]), encoder).search([Query("1", "busy retry")], 10)
     assert len(hits) == 2

@@ -1,80 +1,147 @@
+"""A ranking is learned from judged queries: what an example is, what training writes, and what is refused."""
+
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="the train extra is not installed")
 
+from assay.encode.reranker_settings import RerankerSettings
 from assay.errors import InputError
-from assay.search.calibrate import logistic
+from assay.measure.line_spans import Entry, Span
+from assay.search.fit_blend import fit_blend, read_list
 from assay.search.hybrid import LearnedSearcher
 from assay.search.learn_ranking import GROUPS, cross_validated, train_all
 from assay.search.ranking import load_ranking
-from assay.search.ranking_examples import gather, judged_queries
+from assay.search.ranking_examples import gather, judged_queries, worth_of
 from assay.search.ranking_figures import measured
 from assay.search.ranking_train_settings import RankingTrainSettings
+from assay.search.reranker_lists import judged_lists
 from assay.search.text_features import ALL_FEATURES
 from assay.types import Query
 
-SMALL = RankingTrainSettings(encoder="hash:64", steps=20, seeds=1, hidden_code=2)
+SMALL = RankingTrainSettings(encoder="hash:64", steps=5, seeds=1, hidden_code=2)
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "out"
+@pytest.fixture(scope="module")
+def queries(judged):
+    return judged_queries(*judged)
 
 
-@pytest.fixture
-def examples(judged, encoder):
+@pytest.fixture(scope="module")
+def examples(judged, queries, encoder):
+    notes = []
+    found = gather(queries, judged[1], encoder, frozenset, notes.append)
+    assert any("zoo: 3 chunks" in note for note in notes)
+    return found
+
+
+@pytest.fixture(scope="module")
+def trained(examples, tmp_path_factory):
+    """Return where a ranking was written, and what was learned and measured."""
+    out = tmp_path_factory.mktemp("trained") / "out"
+    return out, *train_all(examples, out, SMALL, print)
+
+
+def test_candidates_are_right_where_an_answer_is_and_each_query_is_put_to_a_foreign_repository(queries, examples):
+    assert {one.repository for one in queries} == {"mail", "shop", "zoo"}
+    assert {one.repository for one in queries if one.query.mode == "docs"} == {"mail", "shop"}
+    for example in examples.own:
+        assert len(example.rows) == len(example.spans) == len(example.targets)
+        right = {span.path for span, target in zip(example.spans, example.targets, strict=True) if target}
+        assert right <= {entry.span.path for entry in example.judged.entries}
+    assert any(example.targets.any() for example in examples.own)
+    asked, foreign = ([one.judged.query.text for one in some] for some in (examples.own, examples.foreign))
+    assert sorted(asked) == sorted(foreign)
+    assert not any(one.targets.any() for one in examples.foreign)
+    code, docs = examples.of("code"), examples.of("docs")
+    assert len(code.own) + len(docs.own) == len(examples.own)
+    assert {one.judged.query.mode for one in docs.own} == {"docs"}
+
+
+def test_a_question_about_all_of_a_repository_is_an_example_of_each_side(judged, encoder):
+    (first, *others), checkouts = judged
+    both = first.with_name("mail_both.csv")
+    both.write_text("query,kind,writer,result1,result2\nbusy server,standard,A,send.py:1-3:2,README.md:1-3:2\n")
+    queries = judged_queries([first, both, *others], checkouts)
+    (asked,) = (one for one in queries if one.query.text == "busy server")
+    assert (asked.repository, asked.query.mode, asked.group) == ("mail", "all", "writer A")
+    examples = gather(queries, checkouts, encoder, frozenset, print).own
+    sides = [one for one in examples if one.judged.query.text == "busy server"]
+    found = [(one.ranking, {span.path for span in one.spans}) for one in sides]
+    assert found == [("code", {"send.py"}), ("docs", {"README.md"})]
+    assert all(one.targets.any() for one in sides)
+    assert {one.judged.group for one in examples} == {"mail", "shop", "zoo", "writer A"}
+
+
+def test_long_chunks_do_not_pay():
+    for answers, target in (
+        ([Entry(Span("a.py", 11, 20), 2)], 2.0),
+        ([Entry(Span("a.py", 1, 100), 2)], 2.0),
+        ([Entry(Span("a.py"), 1)], 1.0),
+        ([Entry(Span("a.py", 20, 40), 1)], 0.1**0.5),
+        ([Entry(Span("a.py", 1, 11), 2), Entry(Span("a.py", 11, 15), 1)], 2 * 0.5**0.5),
+        ([Entry(Span("a.py", 11, 20), 0)], 0.0),
+        ([Entry(Span("b.py", 11, 20), 2), Entry(Span("a.py", 21, 30), 2)], 0.0),
+        ([], 0.0),
+    ):
+        assert worth_of(Span("a.py", 11, 20), answers) == pytest.approx(target), answers
+
+
+def test_truths_that_nothing_can_be_learned_from_are_refused(judged, examples, tmp_path: Path):
     truths, checkouts = judged
-    return gather(judged_queries(truths, checkouts), checkouts, encoder, frozenset, print)
+    with pytest.raises(InputError, match=r"speaks of the repository 'mail', and there is no folder"):
+        judged_queries(truths, tmp_path / "elsewhere")
+    moved = shutil.copytree(checkouts, tmp_path / "checkouts")
+    (moved / "zoo" / "animals.py").write_text("one = 1\n")
+    with pytest.raises(InputError, match=r"zoo\.csv:3: .*the file ends at line 1.*\(\d such targets in 'zoo\.csv'\)"):
+        judged_queries(truths, moved)
+    with pytest.raises(InputError, match="judged queries of 'zoo' alone; give the ground truths of two"):
+        judged_queries([file for file in truths if file.stem == "zoo"], checkouts)
+    one = [example for example in examples.own if example.judged.repository == "zoo"]
+    with pytest.raises(InputError, match="the code queries are all of 'zoo': give those of a second repository"):
+        cross_validated(one, "code", SMALL)
+    with pytest.raises(InputError, match="setting 'folds' is 1; wanted 2 or more"):
+        RankingTrainSettings(folds=1)
 
 
-def test_what_is_trained_can_be_searched_with(examples, out: Path, snapshot_of, encoder):
-    trained, table = train_all(examples, out, SMALL, print)
+def test_what_is_trained_can_be_searched_with_and_says_how_it_came_about(trained, snapshot_of, encoder):
+    out, (code, docs), table = trained
     assert {one.system for one in table} == {"learned", "linear", "rrf", "keywords"}
-    assert [one.name for one in trained] == ["code", "docs"]
-    assert {file.name for file in out.iterdir()} == {
-        "README.md",
-        "code.json",
-        "docs.json",
-        "functions.json",
-        "manifest.json",
-    }
+    assert (code.name, docs.name) == ("code", "docs")
+    files = {"README.md", "code.json", "docs.json", "functions.json", "manifest.json"}
+    assert {file.name for file in out.iterdir()} == files
     stored = load_ranking("code", "hash:64", out)
     assert stored.first.hidden.shape[1] == 2
-    assert stored.second.linear == pytest.approx(trained[0].ranking.second.linear, abs=1e-4)
+    assert stored.second.linear == pytest.approx(code.ranking.second.linear, abs=1e-4)
     assert 0 < stored.floor < 1
-    searcher = LearnedSearcher(snapshot_of([]), encoder, weights=out)
-    assert searcher.search([Query("1", "retry")], 1) == [[]]
-
-
-def test_two_runs_write_the_same(examples, out: Path):
-    for name in "ab":
-        train_all(examples, out / name, SMALL, print)
-    for file in ("code.json", "docs.json", "README.md"):
-        assert (out / "a" / file).read_bytes() == (out / "b" / file).read_bytes()
-
-
-def test_a_name_without_queries_keeps_the_weights_that_ship(examples, out: Path):
-    (only,), _ = train_all(examples.of("code"), out, SMALL, print)
-    assert only.name == "code"
-    assert load_ranking("docs", "hash:64", out).scale == load_ranking("docs", "hash:64").scale
-    assert load_ranking("code", "hash:64", out).scale != load_ranking("code", "hash:64").scale
-
-
-def test_the_card_and_the_manifest_say_how_it_came_about(examples, out: Path):
-    (code, _), _ = train_all(examples, out, SMALL, print)
+    assert LearnedSearcher(snapshot_of([]), encoder, weights=out).search([Query("1", "retry")], 1) == [[]]
     page = (out / "README.md").read_text("utf-8")
     assert f"### code: {code.queries} queries of 3 repositories" in page
     assert f"| MRR | {code.figures[1].value:.3f} |" in page
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
-    assert manifest["settings"]["steps"] == 20
+    assert manifest["settings"]["steps"] == 5
     assert manifest["corpus"]
+
+
+def test_a_second_run_writes_the_same_and_a_name_without_queries_keeps_the_weights_that_ship(
+    trained, examples, tmp_path: Path
+):
+    before, out = trained[0], tmp_path / "out"
+    (only,), _ = train_all(examples.of("code"), out, SMALL, print, ablate=True)
+    assert only.name == "code"
+    assert (out / "code.json").read_bytes() == (before / "code.json").read_bytes()
+    assert load_ranking("docs", "hash:64", out).scale == load_ranking("docs", "hash:64").scale
+    assert load_ranking("code", "hash:64", out).scale != load_ranking("code", "hash:64").scale
+    assert [one.group for one in only.ablations] == list(GROUPS)
+    assert {len(one.changes) for one in only.ablations} == {len(only.figures)}
+    assert "| without |" in (out / "README.md").read_text("utf-8")
+    assert sorted(name for group in GROUPS.values() for name in group) == sorted(ALL_FEATURES)
 
 
 def test_each_query_is_scored_by_weights_that_did_not_see_its_repository(examples):
@@ -87,39 +154,18 @@ def test_each_query_is_scored_by_weights_that_did_not_see_its_repository(example
     for one, other in zip(before, after, strict=True):
         same = sorted(one.scores.tolist()) == pytest.approx(sorted(other.scores.tolist()), abs=1e-6)
         assert same == (one.example.judged.repository == "zoo")
-
-
-def test_what_is_left_out_has_no_weight(examples, out: Path):
-    (code, *_), _ = train_all(examples.of("code"), out, SMALL, print, ablate=True)
-    assert [one.group for one in code.ablations] == list(GROUPS)
-    assert "| without |" in (out / "README.md").read_text("utf-8")
-    assert {len(one.changes) for one in code.ablations} == {len(code.figures)}
-
-
-def test_every_feature_is_in_one_group():
-    assert sorted(name for group in GROUPS.values() for name in group) == sorted(ALL_FEATURES)
-
-
-def test_a_mode_of_one_repository_is_refused(examples):
-    one = [example for example in examples.own if example.judged.repository == "zoo"]
-    with pytest.raises(InputError, match="the code queries are all of 'zoo': give those of a second repository"):
-        cross_validated(one, "code", SMALL)
-
-
-def test_figures_count_what_is_found(examples):
-    values = measured(cross_validated(examples.of("code").own, "code", SMALL))
+    values = measured(before)
     assert set(values) == {"Hit@5", "MRR", "nDCG@10", "lines@5", "hard Hit@5"}
     assert all(((one >= 0) & (one <= 1)).all() for name, one in values.items() if name != "lines@5")
     assert len(values["hard Hit@5"]) == 1
 
 
-def test_a_logistic_curve_is_found_again():
-    draws = np.random.default_rng(0)
-    scores = draws.normal(size=20_000)
-    right = draws.random(20_000) < 1 / (1 + np.exp(-(1.5 * scores - 2)))
-    assert logistic(scores, right.astype(float)) == pytest.approx((1.5, -2.0), abs=0.1)
-
-
-def test_settings_that_nothing_can_be_learned_with_are_refused():
-    with pytest.raises(InputError, match="setting 'folds' is 1; wanted 2 or more"):
-        RankingTrainSettings(folds=1)
+def test_a_reranker_is_trained_on_lists_of_judged_questions_and_weighs_as_much_as_it_knows(judged, queries, encoder):
+    settings = RerankerSettings(candidates=6, questions_a_source=10)
+    lists = list(judged_lists(queries, judged[1], encoder, frozenset, settings, print))
+    (one,) = [one for one in lists if one.question == "send a letter again"]
+    assert one.targets[0] > 0
+    assert list(one.scores) == sorted(one.scores, reverse=True)
+    knowing = [read_list(each, [4.0 * target for target in each.targets]) for each in lists if any(each.targets)]
+    ignorant = [read_list(each, [1.0] * len(each.targets)) for each in lists if any(each.targets)]
+    assert fit_blend(knowing).weight > abs(fit_blend(ignorant).weight)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import resource
 import signal
 import subprocess
 import sys
-import time
-from contextlib import ExitStack, contextmanager, suppress
+import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from assay.encode.hashed import HashedEncoder
-from assay.errors import StorageError
+from assay.errors import AssayError, StorageError
 from assay.search.folder_index import FolderIndex
+from assay.search.workers import ChunkWorkers
+from assay.store import folder as index_folder
+from waiting import until
 
 ENCODER = HashedEncoder("16")
 FILES = 12
-KILLS = 100
-READERS = 16
 LARGE = 220_000  # bytes: from here on the work is shared among processes
 
 
@@ -66,6 +66,10 @@ def forked(work):
             os.waitpid(process, 0)
 
 
+def status_of(process):
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
 @pytest.fixture
 def root(tmp_path):
     (tmp_path / "root").mkdir()
@@ -77,110 +81,157 @@ def index(root, tmp_path):
     return FolderIndex(root, tmp_path / "index", ENCODER)
 
 
-def test_a_writer_killed_at_any_moment_leaves_the_last_good_version(root, index):
+def on_change(folder, do):
+    """Have each step of this process that changes a folder announced, just before it: `do` gets its number."""
+    steps = []
+
+    def hook(event, arguments):
+        writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        if (writes or event in {"os.rename", "os.remove"}) and str(folder) in str(arguments[0]):
+            steps.append(event)
+            do(len(steps) - 1, event)
+
+    sys.addaudithook(hook)
+
+
+def test_a_writer_killed_at_any_step_leaves_the_last_good_version(root, index, tmp_path):
     write_generation(root, 0)
     index.refresh()
-    chance = random.Random(7)
-    for start in range(0, KILLS * 1000, 1000):
+    notes = tmp_path / "steps"
 
-        def write(start=start):
-            for generation in range(start + 1, start + 1000):
-                write_generation(root, generation)
-                FolderIndex(root, index.folder.location, ENCODER).refresh()
+    def write(generation, do):
+        write_generation(root, generation)
+        on_change(index.folder.location, do)
+        FolderIndex(root, index.folder.location, ENCODER).refresh()
 
-        with forked(write) as process:
-            time.sleep(chance.uniform(0.0, 0.06))
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-        assert_good(root, index, start)
+    def note(_, event):
+        with notes.open("a") as file:
+            file.write(f"{event}\n")
 
+    with forked(lambda: write(1, note)) as process:
+        assert status_of(process) == 0
+    manifest = notes.read_text().split().index("os.rename")
+    assert manifest > 3, "a segment and a catalog are written before the manifest takes its place"
+    for turn, at in enumerate((manifest - 2, manifest - 1, manifest)):
 
-WRITER = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from test_reliability import ENCODER, LARGE, FolderIndex, write_generation
-root, location, start = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
-print("ready", flush=True)
-for generation in range(start + 1, start + 1000):
-    write_generation(root, generation, LARGE)
-    FolderIndex(root, location, ENCODER).refresh()
-"""
+        def kill(number, _, at=at):
+            if number == at:
+                os.kill(os.getpid(), signal.SIGKILL)
 
-
-def test_a_writer_with_workers_killed_at_any_moment_does_so_too(root, index):
-    write_generation(root, 0, LARGE)
-    index.refresh()
-    chance = random.Random(8)
-    for start in range(0, KILLS // 10 * 1000, 1000):
-        arguments = [str(Path(__file__).parent), str(root), str(index.folder.location), str(start)]
-        with subprocess.Popen([sys.executable, "-c", WRITER, *arguments], stdout=subprocess.PIPE) as writer:
-            writer.stdout.readline()
-            time.sleep(chance.uniform(0.0, 0.4))
-            writer.kill()
-        assert_good(root, index, start, LARGE)
+        with forked(lambda turn=turn, kill=kill: write(turn + 2, kill)) as process:
+            assert status_of(process) == -signal.SIGKILL
+        assert generations(index.snapshot()) == ({1}, FILES), "killed before the manifest, at any step"
+    assert_good(root, index)
 
 
-def assert_good(root, index, least, size=200):
-    """What is there is one whole version and not older than it was; the next refresh goes on from it."""
-    found, files = generations(index.snapshot())
-    assert len(found) == 1, "half of a change is visible"
-    assert files == FILES
-    assert found.pop() >= least, "a version that was good is lost"
-    write_generation(root, least + 1000, size)
+def assert_good(root, index, size=200):
+    """The next refresh goes on from what is there, and clears what was left."""
+    write_generation(root, 1000, size)
     assert index.refresh().rebuilt_because == ""
-    assert generations(index.snapshot()) == ({least + 1000}, FILES)
+    assert generations(index.snapshot()) == ({1000}, FILES)
     assert not leftovers(index)
 
 
-def test_many_readers_beside_one_writer_see_whole_versions(root, index):
+STUCK_WRITER = """
+import os, sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_reliability import FolderIndex, HashedEncoder
+class Stuck(HashedEncoder):
+    def encode(self, texts, role):
+        beside = Path(sys.argv[4] + ".new")
+        beside.write_text(str(os.getpid()))
+        beside.rename(sys.argv[4])
+        time.sleep(90)
+FolderIndex(Path(sys.argv[2]), Path(sys.argv[3]), Stuck("16")).refresh()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.cpu_count() == 1, reason="work is shared on Linux with several cores")
+def test_workers_end_with_their_parent_in_the_middle_of_a_task(root, index, tmp_path):
+    write_generation(root, 0, LARGE)
+    index.refresh()
+    write_generation(root, 1, LARGE)
+    note, tests = tmp_path / "worker", Path(__file__).parent
+    path = os.pathsep.join([str(tests.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    arguments = [str(tests), str(root), str(index.folder.location), str(note)]
+    command = [sys.executable, "-c", STUCK_WRITER, *arguments]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}) as writer:
+        until(note.exists, "a worker is at work")
+        worker = int(note.read_text())
+        assert worker != writer.pid
+        writer.kill()
+    until(lambda: not _runs(worker), "the worker has ended")
+    assert generations(index.snapshot()) == ({0}, FILES)
+    assert_good(root, index, LARGE)
+
+
+def _runs(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_readers_beside_one_writer_see_whole_versions(root, index):
     write_generation(root, 0)
     index.refresh()
-    stop = root.parent / "stop"
+    last = 10
 
     def read():
-        seen = set()
-        reader = FolderIndex(root, index.folder.location, ENCODER)
-        while not stop.exists():
+        reader, seen = FolderIndex(root, index.folder.location, ENCODER), set()
+        while last not in seen:
             found, files = generations(reader.snapshot())
-            assert len(found) == 1
-            assert files == FILES
+            assert (len(found), files) == (1, FILES)
             seen |= found
-            time.sleep(0.02)  # readers that never rest would only show how fair the system is
-        assert len(seen) > 1, "never saw a new version"
 
-    with ExitStack() as stack:
-        readers = [stack.enter_context(forked(read)) for _ in range(READERS)]
-        for generation in range(1, 31):
+    with forked(read) as one, forked(read) as other:
+        for generation in range(1, last + 1):
             write_generation(root, generation)
             index.refresh()
-        stop.touch()
-        assert [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in readers] == [0] * READERS
+        assert [status_of(process) for process in (one, other)] == [0, 0]
 
 
-def test_a_second_writer_waits_and_uses_what_the_first_one_made(root, index):
+class Blocking(HashedEncoder):
+    """Says that it is asked, and waits until it may go on."""
+
+    asked, go = (-1, -1), (-1, -1)
+
+    def encode(self, texts, role):
+        os.write(self.asked[1], b"x")
+        os.read(self.go[0], 1)
+        return super().encode(texts, role)
+
+
+class NoEncoder(HashedEncoder):
+    """Encodes nothing."""
+
+    def encode(self, texts, role):
+        raise AssertionError(f"{len(texts)} texts of role {role} are encoded")
+
+
+def test_a_second_writer_waits_and_uses_what_the_first_one_made(root, index, monkeypatch):
     write_generation(root, 1)
-    ready, go = os.pipe(), os.pipe()
+    at_lock, alone, first = threading.Event(), index_folder.alone, Blocking("16")
+    monkeypatch.setattr(Blocking, "asked", os.pipe())
+    monkeypatch.setattr(Blocking, "go", os.pipe())
 
-    def first():
-        writer = FolderIndex(root, index.folder.location, ENCODER)
-        with writer.folder.writing():
-            os.write(ready[1], b"x")
-            os.read(go[0], 1)
-        writer.refresh()
+    def lock(*arguments, **options):
+        at_lock.set()
+        return alone(*arguments, **options)
 
-    with forked(first):
-        os.read(ready[0], 1)
-        started = time.monotonic()
-
-        def second():
-            FolderIndex(root, index.folder.location, ENCODER).refresh()
-            assert time.monotonic() - started > 0.2
-
-        with forked(second) as waiting:
-            time.sleep(0.25)
-            os.write(go[1], b"x")
-            assert os.waitstatus_to_exitcode(os.waitpid(waiting, 0)[1]) == 0
+    with forked(lambda: FolderIndex(root, index.folder.location, first).refresh()) as writer:
+        os.read(Blocking.asked[0], 1)
+        monkeypatch.setattr(index_folder, "alone", lock)
+        found = []
+        second = FolderIndex(root, index.folder.location, NoEncoder("16"))
+        waiting = threading.Thread(target=lambda: found.append(second.refresh()))
+        waiting.start()
+        assert at_lock.wait(60)
+        os.write(Blocking.go[1], b"x" * 9)
+        waiting.join()
+        assert status_of(writer) == 0
+    assert [report.files for report in found] == [FILES]
     assert generations(index.snapshot()) == ({1}, FILES)
 
 
@@ -189,7 +240,7 @@ def _truncate(index, manifest):
     os.truncate(path, path.stat().st_size // 2)
 
 
-def _garble(index, manifest):
+def _corrupt(index, manifest):
     path = index.folder.location / manifest.segments[0]
     path.write_bytes(b"?" * 100 + path.read_bytes()[100:])
 
@@ -211,84 +262,64 @@ def _age(index, _manifest):
     path.write_text(re.sub(r'"format": \d+', '"format": 0', path.read_text()))
 
 
-@pytest.mark.parametrize("damage", [_truncate, _garble, _remove, _remove_catalog, _break_manifest, _age])
-def test_a_damaged_index_is_rebuilt_and_says_so(root, index, damage):
+def test_a_damaged_index_is_rebuilt_and_says_so(root, index):
     write_generation(root, 1)
     index.refresh()
-    damage(index, index.folder.open().manifest)
-    again = FolderIndex(root, index.folder.location, ENCODER)
-    report = again.refresh()
-    assert report.rebuilt_because
-    assert "\n" not in report.rebuilt_because
-    assert generations(again.snapshot()) == ({1}, FILES)
-    assert again.refresh().rebuilt_because == ""
-    assert not leftovers(again)
+    for damage in (_truncate, _corrupt, _remove, _remove_catalog, _break_manifest, _age):
+        damage(index, index.folder.open().manifest)
+        again = FolderIndex(root, index.folder.location, ENCODER)
+        why = again.refresh().rebuilt_because
+        assert why, damage.__name__
+        assert "\n" not in why
+        assert generations(again.snapshot()) == ({1}, FILES), damage.__name__
+        assert again.refresh().rebuilt_because == ""
+        assert not leftovers(again), damage.__name__
 
 
-@pytest.mark.parametrize("room", [1_000, 8_000, 40_000])
-def test_a_full_disk_is_one_clear_line_and_the_index_as_before(root, index, room):
+def test_a_full_disk_is_one_clear_line_and_the_index_as_before(root, index, tmp_path):
     write_generation(root, 1)
     index.refresh()
+    write_generation(root, 2, 20_000)
 
-    def write_with_little_room():
+    def write_with_little_room(room):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        write_generation(root, 2, LARGE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
         with pytest.raises(StorageError, match=r"^no room left for the index in .*--index") as caught:
             FolderIndex(root, index.folder.location, ENCODER).refresh()
         assert "\n" not in str(caught.value)
 
-    with forked(write_with_little_room) as process:
-        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
-    assert generations(FolderIndex(root, index.folder.location, ENCODER).snapshot()) == ({1}, FILES)
-    assert not leftovers(index)
+    for room in (1_000, 8_000):
+        with forked(lambda room=room: write_with_little_room(room)) as process:
+            assert status_of(process) == 0
+        assert generations(FolderIndex(root, index.folder.location, ENCODER).snapshot()) == ({1}, FILES)
+        assert not leftovers(index)
     index.refresh()
     assert generations(index.snapshot()) == ({2}, FILES)
-
-
-def test_a_place_that_cannot_be_written_is_one_clear_line(root, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot write the index in"):
         FolderIndex(root, tmp_path / "file" / "index", ENCODER).refresh()
 
 
-SLOW_WRITER = """
-import os, sys, time
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from test_reliability import FolderIndex, HashedEncoder
-class Slow(HashedEncoder):
-    def encode(self, texts, role):
-        Path(sys.argv[4]).write_text(str(os.getpid()))
-        time.sleep(0.5)
-        return super().encode(texts, role)
-FolderIndex(Path(sys.argv[2]), Path(sys.argv[3]), Slow("16")).refresh()
-"""
+def test_every_task_is_done_once_by_other_processes_whatever_its_size():
+    with ChunkWorkers(lambda number: (number, os.getpid()), 2) as workers:
+        done = list(workers.map(range(50)))
+    assert sorted(number for number, _ in done) == list(range(50))
+    assert os.getpid() not in {process for _, process in done}
+    with ChunkWorkers(lambda text: text * 2, 2) as workers:
+        assert [len(text) for text in workers.map(["x" * 3_000_000] * 3)] == [6_000_000] * 3
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.cpu_count() == 1, reason="work is shared on Linux with several cores")
-def test_workers_end_with_their_parent(root, index, tmp_path):
-    write_generation(root, 1, LARGE)
-    note = tmp_path / "worker"
-    arguments = [str(Path(__file__).parent), str(root), str(index.folder.location), str(note)]
-    with subprocess.Popen([sys.executable, "-c", SLOW_WRITER, *arguments]) as writer:
-        assert _soon(lambda: note.exists() and note.read_text())
-        worker = int(note.read_text())
-        assert worker != writer.pid
-        writer.kill()
-    assert _soon(lambda: not _runs(worker))
+def test_the_error_of_a_worker_is_raised_here_and_one_that_is_killed_is_one_clear_line():
+    def work(number):
+        if number == 3:
+            raise StorageError("no room")
+        return number
 
-
-def _soon(happens):
-    until = time.monotonic() + 20
-    while not (found := happens()) and time.monotonic() < until:
-        time.sleep(0.02)
-    return found
-
-
-def _runs(process):
-    try:
-        with open(f"/proc/{process}/stat") as file:  # noqa: PTH123
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    with pytest.raises(StorageError, match="no room") as caught, ChunkWorkers(work, 2) as workers:
+        list(workers.map(range(6)))
+    assert "in work" in caught.value.__notes__[0]
+    with (
+        pytest.raises(AssayError, match="ended from outside"),
+        ChunkWorkers(lambda _: os.kill(os.getpid(), signal.SIGKILL), 2) as workers,
+    ):
+        list(workers.map(range(4)))

@@ -90,8 +90,7 @@ def test_the_last_version_answers_and_says_that_it_is_stale(root, settings, tmp_
     assert not answer([fresh], [QUERY], 5).stale
 
 
-@pytest.mark.parametrize("refused", [full, read_only])
-def test_a_server_says_so_until_it_can_write_again(root, settings, tmp_path, refused):
+def test_a_server_says_so_until_it_can_write_again(root, settings, tmp_path):
     session = Session({root: settings}, waits=Waits(fresh_s=0.0, refresh_s=60.0))
 
     def asked():
@@ -100,7 +99,7 @@ def test_a_server_says_so_until_it_can_write_again(root, settings, tmp_path, ref
 
     assert asked() == (["open_box"], False, False)
     (root / "box.py").write_text("def close_box(name):\n    return name\n")
-    with refused(tmp_path / "index"):
+    with full(tmp_path / "index"):
         assert asked() == (["open_box"], True, True)
     assert asked() == (["close_box"], False, False)
 
@@ -121,13 +120,10 @@ def test_the_command_says_so_in_text_and_json(assay: Callable, root, tmp_path):
     assert [each["stale"] for each in found["index"]["roots"]] == [False]
 
 
-def test_without_any_version_nothing_answers(root, tmp_path):
-    settings = load(options={"index.location": str(tmp_path / "other"), "encoder.spec": "hash:16"})
+def test_without_any_version_nothing_answers_and_the_folder_of_an_index_is_private(root, tmp_path):
+    location = tmp_path / "deep" / "index"
+    settings = load(options={"index.location": str(location), "encoder.spec": "hash:16"})
     with full(tmp_path), pytest.raises(StorageError, match="no room left"):
         open_workspace(root, settings)
-
-
-def test_the_folder_of_an_index_is_private(root, tmp_path):
-    location = tmp_path / "deep" / "index"
-    open_workspace(root, load(options={"index.location": str(location), "encoder.spec": "hash:16"}))
+    open_workspace(root, settings)
     assert location.stat().st_mode & 0o777 == 0o700

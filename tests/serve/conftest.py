@@ -1,22 +1,18 @@
-"""A ballot on a server of its own, and a repository with a page to search it."""
+"""A repository with a page to search it."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-
-from assay.judge.pairs import Pair
-from assay.judge.preference_ballot import Ballot, paired
-from assay.serve.ballot_server import BallotServer
-from assay.types import Chunk, Query
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> & $token"
 TURNED = "odd \u202ename.py"
@@ -111,7 +107,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         assert "http://" in said, said
         yield Site(root, said.split()[-1])
         started.terminate()
-        assert started.wait(20) == 0
+        assert started.wait(60) == 0
 
 
 def _commit(root: Path) -> None:
@@ -126,37 +122,62 @@ def _commit(root: Path) -> None:
         subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True)
 
 
+class Window:
+    """The page of a site in a window, and what one does with it."""
+
+    def __init__(self, seen: Any) -> None:
+        self.seen, self.page, self.run, self.until = seen, seen.page, seen.run, seen.until
+        self.least_contrasts, self.picture = seen.least_contrasts, seen.picture
+
+    def first(self, title: str) -> None:
+        """Wait until an answer is the first one."""
+        self.until(f"document.querySelector('.hit h2')?.textContent === {json.dumps(title)}")
+
+    def opened(self, name: str) -> None:
+        """Wait until a file is open."""
+        self.until(f"document.querySelector('#file-title')?.textContent === {json.dumps(name)}")
+
+    def titles(self) -> list[str]:
+        """Return the titles of the answers."""
+        return self.page.locator(".hit h2").all_text_contents()
+
+    def given(self) -> dict[str, list[str]]:
+        """Return what the address holds."""
+        return parse_qs(urlsplit(self.page.url).query)
+
+    def ask(self, text: str) -> None:
+        """Put a question into the box."""
+        self.page.locator("#query").fill(text)
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def focus(self) -> str:
+        """Return the name or id of what has the focus."""
+        return self.run("document.activeElement.getAttribute('aria-label') ?? document.activeElement.id")
+
+    def at(self) -> str | None:
+        """Return the title of the answer that has the focus."""
+        return self.run("document.activeElement.closest?.('.hit')?.querySelector('h2').textContent ?? null")
+
+    def answer(self, path: str, **told: Any) -> None:
+        """Have requests of a path answered with something else."""
+        self.page.route(path, lambda route: route.fulfill(**told))
+
+
 @pytest.fixture
-def visit(look: Callable[..., Any], site: Site) -> Iterator[Callable[..., Any]]:
+def visit(look: Callable[..., Any], site: Site) -> Iterator[Callable[..., Window]]:
     """Return what opens the page at an address below the site's, and looks at the end whether it complained."""
     every = []
 
-    def visit(below: str = "", *, wrong: str = "", **options: Any) -> Any:
+    def visit(below: str = "", *, wrong: str = "", **options: Any) -> Window:
         seen = look(site.address + below, **options)
         every.append((seen, wrong))
-        return seen
+        return Window(seen)
 
     yield visit
     for seen, wrong in every:
         assert [each for each in seen.complaints if not wrong or wrong not in each] == []
         assert [url for url in seen.asked if not url.startswith(site.address)] == []
-
-
-@pytest.fixture
-def ballot(tmp_path: Path) -> Ballot:
-    """Return a ballot of five items with texts that want to be markup."""
-
-    def side(name: str) -> list[Pair]:
-        code = f"def {name}(x):\n    return x  # {HOSTILE}\n"
-        return [Pair(Query(f"q{at}", f"how to {at} {HOSTILE}"), Chunk(f"{name}{at}", code)) for at in range(5)]
-
-    return Ballot(paired(side("first"), side("second")), tmp_path / "votes.jsonl")
-
-
-@pytest.fixture
-def server(ballot: Ballot) -> Iterator[BallotServer]:
-    """Return a server that runs."""
-    with BallotServer(ballot, "prefer") as made:
-        Thread(target=made.serve_forever, daemon=True).start()
-        yield made
-        made.shutdown()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ TOOLS = {"search", "read", "related", "outline", "pattern", "log", "status", "ra
 ENVIRONMENT = {"PYTHONPATH": str(Path(assay.__file__).parents[1]), "PATH": os.environ["PATH"]}
 STRUCTURED = ToolChoice(structured=True, rank=True)
 SECRET = "SECRET_OF_ANOTHER_FOLDER"
+ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 
 @pytest.fixture
@@ -42,51 +44,23 @@ def root(project: Path) -> Path:
     return project
 
 
-@pytest.fixture
-def stdio(root: Path, cache: Path) -> StdioServerParameters:
-    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
-    return StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "assay", "mcp", "--structured", "--rank", str(root)],
-        env=environment,
-    )
-
-
-@pytest.fixture
-def http(root: Path, cache: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "assay",
-        "mcp",
-        "--structured",
-        "--rank",
-        "--http",
-        str(port),
-        str(root),
-    ]
+@contextmanager
+def serving(root: Path, cache: Path, *options: str) -> Iterator[str]:
+    """Serve a folder over HTTP in a process of its own; give the address that it says."""
+    command = [sys.executable, "-m", "assay", "mcp", "--http", "0", *options, str(root)]
     environment = {**os.environ, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:
-        _wait_for(port, process)
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
+        line = process.stderr.readline()
+        found = re.fullmatch(rf"assay: serving {re.escape(str(root))}.* at http://[^/]+:(\d+)/mcp\n", line)
+        assert found, line
+        yield f"http://127.0.0.1:{found[1]}/mcp"
         process.terminate()
-        assert process.wait(20) in (0, -15, 130, 143)
-
-
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    ends = time.monotonic() + 30
-    while time.monotonic() < ends:
-        assert process.poll() is None, process.stderr.read().decode()
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise AssertionError("the server did not listen")
+        assert process.wait(60) in (0, -15, 130, 143)
+        assert "Traceback" not in process.stderr.read()
+    finally:
+        process.kill()
+        process.stderr.close()
 
 
 def asking(server: Any, talk: Callable[[Client], Any], **options: Any) -> Any:
@@ -95,6 +69,19 @@ def asking(server: Any, talk: Callable[[Client], Any], **options: Any) -> Any:
             return await talk(client)
 
     return anyio.run(run)
+
+
+async def _text(client: Client, tool: str, **arguments: Any) -> str:
+    answer = await client.call_tool(tool, arguments)
+    assert not answer.is_error, answer.content[0].text
+    return answer.content[0].text
+
+
+async def _good(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    answer = await client.call_tool(tool, arguments)
+    assert not answer.is_error, answer.content[0].text
+    assert answer.content[0].text
+    return answer.structured_content
 
 
 async def _everything(client: Client) -> None:
@@ -108,8 +95,7 @@ async def _everything(client: Client) -> None:
     best = (await _good(client, "search", query="try again when the server is busy", detail="full"))["hits"][0]
     assert (best["path"], best["symbol"], best["complete"]) == ("mail/send.py", "send_mail", True)
     assert best["text"].startswith("def send_mail(")
-    near = await _good(client, "related", path="mail/send.py", line=6)
-    assert near["hits"]
+    assert (await _good(client, "related", path="mail/send.py", line=6))["hits"]
     (outlined,) = (await _good(client, "outline", globs=["*.js"]))["files"]
     assert outlined["signatures"] == ["1: export function matchRoute(routes, path)"]
     (found,) = (await _good(client, "pattern", pattern="$S.deliver($M)", language="python"))["matches"]
@@ -119,89 +105,103 @@ async def _everything(client: Client) -> None:
     assert order["programs"][0]["index"] == 1
 
 
-async def _good(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    answer = await client.call_tool(tool, arguments)
-    assert not answer.is_error, answer.content[0].text
-    assert answer.content[0].text
-    return answer.structured_content
+def test_every_tool_answers_over_stdio(root: Path, cache: Path):
+    arguments = ["-m", "assay", "mcp", "--structured", "--rank", str(root)]
+    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
+    asking(StdioServerParameters(command=sys.executable, args=arguments, env=environment), _everything, mode="auto")
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_every_tool_answers_over_stdio(stdio: StdioServerParameters, mode: str):
-    asking(stdio, _everything, mode=mode)
+ODD = ["null", "[]", "1", '"x"', '{"query": null}', '{"query": {"a": 1}}', '{"query": "a", "k": 1e999}']
+ODD += ['{"query": "\\ud800 a"}', '{"query": "a", "path": "\\udcff"}', '{"query": "a", "path": "\\u0000"}']
+ODD += ['{"query": "a", "globs": ["[", "**", "\\\\", ""]}', '{"query": "a", "cursor": "\\u00e9"}']
 
 
-def test_every_tool_answers_over_http(http: str):
-    asking(http, _everything)
-    asking(http, _everything, mode="legacy")
-
-
-def test_every_served_folder_is_searched_without_a_path(project: Path):
-    async def ask(client: Client) -> None:
-        called = await client.call_tool("search", {"query": "where is mail sent"})
-        best = called.structured_content["hits"][0]
-        assert (best["root"], best["path"]) == (f"{project}/mail", "send.py")
-        assert called.content[0].text.startswith(f"{project}/mail/send.py:6-")
-        kept = await _good(client, "search", query="mail repo:web")
-        assert {hit["root"] for hit in kept["hits"]} == {f"{project}/web"}
-
-    asking(server_of(Session({project / "mail": Settings(), project / "web": Settings()}), STRUCTURED), ask)
-
-
-def test_several_folders_are_listed_at_once(project: Path):
-    async def ask(client: Client) -> None:
-        outlined = (await client.call_tool("outline", {})).content[0].text
-        assert f"{project}/mail/send.py\n" in outlined
-        assert f"{project}/web/router.js\n" in outlined
-        found = (await client.call_tool("pattern", {"pattern": "$S.deliver($M)", "language": "py"})).content[0].text
-        assert found.startswith(f"{project}/mail/send.py:9-9")
-
-    asking(server_of(Session({project / "mail": Settings(), project / "web": Settings()})), ask)
-
-
-def test_many_clients_ask_at_once(http: str):
-    async def one(results: list[Any], number: int) -> None:
-        async with Client(http) as client:
-            results += [await _good(client, "search", query=f"send mail {number}") for _ in range(3)]
-
-    async def all_of_them() -> list[Any]:
-        results: list[Any] = []
-        async with anyio.create_task_group() as group:
-            for number in range(16):
-                group.start_soon(one, results, number)
-        return results
-
-    results = anyio.run(all_of_them)
-    assert len(results) == 48
-    assert all(result["hits"] for result in results)
-
-
-def test_pages_in_a_browser_are_no_clients(http: str):
+def test_over_http_many_agents_are_answered_and_pages_and_odd_requests_refused(root: Path, cache: Path):
     httpx = pytest.importorskip("httpx")
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    accept = {"accept": "application/json, text/event-stream"}
-    assert httpx.post(http, json=body, headers={**accept, "origin": "https://evil.example"}).status_code == 403
-    assert httpx.post(http, json=body, headers={**accept, "host": "evil.example"}).status_code == 421
-    assert httpx.post(http, content=b"x" * 5_000_000, headers=accept).status_code == 413
 
-
-def test_no_raw_request_ends_the_server(http: str):
-    httpx = pytest.importorskip("httpx")
-    accept = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-
-    def post(content: bytes) -> int:
-        return httpx.post(http, content=content, headers=accept, timeout=30).status_code
+    def post(content: bytes, **headers: str) -> int:
+        return httpx.post(http, content=content, headers={**ACCEPT, **headers}, timeout=60).status_code
 
     def call(arguments: str, tool: str = "search") -> bytes:
         params = f'{{"name": "{tool}", "arguments": {arguments}}}'
         return f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}'.encode()
 
-    odd = ["null", "[]", "1", '"x"', '{"query": null}', '{"query": {"a": 1}}', '{"query": "a", "k": 1e999}']
-    odd += ['{"query": "\\ud800 a"}', '{"query": "a", "path": "\\udcff"}', '{"query": "a", "path": "\\u0000"}']
-    odd += ['{"query": "a", "globs": ["[", "**", "\\\\", ""]}', '{"query": "a", "cursor": "\\u00e9"}']
-    for content in [b"", b"{", b"[" * 100_000, b"\xff", b"null", *map(call, odd), call("{}", "none")]:
-        assert post(content) < 500, content[:80]
-    asking(http, lambda client: _good(client, "search", query="send mail"))
+    async def one(results: list[Any], number: int) -> None:
+        async with Client(http) as client:
+            results += [await _good(client, "search", query=f"send mail {number}") for _ in range(2)]
+
+    async def all_of_them() -> list[Any]:
+        results: list[Any] = []
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(one, results, number)
+        return results
+
+    with serving(root, cache, "--structured", "--rank") as http:
+        asking(http, _everything, mode="legacy")
+        results = anyio.run(all_of_them)
+        assert [bool(result["hits"]) for result in results] == [True] * 16
+        body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+        assert post(body, origin="https://evil.example") == 403
+        assert post(body, host="evil.example") == 421
+        assert post(b"x" * 5_000_000) == 413
+        for content in [b"", b"{", b"[" * 100_000, b"\xff", b"null", *map(call, ODD), call("{}", "none")]:
+            assert post(content) < 500, content[:80]
+        asking(http, _everything)
+
+
+def test_an_agent_from_elsewhere_asks_two_workers_with_its_token(project: Path, cache: Path, tmp_path: Path):
+    httpx = pytest.importorskip("httpx2", reason="the client of the MCP library asks with it")
+    from mcp.client.streamable_http import streamable_http_client
+
+    from assay.serve.http.access_tokens import add_token
+
+    tokens = str(tmp_path / "tokens")
+    mine = {"authorization": f"Bearer {add_token(tmp_path / 'tokens', 'ann')}"}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+
+    async def ask() -> str:
+        async with (
+            httpx.AsyncClient(headers=mine, timeout=60) as line,
+            Client(streamable_http_client(address, http_client=line)) as client,
+        ):
+            return await _text(client, "search", query="where is mail sent again")
+
+    with serving(project, cache, "--host", "0.0.0.0", "--tokens", tokens, "--workers", "2") as address:
+        assert "mail/send.py" in anyio.run(ask)
+        with httpx.Client(timeout=60) as line:
+            for headers, status in (
+                ({}, 401),
+                ({"authorization": "Bearer wrong"}, 401),
+                ({**mine, "host": "evil.example"}, 421),
+                ({**mine, "origin": "https://evil.example"}, 403),
+            ):
+                assert line.post(address, json=body, headers={**ACCEPT, **headers}).status_code == status
+            assert line.post(address, json=body, headers={**ACCEPT, **mine}).status_code < 400
+            assert line.get(address.replace("/mcp", "/metrics"), headers=mine).status_code == 200
+            assert line.get(address.replace("/mcp", "/healthz")).status_code == 200
+
+
+def test_every_served_folder_is_asked_without_a_path(project: Path):
+    session = Session({project / "mail": Settings(), project / "web": Settings()})
+
+    async def ask(client: Client) -> None:
+        called = await client.call_tool("search", {"query": "where is mail sent"})
+        best = called.structured_content["hits"][0]
+        assert (best["root"], best["path"]) == (f"{project}/mail", "send.py")
+        kept = await _good(client, "search", query="mail repo:web")
+        assert {hit["root"] for hit in kept["hits"]} == {f"{project}/web"}
+
+    async def read(client: Client) -> None:
+        assert (await _text(client, "search", query="where is mail sent")).startswith(f"{project}/mail/send.py:6-")
+        outlined = await _text(client, "outline")
+        assert f"{project}/mail/send.py\n" in outlined
+        assert f"{project}/web/router.js\n" in outlined
+        found = await _text(client, "pattern", pattern="$S.deliver($M)", language="py")
+        assert found.startswith(f"{project}/mail/send.py:9-9")
+
+    asking(server_of(session, STRUCTURED), ask)
+    asking(server_of(session), read)
 
 
 ESCAPES = ["..", "/", "/etc/passwd", "link", "link/secret.py", "mail/link.py", "mail/../../outside/secret.py"]
@@ -215,8 +215,9 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
             "outline": {},
             "pattern": {"pattern": f"def {SECRET}(): $$$", "language": "py"},
         }
+        more = {"status": {}, "related": {"line": 1}, "read": {"line": 1}, "log": {"line": 1}}
         for path in [*ESCAPES, str(root.parent / "outside"), "file:///etc", "https://127.0.0.1/a.git"]:
-            for tool, arguments in {**asked, "status": {}, "related": {"line": 1}}.items():
+            for tool, arguments in {**asked, **more}.items():
                 answer = await client.call_tool(tool, {**arguments, "path": path})
                 assert answer.is_error, (tool, path)
                 assert SECRET not in answer.content[0].text
@@ -229,51 +230,46 @@ def test_no_argument_of_any_tool_leads_out_of_what_is_served(root: Path):
     asking(server_of(Session({root: Settings()}), STRUCTURED), attack)
 
 
-def test_errors_say_what_to_do_and_end_nothing(root: Path):
-    async def err(client: Client) -> None:
-        for tool, arguments, said in (
-            ("search", {"query": "?"}, "holds no word"),
-            ("search", {"query": "a lang:pythn"}, "did you mean 'python'"),
-            ("search", {"query": "a", "budget": 1}, "greater than or equal to 500"),
-            ("search", {"query": "a", "cursor": "zzz"}, "no cursor of this server"),
-            ("search", {}, "query: wanted, and not given; known: query, path, more_queries, detail"),
-            ("search", {"query": "a", "limit": 3}, "limit: unknown argument; known: query, path"),
-            ("search", {"qurey": "a"}, "qurey: unknown argument (and 1 more); known: query, path"),
-            ("search", {"query": "a", "k": "many"}, "k: input should be a valid integer"),
-            ("search", {"query": "a", "mode": "both"}, "mode: input should be '', 'code', 'docs' or 'all'; known: "),
-            ("search", {"query": "/(?=a)/"}, "not a regular expression"),
-            ("related", {"path": "mail/send.py", "line": 999}, "last line"),
-            ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
-            ("pattern", {"pattern": "", "language": "python"}, "no pattern of python"),
-            ("pattern", {"pattern": "a", "language": "cobol"}, "unknown language 'cobol'"),
-            ("read", {"path": "mail/send.py", "name": "send_male"}, "did you mean 'send_mail'"),
-            ("read", {"path": "mail/send.py", "line": 999}, "has no line 999"),
-            ("read", {"path": "mail/send.py", "line": 9, "end_line": 3}, "before line 9"),
-            ("read", {"path": "mail", "line": 1}, "is a folder"),
-            ("log", {"since": "soon"}, "give YYYY-MM-DD"),
-            ("log", {"path": "mail/send.py", "line": 1, "author": "x"}, "leave out query, author"),
-            ("log", {"query": "mail"}, "git"),
-            ("rank", {"programs": []}, "0 programs"),
-        ):
+ERRORS = (
+    ("search", {"query": "?"}, "holds no word"),
+    ("search", {"query": "a lang:pythn"}, "did you mean 'python'"),
+    ("search", {"query": "a", "budget": 1}, "greater than or equal to 500"),
+    ("search", {"query": "a", "cursor": "zzz"}, "no cursor of this server"),
+    ("search", {}, "query: wanted, and not given; known: query, path, more_queries, detail"),
+    ("search", {"query": "a", "limit": 3}, "limit: unknown argument; known: query, path"),
+    ("search", {"qurey": "a"}, "qurey: unknown argument (and 1 more); known: query, path"),
+    ("search", {"query": "a", "k": "many"}, "k: input should be a valid integer"),
+    ("search", {"query": "a", "mode": "both"}, "mode: input should be '', 'code', 'docs' or 'all'; known: "),
+    ("search", {"query": "/(?=a)/"}, "not a regular expression"),
+    ("related", {"path": "mail/send.py", "line": 999}, "last line"),
+    ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
+    ("pattern", {"pattern": "", "language": "python"}, "no pattern of python"),
+    ("pattern", {"pattern": "a", "language": "cobol"}, "unknown language 'cobol'"),
+    ("read", {"path": "mail/send.py", "name": "send_male"}, "did you mean 'send_mail'"),
+    ("read", {"path": "mail/send.py", "line": 999}, "has no line 999"),
+    ("read", {"path": "mail/send.py", "line": 9, "end_line": 3}, "before line 9"),
+    ("read", {"path": "mail", "line": 1}, "is a folder"),
+    ("log", {"since": "soon"}, "give YYYY-MM-DD"),
+    ("log", {"path": "mail/send.py", "line": 1, "author": "x"}, "leave out query, author"),
+    ("log", {"query": "mail"}, "git"),
+    ("rank", {"programs": []}, "0 programs"),
+)
+
+
+def test_errors_say_what_to_do_and_the_next_question_sees_what_changed(root: Path):
+    async def ask(client: Client) -> None:
+        for tool, arguments, said in ERRORS:
             answer = await client.call_tool(tool, arguments)
+            text = answer.content[0].text
             assert answer.is_error, (tool, arguments)
-            assert said in answer.content[0].text
-            assert "Traceback" not in answer.content[0].text
-            assert "pydantic" not in answer.content[0].text
-            assert "\n" not in answer.content[0].text
+            assert said in text
+            assert [each for each in ("Traceback", "pydantic", "\n") if each in text] == []
         assert not (await client.call_tool("search", {"query": "send mail"})).is_error
-
-    asking(server_of(Session({root: Settings()}), STRUCTURED), err)
-
-
-def test_a_change_is_found_by_the_next_question(root: Path):
-    async def change(client: Client) -> None:
-        await _good(client, "search", query="send mail")
         (root / "mail" / "fetch.py").write_text("def fetch_inbox(server):\n    return server.messages()\n")
         found = await _good(client, "search", query="fetch_inbox")
         assert found["hits"][0]["symbol"] == "fetch_inbox"
 
-    asking(server_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=30.0)), STRUCTURED), change)
+    asking(server_of(Session({root: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=60.0)), STRUCTURED), ask)
 
 
 def test_who_waits_for_a_first_index_hears_of_it(root: Path, tmp_path: Path):
@@ -295,28 +291,68 @@ def test_who_waits_for_a_first_index_hears_of_it(root: Path, tmp_path: Path):
     assert set(told) == {f"indexing {root.name}"}
 
 
+def test_an_answer_is_text_alone_of_the_detail_that_was_asked_for(project: Path):
+    (project / "long.py").write_text(f"names = {['x' * 50] * 5000}\n")
+
+    async def ask(client: Client) -> None:
+        async def search(query: str, detail: str) -> str:
+            return await _text(client, "search", query=query, detail=detail)
+
+        async def read(**arguments: Any) -> str:
+            return await _text(client, "read", path="mail/send.py", **arguments)
+
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(listed) == TOOLS - {"rank"}
+        assert not any(tool.output_schema for tool in listed.values())
+        assert '"title"' not in json.dumps([tool.input_schema for tool in listed.values()])
+        called = await client.call_tool("search", {"query": "where is mail sent"})
+        assert called.structured_content is None
+        assert "    6 def send_mail(" in called.content[0].text
+        assert (await _text(client, "status")).count("\n") <= 2
+        names, lines, full = [await search("where is mail sent", each) for each in ("names", "lines", "full")]
+        assert names.splitlines()[0].startswith("mail/send.py:6-")
+        assert "def send_mail" not in names
+        assert len(names) < len(lines) <= len(full)
+        assert "\n    6 def send_mail(" in full
+        assert '\n    7     """Deliver' in full
+        counted = await search('"send_mail"', "names")
+        assert (counted.splitlines()[0], counted.endswith(" at 6")) == ("1 match in 1 file", True)
+        whole = await read(line=9)
+        assert whole.splitlines()[0].endswith("function send_mail")
+        assert whole.splitlines()[1].startswith("    6 def send_mail(")
+        assert await read(name="Send_Mail") == whole
+        assert (await read(line=7, end_line=8)).count("\n") == 2
+        file = (project / "mail" / "send.py").read_text().splitlines()
+        assert [line[6:] for line in (await read()).splitlines()[1:]] == file
+        for tool, arguments in (("read", {"path": "long.py"}), ("search", {"query": "names file:long.py"})):
+            assert len(await _text(client, tool, **arguments, budget=500)) < 2000, tool
+
+    asking(server_of(Session({project: Settings()})), ask)
+
+
+def test_every_unit_that_holds_a_quoted_text_is_shown_with_its_lines(tmp_path: Path):
+    for name in "abcdefgh":
+        (tmp_path / f"{name}.py").write_text(
+            f"def {name}(order):\n    pay(order)\n    total = 1\n    pay(order, total)\n    return pay(total)\n"
+        )
+
+    async def ask(client: Client) -> None:
+        told = await _text(client, "search", query='"pay("', detail="lines")
+        assert told.startswith("24 matches in 8 files")
+        assert told.count("function ") == 8
+        assert told.count("\n    2     pay(order)\n    4     pay(order, total)\n    5     return pay(total)") == 8
+
+    asking(server_of(Session({tmp_path: Settings()})), ask)
+
+
 def test_the_command_says_what_is_wrong(assay: Callable[..., Any], project: Path):
     assert "no such folder" in assay("mcp", project / "none").err
     ran = assay("mcp", project / "mail", project / "web", "--index", "x")
     assert (ran.status, "--index names one index" in ran.err) == (2, True)
-
-
-def test_a_port_that_is_taken_is_an_error(assay: Callable[..., Any], project: Path):
+    ran = assay("mcp", project, "--public-url", "https://code.example.com")
+    assert (ran.status, ran.err) == (2, "assay: --public-url is of a server over HTTP: give --http PORT too\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = assay("mcp", project, "--http", port)
     assert (ran.status, "serving" in ran.err) == (2, False)
     assert f"cannot listen on 127.0.0.1, port {port}: Address already in use; give another --http, or 0" in ran.err
-
-
-def test_any_free_port_is_printed_and_answers(root: Path, cache: Path):
-    command = [sys.executable, "-m", "assay", "mcp", "--structured", "--http", "0", str(root)]
-    environment = {**os.environ, **ENVIRONMENT, "XDG_CACHE_HOME": str(cache)}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    try:
-        told = process.stderr.readline()
-        assert told.startswith(f"assay: serving {root} at http://127.0.0.1:"), told
-        asking(told.split(" at ")[1].strip(), lambda client: _good(client, "search", query="send mail"))
-    finally:
-        process.terminate()
-        process.communicate()

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.assemble.indexes import location_of
+from assay.assemble.joint_search import joint_searches
+from assay.assemble.workspace import open_workspace
 from assay.corpus.clone_rules import CloneRules
 from assay.errors import InputError
+from assay.serve import search_tools, turns
 from assay.serve.engine import StillIndexing, Waits
+from assay.serve.facets import facet_counts
+from assay.serve.keeper import Keeper
+from assay.serve.responses import FoundAnswer
+from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import NotServed, Session
-from assay.settings import Settings
+from assay.settings import EncoderSettings, SearchSettings, Settings
+from assay.store.manifest import MANIFEST
+from assay.types import Query
+from waiting import until
 
-WAYS = ["..", ".", "mail", "web", "\\..", "..\\", "....", "\uff0e\uff0e", "%2e%2e", ""]
-PATIENT = Waits(fresh_s=0.0, refresh_s=60.0)
+PATIENT = Waits(fresh_s=0.0, refresh_s=60.0, fraction=float("inf"))
+HASTY = Waits(fresh_s=0.0, refresh_s=0.0, first_s=0.0)
+SHORT = Waits(first_s=0.1)
+LONG = "def long_one(mailbox):\n" + "".join(f"    step_{number} = mailbox + {number}\n" for number in range(90))
 
 
 @pytest.fixture
 def session(project: Path) -> Session:
     return Session({project: Settings()}, waits=PATIENT)
+
+
+@pytest.fixture
+def several(project: Path) -> Session:
+    return Session({project / "mail": Settings(), project / "web": Settings()}, waits=PATIENT)
+
+
+def found(session: Session, *texts: str, path: str = "", repo: tuple[str, ...] = (), **page: object) -> FoundAnswer:
+    return search_tools.search(session, texts, path, keep=SearchFilter(repositories=repo), page=Page(**page))
 
 
 def git(*arguments: str | Path) -> None:
@@ -37,12 +61,23 @@ def symbols(session: Session, path: str = "") -> set[str]:
     return {snapshot.symbol(number) for number in range(snapshot.size) if number not in snapshot.dead}
 
 
+def unless(error: type[Exception], ask: Callable[[], object]) -> Callable[[], object]:
+    """Return what asks until it is no longer told an error."""
+
+    def once() -> object:
+        try:
+            return ask()
+        except error:
+            return None
+
+    return once
+
+
 def test_a_place_is_a_folder_or_a_file_of_what_is_served(session: Session, project: Path):
     for asked, inside in (
         ("", ""),
         (".", ""),
         (str(project), ""),
-        ("mail", "mail"),
         ("mail/", "mail"),
         ("mail/../web/router.js", "web/router.js"),
         (str(project / "mail"), "mail"),
@@ -50,32 +85,20 @@ def test_a_place_is_a_folder_or_a_file_of_what_is_served(session: Session, proje
         place = session.place(asked)
         assert (place.engine.root, place.inside) == (project, inside)
         assert place.engine is session.place("").engine
+    git("init", "--quiet", project / "mail")
+    place = session.place("mail/send.py")
+    assert (place.engine.root, place.inside) == (project / "mail", "send.py"), "a checkout has an index of its own"
+    assert session.place("web").engine.root == project
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        "..",
-        "../outside",
-        "mail/../../outside/secret.py",
-        "{project}/../outside",
-        "/",
-        "/etc/passwd",
-        "{project}x",
-        "sneaky",
-        "sneaky/secret.py",
-        "mail/sneaky.py",
-        "mail/up",
-        "mail/up/outside",
-        "up-and-back/../outside",
-        "file:///etc",
-        "git@example.org:a/b.git",
-        "ssh://example.org/a",
-        "git://example.org/a",
-        "http://127.0.0.1/a",
-    ],
+OUTSIDE = (
+    "..|../outside|mail/../../outside/secret.py|{project}/../outside|/|/etc/passwd|{project}x|sneaky|sneaky/secret.py|"
+    "mail/sneaky.py|mail/up|mail/up/outside|up-and-back/../outside|file:///etc|git@example.org:a/b.git|"
+    "ssh://example.org/a|git://example.org/a|http://127.0.0.1/a"
 )
-def test_nothing_outside_is_a_place_wherever_a_link_hides_it(session: Session, project: Path, asked: str):
+
+
+def test_nothing_outside_is_a_place_wherever_a_link_hides_it(session: Session, project: Path):
     outside = project.parent / "outside"
     outside.mkdir()
     (outside / "secret.py").write_text("SECRET = 1\n")
@@ -84,58 +107,63 @@ def test_nothing_outside_is_a_place_wherever_a_link_hides_it(session: Session, p
     (project / "mail" / "sneaky.py").symlink_to(outside / "secret.py")
     (project / "mail" / "up").symlink_to("../..")
     (project / "up-and-back").symlink_to(project)
-    with pytest.raises(InputError, match=r"is outside of what is served|is not served"):
-        session.place(asked.format(project=project))
-
-
-@pytest.mark.parametrize("asked", ["nothing", "mail/none.py", "a\0b", "x" * 5000, "~", "%2e%2e", "\udcff", "loop/x"])
-def test_what_is_no_place_is_said(session: Session, project: Path, asked: str):
     (project / "loop").symlink_to("loop")
-    with pytest.raises(InputError, match=r"no such file or folder|is no path"):
-        session.place(asked)
+    for asked in OUTSIDE.split("|"):
+        with pytest.raises(InputError, match=r"is outside of what is served|is not served"):
+            session.place(asked.format(project=project))
+    for asked in ("nothing", "mail/none.py", "a\0b", "x" * 5000, "~", "%2e%2e", "\udcff", "loop/x"):
+        with pytest.raises(InputError, match=r"no such file or folder|is no path"):
+            session.place(asked)
 
 
-@given(
-    st.lists(
-        st.sampled_from(["..", ".", "mail", "web", "\\..", "..\\", "....", "\uff0e\uff0e", "%2e%2e", ""]), max_size=8
-    )
-)
+PARTS = ["..", ".", "mail", "web", "\\..", "..\\", "....", "\uff0e\uff0e", "%2e%2e", ""]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.sampled_from(PARTS), max_size=8))
 def test_no_way_of_writing_a_path_leads_out(tmp_path_factory: pytest.TempPathFactory, parts: list[str]):
     root = tmp_path_factory.getbasetemp() / "served"
     (root / "mail").mkdir(parents=True, exist_ok=True)
-    served = Session({root: Settings()})
     try:
-        place = served.place("/".join(parts))
+        place = Session({root: Settings()}).place("/".join(parts))
     except InputError:
         return
     assert (place.engine.root / place.inside).resolve().is_relative_to(root.resolve())
 
 
-def test_a_checkout_below_has_an_index_of_its_own(session: Session, project: Path):
-    git("init", "--quiet", project / "mail")
-    place = session.place("mail/send.py")
-    assert (place.engine.root, place.inside) == (project / "mail", "send.py")
-    assert session.place("web").engine.root == project
-
-
-def test_of_several_folders_one_has_to_be_named(project: Path):
-    session = Session({project / "mail": Settings(), project / "web": Settings()})
+def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
+    for name in ("one", "two", "two/one", "elsewhere/two"):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "a.py").write_text("def a(): ...\n")
+    (tmp_path / "one" / "link").symlink_to(tmp_path / "two")
+    session = Session({tmp_path / "one": Settings(), tmp_path / "two": Settings()})
+    for asked, root, inside in (
+        ("two", "two", ""),
+        ("two/a.py", "two", "a.py"),
+        ("one", "two", "one"),  # nearer than the name of a root
+        ("link/a.py", "two", "a.py"),
+        (str(tmp_path / "one"), "one", ""),
+    ):
+        place = session.place(asked)
+        assert (place.engine.root.name, place.inside) == (root, inside), asked
+    for asked in ("two/../elsewhere", "two//etc", "two/none.py", "three", "elsewhere"):
+        with pytest.raises(NotServed):
+            session.place(asked)
     with pytest.raises(InputError, match="several folders are served, say which"):
         session.place()
-    assert session.place("router.js").engine.root == project / "web"
-    assert session.place(str(project / "mail")).engine.root == project / "mail"
+    same = Session({tmp_path / "two": Settings(), tmp_path / "elsewhere" / "two": Settings()})
+    with pytest.raises(NotServed, match="'two' is the name of several folders: give the whole path"):
+        same.place("two")
 
 
-def test_globs_are_relative_to_the_place(session: Session, project: Path):
+def test_globs_are_relative_to_the_place_so_many_and_so_long(session: Session, project: Path):
     (project / "odd[1]").mkdir()
     assert session.place("").globs(["*.py"]) == ("*.py",)
     assert session.place("mail").globs() == ("/mail",)
     assert session.place("mail").globs(["*.py", "!send.py"]) == ("/mail/**/*.py", "!/mail/**/send.py")
     assert session.place("mail").globs(["./a/*.py", "/b.py"]) == ("/mail/a/*.py", "/mail/b.py")
     assert session.place("odd[1]").globs() == ("/odd[[]1]",)
-
-
-def test_globs_are_so_many_and_so_long(session: Session):
+    assert len(session.place("").globs(["x" * 500] * 100)) == 100
     for globs in (["*.py"] * 101, ["x" * 501]):
         with pytest.raises(InputError, match="at most 100 globs of 500 characters"):
             session.place("").globs(globs)
@@ -147,32 +175,23 @@ def test_a_change_is_seen_by_the_next_question(session: Session, project: Path):
     assert session.place().engine.view().workspace is first.workspace
     (project / "mail" / "new.py").write_text("def fetch_mail():\n    return receive()\n")
     (project / "mail" / "send.py").unlink()
-    second = session.place().engine.view()
-    assert {"fetch_mail"} <= symbols(session)
+    assert "fetch_mail" in symbols(session)
     assert "send_mail" not in symbols(session)
-    assert second.version != first.version
+    assert session.place().engine.view().version != first.version
 
 
 def test_a_question_does_not_wait_for_a_slow_index(project: Path):
-    session = Session({project: Settings()}, waits=Waits(fresh_s=0.0, refresh_s=0.0, first_s=0.0))
+    session = Session({project: Settings()}, waits=HASTY)
     with pytest.raises(StillIndexing, match="is being made"):
         session.place().engine.view()
-    view = eventually(session.place().engine.view, StillIndexing)
-    assert view.report.files == 4
-    assert view.stale  # it was looked at again, for no longer than nothing
+    view = until(unless(StillIndexing, session.place().engine.view), "the index is made")
+    assert (view.report.files, view.stale) == (4, True)  # it was looked at again, for no longer than nothing
 
 
-def test_many_ask_at_once_and_one_writes(project: Path):
-    session = Session({project: Settings()}, waits=PATIENT)
+def test_many_ask_at_once_and_an_index_that_fails_is_an_error_once(session: Session, project: Path):
     with ThreadPoolExecutor(16) as pool:
         views = list(pool.map(lambda _: session.place().engine.view(), range(64)))
-    assert {view.version for view in views} == {views[0].version}
-    assert {view.report.chunks for view in views} == {views[0].report.chunks}
-
-
-def test_an_index_that_fails_is_an_error_once(project: Path):
-    session = Session({project: Settings()}, waits=PATIENT)
-    session.place().engine.view()
+    assert {(view.version, view.report.chunks) for view in views} == {(views[0].version, views[0].report.chunks)}
     project.rename(project.parent / "gone")
     with pytest.raises(InputError):
         session.place().engine.view()
@@ -181,8 +200,7 @@ def test_an_index_that_fails_is_an_error_once(project: Path):
 
 
 def test_the_roots_asked_longest_ago_are_closed(project: Path):
-    roots = {project / "mail": Settings(), project / "web": Settings()}
-    session = Session(roots, most=1)
+    session = Session({project / "mail": Settings(), project / "web": Settings()}, most=1)
     first = session.place(str(project / "mail")).engine
     session.place(str(project / "web"))
     assert session.place(str(project / "mail")).engine is not first
@@ -195,9 +213,8 @@ def test_a_repository_is_cloned_where_its_scheme_is_served(project: Path, tmp_pa
     (tmp_path / "other").mkdir()
     session = Session({tmp_path / "other": Settings()}, clones=CloneRules(("file",)), waits=PATIENT)
     assert "send_mail" in symbols(session, project.as_uri())
-    refusing = Session({tmp_path / "other": Settings()})
     with pytest.raises(InputError, match="cloning is off"):
-        refusing.place("https://example.org/a.git")
+        Session({tmp_path / "other": Settings()}).place("https://example.org/a.git")
 
 
 def test_a_host_that_never_answers_holds_up_nobody_else(project: Path, monkeypatch: pytest.MonkeyPatch):
@@ -212,52 +229,109 @@ def test_a_host_that_never_answers_holds_up_nobody_else(project: Path, monkeypat
             session.place(f"{url}4")
         assert session.place("").engine.root == project
 
-    def refused() -> None:
+    def refused() -> bool:
         with pytest.raises(InputError, match="cannot get"):
             session.place(f"{url}4")
+        return True
 
-    eventually(refused, StillIndexing)
-
-
-def eventually(ask: Callable, error: type[Exception], patience_s: float = 30.0):
-    ends = time.monotonic() + patience_s
-    while True:
-        try:
-            return ask()
-        except error:
-            assert time.monotonic() < ends
-            time.sleep(0.05)
+    until(unless(StillIndexing, refused), "the host is gone, and its clones are")
 
 
-def test_the_name_of_a_served_folder_is_that_folder(tmp_path: Path):
-    for name in ("one", "two", "two/one", "elsewhere/two"):
-        (tmp_path / name).mkdir(parents=True, exist_ok=True)
-        (tmp_path / name / "a.py").write_text("def a(): ...\n")
-    session = Session({tmp_path / "one": Settings(), tmp_path / "two": Settings()})
-    assert session.place("two").engine.root == tmp_path / "two"
-    place = session.place("two/a.py")
-    assert (place.engine.root, place.inside) == (tmp_path / "two", "a.py")
-    nearer = session.place("one")
-    assert (nearer.engine.root, nearer.inside) == (tmp_path / "two", "one")
-    for asked in ("two/../elsewhere", "two//etc", "two/none.py", "three", "elsewhere"):
-        with pytest.raises(NotServed):
-            session.place(asked)
-    several = Session({tmp_path / "two": Settings(), tmp_path / "elsewhere" / "two": Settings()})
-    with pytest.raises(NotServed, match="'two' is the name of several folders: give the whole path"):
-        several.place("two")
+def test_without_a_path_all_folders_are_searched_and_kept_by_name(several: Session, project: Path):
+    mail, web = f"{project}/mail", f"{project}/web"
+    answer = found(several, "where is mail sent", "find the handler of a request")
+    assert (answer.root, answer.relevant, answer.problems, answer.truncated) == ("", True, [], False)
+    assert {(mail, "send.py"), (web, "router.js")} <= {(hit.root, hit.path) for hit in answer.hits}
+    assert {hit.root for hit in found(several, "mail", repo=("web",)).hits} == {web}
+    assert {hit.root for hit in found(several, "mail", repo=("!w*",)).hits} == {mail}
+    with pytest.raises(InputError, match=r"no served folder is called 'wep'; did you mean 'web'\?"):
+        found(several, "mail", repo=("wep",))
+    with pytest.raises(InputError, match="leave one of them out"):
+        found(several, "mail", path="web", repo=("web",))
+    view = several.everything.view()
+    assert several.everything.view() is view, "while nothing changes"
+    assert several.everything.view(["web"]) is not view
+    first = found(several, "mailbox", k=2)
+    assert [*first.hits, *found(several, "mailbox", k=2, cursor=first.cursor).hits] == found(
+        several, "mailbox", k=4
+    ).hits
 
 
-def test_a_relative_path_is_that_of_its_root_before_a_name_and_a_link(tmp_path: Path):
-    for name in ("one", "two"):
-        (tmp_path / name / name).mkdir(parents=True)
-        (tmp_path / name / f"{name}.py").write_text("A = 1\n")
-    (tmp_path / "one" / "link").symlink_to(tmp_path / "two")
-    session = Session({tmp_path / name: Settings() for name in ("one", "two")})
-    for asked, root, inside in (
-        ("two.py", "two", "two.py"),
-        ("one", "one", "one"),
-        ("one/one.py", "one", "one.py"),
-        ("link/two.py", "two", "two.py"),
-    ):
-        place = session.place(asked)
-        assert (place.engine.root.name, place.inside) == (root, inside)
+def test_all_folders_follow_their_files(several: Session, project: Path):
+    assert "long_one" not in {hit.symbol for hit in found(several, "long_one").hits}
+    (project / "mail" / "long.py").write_text(LONG)
+    (project / "web" / "long.py").write_text("def other():\n    return 1\n")
+    (hit,) = [hit for hit in found(several, "long_one", k=1).hits if hit.symbol == "long_one"]
+    assert (hit.root, hit.complete, hit.text) == (f"{project}/mail", True, LONG)
+    shutil.rmtree(project / "web")
+    answer = found(several, "where is mail sent")
+    assert answer.hits[0].path == "send.py"
+    assert [problem.partition(":")[0] for problem in answer.problems] == [f"{project}/web"], "what is gone is named"
+
+
+def test_folders_without_an_index_yet_are_named_or_waited_for(several: Session, project: Path):
+    with pytest.raises(StillIndexing, match="ask again"):
+        found(Session({project / "mail": Settings(), project / "web": Settings()}, waits=HASTY), "mail")
+    assert not found(several, "mail").truncated
+
+
+def keeper(root: Path, said: list[str]) -> Keeper:
+    return Keeper(lambda: {root: Settings()}, lambda: 0.0, lambda: None, said.append, SHORT)
+
+
+def test_who_only_reads_waits_for_an_index_that_can_be_read_and_never_makes_one(project: Path):
+    said: list[str] = []
+    manifest = location_of(project, Settings()) / MANIFEST
+    for damage in (None, lambda text: json.dumps({**json.loads(text), "format": 1}), lambda _: "{"):
+        if damage:
+            manifest.write_text(damage(manifest.read_text()))
+        reader = Session({project: Settings()}, waits=SHORT, kept=True)
+        with pytest.raises(StillIndexing, match="is being made"):
+            reader.place().engine.view()
+        assert manifest.exists() == bool(damage)
+        keeper(project, said).sweep()
+        assert reader.place().engine.view().report.files == 4
+    assert said == []
+
+
+def test_trouble_of_an_index_is_told_once_and_is_over_when_it_is(project: Path, tmp_path: Path):
+    said: list[str] = []
+    made = keeper(project, said)
+    project.rename(tmp_path / "away")
+    for _ in range(2):
+        made.sweep()
+    (line,) = said
+    assert "trying again" in line
+    (tmp_path / "away").rename(project)
+    made.sweep()
+    assert Session({project: Settings()}, waits=SHORT, kept=True).place().engine.view().report.files == 4
+
+
+def test_searches_that_only_compute_wait_for_one_another_the_others_for_nobody(session: Session):
+    def asked(text: str) -> list[str]:
+        return [hit.symbol for hit in found(session, text).hits]
+
+    with ThreadPoolExecutor(2) as pool:
+        with turns._turn:
+            quick = pool.submit(asked, "where is mail sent")
+            counted = pool.submit(facet_counts, session, ["where is mail sent"], "", SearchFilter())
+            assert "send_mail" in asked('"send_mail"')
+            assert "send_mail" in asked("mail /send_[a-z]+/")
+            assert not quick.done()
+            assert not counted.done()
+        assert "send_mail" in quick.result(60)
+        assert counted.result(60).counted
+
+
+@pytest.mark.parametrize(
+    ("settings", "waits"),
+    [
+        (Settings(), True),
+        (Settings(encoder=EncoderSettings("api:some-model")), False),
+        (Settings(search=SearchSettings(reranker="rerank:some-model")), False),
+    ],
+)
+def test_what_waits_for_others_takes_no_turn(project: Path, settings: Settings, *, waits: bool):
+    workspace = replace(open_workspace(project, Settings()), settings=settings)
+    given = turns.turn(joint_searches([workspace]), [Query("q", "where is mail sent")])
+    assert (given is turns._turn) == waits

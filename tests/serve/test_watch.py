@@ -7,10 +7,8 @@ import random
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,35 +19,65 @@ pytest.importorskip("watchfiles")
 from assay.corpus.walk import walk
 from assay.encode.hashed import HashedEncoder
 from assay.search.folder_index import FolderIndex
+from assay.serve import upkeep
 from assay.serve.engine import Waits
+from assay.serve.search_tools import status
 from assay.serve.session import Session
 from assay.serve.upkeep import Upkeep, UpkeepPace
 from assay.serve.watcher import NoWatch, Watcher
 from assay.settings import load
+from waiting import until
 
 ENCODER = HashedEncoder("16")
-QUICK = UpkeepPace(again_s=0.2)
-PATIENCE_S = 20.0  # before all files are looked at whatever was told
-SETTLES_S = 3.0  # after an update all files are looked at once more, which would find what nobody told
+TOLD = UpkeepPace(again_s=0.2, look_s=1e9)
+"""Nothing is looked at but what the system told of, and what went wrong."""
+
+
+@pytest.fixture(autouse=True)
+def told_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no second look after an update, which would find what nobody told."""
+    monkeypatch.setattr(upkeep, "_SETTLES_S", 1e9)
 
 
 class Kept:
-    """A root that is watched, and what was said about it."""
+    """A root that is watched, what was told of it, how often it was looked at, and what was said about it."""
 
     def __init__(self, root: Path, location: Path) -> None:
         self.root, self.location = root, location
         self.reports: list[object] = []
         self.said: list[str] = []
+        self.told: list[set[str]] = []
+        self.looks = 0
         self.stop = threading.Event()
 
-    def run(self, pace: UpkeepPace, watch: Callable = Upkeep) -> None:
-        index = FolderIndex(self.root, self.location, ENCODER)
-        watch([index], lambda _, report: self.reports.append(report), self.said.append, pace=pace).run(self.stop)
+    def run(self, pace: UpkeepPace, watch: Callable | None) -> None:
+        kept = self
 
-    def files(self) -> dict[str, list[str]]:
+        class Counted(Upkeep):
+            def _update(self, each: object) -> None:
+                kept.looks += 1
+                super()._update(each)
+
+        class Heard(Watcher):
+            def wait(self, *given: object) -> set[str]:
+                paths = super().wait(*given)
+                kept.told.append(paths)
+                return paths
+
+        index = FolderIndex(self.root, self.location, ENCODER)
+        tell = lambda _, report: self.reports.append(report)  # noqa: E731
+        Counted([index], tell, self.said.append, pace=pace, watch=watch or Heard).run(self.stop)
+
+    def hears(self, path: str) -> None:
+        """Write a file, and wait until the watcher was told of it and is asked again."""
+        write(self.root, path, "x = 1\n")
+        at = until(lambda: next((n for n, all_ in enumerate(self.told, 1) if f"{self.root}/{path}" in all_), 0), path)
+        until(lambda: len(self.told) > at, "the watcher is asked again")
+
+    def files(self) -> dict[str, object]:
         return content(FolderIndex(self.root, self.location, ENCODER))
 
-    def fresh(self) -> dict[str, list[str]]:
+    def fresh(self) -> dict[str, object]:
         place = self.location.with_name("fresh")
         shutil.rmtree(place, ignore_errors=True)
         index = FolderIndex(self.root, place, ENCODER)
@@ -57,12 +85,14 @@ class Kept:
         return content(index)
 
     def _up_to_date(self) -> bool:
-        standing = FolderIndex(self.root, self.location, ENCODER).standing() if self.root.is_dir() else None
-        return standing is not None and not standing.stale
+        with suppress(OSError):  # files come and go
+            standing = FolderIndex(self.root, self.location, ENCODER).standing() if self.root.is_dir() else None
+            return standing is not None and not standing.stale
+        return False
 
     def ends_equal(self) -> None:
         """Wait until the index is up to date; then it has to be equal to a fresh one."""
-        eventually(self._up_to_date)
+        until(self._up_to_date, "the index is up to date")
         assert self.files() == self.fresh()
 
 
@@ -82,29 +112,19 @@ def content(index: FolderIndex) -> dict[str, object]:
     return {"chunks": {c.id: c for c in chunks.values()}, "postings": postings, "lengths": lengths, "vectors": vectors}
 
 
-def eventually(holds: Callable[[], object]) -> None:
-    ends = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            if holds():
-                return
-        except OSError:  # files come and go
-            pass
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-
-
 @contextmanager
-def watched(root: Path, pace: UpkeepPace = QUICK, watch: Callable = Upkeep) -> Iterator[Kept]:
-    kept = Kept(root, root.parent / "index")
+def watched(
+    root: Path, pace: UpkeepPace = TOLD, watch: Callable | None = None, place: Path | None = None
+) -> Iterator[Kept]:
+    kept = Kept(root, place or root.parent / "index")
     thread = threading.Thread(target=kept.run, args=(pace, watch))
     thread.start()
     try:
-        eventually(lambda: kept.reports or kept.said)
+        until(lambda: kept.reports or kept.said, "it was looked at once")
         yield kept
     finally:
         kept.stop.set()
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -113,13 +133,17 @@ def write(root: Path, path: str, text: str) -> None:
     (root / path).write_text(text)
 
 
+def git(root: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", "-C", root, *who, *arguments], check=True, capture_output=True)
+
+
 def test_each_kind_of_change_is_seen(project: Path):
     with watched(project) as kept:
         write(project, "mail/send.py", "def other():\n    return 1\n")
         kept.ends_equal()
         write(project, "new/deep/deeper/one.py", "def deep():\n    return 1\n")
         kept.ends_equal()
-        time.sleep(SETTLES_S)
         write(project, "new/deep/deeper/two.py", "def deeper():\n    return 1\n")
         kept.ends_equal()
         (project / "new").rename(project / "renamed")
@@ -142,20 +166,15 @@ def test_each_kind_of_change_is_seen(project: Path):
         }
 
 
-def test_a_folder_replaced_by_another_of_its_name_is_watched(project: Path):
+def test_a_folder_or_root_that_is_replaced_is_watched_and_one_that_vanishes_is_said(project: Path):
     with watched(project) as kept:
         (project / "mail").rename(project.parent / "elsewhere")
         write(project, "mail/a.py", "def first():\n    return 1\n")
         kept.ends_equal()
-        time.sleep(SETTLES_S)
         write(project, "mail/a.py", "def second():\n    return 1\n")
         kept.ends_equal()
-
-
-def test_a_root_that_vanishes_and_returns(project: Path):
-    with watched(project) as kept:
         moved = project.rename(project.parent / "moved")
-        eventually(lambda: kept.said)
+        until(lambda: kept.said, "a word about the root")
         assert "does not exist" in kept.said[0]
         moved.rename(project)
         write(project, "mail/back.py", "def back():\n    return 1\n")
@@ -163,40 +182,18 @@ def test_a_root_that_vanishes_and_returns(project: Path):
         shutil.rmtree(project)
         write(project, "mail/other.py", "def other():\n    return 1\n")
         kept.ends_equal()
-        time.sleep(SETTLES_S)
         write(project, "mail/other.py", "def another():\n    return 1\n")
         kept.ends_equal()
 
 
-def test_heavy_random_change_ends_equal_to_a_fresh_index(project: Path):
+def test_heavy_random_change_and_other_branches_end_equal_to_a_fresh_index(project: Path):
     chance = random.Random(11)
-    with watched(project) as kept:
-        for _ in range(6):
-            for _ in range(150):
-                folder = f"p{chance.randrange(5)}/q{chance.randrange(4)}"
-                write(project, f"{folder}/f{chance.randrange(9)}.py", f"def f{chance.randrange(99)}():\n    return 1\n")
-                if chance.random() < 0.1:
-                    shutil.rmtree(project / f"p{chance.randrange(5)}", ignore_errors=True)
-                if chance.random() < 0.05 and (project / "p1").exists():
-                    shutil.rmtree(project / "p9", ignore_errors=True)
-                    (project / "p1").rename(project / "p9")
-            time.sleep(chance.uniform(0, 0.4))
-        kept.ends_equal()
-
-
-def git(root: Path, *arguments: str) -> None:
-    subprocess.run(
-        ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True, capture_output=True
-    )
-
-
-def test_a_branch_that_is_switched_to_and_fro(project: Path):
     git(project, "init", "--quiet", "--initial-branch=one")
     git(project, "add", ".")
     git(project, "commit", "--quiet", "-m", "one")
     git(project, "checkout", "--quiet", "-b", "two")
-    for number in range(200):
-        write(project, f"many/part{number % 10}/file{number}.py", f"def many_{number}():\n    return {number}\n")
+    for number in range(40):
+        write(project, f"many/part{number % 5}/file{number}.py", f"def many_{number}():\n    return {number}\n")
     (project / "mail" / "send.py").unlink()
     git(project, "add", ".")
     git(project, "commit", "--quiet", "-m", "two")
@@ -206,96 +203,65 @@ def test_a_branch_that_is_switched_to_and_fro(project: Path):
         kept.ends_equal()
         git(project, "checkout", "--quiet", "one")
         kept.ends_equal()
+        for _ in range(300):
+            folder = f"p{chance.randrange(5)}/q{chance.randrange(4)}"
+            write(project, f"{folder}/f{chance.randrange(9)}.py", f"def f{chance.randrange(99)}():\n    return 1\n")
+            if chance.random() < 0.1:
+                shutil.rmtree(project / f"p{chance.randrange(5)}", ignore_errors=True)
+            if chance.random() < 0.05 and (project / "p1").exists():
+                shutil.rmtree(project / "p9", ignore_errors=True)
+                (project / "p1").rename(project / "p9")
+        kept.ends_equal()
 
 
-def test_what_is_ignored_wakes_nobody_up(project: Path):
+def test_what_is_ignored_and_its_own_index_wake_nobody_up(project: Path):
     git(project, "init", "--quiet")
     write(project, ".gitignore", "build/\n*.log\n")
-    write(project, "run.log", "0\n")
-    write(project, "build/a.py", "x = 1\n")
-
-    class Counting(Upkeep):
-        looks = 0
-
-        def _update(self, each: object) -> None:
-            Counting.looks += 1
-            super()._update(each)
-
-    with watched(project, watch=Counting):
-        time.sleep(3.5)  # what was written before it began settles
-        before = Counting.looks
-        for number in range(20):
-            write(project, "build/a.py", f"x = {number}\n")
-            write(project, "run.log", f"{number}\n")
-            git(project, "add", ".")
-            time.sleep(0.05)
-        time.sleep(1.5)
-        assert Counting.looks == before
+    for name in ("one.log", "two.log", "build/a.py"):
+        write(project, name, "x = 0\n")
+    (project / "empty").mkdir()
+    assert set(walk(project).folders) == {"", "mail/", "web/", "empty/"}
+    with watched(project, place=project / ".index") as kept:
+        kept.hears("one.log")
+        before = kept.looks
+        write(project, "build/a.py", "x = 1\n")
+        git(project, "add", ".")
+        kept.hears("two.log")
+        assert kept.looks == before <= 3
+        assert not any("build" in path or ".git/" in path for paths in kept.told for path in paths)
         write(project, "mail/send.py", "x = 1\n")
-        eventually(lambda: Counting.looks > before)
+        until(lambda: kept.looks > before, "what counts is looked at")
 
 
-def test_an_index_in_its_own_root_does_not_wake_itself_up(project: Path):
-    looks = []
+def test_where_the_system_watches_no_more_all_files_are_looked_at(project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(upkeep, "_SETTLES_S", 0.1)
 
-    class Inside(Upkeep):
-        def _update(self, each: object) -> None:
-            looks.append(1)
-            super()._update(each)
-
-    kept = Kept(project, project / ".index")
-    thread = threading.Thread(target=kept.run, args=(QUICK, Inside))
-    thread.start()
-    time.sleep(5)
-    kept.stop.set()
-    thread.join(20)
-    assert 1 <= len(looks) <= 4
-
-
-def test_where_the_system_watches_no_more_all_files_are_looked_at(project: Path):
     def refuse(*_: object) -> None:
         raise NoWatch("OS file watch limit reached")
 
-    with watched(project, UpkeepPace(poll_s=0.1), partial(Upkeep, watch=refuse)) as kept:
+    with watched(project, UpkeepPace(poll_s=0.1), refuse) as kept:
         assert "looking at all files instead" in kept.said[0]
         assert "fs.inotify.max_user_watches" in kept.said[0]
         write(project, "new/one.py", "def one():\n    return 1\n")
         kept.ends_equal()
         assert len(kept.said) == 1
-
-
-def test_a_watcher_says_that_a_folder_is_gone(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
-        Watcher([tmp_path], [str(tmp_path / "none")])
+        Watcher([project], [str(project / "none")])
 
 
 def test_what_goes_wrong_is_said_once_and_tried_again(project: Path):
     with watched(project) as kept:
-        in_the_way(kept.location)
+        while not kept.location.is_file():  # whatever the watcher makes there meanwhile
+            shutil.rmtree(kept.location, ignore_errors=True)
+            with suppress(IsADirectoryError):
+                kept.location.write_text("in the way\n")
         write(project, "a.py", "def one():\n    return 1\n")
-        eventually(lambda: any("is a file, and an index is a folder" in one for one in kept.said))
-        time.sleep(1)
+        until(lambda: any("is a file, and an index is a folder" in one for one in kept.said), "a word about it")
+        so_far = kept.looks
+        until(lambda: kept.looks >= so_far + 3, "three more tries")
         assert len(kept.said) == len(set(kept.said)), "each thing once; a folder that is half gone is another one"
         kept.location.unlink()
         kept.ends_equal()
-
-
-def in_the_way(folder: Path) -> None:
-    """Put a file where an index is, whatever the watcher makes there meanwhile."""
-    while not folder.is_file():
-        shutil.rmtree(folder, ignore_errors=True)
-        with suppress(IsADirectoryError):
-            folder.write_text("in the way\n")
-
-
-def test_a_server_sees_what_was_written_by_another(project: Path, tmp_path: Path):
-    settings = load(options={"index.location": str(tmp_path / "index"), "encoder.spec": "hash:16"})
-    session = Session({project: settings}, waits=Waits(fresh_s=0.0))
-    with watched(project):
-        first = session.place().engine.view()
-        write(project, "mail/fetch.py", "def fetch_inbox():\n    return 1\n")
-        eventually(lambda: "fetch_inbox" in symbols(session))
-        assert session.place().engine.view().version != first.version
 
 
 def symbols(session: Session) -> set[str]:
@@ -303,53 +269,35 @@ def symbols(session: Session) -> set[str]:
     return {snapshot.symbol(number) for number in range(snapshot.size) if number not in snapshot.dead}
 
 
-def test_a_server_survives_a_damaged_index_and_says_so(project: Path, tmp_path: Path):
-    from assay.serve.search_tools import status
+@pytest.fixture
+def session(project: Path) -> Session:
+    settings = load(options={"index.location": str(project.parent / "index"), "encoder.spec": "hash:16"})
+    return Session({project: settings}, waits=Waits(fresh_s=0.0, refresh_s=60.0))
 
-    settings = load(options={"index.location": str(tmp_path / "index"), "encoder.spec": "hash:16"})
-    session = Session({project: settings}, waits=Waits(fresh_s=0.0, refresh_s=30.0))
+
+def test_a_server_sees_what_was_written_by_another(project: Path, session: Session):
+    with watched(project):
+        first = session.place().engine.view()
+        write(project, "mail/fetch.py", "def fetch_inbox():\n    return 1\n")
+        until(lambda: "fetch_inbox" in symbols(session), "the new function is found")
+        assert session.place().engine.view().version != first.version
+
+
+def test_a_server_survives_an_index_that_is_damaged_under_it_and_says_so(session: Session, tmp_path: Path):
     assert "send_mail" in symbols(session)
-    eventually(lambda: session.place().engine._verified)  # who reads a mapped file while it is cut off is killed
-    segment = next((tmp_path / "index").glob("*.segment"))
-    os.truncate(segment, 4096)
+    engine = session.place().engine
+    until(lambda: engine._verified, "every byte was read")  # who reads a mapped file while it is cut off is killed
+    os.truncate(next((tmp_path / "index").glob("*.segment")), 4096)
     assert "were written" in status(session, "").damage
     assert "send_mail" in symbols(session)
     found = status(session, "")
     assert (found.damage, "were written" in found.rebuilt, found.files) == ("", True, 4)
 
 
-def test_a_server_reads_every_byte_of_what_it_is_to_serve(project: Path, tmp_path: Path):
-    from assay.serve.search_tools import status
-
-    settings = load(options={"index.location": str(tmp_path / "index"), "encoder.spec": "hash:16"})
+def test_a_server_reads_every_byte_of_what_it_is_to_serve(project: Path, session: Session, tmp_path: Path):
     FolderIndex(project, tmp_path / "index", ENCODER).refresh()
     segment = next((tmp_path / "index").glob("*.segment"))
     data = bytearray(segment.read_bytes())
     data[-100] ^= 255
     segment.write_bytes(data)
-    session = Session({project: settings}, waits=Waits(fresh_s=0.0, refresh_s=30.0))
-
-    def rebuilt() -> bool:
-        symbols(session)
-        return "is corrupt in block" in status(session, "").rebuilt
-
-    eventually(rebuilt)
-
-
-def test_the_status_of_a_server_counts_stale_files(project: Path):
-    from assay.serve.search_tools import status
-
-    session = Session({project: load()})
-    session.place().engine.view()
-    write(project, "mail/more.py", "def more():\n    return 1\n")
-    (project / "web" / "router.js").unlink()
-    found = status(session, "")
-    assert (found.added, found.changed, found.removed) == (1, 0, 1)
-    assert found.stale == ["added: mail/more.py", "removed: web/router.js"]
-
-
-def test_the_folders_of_a_walk_are_those_it_enters(project: Path):
-    write(project, ".gitignore", "build/\n")
-    write(project, "build/a.py", "x = 1\n")
-    (project / "empty").mkdir()
-    assert set(walk(project).folders) == {"", "mail/", "web/", "empty/"}
+    until(lambda: symbols(session) and "is corrupt in block" in status(session, "").rebuilt, "it was rebuilt")

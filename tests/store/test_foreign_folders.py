@@ -30,17 +30,15 @@ def test_a_folder_of_something_else_is_no_place_for_an_index(assay, project: Pat
     assert state(notes) == before
 
 
-@pytest.mark.parametrize("name", ["lock", "manifest.json", ".gitignore"])
-def test_nothing_is_written_through_a_link_in_an_index(assay, project: Path, tmp_path: Path, name: str):
-    precious, place = tmp_path / "precious", tmp_path / "idx"
+def test_nothing_is_written_through_a_link_in_an_index_or_to_one(assay, project: Path, tmp_path: Path):
+    precious = tmp_path / "precious"
     precious.write_text("mine")
-    place.mkdir()
-    (place / name).symlink_to(precious)
-    assay("index", project, "--index", place)
-    assert precious.read_text() == "mine"
-
-
-def test_an_index_that_is_a_link_is_refused(assay, project: Path, tmp_path: Path):
+    for name in ("lock", "manifest.json", ".gitignore"):
+        place = tmp_path / f"index of {name}"
+        place.mkdir()
+        (place / name).symlink_to(precious)
+        assay("index", project, "--index", place)
+        assert precious.read_text() == "mine", name
     assert assay("index", project, "--index", tmp_path / "real").status == 0
     (tmp_path / "link").symlink_to(tmp_path / "real")
     before = state(tmp_path / "real")
@@ -48,24 +46,15 @@ def test_an_index_that_is_a_link_is_refused(assay, project: Path, tmp_path: Path
     ran = assay("index", project, "--index", tmp_path / "link")
     assert (ran.status, "symbolic link" in ran.err) == (2, True)
     assert state(tmp_path / "real") == before
-
-
-def test_files_beside_an_index_stay(assay, project: Path, tmp_path: Path):
-    place = tmp_path / "idx"
-    assay("index", project, "--index", place)
-    for name in ("mine.segment", "mine.catalog", "mine.new"):
-        (place / name).write_text("mine")
-    (project / "more.py").write_text("def more(): pass\n")
-    assert assay("index", project, "--index", place).status == 0
-    assert {name for name in ("mine.segment", "mine.catalog", "mine.new") if (place / name).exists()} == {
-        "mine.segment",
-        "mine.catalog",
-        "mine.new",
-    }
+    beside = [tmp_path / "real" / name for name in ("mine.segment", "mine.catalog", "mine.new")]
+    for file in beside:
+        file.write_text("mine")
+    assert assay("index", project, "--index", tmp_path / "real").status == 0
+    assert [file for file in beside if not file.exists()] == []
 
 
 def test_a_manifest_names_no_file_outside_its_folder():
-    for name in ("../../precious.segment", "/etc/passwd", "mine.segment"):
+    for name in ("../../precious.segment", "/etc/passwd", "mine.segment", f"{'0' * 32}.segment/../../precious"):
         held = Manifest(1, Identity("e", 1, "s"), "", 0, (name,), f"{'0' * 32}.catalog")
         with pytest.raises(StorageError, match="not the name of a file of an index"):
             parse_manifest(manifest_bytes(held))
@@ -92,6 +81,8 @@ def test_no_writer_follows_a_link(tmp_path: Path):
     with pytest.raises(StorageError, match="not a regular file"):
         files.write(Path("/dev/null"), "theirs")
     assert target.read_text() == "mine"
+    with pytest.raises((StorageError, InputError)), alone(tmp_path / "out"):
+        pass
 
 
 def test_results_go_into_no_folder_of_something_else(project: Path, tmp_path: Path):
@@ -105,9 +96,3 @@ def test_results_go_into_no_folder_of_something_else(project: Path, tmp_path: Pa
     (out / "runs").symlink_to(project)
     with pytest.raises(StorageError, match="symbolic link"):
         claim_output(out)
-
-
-def test_a_lock_is_no_file_of_another_kind(tmp_path: Path):
-    (tmp_path / "folder").mkdir()
-    with pytest.raises((StorageError, InputError)), alone(tmp_path / "folder"):
-        pass

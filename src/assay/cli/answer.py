@@ -6,7 +6,6 @@ it was typed, so that they can be opened from where one stands.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,8 +13,9 @@ from typing import Any
 from assay.assemble.search_answer import Answer
 from assay.assemble.workspace import Workspace
 from assay.cli import text
-from assay.cli.workspaces import about, say
+from assay.cli.workspaces import about
 from assay.errors import InputError, counted, printable
+from assay.io.terminal import dumps, say, wants_color
 from assay.search.excerpt import Line, excerpt, fit, lines, terms_to_mark
 from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
@@ -96,7 +96,7 @@ class AnswerOutput:
     def _text(self) -> str:
         matches = self._matches()
         rest = _matches_text(matches["matches"]) if matches and self.look.places else ""
-        show = text.colored if text.wants_color() else text.plain
+        show = text.colored if wants_color() else text.plain
         return "".join(self._hit_text(hit, show) for hit in self._fitting(rest, self._hit_text)) + rest
 
     def _hit_text(self, hit: Hit, show: text.Show = text.plain) -> str:
@@ -184,11 +184,6 @@ def as_dict(hit: Hit) -> dict[str, Any]:
         "text": chunk.text,
         **({"description": chunk.description} if chunk.description else {}),
     }
-
-
-def dumps(value: Any) -> str:
-    """Return JSON; letters stay letters, and bytes that are no UTF-8 stay the escapes that they came in as."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace").decode()
 
 
 def _matches_text(matches: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Thread
 from typing import TYPE_CHECKING, Literal
 
-from assay.cli.workspaces import say
+from assay.io.terminal import say
 
 if TYPE_CHECKING:
     from assay.serve.ballot_server import OpenBallot

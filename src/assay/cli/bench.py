@@ -93,7 +93,7 @@ def bench(given: BenchCommandOptions) -> int:
     from assay.cli.bench_plan import BenchOptions, plan_of
     from assay.cli.bench_text import text
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
 
     gate = gates.gates_of(given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse)
     asked = BenchOptions(

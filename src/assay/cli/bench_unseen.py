@@ -9,8 +9,8 @@ from assay.assemble.judge_pairs import judge_options_of, judge_pairs
 from assay.assemble.open_judge import EVEN, JudgeOptions
 from assay.bench.unseen import Pairs, Unseen, UnseenLabels
 from assay.cli.options import UnseenOptions
-from assay.cli.workspaces import say
 from assay.errors import InputError
+from assay.io.terminal import say
 from assay.judge.tally import Tally
 from assay.protocols import Progress
 

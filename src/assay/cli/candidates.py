@@ -69,9 +69,8 @@ def candidates(given: CandidatesOptions) -> None:
     truth, or records of assay judge run) how many snippets are right at each rank, which helps to choose K.
     """
     from assay.assemble.choose_pairs import ChoiceOptions, choose_pairs
-    from assay.cli.answer import dumps
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say_problems
+    from assay.io.terminal import dumps, say_problems
 
     options = ChoiceOptions(
         given.specs,

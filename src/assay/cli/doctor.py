@@ -182,6 +182,7 @@ def _extras() -> Finding:
     """List the extras of this package that lack a library."""
     from importlib.metadata import PackageNotFoundError, metadata
 
+    from assay.extras import install_command
     from assay.plugins import missing
 
     try:
@@ -189,4 +190,4 @@ def _extras() -> Finding:
         absent = [name for name in extras if name not in _NOT_PARTS and missing(name)]
     except PackageNotFoundError:
         return True, "unknown, for this package is on the path and not installed"
-    return True, f"not installed: {', '.join(absent)} (pip install 'assay[NAME]')" if absent else "all installed"
+    return True, f"not installed: {', '.join(absent)} ({install_command('NAME')})" if absent else "all installed"

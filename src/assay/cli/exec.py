@@ -83,11 +83,10 @@ def exec(given: ExecOptions) -> int:  # noqa: A001  # the command's name
     Exits 0 if done, 1 if nothing could be decided, 2 on an error, 3 if no machine of the cluster is left.
     """
     from assay.assemble.open_runner import open_equipped_runner
-    from assay.cli.answer import dumps
     from assay.cli.exec_text import figures_as_json, figures_of, text
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.io.terminal import dumps, say
     from assay.measure.passk import ks_of
     from assay.programs.run_samples import ready_tasks, run_samples, with_limits
     from assay.runs.record import sole_writer, start_fresh
@@ -166,8 +165,8 @@ def _sampled(reading: TaskFile, samples: Samples) -> TaskFile:
 
 
 def _tell(problems: list[Problem], unknown: int, *, verbose: bool) -> None:
-    from assay.cli.workspaces import say
     from assay.errors import counted
+    from assay.io.terminal import say
 
     for problem in problems if verbose else problems[:_TOLD]:
         say(str(problem))
@@ -179,8 +178,8 @@ def _tell(problems: list[Problem], unknown: int, *, verbose: bool) -> None:
 
 def _note(notes: Sequence[Problem], *, verbose: bool) -> None:
     """Tell of tests that hold for programs that do nothing, and count all the same."""
-    from assay.cli.workspaces import say
     from assay.errors import counted
+    from assay.io.terminal import say
 
     for note in notes if verbose else ():
         say(str(note))

@@ -10,8 +10,9 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from assay.cli.server_options import ServerOptions
-from assay.cli.workspaces import say, some_of
+from assay.cli.workspaces import some_of
 from assay.errors import InputError, counted
+from assay.io.terminal import say
 
 if TYPE_CHECKING:
     import socket

@@ -62,8 +62,8 @@ def index(given: IndexOptions) -> int:
     Exits 0 if there is something to search, 1 if there is nothing or --describe stopped early, 2 on an error, 3 if no
     machine of the cluster is left.
     """
-    from assay.cli.answer import dumps
     from assay.cli.workspaces import about, open_roots, summary
+    from assay.io.terminal import dumps
 
     chosen = _describe_options(given)
     cluster = _cluster(given)
@@ -105,8 +105,8 @@ def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Worksp
     """Have a cluster index; what it could not is named, and then there is no success."""
     from assay.assemble.index_on_cluster import index_on_cluster
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
     from assay.errors import InputError, counted
+    from assay.io.terminal import say
 
     with progress() as watch:
         opened, problems = index_on_cluster(
@@ -141,7 +141,7 @@ def _described(
     """Have indexes described, and name what was refused."""
     from assay.assemble.describe_index import describe_indexes
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
 
     with progress() as watch:
         made = describe_indexes(opened, chosen, watch)
@@ -173,8 +173,8 @@ def _usd(cost: float) -> str:
 
 def _echo_forecast(opened: list[Workspace], chosen: DescribeOptions, form: str) -> None:
     from assay.assemble.describe_index import describe_forecast
-    from assay.cli.answer import dumps
     from assay.errors import counted
+    from assay.io.terminal import dumps
 
     plans, usd = describe_forecast(opened, chosen)
     if form == "json":

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from assay.cli.install_text import block, show
-from assay.cli.workspaces import say
 from assay.errors import AssayError, InputError
+from assay.io.terminal import say
 from assay.serve.agents.agent import ANYWHERE, NAME, Agent, AgentFiles, Entry, SettingsPlaces
 from assay.serve.agents.agent_files import read, refuse_leading_out, resolved
 from assay.serve.agents.agents_table import AGENTS

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import click
 
-from assay.cli.text import harmless, wants_color
-from assay.cli.workspaces import say
 from assay.errors import InputError, MissingExtra
+from assay.io.terminal import harmless, say, wants_color
 from assay.serve.agents import edit_journal
 from assay.serve.agents.agent import NAME, Agent, Entry, SettingsPlaces
 from assay.serve.agents.agent_files import resolved

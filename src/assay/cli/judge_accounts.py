@@ -47,9 +47,9 @@ def accounts(given: JudgeAccountsOptions) -> None:
     import os
     from dataclasses import asdict
 
-    from assay.cli.answer import dumps
     from assay.cli.judge_accounts_text import as_text, forecast_text, known_price, prices_text
     from assay.errors import InputError
+    from assay.io.terminal import dumps
     from assay.judge import accounts as made
     from assay.judge.cost_forecast import planned, priced
     from assay.judge.past_records import failures, verdicts
@@ -73,7 +73,7 @@ def accounts(given: JudgeAccountsOptions) -> None:
         click.echo("\n".join((*as_text(told), *forecast_text(plan, given.workers), *prices_text(prices, plan))))
     if given.out:
         from assay.cli.judge_accounts_page import write
-        from assay.cli.workspaces import say
+        from assay.io.terminal import say
 
         write(told, given.out)
         say(f"written to {given.out}")

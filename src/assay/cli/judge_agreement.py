@@ -73,9 +73,8 @@ def agreement(given: JudgeAgreementOptions) -> int:
     """
     from assay.bench import gates
     from assay.bench.labelling import MEASURES, results_of
-    from assay.cli.answer import dumps
     from assay.cli.judge_agreement_text import as_dict, as_text
-    from assay.cli.workspaces import say
+    from assay.io.terminal import dumps, say
     from assay.judge.accounts import costs_as_json
     from assay.judge.label_agreement import compare, labels_of
     from assay.judge.sample_labels import sample_labels
@@ -116,7 +115,7 @@ def agreement(given: JudgeAgreementOptions) -> int:
 def _measured(held: Results, out: Path | None) -> Results:
     """Return results, written to a folder where one is wanted."""
     from assay.bench import experiment
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
 
     if out:
         experiment.write(held, out, say, experiment.earlier_in(out / experiment.RESULTS))

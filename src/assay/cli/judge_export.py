@@ -64,9 +64,9 @@ def export(given: JudgeExportOptions) -> None:
 
     CORPUS is any that assay candidates reads: code that was never a candidate is then searched too.
     """
-    from assay.cli.workspaces import say
     from assay.errors import InputError
     from assay.io.files import replacing_folder
+    from assay.io.terminal import say
     from assay.judge import export_benchmark as made
     from assay.judge.dataset_card import DatasetDetails
     from assay.judge.past_records import verdicts
@@ -90,7 +90,7 @@ def export(given: JudgeExportOptions) -> None:
 
 
 def _more(corpus: Path | None) -> list[Chunk]:
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
     from assay.judge.candidate_files import codes_of
 
     if corpus is None:

@@ -72,8 +72,8 @@ def label(given: JudgeLabelOptions) -> int:
 
     Exits 0 if there are labels, 1 if there are none yet, 2 on an error.
     """
-    from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.io.terminal import say
     from assay.judge.label_ballot import file_of, finished_pairs
     from assay.judge.label_studies import decided_file, read_study, write_decided
 
@@ -92,7 +92,7 @@ def label(given: JudgeLabelOptions) -> int:
 def _label(given: JudgeLabelOptions) -> bool:
     """Serve the page to one person until it is finished, which is returned, or until Ctrl+C."""
     from assay.cli.ballot_session import serve_ballot
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
     from assay.judge.label_ballot import LabelBallot, LabelSettings, file_of, finished_pairs
     from assay.judge.label_studies import check_gold, read_study, refuse_other_ways, results
     from assay.judge.shown_tests import shown_tests
@@ -128,8 +128,8 @@ def _label(given: JudgeLabelOptions) -> bool:
 
 def _pairs(given: JudgeLabelOptions) -> list[Pair]:
     """Return the pairs of a file, or of the records of a judge; say what cannot be labelled."""
-    from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.io.terminal import say
     from assay.judge.pairs import Pair, read
     from assay.judge.past_records import is_records, verdicts
     from assay.judge.replay import pair_of
@@ -150,8 +150,8 @@ def _pairs(given: JudgeLabelOptions) -> list[Pair]:
 
 def _only(pairs: list[Pair], keep: Callable[[str], bool], what: str, why: str) -> list[Pair]:
     """Return the pairs that are asked about, and say how many are not."""
-    from assay.cli.workspaces import say
     from assay.errors import InputError, counted
+    from assay.io.terminal import say
 
     kept = [pair for pair in pairs if keep(pair.digest)]
     if not kept:
@@ -166,8 +166,8 @@ def _standing(ballot: LabelBallot) -> str:
 
 
 def _tell(given: JudgeLabelOptions, study: LabelStudy) -> None:
-    from assay.cli.answer import dumps
     from assay.cli.judge_agreement_text import as_dict, nulled
+    from assay.io.terminal import dumps
     from assay.judge.label_studies import compare_people, results
 
     if given.form == "json":

@@ -60,10 +60,9 @@ def prefer(given: JudgePreferOptions) -> int:
 
     Exits 0 if there are votes, 1 if there are none yet, 2 on an error.
     """
-    from assay.cli.answer import dumps
     from assay.cli.ballot_session import serve_ballot
     from assay.cli.judge_agreement_text import nulled
-    from assay.cli.workspaces import say
+    from assay.io.terminal import dumps, say
     from assay.judge.preference_ballot import Ballot, codes_of, paired, read_votes
     from assay.judge.preference_votes import preference
     from assay.runs.draw_sample import SampleDraw
@@ -97,7 +96,7 @@ def prefer(given: JudgePreferOptions) -> int:
 
 def _tell(study: PreferenceStudy, *, verbose: bool) -> None:
     """Say what is not asked."""
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
 
     for problem in study.problems if verbose else study.problems[:10]:
         say(str(problem))

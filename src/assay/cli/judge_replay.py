@@ -32,9 +32,8 @@ def replay(given: JudgeReplayOptions) -> int:
     Exits 0 if every verdict is the same, 1 if one differs, 2 on an error.
     """
     from assay.assemble.open_judge import replay_records
-    from assay.cli.answer import dumps
-    from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.io.terminal import dumps, say
 
     if not given.records.is_file():
         raise InputError(f"no such file: '{given.records}'; `assay judge run` writes records")

@@ -109,9 +109,8 @@ def run(given: JudgeRunOptions) -> int:
     the cluster is left.
     """
     from assay.assemble.open_judge import JudgeOptions, open_judge
-    from assay.cli.answer import dumps
     from assay.cli.progress import lines_of
-    from assay.cli.workspaces import say
+    from assay.io.terminal import dumps, say
     from assay.judge.past_records import cut
     from assay.judge.sample_pairs import read_sample
     from assay.judge.waves import run_in_waves
@@ -181,7 +180,7 @@ class _Teller:
 
     def problem(self, problem: Problem) -> None:
         """Name a problem, unless there were many."""
-        from assay.cli.workspaces import say
+        from assay.io.terminal import say
 
         self._problems += 1
         self.first = self.first or str(problem)
@@ -198,7 +197,7 @@ class _Teller:
 
     def close(self) -> None:
         """Count what was not named."""
-        from assay.cli.workspaces import say
+        from assay.io.terminal import say
 
         if self._problems > self._most:
             say(f"{self._problems - self._most:,} more problems; -v names them")

@@ -57,7 +57,7 @@ def log(given: LogOptions) -> int:
     from assay.assemble.history import History
     from assay.assemble.indexes import root_of
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
     from assay.search.commit_filter import CommitFilter
 
     keep = CommitFilter(given.author, given.since, given.until, given.paths)
@@ -112,7 +112,7 @@ def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool)
 
 def _commits_text(found: list[FoundCommit], form: str) -> str:
     from assay.assemble.commit_text import commits_text
-    from assay.cli.answer import dumps
+    from assay.io.terminal import dumps
 
     if form == "json":
         return dumps({"commits": list(map(asdict, found))}) + "\n"

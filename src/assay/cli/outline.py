@@ -28,10 +28,9 @@ def outline(given: OutlineOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.cli.answer import dumps
     from assay.cli.listed_files import listed_files
-    from assay.cli.text import printable_line
     from assay.errors import printable
+    from assay.io.terminal import dumps, printable_line
     from assay.serve.read_tools import outline_of
 
     found = False

@@ -75,9 +75,8 @@ def pattern(given: PatternOptions) -> int:
 
 
 def _print_matches(path: str, file: ServedFile, sought: Pattern, given: PatternOptions) -> int:
-    from assay.cli.answer import dumps
-    from assay.cli.text import printable_line
     from assay.errors import printable
+    from assay.io.terminal import dumps, printable_line
     from assay.serve.read_tools import pattern_matches
 
     count = 0
@@ -120,7 +119,7 @@ def _rewrite_file(path: str, file: ServedFile, change: Rewriting) -> int:
 
 def _print_diff(diff: str) -> None:
     """Print a diff: exactly where a program reads it, and on a terminal so that nothing in it draws there."""
-    from assay.cli.text import harmless
+    from assay.io.terminal import harmless
 
     if sys.stdout.isatty():
         diff = harmless(diff.replace("\r\n", "\n"))
@@ -154,8 +153,8 @@ def _place(path: str, file: ServedFile, text: str) -> Path:
 
 
 def _explain(sought: Pattern, count: int, files: int, given: PatternOptions) -> None:
-    from assay.cli.workspaces import say
     from assay.errors import counted
+    from assay.io.terminal import say
     from assay.serve.read_tools import DOUBT
 
     if not count and not sought.parses:

@@ -66,7 +66,7 @@ def compare(given: RankCompareOptions) -> int:
     """
     from assay.bench import experiment, gates, results
     from assay.bench.program_ranking import results_of
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
     from assay.measure.ranked import measures
     from assay.rank.comparison_report import ComparedCell, as_rows, report_of
     from assay.rank.ranking_matrix import load
@@ -131,8 +131,8 @@ def ranked_columns(
 
 def _write(report: Report, out: Path) -> list[str]:
     """Write the report as values, Markdown and a page; return the names of its drawings, none without matplotlib."""
-    from assay.cli.workspaces import say
     from assay.errors import MissingExtra
+    from assay.io.terminal import say
 
     figures = [block for section in report.sections for block in section.blocks if isinstance(block, Figure)]
     named: list[str] = []

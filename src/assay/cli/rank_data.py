@@ -73,8 +73,8 @@ def data(given: RankDataOptions) -> None:
     """
     from dataclasses import replace
 
-    from assay.cli.workspaces import say
     from assay.errors import InputError, counted
+    from assay.io.terminal import say
     from assay.rank.dataset import dataset_formats, splits
     from assay.rank.dataset.examples import examples_of, without
     from assay.rank.dataset.strip_examples import without_examples
@@ -106,7 +106,7 @@ def data(given: RankDataOptions) -> None:
 
 def show(rows: Sequence[Example], form: str, plot: Path | None) -> None:
     """Print how many programs fail how, and draw it where that was asked for."""
-    from assay.cli.answer import dumps
+    from assay.io.terminal import dumps
     from assay.rank.dataset import fault_tables
 
     sides = fault_tables.sides(rows)
@@ -157,8 +157,8 @@ def _run_programs(
     from assay.assemble.open_runner import open_equipped_runner
     from assay.cage.limits import Limits
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
     from assay.errors import InputError, counted
+    from assay.io.terminal import say
     from assay.programs.outcome_file import load
     from assay.programs.run_samples import RunnerOptions, ready_tasks, run_samples
     from assay.programs.samples import references

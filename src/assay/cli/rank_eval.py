@@ -69,11 +69,11 @@ def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
     With --seen 0.25,0.5,1 rankers see the beginning of each program, of so many of its tokens after the prompt. Beside
     the figures stands how many wrong programs can be dropped at a loss of 5% of the right ones.
     """
-    from assay.cli.answer import dumps
     from assay.cli.early_drop_text import drop_lines, drops_as_json
     from assay.cli.progress import progress
     from assay.cli.rank_eval_text import evaluation_as_json, text
     from assay.errors import InputError
+    from assay.io.terminal import dumps
     from assay.measure.passk import ks_of
     from assay.rank.dataset.examples import by_task
     from assay.rank.evaluate_rankers import EvaluationOptions, evaluate

@@ -56,10 +56,9 @@ def holes(given: RankHolesOptions) -> None:
 
     from assay import plugins
     from assay.cage.open_cage import open_sandbox
-    from assay.cli.answer import dumps
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
     from assay.errors import counted
+    from assay.io.terminal import dumps, say
     from assay.rank.holes.hole_candidates import HoleCandidateCounts
     from assay.rank.holes.hole_runs import HARNESS, RUN, check_out, pytest_folder
     from assay.rank.holes.make_holes import HoleOptions, make_holes

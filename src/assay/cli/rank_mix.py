@@ -58,8 +58,8 @@ def mix(given: MixOptions) -> None:
     task that would be in two splits is an error.
     """
     from assay.cli.rank_data import show
-    from assay.cli.workspaces import say
     from assay.errors import InputError, counted
+    from assay.io.terminal import say
     from assay.rank.dataset import dataset_formats, splits
 
     sets = {}

@@ -44,9 +44,9 @@ def mutate(given: MutateOptions) -> int:
 
     Exits 0 if there is a mutant, 1 if there is none, 2 on an error.
     """
-    from assay.cli.workspaces import say
     from assay.errors import InputError, counted
     from assay.faults import Fault
+    from assay.io.terminal import say
     from assay.programs.samples import references
     from assay.programs.tasks.task_formats import read
     from assay.rank.mutation.mutate import checked

@@ -60,10 +60,9 @@ def order(given: RankOrderOptions) -> None:
 
     Exits 0 if there is an order, 2 on an error.
     """
-    from assay.cli.answer import dumps
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say
     from assay.io.files import write_rows
+    from assay.io.terminal import dumps, say
     from assay.rank.order import best_first
     from assay.rank.pools import notes, read
     from assay.rank.ranked_pools import ranked_pools

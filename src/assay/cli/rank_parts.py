@@ -42,8 +42,8 @@ def rankers_and_modules(
 ) -> Iterator[tuple[list[Ranker], Callable[[], tuple[str, ...]]]]:
     """Give rankers likewise, and what says what programs can import where they run."""
     from assay.assemble.open_runner import open_runner
-    from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.io.terminal import say
     from assay.programs.modules.importable import importable
     from assay.rank.specs import executes, rankers_of
 
@@ -74,8 +74,8 @@ def _distinct(made: list[Ranker]) -> list[Ranker]:
 def _models(specs: Sequence[str], asking: AskingOptions) -> Iterator[RankingModels | None]:
     """Give what opens models, if a ranker asks one."""
     from assay.assemble.open_rankers import open_models
-    from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.io.terminal import say
     from assay.rank.specs import asks
 
     if any(map(asks, specs)):
@@ -110,7 +110,7 @@ def labelled(
 
 def tell(problems: Iterable[Problem], *, verbose: bool) -> None:
     """Name the first problems and count the others."""
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
 
     problems = list(problems)
     for problem in problems if verbose else problems[:_TOLD]:

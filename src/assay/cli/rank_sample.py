@@ -95,7 +95,7 @@ def sample(given: RankSampleOptions) -> int:
     Exits 0 if each task has its samples, 1 if the model refused some prompts.
     """
     from assay.cli.progress import progress
-    from assay.cli.workspaces import say, say_problems
+    from assay.io.terminal import say, say_problems
     from assay.programs.tasks.task_formats import read
     from assay.rank.sampling.model_answers import SamplingOptions
     from assay.rank.sampling.sample import sample as run

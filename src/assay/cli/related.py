@@ -40,7 +40,8 @@ def related(given: RelatedOptions) -> int:
     from assay.assemble.related_answer import related_answer
     from assay.cli.file_line import parsed_place, path_below
     from assay.cli.related_output import RelatedOutput
-    from assay.cli.workspaces import PATIENCE_S, open_roots, say
+    from assay.cli.workspaces import PATIENCE_S, open_roots
+    from assay.io.terminal import say
 
     file, line = parsed_place(given.place)
     opened = open_roots(

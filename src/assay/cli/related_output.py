@@ -8,9 +8,9 @@ from typing import Any
 
 from assay.assemble.related_answer import RelatedAnswer
 from assay.assemble.workspace import Workspace
-from assay.cli.answer import dumps
 from assay.cli.workspaces import about
 from assay.errors import InputError, printable
+from assay.io.terminal import dumps
 from assay.search.related_code import GROUPS, RelatedPlace
 from assay.search.related_text import related_text
 from assay.terms import tokens

@@ -66,8 +66,8 @@ class RepositoriesOptions:
         Where a list was in use before, or some of its lines can be used, what is wrong is said, and the rest served.
         """
         from assay.assemble.pipeline import check
-        from assay.cli.workspaces import say
         from assay.errors import InputError
+        from assay.io.terminal import say
         from assay.serve.mirror_state import StateFile
 
         assert self.listed is not None
@@ -116,7 +116,7 @@ class RepositoriesOptions:
     @contextmanager
     def mirroring(self, chosen: SettingsOptions, *, wanted: bool) -> Iterator[None]:
         """Have a process beside this one keep the repositories up to date, where there is a list and it is wanted."""
-        from assay.cli.workspaces import say
+        from assay.io.terminal import say
 
         if self.listed is None or not wanted:
             yield

@@ -90,7 +90,7 @@ def serve(given: ServeOptions) -> int | None:
 
 def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Settings]) -> None:
     """Answer requests until a signal asks to stop."""
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
     from assay.serve.engine import Waits
     from assay.serve.http.app import app_of
     from assay.serve.http.mirror_routes import MirrorRoutes

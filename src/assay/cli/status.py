@@ -41,7 +41,7 @@ def status(given: StatusOptions) -> int:
     Exits 0 if there is an index and it is intact, 1 if there is none, 2 if it is corrupt or cannot be read.
     """
     from assay.assemble.published import indexes_at
-    from assay.cli.answer import dumps
+    from assay.io.terminal import dumps
     from assay.store.place import holds_many
 
     found = [(name, index, *_looked_at(index)) for name, index in indexes_at(given.path, given.chosen.settings)]
@@ -71,7 +71,7 @@ def _looked_at(index: AnyIndex) -> tuple[Freshness | None, str]:
 
 def _explained(name: str, index: AnyIndex, standing: Freshness | None, damage: str, given: StatusOptions) -> int:
     """Say what is wrong with an index, and what to do; return the exit status that says so."""
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
     from assay.search.checked_searcher import rebuild_command
     from assay.store.bucket_place import is_bucket
 

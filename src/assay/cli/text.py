@@ -6,19 +6,16 @@ colour. A terminal breaks lines where words end, below where their text begins; 
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import click
-
 from assay.errors import printable
+from assay.io.terminal import printable_line, terminal_width
 from assay.search.excerpt import Line, declared, places
 from assay.search.excerpt import lines as lines_of
 from assay.types import Chunk, Hit
@@ -26,8 +23,6 @@ from assay.types import Chunk, Hit
 if TYPE_CHECKING:
     from rich.text import Text
 
-WIDEST = 160
-"""Characters of a line that are shown; code that a person wrote is not wider."""
 _NAMES = 3
 """Names of a run of small declarations that are shown; the rest are counted."""
 _PARTS = 10
@@ -39,23 +34,6 @@ _HARD_SPACE = "\N{NO-BREAK SPACE}"
 
 
 Show = Callable[..., str]
-
-
-def terminal_width() -> int | None:
-    """Return how many columns standard output has; None where it is not a terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def wants_color() -> bool:
-    """Say whether standard output takes colour: as --color says, else the environment, else if it is a terminal."""
-    context = click.get_current_context(silent=True)
-    if context is not None and context.color is not None:
-        return context.color
-    if os.environ.get("NO_COLOR"):
-        return False
-    return os.environ.get("FORCE_COLOR", "0") not in {"", "0"} or (
-        sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    )
 
 
 def plain(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain: bool, clip: bool) -> str:
@@ -197,18 +175,6 @@ def _escaped(name: str) -> str:
     return "".join(
         letter if letter.isprintable() or "\udc80" <= letter <= "\udcff" else repr(letter)[1:-1] for letter in name
     )
-
-
-def printable_line(text: str, *, clip: bool) -> str:
-    """Return a line as it is shown: nothing in it moves the cursor, and it is not too wide."""
-    if clip and len(text) > WIDEST:
-        text = text[: WIDEST - 1] + "…"
-    return "".join(letter if letter.isprintable() or letter == "\t" else "·" for letter in text)
-
-
-def harmless(text: str) -> str:
-    """Return a line in which nothing moves a cursor or changes a colour; tabs and line ends stay."""
-    return "".join(letter if letter.isprintable() or letter in "\t\n" else repr(letter)[1:-1] for letter in text)
 
 
 def _highlighted(language: str, lines: Sequence[str], wanted: AbstractSet[str]) -> list[Text]:

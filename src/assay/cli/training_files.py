@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.workspaces import say, say_problems
 from assay.errors import InputError, counted
+from assay.io.terminal import say, say_problems
 
 if TYPE_CHECKING:
     from assay.encode.training_pairs import TrainingPair

@@ -61,8 +61,8 @@ def audit(given: TruthAuditOptions) -> int:
 
     Exits 0 if nothing was found, 1 if something was, 2 on an error.
     """
-    from assay.cli.answer import dumps
     from assay.cli.progress import progress
+    from assay.io.terminal import dumps
     from assay.truth.audit.audit import audit as find
     from assay.truth.audit.audit import corpus_at
     from assay.truth.truth_formats import read

@@ -48,7 +48,7 @@ def check(given: TruthCheckOptions) -> int:
     Exits 0 if all is well, 1 if there are problems, 2 on an error or if nothing can be used.
     """
     from assay.bench.system_corpus import checkout_of
-    from assay.cli.answer import dumps
+    from assay.io.terminal import dumps
     from assay.truth import check_truth as checks
     from assay.truth.truth_formats import read, write
 

@@ -74,7 +74,7 @@ def correct(given: TruthCorrectOptions) -> int:
 
     Exits 0 if there is a change, or pairs were written, 1 if there is none, 2 on an error.
     """
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
     from assay.truth.truth_formats import read
 
     _check(given)
@@ -120,7 +120,7 @@ def _judged(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> tuple[Seq
     """Return the labels of a judge, and why there are no more."""
     from assay.assemble.judge_pairs import judge_options_of, judge_pairs
     from assay.cli.progress import lines_of
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
     from assay.judge.tally import Tally
     from assay.runs.record import start_fresh
 
@@ -152,8 +152,8 @@ def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
 
 
 def _write_pairs(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> int:
-    from assay.cli.workspaces import say
     from assay.errors import counted
+    from assay.io.terminal import say
     from assay.judge.pairs import Pair
     from assay.judge.pairs import write as write_pairs
 
@@ -173,9 +173,8 @@ def _propose(
     given: TruthCorrectOptions,
 ) -> int:
     """Print what labels change, and change it on demand."""
-    from assay.cli.answer import dumps
-    from assay.cli.workspaces import say, say_problems
     from assay.io import files
+    from assay.io.terminal import dumps, say, say_problems
     from assay.truth.corrections import corrected_text, correction_of, difference
 
     found = correction_of(reading.truth, labels)

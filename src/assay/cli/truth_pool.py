@@ -101,7 +101,7 @@ def _counts(found: Pool, depth: int) -> dict[str, Any]:
 
 
 def _say(told: dict[str, Any], problems: list[Problem], form: str, *, verbose: bool) -> None:
-    from assay.cli.answer import dumps
+    from assay.io.terminal import dumps
 
     if form == "json":
         click.echo(dumps({**told, "problems": [str(problem) for problem in problems]}))

@@ -46,8 +46,9 @@ def watch(given: WatchOptions) -> None:
     it was before that update.
     """
     from assay.assemble.indexes import index_of
-    from assay.cli.workspaces import folders_of, say
+    from assay.cli.workspaces import folders_of
     from assay.errors import MissingExtra, counted
+    from assay.io.terminal import say
 
     if _watches_list(given):
         return
@@ -70,8 +71,8 @@ def _watches_list(given: WatchOptions) -> bool:
     from functools import partial
 
     from assay.cli.repositories import stopping
-    from assay.cli.workspaces import say
     from assay.errors import InputError
+    from assay.io.terminal import say
 
     given.repositories.check()
     if given.repositories.listed is None:
@@ -89,7 +90,7 @@ def _watches_list(given: WatchOptions) -> bool:
 
 def _step_back() -> None:
     """Let whoever searches go first, where the system allows it."""
-    from assay.cli.workspaces import say
+    from assay.io.terminal import say
 
     try:
         os.nice(_NICER)

@@ -6,25 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
 from assay.assemble.indexes import AnyIndex, root_of
 from assay.assemble.many_roots import OpenedRoots, RootOpening, open_many
 from assay.assemble.workspace import Workspace, open_workspaces
 from assay.cli.options import RootsOptions, SettingsOptions
 from assay.cli.progress import progress
-from assay.errors import InputError, counted, printable
+from assay.errors import InputError, counted
+from assay.io.terminal import say
 from assay.search.index_report import IndexReport
 from assay.settings import Settings
 from assay.store.bucket_place import is_bucket
 from assay.store.place import holds_many
-from assay.types import Problem
 
 PATIENCE_S = 0.5
 """How long a search waits for another process to bring an index up to date before it takes it as it was."""
 
 _NAMED = 10
-_PROBLEMS = 5
 
 
 def open_roots(
@@ -105,19 +102,6 @@ def some_of(names: Iterable[object]) -> str:
     every = list(map(str, names))
     more = f" and {len(every) - _NAMED:,} more" if len(every) > _NAMED else ""
     return ", ".join(every[:_NAMED]) + more
-
-
-def say(message: str) -> None:
-    """Write one line to standard error."""
-    click.echo(f"assay: {printable(message)}", err=True)
-
-
-def say_problems(problems: Sequence[Problem], *, every: bool) -> None:
-    """Name what could not be used, the first few of many."""
-    for problem in problems if every else problems[:_PROBLEMS]:
-        say(str(problem))
-    if len(problems) > _PROBLEMS and not every:
-        say(f"{len(problems) - _PROBLEMS:,} more problems (-v shows them)")
 
 
 def summary(report: IndexReport) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from assay.encode.model_options import is_path
 from assay.encode.reranker_folder import ABOUT
 from assay.errors import MissingExtra, ModelUnavailable
+from assay.extras import install_command
 from assay.protocols import Scorer
 
 
@@ -23,7 +24,7 @@ def open_cross(model: str) -> Scorer:
     if not folder.is_dir() and (is_path(model) or find_spec("transformers") is None):
         raise ModelUnavailable(
             f"no folder '{model}': assay train reranker --out '{model}' makes one; the name of a cross-encoder on the "
-            "hub is another way, and needs assay[hf]"
+            f"hub is another way, and needs the extra `hf`: {install_command('hf')}"
         )
     try:
         from assay.encode.hf_cross import CrossEncoder

@@ -6,8 +6,10 @@ they share the processor and talk by gloo. The owner of accelerate.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 import torch
@@ -21,7 +23,16 @@ Value = TypeVar("Value")
 def _state() -> PartialState:
     """Return the group; the first call decides where it computes, for all."""
     on_processors = "LOCAL_RANK" in os.environ and not torch.cuda.is_available()
-    return PartialState(cpu=on_processors)
+    state = PartialState(cpu=on_processors)
+    if state.num_processes > 1:
+        _leave_at_the_end()
+    return state
+
+
+@cache
+def _leave_at_the_end() -> None:
+    """Take this process out of the group before it ends: gloo's threads abort one that is still in it."""
+    atexit.register(distributed.destroy_process_group)
 
 
 def is_main_process() -> bool:

@@ -52,8 +52,11 @@ class Database:
             held.execute("BEGIN IMMEDIATE")
             try:
                 held.executemany(statement, rows)
-            finally:
-                held.execute("COMMIT")
+            except BaseException:
+                if held.in_transaction:  # SQLite ends it itself where the disk is full
+                    held.execute("ROLLBACK")
+                raise
+            held.execute("COMMIT")
 
     def close(self) -> None:
         """Close the file."""

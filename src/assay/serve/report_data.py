@@ -22,7 +22,7 @@ from assay.bench.report.bench_report import report_of
 from assay.bench.results import load
 from assay.corpus.builtin import OWN_REPORTS
 from assay.corpus.walked_files import as_utf8
-from assay.errors import AssayError, InputError, MissingExtra
+from assay.errors import AssayError, InputError
 from assay.report.document import Bullets, Entries, Leaf, Panels, Paragraph, Report, Section, load_report
 from assay.report.figure import Figure
 from assay.report.plain_text import cell_text
@@ -261,4 +261,5 @@ def _drawn(file: Path, version: tuple[int, int], number: int) -> str:
 
 def _missing() -> str:
     """Return why nothing can be drawn, empty where it can."""
-    return "" if find_spec("matplotlib") else str(MissingExtra("plots", "matplotlib", "bench"))
+    missing = "plots need matplotlib, which is not installed where this is served: the extra `bench` brings it"
+    return "" if find_spec("matplotlib") else missing

@@ -60,6 +60,8 @@ def test_twins_in_the_corpus_are_counted_once_by_the_strictest_kind():
     count, _, (example,) = found(ground, "nearly equal texts")
     assert (count, example[:5]) == (1, "a = d")
     assert found(ground, "nearly equal texts", threshold=1) == (0, 0, ())
+    texts = documents(a="x", b="x", c=LONG, d=LONG, e="x")  # examples are the worst, and as many as wanted
+    assert found(truth(("area", "a", 1), texts=texts), "equal texts", examples=1)[2] == ("c = d",)
 
 
 def test_twins_judged_differently_and_twins_nobody_judged():
@@ -67,11 +69,8 @@ def test_twins_judged_differently_and_twins_nobody_judged():
     ground = truth(("area", "a", 2), ("area", "b", 0), ("sum", "e", 1), texts=texts)
     assert found(ground, "twins judged differently, equal texts") == (1, 2, ("area: a=2 b=0",))
     assert found(ground, "twins unjudged, equal texts") == (1, 2, ("area: a=2 b=0 and 1 more that nobody judged",))
-
-
-def test_twins_of_wrong_answers_are_no_matter():
     ground = truth(("area", "a", 0), ("area", "c", 1), texts=documents(a=LONG, b=LONG, c="def other(): pass"))
-    assert found(ground, "twins unjudged, equal texts")[0] == 0
+    assert found(ground, "twins unjudged, equal texts")[0] == 0  # twins of wrong answers are no matter
 
 
 def test_contradictory_judgments_are_told_by_judge():
@@ -146,9 +145,11 @@ def test_the_same_words_for_another_language_are_another_query():
     assert "equal queries" not in names(audit(ground, AuditCorpus()))
 
 
-@pytest.mark.parametrize(
-    ("text", "rule"),
-    [
+def test_poor_queries_and_the_rule_that_says_so():
+    def ask(text: str) -> Truth:
+        return truth(("area", "a", 1), ("odd", "a", 0), odd=text)
+
+    for text, rule in (
         ("?!", "no word"),
         ("how to do this in python", "no telling word"),
         ("iteration", "too short"),
@@ -156,29 +157,15 @@ def test_the_same_words_for_another_language_are_another_query():
         ("read a file and…", "cut"),
         ("replace ( in string", "cut"),
         ("install numpy quickly", "not about code"),
-    ],
-)
-def test_poor_queries_and_the_rule_that_says_so(text: str, rule: str):
-    ground = truth(("area", "a", 1), ("odd", "a", 0), odd=text)
-    assert found(ground, rule)[:2] == (1, 2)
-    assert found(ground, "poor queries")[:2] == (1, 2)
-
-
-@pytest.mark.parametrize(
-    "text", ["parse_args", "HttpServer", "os.path", "sort()", "area of a circle", "C++ virtual destructor"]
-)
-def test_names_and_questions_are_not_poor(text: str):
-    assert found(truth(("area", "a", 1), ("odd", "a", 0), odd=text), "poor queries")[0] == 0
+    ):
+        assert found(ask(text), rule)[:2] == found(ask(text), "poor queries")[:2] == (1, 2), text
+    for text in ("parse_args", "HttpServer", "os.path", "sort()", "area of a circle", "C++ virtual destructor"):
+        assert found(ask(text), "poor queries")[0] == 0, text
 
 
 def test_queries_without_any_text_are_not_audited():
     ground = Truth("qrels", (Query("1", ""), Query("2", "")), (Judgment("1", "a", 1), Judgment("2", "b", 0)))
     assert names(audit(ground, AuditCorpus())) == {"unanswered queries"}
-
-
-def test_examples_are_the_worst_and_as_many_as_wanted():
-    texts = documents(a="x", b="x", c=LONG, d=LONG, e="x")
-    assert found(truth(("area", "a", 1), texts=texts), "equal texts", examples=1)[2] == ("c = d",)
 
 
 def test_chunks_of_a_checkout_are_audited_as_hints(tmp_path: Path):
@@ -233,12 +220,9 @@ def test_targets_of_every_kind_are_found_as_they_are_when_they_are_measured(tmp_
     assert {hint.name: hint.examples for hint in told.hints}["targets outside the chunks"] == ("a.py:2-3", "made.py")
 
 
-def test_a_text_is_named_by_its_lines_or_its_id():
+def test_names_of_texts_and_words_in_any_form_and_order():
     assert name_of(Chunk("7", "x")) == "7"
     assert name_of(Chunk("7", "x", path="a.py", start_line=3, end_line=4)) == "a.py:3-4"
-
-
-def test_the_same_words_in_any_form_and_order():
     assert asks("How do I sort the lists?") == asks("sorting list")
     assert asks("what is it") == asks("IT is what")
     assert asks("read file") != asks("write file")
@@ -254,8 +238,5 @@ def test_collapsing_keeps_the_first_document_and_the_highest_grade():
     )  # fmt: skip
     assert [str(problem) for problem in reading.problems] == ["area: a is judged 1 and 0; 1 stays"]
     assert "twins unjudged, equal texts" not in names(audit(reading.truth, corpus_at(reading.truth, None)))
-
-
-def test_a_checkout_cannot_be_collapsed():
     with pytest.raises(InputError, match="no documents to make one"):
         collapsed(truth(("area", "a.py:1-2", 1)), twins(["a"]))

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from assay.truth.mine import mine_docs
 from assay.truth.mine.minable import Files
 
@@ -102,38 +100,25 @@ export const halve = (knife: Knife) => {
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        (
-            "a.py",
-            PYTHON,
-            {"Turn a number into its mirror image": (2, 6), "Finds the shortest road between towns": (11, 11)},
-        ),
-        ("a.rs", RUST, {"Puts an apple on top of Pears": (2, 4)}),
-        ("a.go", GO, {"takes the skin off every banana that is ripe": (3, 3)}),
-        (
-            "A.java",
-            JAVA,
-            {"Squeezes Orange juice into the glass that stands nearest": (2, 7), "Cuts the melon in half": (13, 16)},
-        ),
-        ("a.ts", TS, {"Cuts the melon in half": (1, 4)}),
-    ],
-)
-def test_first_sentences_with_the_lines_of_their_documentation(
-    tmp_path: Path, name: str, text: str, expected: dict[str, tuple[int, int]]
-):
-    (tmp_path / name).write_text(text)
-    told = mine_docs.ask(Files(tmp_path), [name], 99, 0)
-    hidden = {query.text: target for query, target in zip(told.queries, told.hidden, strict=True)}
-    assert hidden == {said: f"{name}:{first}-{last}" for said, (first, last) in expected.items()}
+MIRROR = "Turn a number into its mirror image"
+SQUEEZES = "Squeezes Orange juice into the glass that stands nearest"
 
 
-def test_why_the_others_are_left_out(tmp_path: Path):
-    (tmp_path / "a.py").write_text(PYTHON)
-    told = mine_docs.ask(Files(tmp_path), ["a.py"], 99, 0)
-    assert told.left_out["no sentence, or a short or very long one"] == 2
-    assert told.left_out["a function without a body"] == 1
+def test_first_sentences_with_the_lines_of_their_documentation(tmp_path: Path):
+    for name, text, expected in (
+        ("a.py", PYTHON, {MIRROR: "2-6", "Finds the shortest road between towns": "11-11"}),
+        ("a.rs", RUST, {"Puts an apple on top of Pears": "2-4"}),
+        ("a.go", GO, {"takes the skin off every banana that is ripe": "3-3"}),
+        ("A.java", JAVA, {SQUEEZES: "2-7", "Cuts the melon in half": "13-16"}),
+        ("a.ts", TS, {"Cuts the melon in half": "1-4"}),
+    ):
+        (tmp_path / name).write_text(text)
+        told = mine_docs.ask(Files(tmp_path), [name], 99, 0)
+        hidden = {query.text: target for query, target in zip(told.queries, told.hidden, strict=True)}
+        assert hidden == {said: f"{name}:{lines}" for said, lines in expected.items()}
+        if text == PYTHON:
+            assert told.left_out["no sentence, or a short or very long one"] == 2
+            assert told.left_out["a function without a body"] == 1
 
 
 def test_functions_that_say_the_same_are_answers_to_one_question(tmp_path: Path):

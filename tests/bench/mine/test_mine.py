@@ -105,27 +105,14 @@ def test_a_subject_asks_for_what_its_commit_changed_as_it_was_at_the_pin(reposit
     assert mined.left_out["history"] == {"a subject of too few telling words": 1}
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        ("Revert how long delivery attempts wait", "3**attempt", "Ann", "a revert"),
-        ("Wait longer between delivery attempts", "3**attempt", "renovate[bot]", "a bot"),
-        ("Bump waiting time library from 1.2 to 1.3", "3**attempt", "Ann", "a release or a new version of something"),
-        ("1.4.2", "3**attempt", "Ann", "a release or a new version of something"),
-        ("Fix typo in delivery of letters", "3**attempt", "Ann", "a trivial subject"),
-        ("chore: sleep delivery attempts longer", "3**attempt", "Ann", "a trivial subject"),
-        ("Fix bug", "3**attempt", "Ann", "a subject of too few telling words"),
-        ("Sleep between delivery attempts anew", "2 ** attempt", "Ann", "no line changed but in white space"),
-    ],
-)
-def test_commits_that_ask_for_nothing_are_counted(
-    repository: Path, commit: Commit, base: str, case: tuple[str, str, str, str]
-):
-    message, edit, author, reason = case
-    commit(message, ("mail/send.py", "2**attempt", edit), author=author)
+def test_commits_that_ask_for_nothing_are_counted(repository: Path, commit: Commit, base: str):
+    commit(
+        "Wait longer between delivery attempts", ("mail/send.py", "2**attempt", "3**attempt"), author="renovate[bot]"
+    )
+    commit("Sleep between delivery attempts anew", ("mail/send.py", "3**attempt", "3 ** attempt"))
     mined = mine(repository, MineOptions(("history",), at=base))
     assert not mined.truth.queries
-    assert mined.left_out["history"] == {reason: 1}
+    assert mined.left_out["history"] == {"a bot": 1, "no line changed but in white space": 1}
 
 
 def test_only_old_lines_of_code_answer(repository: Path, commit: Commit, base: str):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -158,9 +159,8 @@ def test_the_name_of_a_test_leads_to_its_function(tmp_path: Path, language: str)
     assert [query.text for query in told.queries] == [text]
     assert [judgment.target for judgment in told.judgments] == [target]
     (hidden,) = told.hidden
-    path, _, lines = hidden.partition(":")
-    first, last = map(int, lines.split("-"))
-    shown = "\n".join((tmp_path / path).read_text().split("\n")[first - 1 : last]).lower()
+    path, first, last = re.fullmatch(r"(.+):(\d+)-(\d+)", hidden).groups()
+    shown = "\n".join((tmp_path / path).read_text().split("\n")[int(first) - 1 : int(last)]).lower()
     assert all(word in shown for word in text.removeprefix("parse body ").split())
 
 

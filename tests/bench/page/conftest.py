@@ -15,22 +15,11 @@ from assay.bench.results import Results, read_results
 
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> ]]> & ${title}"
 TURNED = "find \u202eevil\u202c \x00\x1b[31m text"
-MEASURES = (
-    "nDCG@10",
-    "MRR",
-    "Hit@1",
-    "Hit@5",
-    "Hit@10",
-    "Recall@5",
-    "Recall@10",
-    "success@500tokens",
-    "success@2000tokens",
-    "lines@5",
-)
+WITHIN = {"Hit@1": 1, "Hit@5": 5, "Hit@10": 10, "Recall@5": 4, "success@500tokens": 2, "success@2000tokens": 6}
+MEASURES = ("nDCG@10", "MRR", *WITHIN, "lines@5")
 SKILLS = {"assay": 0.7, "assay vectors": 0.5, "bm25": 0.42, "semble": 0.66, "ripgrep $x^2$ <i>": 0.2}
-KINDS = ("standard", "hard", "symbol", "issue")
-LANGUAGES = ("python", "go", "typescript")
 SETS = {"click": "dev", "hono": "dev", "gin": "test", "jsoup": "test"}
+ABOUT = ("timeout of a request", "parsing of options", "how colors reach the terminal", "escaping of HTML")
 
 
 def make_results(
@@ -42,7 +31,6 @@ def make_results(
     systems = SKILLS if systems is None else systems
     told = {name: _set(name, role, queries, dice) for name, role in sets.items()}
     cells = [_cell(name, told[name], system, skill, dice) for name in sets for system, skill in systems.items()]
-    first = next(iter(systems), "")
     return {
         "format": 1,
         "manifest": {
@@ -56,98 +44,73 @@ def make_results(
         },
         "sets": told,
         "unusable": {},
-        "systems": {
-            name: {
-                "spec": name.split()[0] if name.startswith(("assay", "bm25")) else f"cmd:{name} {{query}} {{corpus}}",
-                "settings": {"search": {"ranking": "vectors" if "vectors" in name else "all", "depth": 200}},
-                "how": "in process" if name.startswith(("assay", "bm25")) else "command",
-                "base": first if name == "assay vectors" else "",
-                "chosen_on": "test" if name == "semble" else "",
-                "failed": {},
-            }
-            for name in systems
-        },
+        "systems": {name: _system(name, next(iter(systems), "")) for name in systems},
         "cells": cells,
         "comparisons": [*_comparisons(told, cells)],
     }
 
 
-def _set(name: str, role: str, queries: int, dice: random.Random) -> dict[str, Any]:
-    asked = [_query(at, dice) for at in range(queries)]
-    asked[0]["text"], asked[1]["text"] = HOSTILE, TURNED
-    asked[0]["expected"] = [[f"src/{HOSTILE}.py:1-3", 2]]
-    problems = (
-        [f"{name}.csv:{row}: 'src/gone.py:9-2' ends before it starts {HOSTILE}" for row in (7, 12)]
-        if role == "dev"
-        else []
-    )
+def _system(name: str, first: str) -> dict[str, Any]:
+    own = name.startswith(("assay", "bm25"))
     return {
-        "role": role,
-        "truth": f"{name}.csv",
-        "qrels": "a1" * 16,
-        "commit": "0123456789abcdef" * 2,
-        "corpus": "c3" * 16,
-        "queries": asked,
-        "problems": problems,
+        "spec": name.split(maxsplit=1)[0] if own else f"cmd:{name} {{query}} {{corpus}}",
+        "settings": {"search": {"ranking": "vectors" if "vectors" in name else "all", "depth": 200}},
+        "how": "in process" if own else "command",
+        "base": first if name == "assay vectors" else "",
+        "chosen_on": "test" if name == "semble" else "",
+        "failed": {},
     }
 
 
+def _set(name: str, role: str, queries: int, dice: random.Random) -> dict[str, Any]:
+    asked = [_query(at, dice) for at in range(queries)]
+    asked[0] |= {"text": HOSTILE, "expected": [[f"src/{HOSTILE}.py:1-3", 2]]}
+    asked[1]["text"] = TURNED
+    problems = [f"{name}.csv:{row}: 'src/gone.py:9-2' ends before it starts {HOSTILE}" for row in (7, 12)]
+    about = {"truth": f"{name}.csv", "qrels": "a1" * 16, "commit": "0123456789abcdef" * 2, "corpus": "c3" * 16}
+    return {**about, "role": role, "queries": asked, "problems": problems if role == "dev" else []}
+
+
 def _query(at: int, dice: random.Random) -> dict[str, Any]:
-    about = dice.choice(
-        (
-            "timeout of a request",
-            "parsing of options",
-            "how colours reach the terminal",
-            "where retries stop",
-            "escaping of HTML",
-        )
-    )
-    folder, stem = dice.choice(("core", "http", "cli")), dice.choice(("parser", "client", "style", "types"))
-    path = f"src/{folder}/{stem}_{dice.randrange(9)}.py"
-    start = dice.randrange(1, 400)
-    expected = [
-        [f"{path}:{start}-{start + dice.randrange(3, 60)}", dice.choice((1, 2))]
-        for _ in range(dice.choice((1, 1, 2, 3)))
-    ]
-    tags = {"kind": dice.choice(KINDS), "language": dice.choice(LANGUAGES)}
+    path, start = f"src/{dice.choice(('core', 'http', 'cli'))}/parser_{dice.randrange(9)}.py", dice.randrange(1, 400)
+    ends = [start + dice.randrange(3, 60) for _ in range(dice.choice((1, 1, 2, 3)))]
+    kinds, languages = ("standard", "hard", "symbol", "issue"), ("python", "go", "typescript")
     return {
         "id": str(at + 1),
-        "text": f"{about}: number {at + 1}, as asked by somebody who has seen it once",
-        "tags": tags,
-        "expected": expected,
+        "text": f"{dice.choice(ABOUT)}: number {at + 1}, as asked by somebody who has seen it once",
+        "tags": {"kind": dice.choice(kinds), "language": dice.choice(languages)},
+        "expected": [[f"{path}:{start}-{end}", dice.choice((1, 2))] for end in ends],
     }
 
 
 def _cell(name: str, told: dict[str, Any], system: str, skill: float, dice: random.Random) -> dict[str, Any]:
-    ranks = [_rank(query, skill + (0.05 if told["role"] == "dev" else 0), dice) for query in told["queries"]]
-    values = {
-        unit: _values([max(1, rank - shift) if rank else 0 for rank in ranks])
-        for unit, shift in (("line", 0), ("function", 0), ("file", 1), ("line published", 0))
-    }
-    speed = {"assay": 4.0, "assay vectors": 1.1, "bm25": 0.8, "semble": 1.4}.get(system, 35.0)
-    errors = (
-        {"3": f"timed out after 30 s {HOSTILE}", "4": "timed out after 30 s"} if system.startswith("ripgrep") else {}
-    )
+    queries = told["queries"]
+    ranks = [_rank(query, skill + (0.05 if told["role"] == "dev" else 0), dice) for query in queries]
+    values = {unit: _values(ranks) for unit in ("line", "function", "line published")}
+    values["file"] = _values([max(1, rank - 1) if rank else 0 for rank in ranks])
+    ms = {"assay": 4.0, "assay vectors": 1.1, "bm25": 0.8, "semble": 1.4}.get(system, 35.0)
+    late = "timed out after 30 s"
+    errors = {"3": f"{late} {HOSTILE}", "4": late} if system.startswith("ripgrep") else {}
     return {
         "set": name,
         "system": system,
         "figures": {unit: {measure: _figure(each) for measure, each in held.items()} for unit, held in values.items()},
-        "groups": {tag: _groups(tag, told["queries"], values) for tag in ("kind", "language")},
+        "groups": {tag: _groups(tag, queries, values) for tag in ("kind", "language")},
         "values": values,
         "answers": [
-            _answers(query, rank, dice) if query["id"] not in errors else []
-            for query, rank in zip(told["queries"], ranks, strict=True)
+            [] if query["id"] in errors else _answers(query, rank, dice)
+            for query, rank in zip(queries, ranks, strict=True)
         ],
-        "seconds": [None if query["id"] in errors else speed / 1000 for query in told["queries"]],
+        "seconds": [None if query["id"] in errors else ms / 1000 for query in queries],
         "errors": errors,
         "unjudged": 0.7 + 0.2 * dice.random(),
         "timings": {
-            "index_s": 12.0 / speed,
-            "cold_ms": speed * 9,
-            "warm_p50_ms": speed,
-            "warm_p95_ms": speed * 2.5,
-            "peak_mb": 80 + 40 * speed,
-            "index_bytes": None if speed > 30 else 4_200_000,
+            "index_s": 12.0 / ms,
+            "cold_ms": ms * 9,
+            "warm_p50_ms": ms,
+            "warm_p95_ms": ms * 2.5,
+            "peak_mb": 80 + 40 * ms,
+            "index_bytes": None if ms > 30 else 4_200_000,
         },
     }
 
@@ -158,19 +121,10 @@ def _rank(query: dict[str, Any], skill: float, dice: random.Random) -> int:
 
 
 def _values(ranks: list[int]) -> dict[str, list[float]]:
-    def within(k: int) -> list[float]:
-        return [float(0 < rank <= k) for rank in ranks]
-
     return {
         "nDCG@10": [1 / log2(1 + rank) if 0 < rank <= 10 else 0.0 for rank in ranks],
         "MRR": [1 / rank if rank else 0.0 for rank in ranks],
-        "Hit@1": within(1),
-        "Hit@5": within(5),
-        "Hit@10": within(10),
-        "Recall@5": within(4),
-        "Recall@10": within(9),
-        "success@500tokens": within(2),
-        "success@2000tokens": within(6),
+        **{name: [float(0 < rank <= k) for rank in ranks] for name, k in WITHIN.items()},
         "lines@5": [90.0 + rank for rank in ranks],
     }
 
@@ -205,9 +159,7 @@ def _comparisons(sets: dict[str, Any], cells: list[dict[str, Any]]) -> Iterator[
     roles: dict[str, list[str]] = {}
     for name, told in sets.items():
         roles.setdefault(told["role"], []).append(name)
-    groups = {name: [name] for name in sets} | {
-        f"all {role}".strip(): names for role, names in roles.items() if len(names) > 1
-    }
+    groups = {name: [name] for name in sets} | {f"all {role}": each for role, each in roles.items() if len(each) > 1}
     for group, names in groups.items():
         values: dict[str, list[float]] = {}
         for cell in cells:
@@ -216,20 +168,9 @@ def _comparisons(sets: dict[str, Any], cells: list[dict[str, Any]]) -> Iterator[
         for a, b in combinations(values, 2):
             mean, low, high = _figure([x - y for x, y in zip(values[a], values[b], strict=True)])
             p = erfc(abs(mean) / max(1e-9, (high - mean) / 1.96) / sqrt(2))
-            yield {
-                "set": group,
-                "unit": "line",
-                "measure": "nDCG@10",
-                "a": a,
-                "b": b,
-                "difference": mean,
-                "low": low,
-                "high": high,
-                "randomisation": p,
-                "t": p,
-                "holm": min(1.0, p * 10),
-                "queries": len(values[a]),
-            }
+            about = {"set": group, "unit": "line", "measure": "nDCG@10", "a": a, "b": b, "queries": len(values[a])}
+            shown = {"difference": mean, "low": low, "high": high}
+            yield {**about, **shown, "randomisation": p, "t": p, "holm": min(1.0, p * 10)}
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ The caller is the supervisor that the programs attack, so this is a process of i
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
-import secrets
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -15,12 +15,9 @@ from pathlib import Path
 
 from assay.cage.cage_pool import CagePool
 from assay.cage.open_cage import open_sandbox
-from attacks import forged
-from attacks.catalogue import ATTACKS
 from attacks.model import CONTAINED, Attack, Row
 from attacks.outside import Outside
 from attacks.running import BASE, run_all
-from attacks.special import SPECIAL, crowd, hold, supervisor_killed
 
 
 def main() -> int:
@@ -30,11 +27,8 @@ def main() -> int:
     arguments.add_argument("--group", action="append", default=[])
     arguments.add_argument("--name", action="append", default=[])
     arguments.add_argument("--json", type=Path)
-    arguments.add_argument("--hold", help=argparse.SUPPRESS)
+    arguments.add_argument("--catalogue", default="attacks.catalogue", help="the module that lists the attacks")
     given = arguments.parse_args()
-    if given.hold:
-        hold(lambda: opened(given.kind), given.hold)
-        return 0
     rows = []
     for row in chosen(given):
         rows.append(row)
@@ -56,17 +50,14 @@ def chosen(given: argparse.Namespace) -> Iterator[Row]:
     def wanted(name: str, group: str) -> bool:
         return (not given.group or group in given.group) and (not given.name or name in given.name)
 
-    attacks: list[Attack] = [one for one in ATTACKS if wanted(one.name, one.group)]
+    catalogue = importlib.import_module(given.catalogue)
+    attacks: list[Attack] = [one for one in catalogue.ATTACKS if wanted(one.name, one.group)]
     if attacks:
         with Outside() as outside:
             yield from run_all(attacks, lambda: opened(given.kind, (str(outside.packages),)), outside)
-    if wanted("supervisor killed", SPECIAL["supervisor killed"]):
-        command = [sys.executable, "-m", "attacks", "--kind", given.kind]
-        yield supervisor_killed(command, "as" + secrets.token_hex(6))
-    if wanted("crowd", SPECIAL["crowd"]):
-        yield crowd(lambda: opened(given.kind))
-    if wanted(forged.NAME, SPECIAL[forged.NAME]):
-        yield forged.forged(lambda: opened(given.kind))
+    for special in getattr(catalogue, "SPECIAL", ()):
+        if wanted(special.name, special.group):
+            yield special.run(given.kind, lambda: opened(given.kind))
 
 
 if __name__ == "__main__":

@@ -14,43 +14,14 @@ SUITE = (
     ),
 )
 
+
 ATTACKS = (
-    Attack(
-        "unittest suite",
-        GROUP,
-        "is tested by unittest cases",
-        "def add(a, b):\n    return a + b\n",
-        tests=UNITTEST,
-        entry_point="add",
-        escaped=is_correct,
-    ),
-    Attack(
-        "pytest suite",
-        GROUP,
-        "is tested by a pytest file with parameters and raises",
-        "def add(a, b):\n    return a + b\n",
-        tests=SUITE,
-        entry_point="add",
-        escaped=is_correct,
-        modules=("pytest",),
-    ),
-    Attack(
-        "subprocess",
-        GROUP,
-        "runs sys.executable and reads its output",
-        """
-def attack():
-    done = subprocess.run([sys.executable, "-c", "import sys; print(sys.stdin.read()[::-1])"], input="olleh",
-                          capture_output=True, text=True, timeout=10)
-    assert done.stdout == "hello\\n", done
-""",
-        escaped=is_correct,
-    ),
-    Attack(
-        "process pool",
-        GROUP,
-        "multiprocessing.Pool and a thread pool share work out",
-        """
+    Attack("unittest suite", GROUP, "is tested by unittest cases", "def add(a, b):\n    return a + b\n",
+           tests=UNITTEST, entry_point="add", escaped=is_correct),
+    Attack("pytest suite", GROUP, "is tested by a pytest file with parameters and raises",
+           "def add(a, b):\n    return a + b\n", tests=SUITE, entry_point="add", escaped=is_correct,
+           modules=("pytest",)),
+    Attack("process pool", GROUP, "multiprocessing.Pool and a thread pool share work out", """
 import concurrent.futures, multiprocessing
 
 def square(n):
@@ -66,14 +37,8 @@ def attack():
     child.start()
     assert queue.get(timeout=5) == "x"
     child.join()
-""",
-        escaped=is_correct,
-    ),
-    Attack(
-        "files, database, server",
-        GROUP,
-        "tempfile, sqlite3, an asyncio server on loopback, signals, gzip",
-        """
+""", escaped=is_correct),
+    Attack("files, database, server", GROUP, "tempfile, sqlite3, an asyncio server on loopback, signals, gzip", """
 import asyncio, gzip, pathlib, sqlite3, tempfile
 
 async def talk():
@@ -106,21 +71,5 @@ def attack():
     signal.setitimer(signal.ITIMER_REAL, 0.02)
     time.sleep(0.1)
     assert seen == [1]
-""",
-        escaped=is_correct,
-    ),
-    Attack(
-        "numpy and pandas",
-        GROUP,
-        "computes with both",
-        """
-import numpy as np
-
-def attack():
-    assert np.linalg.inv(np.eye(3) * 2).sum() == 1.5
-    assert (np.random.default_rng(0).random((200, 200)) @ np.ones(200)).shape == (200,)
-""",
-        escaped=is_correct,
-        modules=("numpy",),
-    ),
-)
+""", escaped=is_correct),
+)  # fmt: skip

@@ -1,69 +1,9 @@
-"""Every attack, group by group."""
+"""The attacks that the tests run: one or a few of each way out. The others are in `benchmarks/attack_catalogue`."""
 
 from __future__ import annotations
 
-from attacks import (
-    benign,
-    hidden_kernel,
-    hidden_memory,
-    hidden_time,
-    network,
-    network_doors,
-    poisoned_judge,
-    poisoned_tests,
-    privilege,
-    privilege_files,
-    processes,
-    processes_odd,
-    reading,
-    reading_doors,
-    resources_spent,
-    resources_taken,
-    state,
-    state_shared,
-    verdict_exits,
-    verdict_lies,
-    verdict_names,
-    verdict_numbers,
-    verdict_printing,
-    verdict_sabotage,
-    verdict_sources,
-    verdict_tampering,
-    verdict_values,
-    writing,
-    writing_races,
-)
+from attacks import benign, hiding, network, poison, privilege, processes, reading, resources, state, verdict, writing
 from attacks.model import Attack
 
-GROUPS = (
-    network,
-    network_doors,
-    reading,
-    reading_doors,
-    writing,
-    writing_races,
-    resources_taken,
-    resources_spent,
-    hidden_memory,
-    hidden_kernel,
-    hidden_time,
-    processes,
-    processes_odd,
-    privilege,
-    privilege_files,
-    state,
-    state_shared,
-    poisoned_tests,
-    poisoned_judge,
-    verdict_exits,
-    verdict_values,
-    verdict_lies,
-    verdict_numbers,
-    verdict_tampering,
-    verdict_sabotage,
-    verdict_names,
-    verdict_sources,
-    verdict_printing,
-    benign,
-)
+GROUPS = (network, reading, writing, resources, hiding, processes, privilege, state, poison, verdict, benign)
 ATTACKS: tuple[Attack, ...] = tuple(attack for group in GROUPS for attack in group.ATTACKS)

@@ -57,11 +57,6 @@ def unhidden(ran: Ran) -> str:
     return f"{held}, and was {ran.ended.ended} {ran.ended.detail}" if held and ran.ended.ended != "memory" else ""
 
 
-def undecided(ran: Ran) -> str:
-    """A program must not decide that nobody can tell."""
-    return "left undecided" if ran.outcome.fault is None else ""
-
-
 def is_correct(ran: Ran) -> str:
     """An honest program must be called right."""
     outcome = ran.outcome
@@ -69,20 +64,13 @@ def is_correct(ran: Ran) -> str:
 
 
 def timed_out(ran: Ran) -> str:
-    """It has to end, soon after its limit, and be called a time-out."""
-    if ran.seconds > 6:
-        return f"ran for {ran.seconds:.1f} s"
+    """It has to end and be called a time-out."""
     return "" if ran.outcome.fault is Fault.TIMEOUT else f"called {ran.outcome.fault}, not a time-out"
 
 
-def soon(seconds: float) -> Judge:
-    """Return a judge for programs that must end, however."""
-    return lambda ran: f"took {ran.seconds:.1f} s" if ran.seconds > seconds else ""
-
-
-def both(*judges: Judge) -> Judge:
-    """Return a judge that lets each of several speak."""
-    return lambda ran: "; ".join(filter(None, (judge(ran) for judge in judges)))
+def unwaited(ran: Ran) -> str:
+    """Nobody may wait for what a program leaves behind until the limit of wall time."""
+    return "was waited for" if ran.ended.ended == "wall" else ""
 
 
 @dataclass(frozen=True, slots=True)

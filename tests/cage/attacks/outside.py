@@ -20,32 +20,20 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 HOME_FILES = (".ssh/id_ed25519", ".netrc", ".aws/credentials", ".bash_history", ".gitconfig", ".profile", ".bashrc")
-MARKED = (
-    "/",
-    "/etc",
-    "/usr",
-    "/usr/bin",
-    "/usr/lib",
-    "/bin",
-    "/var",
-    "/run",
-    "/opt",
-    "/root",
-    "/home",
-    "/sys/fs/cgroup",
-    "/tmp",
-    "/var/tmp",
-    "/dev",
-    "/dev/shm",
-    "/work",
-)
+MARKED = """
+/ /etc /usr /usr/bin /usr/lib /bin /var /run /opt /root /home /sys/fs/cgroup /tmp /var/tmp /dev /dev/shm /work
+""".split()
 HARMLESS = (signal.SIGURG, signal.SIGWINCH)
 """Ignored by whoever does not expect them."""
+PATIENCE_S = 20
+"""How long what is left of an attack may take to go; what stays sleeps for ten minutes."""
 VICTIM = """
 import os, signal, sys, time
 def note(number, frame):
@@ -124,11 +112,15 @@ class Outside:
             "address": _address(),
         }
 
-    def knock(self) -> threading.Thread:
-        """Try for a second to reach a server that a program may have started; tell if there was one."""
-        thread = threading.Thread(target=self._knock)
+    @contextmanager
+    def knocking(self) -> Iterator[None]:
+        """Try meanwhile to reach a server that a program may have started; tell if there was one."""
+        done = threading.Event()
+        thread = threading.Thread(target=self._knock, args=(done,))
         thread.start()
-        return thread
+        yield
+        done.set()
+        thread.join()
 
     def changes(self, said: str) -> list[str]:
         """Return what happened to the canaries since the last look, and which secret was told."""
@@ -145,12 +137,12 @@ class Outside:
             told.append("an unrelated process was ended")
         elif heard := self._victim.stdout.read():
             told.append(f"an unrelated process got {heard.decode().split()}")
-        told += [f"process {line} is left" for line in self.survivors(patience_s=1.0)]
+        told += [f"process {line} is left" for line in self.survivors()]
         return told + self._shared_memory()
 
-    def survivors(self, patience_s: float) -> list[str]:
-        """Return the processes of attacks that are still there after a while."""
-        until = time.monotonic() + patience_s
+    def survivors(self) -> list[str]:
+        """Return the processes of attacks that are still there when they had long enough to go."""
+        until = time.monotonic() + PATIENCE_S
         while (left := list(named(self.token, {os.getpid(), self._victim.pid}))) and time.monotonic() < until:
             time.sleep(0.02)
         return left
@@ -194,9 +186,8 @@ class Outside:
     def _hear(self, number: int, _frame: object) -> None:
         self._signals[number] += 1
 
-    def _knock(self) -> None:
-        until = time.monotonic() + 1
-        while time.monotonic() < until:
+    def _knock(self, done: threading.Event) -> None:
+        while not done.wait(0.02):
             for host in {"127.0.0.1", _address()}:
                 try:
                     socket.create_connection((host, self.free_port), 0.1).close()
@@ -204,7 +195,6 @@ class Outside:
                     continue
                 self._told.append("its server could be reached from outside")
                 return
-            time.sleep(0.02)
 
     def _files(self) -> dict[str, tuple[object, ...]]:
         return {str(path): _state(path) for folder in self._folders for path in (folder, *folder.rglob("*"))}
@@ -239,7 +229,6 @@ def named(token: str, but: set[int]) -> list[str]:
             state = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[0]
             line = Path("/proc", entry, "cmdline").read_bytes()
         except OSError:
-            line = b""
             continue
         if (comm == token or token.encode() in line) and state not in "ZX" and b"attacks" not in line:
             found.append(f"{entry} {comm} {line[-60:]!r}")

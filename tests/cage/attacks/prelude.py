@@ -23,62 +23,21 @@ O = json.loads("""@FACTS@""")
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.prctl(15, O["token"].encode())
 ARM = os.uname().machine == "aarch64"
-NUMBERS = {  # x86_64, aarch64
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "pidfd_open": (434, 434),
-    "pidfd_getfd": (438, 438),
-    "pidfd_send_signal": (424, 424),
-    "unshare": (272, 97),
-    "clone": (56, 220),
-    "clone3": (435, 435),
-    "setns": (308, 268),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
-    "chroot": (161, 51),
-    "fsopen": (430, 430),
-    "open_tree": (428, 428),
-    "move_mount": (429, 429),
-    "mount_setattr": (442, 442),
-    "io_uring_setup": (425, 425),
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "add_key": (248, 217),
-    "keyctl": (250, 219),
-    "request_key": (249, 218),
-    "kexec_load": (246, 104),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "reboot": (169, 142),
-    "swapon": (167, 224),
-    "acct": (163, 89),
-    "syslog": (103, 116),
-    "sethostname": (170, 161),
-    "open_by_handle_at": (304, 265),
-    "name_to_handle_at": (303, 264),
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "msgget": (68, 186),
-    "msgsnd": (69, 189),
-    "semget": (64, 190),
-    "mq_open": (240, 180),
-    "fanotify_init": (300, 262),
-    "ioprio_set": (251, 30),
-    "sched_setattr": (314, 274),
-    "prlimit64": (302, 261),
-    "getpid": (39, 172),
-    "kcmp": (312, 272),
-    "quotactl": (179, 60),
-    "clock_settime": (227, 112),
-    "move_pages": (279, 239),
-    "process_madvise": (440, 440),
-}
+NUMBERS = {}  # name, x86_64, aarch64
+for row in """
+ptrace 101 117; process_vm_readv 310 270; process_vm_writev 311 271; pidfd_open 434 434; pidfd_getfd 438 438;
+pidfd_send_signal 424 424; unshare 272 97; clone 56 220; clone3 435 435; setns 308 268; mount 165 40;
+umount2 166 39; pivot_root 155 41; chroot 161 51; fsopen 430 430; open_tree 428 428; move_mount 429 429;
+mount_setattr 442 442; io_uring_setup 425 425; bpf 321 280; perf_event_open 298 241; userfaultfd 323 282;
+add_key 248 217; keyctl 250 219; request_key 249 218; kexec_load 246 104; init_module 175 105; finit_module 313 273;
+delete_module 176 106; reboot 169 142; swapon 167 224; acct 163 89; syslog 103 116; sethostname 170 161;
+open_by_handle_at 304 265; name_to_handle_at 303 264; memfd_create 319 279; memfd_secret 447 447; shmget 29 194;
+shmat 30 196; msgget 68 186; msgsnd 69 189; semget 64 190; mq_open 240 180; fanotify_init 300 262;
+ioprio_set 251 30; sched_setattr 314 274; prlimit64 302 261; getpid 39 172; kcmp 312 272; quotactl 179 60;
+clock_settime 227 112; move_pages 279 239; process_madvise 440 440
+""".split(";"):
+    name, *both = row.split()
+    NUMBERS[name] = tuple(map(int, both))
 
 
 def out(what):

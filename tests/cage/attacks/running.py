@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,10 +56,10 @@ def run_attack(attack: Attack, box: CagePool, second: CagePool, outside: Outside
         run_program(second, attack, attack.then, outside, tests=ASK)
         peer.start()
         time.sleep(0.2)
-    knocking = outside.knock() if "free_port" in attack.source else None
-    ran = run_program(box, attack, attack.source, outside)
-    for thread in filter(None, (peer, knocking)):
-        thread.join()
+    with outside.knocking() if "free_port" in attack.source else nullcontext():
+        ran = run_program(box, attack, attack.source, outside)
+    if peer:
+        peer.join()
     problems = [line for line in ran.said.splitlines() if line.startswith(ESCAPED)][:3]
     problems += filter(
         None,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from assay.types import Call, Pytest, Script, Stdin, Test
+from assay.types import Pytest, Script, Stdin, Test
 from attacks.model import ADD, Attack, Judge, Ran, not_correct
 
 GROUP = "verdict"
@@ -40,13 +40,6 @@ class Any_:
     def __len__(self): return 0
     __rsub__ = __float__ = __int__ = __index__ = __abs__
 """
-LYING = """
-def lying(base):
-    members = dict(__eq__=lambda s, o: True, __ne__=lambda s, o: False, __hash__=lambda s: 5, __repr__=lambda s: "5",
-                   __lt__=lambda s, o: True, __gt__=lambda s, o: True, __sub__=lambda s, o: 0, __rsub__=lambda s, o: 0,
-                   __reduce__=lambda s: (int, (5,)), __reduce_ex__=lambda s, n: (int, (5,)), __index__=lambda s: 5)
-    return type(base.__name__, (base,), members)
-"""
 PATCH = """
 import builtins
 class Quiet(Exception):
@@ -54,13 +47,6 @@ class Quiet(Exception):
 """
 SUITE = (Pytest("from solution import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"),)
 PRINTED = (Stdin("2 3\n", "5\n"), Stdin("10 -4\n", "6\n"))
-LISTED = (Script("assert add([3, 1, 2]) == [1, 2, 3]\nassert add([]) == []\n"),)
-NEAR = (Script("assert abs(add(2, 3) - 5.5) < 1e-6\n"), Call((2, 3), 5.5, 1e-6))
-RAISES = (Script("try:\n    add(1)\n    assert False, 'no error'\nexcept ValueError:\n    pass\nassert add(2) == 3\n"),)
-MAPPED = (Script("assert all(map(lambda pair: add(*pair) == sum(pair), [(2, 3), (10, -4)]))\n"),)
 HANDED_ON = (Script("assert add(encode('abc')) == 'abc'\nassert add(encode('')) == ''\n"),)
 SHARED = (Script("stack = Stack()\nstack.push(1)\nassert stack.items == [1]\nassert stack.pop() == 1\n"),)
-SHARED_CHECK = (
-    Script("class Sub(Stack):\n    pass\n\nassert Sub().push(2).items == [2]\nassert isinstance(Sub(), Stack)\n"),
-)
 STACK = "\n\nclass Stack:\n    items = ()\n    def push(self, one):\n        return self\n    def pop(self):\n        return 7\n"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.programs.shown.shown_examples import examples_in
@@ -15,9 +14,8 @@ def calls(text: str, name: str = "f") -> list[tuple[object, ...]]:
     return [(*test.args, test.expected) for test in examples_in(Task("t", text, name)) if isinstance(test, Call)]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_examples_are_found_and_what_says_no_value_is_none() -> None:
+    for text, found in (
         (">>> f(1)\n2", [(1, 2)]),
         (">>> f([1, 2],\n...   'a')\n[1,\n 2]\n\nprose", [([1, 2], "a", [1, 2])]),
         (">>> f(1) == 2", [(1, 2)]),
@@ -34,31 +32,14 @@ def calls(text: str, name: str = "f") -> list[tuple[object, ...]]:
         ("[1, 2] => 3", [([1, 2], 3)]),
         ("Input: lst = [1, 2]\nOutput: 3", [([1, 2], 3)]),
         ("For n = 5 the output should be 8", [(5, 8)]),
-    ],
-)
-def test_examples_are_found(text: str, found: list[tuple[object, ...]]) -> None:
-    assert calls(text) == found
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "f(1) + 1 == 3",
-        "2 * f(1) = 3",
-        "f(1) -> 2 * x",
-        "f(x) == y",
-        "f(1) is 3 digits long",
-        "f(2) = 1 if it is odd",
-        "not f(1) == True",
-        "def f(): 3",
-        "f(n) = f(n - 1) + 1",
+    ):
+        assert calls(text) == found, text
+    says_nothing = [
+        *("f(1) + 1 == 3", "2 * f(1) = 3", "f(1) -> 2 * x", "f(x) == y", "f(1) is 3 digits long", "f([1, 2", ""),
+        *("f(2) = 1 if it is odd", "not f(1) == True", "def f(): 3", "f(n) = f(n - 1) + 1"),
         "f(1) == 2 and elsewhere f(1) == 3",
-        "f([1, 2",
-        "",
-    ],
-)
-def test_what_says_no_value_is_no_example(text: str) -> None:
-    assert not calls(text)
+    ]
+    assert [text for text in says_nothing if calls(text)] == []
 
 
 def test_the_docstring_of_a_prompt_counts_with_its_escapes() -> None:
@@ -100,20 +81,18 @@ nothing
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_samples_of_standard_input_are_found() -> None:
+    for text, found in (
         (SAMPLES, [("1\n", "2\n"), ("2\n3\n", "4\n6\n")]),
         ("Sample Input 1\n\n1 2\n\nSample Output 1\n\n3\n\nThe sum is 3.\n", [("1 2\n", "3\n")]),
         ("## Example\nInput: 5\nOutput: 6\nExplanation: one more", [("5\n", "6\n")]),
         ("Sample Input:\n```\n1\n```\nSample Output:\n```\n2\n```\n", [("1\n", "2\n")]),
         ("Input\n1\nOutput\n2\n", []),
-    ],
-)
-def test_samples_of_standard_input_are_found(text: str, found: list[tuple[str, str]]) -> None:
-    assert examples_in(Task("t", text)) == tuple(Stdin(*pair) for pair in found)
+    ):
+        assert examples_in(Task("t", text)) == tuple(Stdin(*pair) for pair in found), text
 
 
+@settings(max_examples=50)
 @given(st.text(alphabet="f(1)[]{}'\"=->, \n#>.i", max_size=300))
 def test_no_text_is_too_strange(text: str) -> None:
     for test in examples_in(Task("t", text, "f")):
@@ -121,9 +100,8 @@ def test_no_text_is_too_strange(text: str) -> None:
     assert isinstance(examples_in(Task("t", text)), tuple)
 
 
-@pytest.mark.parametrize(
-    "part", ["f(", "f(1) == ", "(" * 50, "'", "f('", "=", " ", "\n", ">>> f(", "Input\n", "- " * 9]
-)
-@pytest.mark.parametrize("name", ["f", ""])
-def test_a_hostile_text_takes_no_longer_than_its_length(growth, part: str, name: str) -> None:
-    assert growth(lambda size: examples_in(Task("t", part * (size // len(part)), name)), 20_000) < 24
+def test_a_long_hostile_text_comes_to_an_end() -> None:
+    """What looks at each part once for each other part would take hours."""
+    for part in ("f(", "f(1) == ", "(" * 50, "'", "f('", "=", " ", "\n", ">>> f(", "Input\n", "- " * 9):
+        for name in ("f", ""):
+            assert isinstance(examples_in(Task("t", part * (200_000 // len(part)), name)), tuple)

@@ -42,8 +42,9 @@ def write_causal(folder: Path) -> None:
 @pytest.fixture(scope="session")
 def causal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the model."""
-    for library in ("torch", "transformers"):
-        pytest.importorskip(library, reason="the hf extra is not installed")
+    torch = pytest.importorskip("torch", reason="the hf extra is not installed")
+    pytest.importorskip("transformers", reason="the hf extra is not installed")
+    torch.set_num_threads(1)  # more would wait for one another longer than this model takes
     folder = tmp_path_factory.mktemp("causal")
     write_causal(folder)
     return folder

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from assay.faults import Fault
 from assay.rank.consensus.facts import NAMES, Facts, facts
 from assay.rank.consensus.parsing import LONGEST
 from assay.rank.consensus.task_wants import wants_of
-from assay.types import Task
+from assay.types import Call, Task
 
 TASK = Task(
     "t",
@@ -32,89 +30,66 @@ def test_a_sound_program_has_no_finding():
     assert number(found, "kind") == number(found, "arity") == number(found, "numbers_shared") == 1
 
 
-@pytest.mark.parametrize(
-    ("source", "fault", "line"),
-    [
-        ("def total(items, start):\n    return sum(items\n", Fault.SYNTAX_ERROR, 2),
-        ("x = 1\ndef total(items, start):\n    y = 2\n    return summ(items)\n", Fault.NAME_ERROR, 4),
-        ("def total(items, start):\n    for i in items:\n        n += i\n    return n\n", Fault.NAME_ERROR, 3),
-        ("def total(items: List[int], start):\n    return 1\n", Fault.NAME_ERROR, 1),
-        ("def summed(items, start):\n    return 1\n", Fault.FUNCTION_NOT_FOUND, -1),
-        ("\ndef total(items):\n    return sum(items)\n", Fault.TYPE_ERROR, 2),
-        ("def total(items, start):\n    print(sum(items))\n", Fault.NONE_ERROR, -1),
-        ("def total(items, start):\n    pass\n", Fault.NONE_ERROR, -1),
-        ("def total(items, start):\n    return items.split()\n", Fault.EXECUTION_OTHER, 2),
-        ("def total(items, start):\n    return str(sum(items))\n", Fault.OUTPUT_TYPE_ERROR, -1),
-        ("x = '\ud800'\n", Fault.SYNTAX_ERROR, 1),
-        ("x = 1\ny = '\0'\n", Fault.SYNTAX_ERROR, 2),
-    ],
+WRONG = (
+    ("def total(items, start):\n    return sum(items\n", Fault.SYNTAX_ERROR, 2),
+    ("x = 1\ndef total(items, start):\n    y = 2\n    return summ(items)\n", Fault.NAME_ERROR, 4),
+    ("def total(items, start):\n    for i in items:\n        n += i\n    return n\n", Fault.NAME_ERROR, 3),
+    ("def total(items: List[int], start):\n    return 1\n", Fault.NAME_ERROR, 1),
+    ("def summed(items, start):\n    return 1\n", Fault.FUNCTION_NOT_FOUND, -1),
+    ("\ndef total(items):\n    return sum(items)\n", Fault.TYPE_ERROR, 2),
+    ("def total(items, start):\n    print(sum(items))\n", Fault.NONE_ERROR, -1),
+    ("def total(items, start):\n    pass\n", Fault.NONE_ERROR, -1),
+    ("def total(items, start):\n    return items.split()\n", Fault.EXECUTION_OTHER, 2),
+    ("def total(items, start):\n    return str(sum(items))\n", Fault.OUTPUT_TYPE_ERROR, -1),
+    ("x = '\ud800'\n", Fault.SYNTAX_ERROR, 1),
+    ("x = 1\ny = '\0'\n", Fault.SYNTAX_ERROR, 2),
 )
-def test_what_surely_fails_is_found_with_its_line(source: str, fault: Fault, line: int):
-    found = of(source)
-    assert (found.fault, found.line) == (fault, line)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import math as m\ndef total(items, start=0):\n    return m.floor(b(items))\ndef b(x):\n    return 1\n",
-        "from os.path import *\ndef total(items, start):\n    return anything(items)\n",
-        "class Solution:\n    def total(self, items, start):\n        return [a for a, _ in items][0]\n",
-        "def total(*items):\n    if (n := len(items)) > 1:\n        return n\n",
-        "def total(items, start):\n    try:\n        return 1\n    except ValueError as e:\n        return str(e)\n",
-        "def total(items, n):\n    def add():\n        nonlocal n\n        n += 1\n    add()\n    return n\n",
-        "def total(items, n):\n    match items:\n        case [a, *rest]:\n            return rest\n    return n\n",
-        "def total(items, start):\n    yield from items\n",
-        "total = lambda items, start: len(items)\n",
-        "from math import gcd as total\n",
-        "def total(items, start):\n    return 1\ndef other(items):\n    return undefined\n",
-        "from collections import Counter\ndef total(items, start):\n    return Counter(items).most_common(1)[0][1]\n",
-    ],
+SOUND = (
+    "import math as m\ndef total(items, start=0):\n    return m.floor(b(items))\ndef b(x):\n    return 1\n",
+    "from os.path import *\ndef total(items, start):\n    return anything(items)\n",
+    "class Solution:\n    def total(self, items, start):\n        return [a for a, _ in items][0]\n",
+    "def total(*items):\n    if (n := len(items)) > 1:\n        return n\n",
+    "def total(items, start):\n    try:\n        return 1\n    except ValueError as e:\n        return str(e)\n",
+    "def total(items, n):\n    def add():\n        nonlocal n\n        n += 1\n    add()\n    return n\n",
+    "def total(items, n):\n    match items:\n        case [a, *rest]:\n            return rest\n    return n\n",
+    "def total(items, start):\n    yield from items\n",
+    "total = lambda items, start: len(items)\n",
+    "from math import gcd as total\n",
+    "def total(items, start):\n    return 1\ndef other(items):\n    return undefined\n",
+    "from collections import Counter\ndef total(items, start):\n    return Counter(items).most_common(1)[0][1]\n",
 )
-def test_sound_programs_are_not_blamed(source: str):
-    assert of(source).fault is None
 
 
-@pytest.mark.parametrize(
-    "source",
-    ["(" * 100_000, "-" * 40_000 + "1", "x = 1\n" * (LONGEST // 6 + 2), "a" + ".b" * 20_000, "[" * 90 + "]" * 90, ""],
-)
-def test_hostile_text_is_survived(source: str):
-    assert len(of(source, Task("t", "")).numbers) == len(NAMES)
+def test_what_surely_fails_is_found_with_its_line_and_sound_programs_are_not_blamed():
+    for source, fault, line in WRONG:
+        found = of(source)
+        assert (found.fault, found.line) == (fault, line), source
+    assert [source for source in SOUND if of(source).fault] == []
 
 
-def test_what_is_too_long_is_not_called_wrong_python():
+def test_hostile_text_is_survived_and_what_is_too_long_is_not_called_wrong_python():
+    for source in ("(" * 100_000, "-" * 40_000 + "1", "a" + ".b" * 20_000, "[" * 90 + "]" * 90, ""):
+        assert len(of(source, Task("t", "")).numbers) == len(NAMES)
     found = of("x = 1\n" * LONGEST)
-    assert found.fault is None
-    assert number(found, "parses") == 0
+    assert (found.fault, number(found, "parses")) == (None, 0)
 
 
-def test_a_missing_return_on_some_path_shows():
-    assert number(of("def total(items, start):\n    if items:\n        return 1\n"), "falls") == 1
-    assert (
-        number(
-            of("def total(items, start):\n    if items:\n        return 1\n    else:\n        raise ValueError\n"),
-            "falls",
-        )
-        == 0
-    )
+SIGNALS = {
+    "falls": ("    if items:\n        return 1\n",
+              "    if items:\n        return 1\n    else:\n        raise ValueError\n"),
+    "endless": ("    return total(items, start)\n",
+                "    return start if not items else total(items[1:], start)\n"),
+    "same_sides": ("    return start == start\n", "    return start == items\n"),
+    "kind_wrong": ("    return [1]\n", "    return len(items)\n"),
+}  # fmt: skip
+"""What has a signal, and what has it not."""
 
 
-def test_a_function_that_only_calls_itself_is_endless():
-    assert number(of("def total(items, start):\n    return total(items, start)\n"), "endless") == 1
-    assert (
-        number(of("def total(items, start):\n    return start if not items else total(items[1:], start)\n"), "endless")
-        == 0
-    )
-
-
-def test_kinds_that_the_examples_rule_out_are_counted():
-    assert number(of("def total(items, start):\n    return [1]\n"), "kind_wrong") == 1
-    assert number(of("def total(items, start):\n    return len(items)\n"), "kind_wrong") == 0
+def test_a_missing_return_an_endless_call_and_a_kind_that_the_examples_rule_out_are_signals():
+    for name, bodies in SIGNALS.items():
+        assert [number(of(f"def total(items, start):\n{body}"), name) for body in bodies] == [1, 0], name
 
 
 def test_the_tests_of_a_task_are_not_looked_at():
-    from assay.types import Call
-
     told = Task("t", "Add.", "total", tests=(Call(([1], 2), 3),), reference=RIGHT)
     assert wants_of(told) == wants_of(Task("t", "Add.", "total"))

@@ -78,10 +78,16 @@ def test_a_run_that_was_cut_off_asks_for_what_is_missing(endpoint: EndpointServe
     endpoint.questions.clear()
     sample(TASKS, CompletionSampler("m"), FEW, out)
     assert sorted(question["n"] for question in endpoint.questions) == [5 - kept, 5]
-    assert len(lines(out)) == 10
+    gaps = [line for line in lines(out) if line["id"] not in {"t/0#1", "t/0#3", "t/1#4"}]
+    out.write_text("".join(json.dumps(line) + "\n" for line in reversed(gaps)))
     endpoint.questions.clear()
     sample(TASKS, CompletionSampler("m"), FEW, out)
-    assert endpoint.questions == []
+    assert sorted(question["n"] for question in endpoint.questions) == [1, 2]
+    assert sorted(line["id"] for line in lines(out)) == [f"{task.id}#{number}" for task in TASKS for number in range(5)]
+    endpoint.questions.clear()
+    sample(TASKS, CompletionSampler("m"), FEW, out)
+    fewer = sample(TASKS, CompletionSampler("m"), SamplingOptions(n=3, temperature=0.5, seed=3), out)
+    assert (endpoint.questions, fewer.samples) == ([], 0)
     with pytest.raises(InputError, match=r"another run: temperature differ"):
         sample(TASKS, CompletionSampler("m"), SamplingOptions(n=5, temperature=0.9, seed=3), out)
 
@@ -104,23 +110,9 @@ def test_an_endpoint_that_gives_fewer_than_asked_for_is_asked_again(endpoint: En
     assert [question["n"] for question in endpoint.questions] == [5, 3, 1]
 
 
-def test_a_gap_is_filled_with_the_numbers_that_it_lacks(endpoint: EndpointServer, tmp_path: Path):
-    out = tmp_path / "s.jsonl"
-    sample(TASKS, CompletionSampler("m"), FEW, out)
-    kept = [line for line in lines(out) if line["id"] not in {"t/0#1", "t/0#3", "t/1#4"}]
-    out.write_text("".join(json.dumps(line) + "\n" for line in reversed(kept)))
-    endpoint.questions.clear()
-    sample(TASKS, CompletionSampler("m"), FEW, out)
-    assert sorted(question["n"] for question in endpoint.questions) == [1, 2]
-    assert sorted(line["id"] for line in lines(out)) == [f"{task.id}#{number}" for task in TASKS for number in range(5)]
-    endpoint.questions.clear()
-    tally = sample(TASKS, CompletionSampler("m"), SamplingOptions(n=3, temperature=0.5, seed=3), out)
-    assert (endpoint.questions, tally.samples) == ([], 0)
-
-
 def test_several_questions_are_under_way_and_an_order_to_wait_is_for_all(endpoint: EndpointServer, tmp_path: Path):
     tasks = [Task(f"t/{number}", f"def f{number}():\n", f"f{number}") for number in range(12)]
-    meeting = threading.Barrier(4, timeout=30)
+    meeting = threading.Barrier(4, timeout=60)
     crowded = iter([Play(status=429, headers={"retry-after": "0.01"})])
 
     def answer(_: dict[str, Any]) -> Play:
@@ -137,7 +129,7 @@ def test_several_questions_are_under_way_and_an_order_to_wait_is_for_all(endpoin
 
 
 def test_what_is_under_way_is_written_when_another_question_fails(endpoint: EndpointServer, tmp_path: Path):
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=60)
 
     def answer(question: dict[str, Any]) -> Play:
         meeting.wait()
@@ -149,44 +141,35 @@ def test_what_is_under_way_is_written_when_another_question_fails(endpoint: Endp
     assert [line["task_id"] for line in lines(tmp_path / "s.jsonl")] == ["t/1"] * 5
 
 
-def test_a_prompt_that_is_refused_is_told_and_the_others_are_sampled(endpoint: EndpointServer, tmp_path: Path):
+def test_a_prompt_that_is_refused_is_told_once_and_the_others_are_sampled(endpoint: EndpointServer, tmp_path: Path):
     long = Play(status=400, body=b"maximum context length is 2048 tokens")
     endpoint.say = lambda question: long if question["prompt"] == TASKS[0].prompt else Play()
-    tally = sample(TASKS, CompletionSampler("m"), FEW, tmp_path / "s.jsonl")
-    assert [(problem.where, "maximum context" in problem.what) for problem in tally.problems] == [("t/0", True)]
-    assert len(lines(tmp_path / "s.jsonl")) == 5
-    tasks = [Task(f"t/{number}", "def f():\n", "f") for number in range(60)]
-    endpoint.say = lambda _: long
-    endpoint.questions.clear()
-    with pytest.raises(InputError, match=r"25 tasks in a row were refused: .*maximum context"):
-        sample(tasks, CompletionSampler("m"), FEW, tmp_path / "all.jsonl", SamplingPlan(in_flight=1))
-    assert len(endpoint.questions) == 25
-
-
-def test_a_refused_task_is_told_once_and_the_rest_is_sampled_again_and_again(endpoint: EndpointServer, tmp_path: Path):
-    long = Play(status=400, body=b"maximum context length is 2048 tokens")
-    endpoint.say = lambda question: long if question["prompt"] == TASKS[0].prompt else Play()
-    out, many = tmp_path / "s.jsonl", SamplingOptions(n=100)
+    out, many = tmp_path / "s.jsonl", SamplingOptions(n=20)
     tally = sample(TASKS, CompletionSampler("m"), many, out, SamplingPlan(batch=2, in_flight=4))
-    assert [problem.where for problem in tally.problems] == ["t/0"]
-    assert len(lines(out)) == 100
+    assert [(problem.where, "maximum context" in problem.what) for problem in tally.problems] == [("t/0", True)]
+    assert len(lines(out)) == 20
     assert sum(question["prompt"] == TASKS[0].prompt for question in endpoint.questions) <= 8
     tasks = [*TASKS, *(Task(f"t/{number}", TASKS[0].prompt, "f") for number in range(2, 40))]
     endpoint.questions.clear()
     again = sample(tasks, CompletionSampler("m"), many, out, SamplingPlan(batch=100, in_flight=1))
-    assert (len(again.problems), len(endpoint.questions), len(lines(out))) == (39, 39, 100)
+    assert (len(again.problems), len(endpoint.questions), len(lines(out))) == (39, 39, 20)
+    endpoint.questions.clear()
+    with pytest.raises(InputError, match=r"25 tasks in a row were refused: .*maximum context"):
+        sample(tasks[2:], CompletionSampler("m"), FEW, tmp_path / "all.jsonl", SamplingPlan(in_flight=1))
+    assert len(endpoint.questions) == 25
 
 
-@pytest.mark.parametrize("values", [[], [0.25, -0.125], [float("nan")], [float("-inf")], [-1e30]])
-def test_every_line_that_is_written_can_be_read(endpoint: EndpointServer, tmp_path: Path, values: list[float]):
-    said = {"tokens": ["x"] * len(values), "token_logprobs": values}
-    answer = json.dumps({"choices": [{"text": "x" * len(values), "logprobs": said}]}).encode()
-    endpoint.say = lambda _: Play(body=answer)
-    sample(TASKS[:1], CompletionSampler("m"), SamplingOptions(n=1, logprobs=True), tmp_path / "s.jsonl")
-    read_again = read(tmp_path / "s.jsonl", TASKS)
-    assert read_again.problems == ()
-    known = LogProbability(0.0, len(values)) if len(values) != 1 else None
-    assert [program.logprob for program in read_again.programs] == [known]
+def test_every_line_that_is_written_can_be_read(endpoint: EndpointServer, tmp_path: Path):
+    for number, values in enumerate(([], [0.25, -0.125], [float("nan")], [float("-inf")], [-1e30])):
+        said = {"tokens": ["x"] * len(values), "token_logprobs": values}
+        answer = json.dumps({"choices": [{"text": "x" * len(values), "logprobs": said}]}).encode()
+        endpoint.say = lambda _, answer=answer: Play(body=answer)
+        out = tmp_path / f"{number}.jsonl"
+        sample(TASKS[:1], CompletionSampler("m"), SamplingOptions(n=1, logprobs=True), out)
+        read_again = read(out, TASKS)
+        assert read_again.problems == ()
+        known = LogProbability(0.0, len(values)) if len(values) != 1 else None
+        assert [program.logprob for program in read_again.programs] == [known]
 
 
 def test_without_examples_the_prompt_that_is_stored_is_that_of_the_task_alone(endpoint: EndpointServer, tmp_path: Path):
@@ -217,51 +200,41 @@ def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServe
         ChatSampler("m").sample([SamplingQuestion("p", SamplingOptions(logprobs=True))])
 
 
-@pytest.mark.parametrize("kind", ["completions", "chat"])
-def test_log_probabilities_are_those_of_the_program_alone(endpoint: EndpointServer, tmp_path: Path, kind: str):
-    tokens = {
-        "completions": ["    return", " 1", "\n", "\nprint", "(2)"],
-        "chat": ["Here:\n", "```\n", "x = ", "é", "\n```"],
-    }
-    answer = "".join(tokens[kind])
+KINDS = {
+    CompletionSampler: (["    return", " 1", "\n", "\nprint", "(2)"], (-7.0, 3), 1),
+    ChatSampler: (["Here:\n", "```\n", "x = ", "é", "\n```"], (-12.0, 2), True),
+}
+"""Tokens of an answer, the sum and the number of those of its program, and how they are asked for."""
+
+
+def test_log_probabilities_are_those_of_the_program_alone_and_the_key_is_never_written(endpoint, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sesame")
     values = [-1.0, -2.0, -4.0, -8.0, -16.0]
-    said = {
-        "completions": {"tokens": tokens[kind], "token_logprobs": values},
-        "chat": {"content": [{"token": t, "logprob": v} for t, v in zip(tokens[kind], values, strict=True)]},
-    }[kind]
-    choice = {"text": answer, "message": {"content": answer}, "logprobs": said}
-    endpoint.say = lambda _: Play(body=json.dumps({"choices": [choice]}).encode())
-    model = {"completions": CompletionSampler, "chat": ChatSampler}[kind]("m")
-    task = Task("t", "def f():\n", "f" if kind == "completions" else "")
-    sample([task], model, SamplingOptions(n=1, logprobs=True), tmp_path / "s.jsonl")
-    (question,) = endpoint.questions
-    assert question["logprobs"] == (1 if kind == "completions" else True)
-    (line,) = lines(tmp_path / "s.jsonl")
-    wanted = {"completions": (-7.0, 3), "chat": (-12.0, 2)}[kind]
-    assert (line["logprob_sum"], line["logprob_tokens"], line["logprob_covers"]) == (*wanted, "program")
-    (program,) = read(tmp_path / "s.jsonl", [task]).programs
-    assert program.logprob == LogProbability(*wanted)
-    assert spent(tmp_path / "s.jsonl").scored == 1
+    for kind, (tokens, wanted, asked) in KINDS.items():
+        said: dict[str, Any] = {"tokens": tokens, "token_logprobs": values}
+        if kind is ChatSampler:
+            said = {"content": [{"token": t, "logprob": v} for t, v in zip(tokens, values, strict=True)]}
+        choice = {"text": "".join(tokens), "message": {"content": "".join(tokens)}, "logprobs": said}
+        endpoint.say = lambda _, choice=choice: Play(body=json.dumps({"choices": [choice]}).encode())
+        task = Task("t", "def f():\n", "f" if kind is CompletionSampler else "")
+        out = tmp_path / f"{kind.__name__}.jsonl"
+        sample([task], kind("m"), SamplingOptions(n=1, logprobs=True), out)
+        assert endpoint.questions[-1]["logprobs"] == asked
+        (line,) = lines(out)
+        assert (line["logprob_sum"], line["logprob_tokens"], line["logprob_covers"]) == (*wanted, "program")
+        (program,) = read(out, [task]).programs
+        assert program.logprob == LogProbability(*wanted)
+        assert spent(out).scored == 1
+        assert endpoint.keys[-1] == "Bearer sesame"
+        assert "sesame" not in out.read_text()
 
 
-def test_tokens_that_do_not_add_up_to_the_answer_count_all():
+def test_tokens_that_do_not_add_up_count_all_and_the_longest_block_is_the_program():
     tokens = [ScoredToken(b"?", -1.0), ScoredToken(b"b", -2.0)]
     assert logprob_in("ab", "b", tokens) == LogProbability(-3.0, 2, "answer")
     assert logprob_in("ab", "b", []) is None
     assert tokens_of({"logprobs": {"content": [{"token": 3}]}}) == tokens_of({"logprobs": None}) is None
     assert tokens_of({"logprobs": {"tokens": ["a", "b"], "token_logprobs": [None, -1]}}) == [ScoredToken(b"b", -1.0)]
-
-
-def test_the_key_is_of_the_environment_and_never_written(
-    endpoint: EndpointServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    monkeypatch.setenv("OPENAI_API_KEY", "sesame")
-    sample(TASKS[:1], CompletionSampler("m"), SamplingOptions(n=1), tmp_path / "s.jsonl")
-    assert endpoint.keys == ["Bearer sesame"]
-    assert "sesame" not in (tmp_path / "s.jsonl").read_text()
-
-
-def test_answers_without_a_block_are_code_and_the_longest_block_is_the_program():
     assert code_of("x = 1") == "x = 1"
     assert code_of("```\na\n```\nor\n```py\nlonger = 1\n```") == "longer = 1\n"
     assert code_of("```python\ncut off") == "cut off\n"

@@ -94,30 +94,23 @@ def test_a_file_of_another_template_is_not_gone_on_with(tmp_path: Path):
             sample([ADD], Writer("pass"), SamplingOptions(n=2), out, plan)
 
 
-def test_a_completion_of_a_stripped_prompt_comes_with_it(tmp_path: Path):
-    out = tmp_path / "s.jsonl"
-    sample([ADD], Writer("    return a + b\n"), SamplingOptions(n=1), out, SamplingPlan(strip_examples=True))
-    (row,) = [json.loads(line) for line in out.read_text().splitlines()]
-    assert ">>>" not in row["prompt"]
-    assert row["prompt"].startswith("def add")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{promt}", r"has the field {promt}; did you mean 'prompt'"),
-        ("Solve it.", "<!-- prompt --> has no field {prompt}"),
+def test_a_file_that_is_wrong_says_where_and_shots_and_templates_have_to_fit(tmp_path: Path):
+    file = tmp_path / "mine.md"
+    for text, said in (
+        ("{promt}", r"has the field \{promt}; did you mean 'prompt'"),
+        ("Solve it.", r"<!-- prompt --> has no field \{prompt}"),
         ("<!-- shots -->\n{prompt}\n", "unknown part <!-- shots -->; did you mean 'shot'"),
         ("words\n<!-- prompt -->\n{prompt}\n", "wanted <!-- prompt --> at its beginning"),
         ("{shots}{prompt}", "no <!-- shot --> says how one is shown"),
-        ("<!-- prompt -->\n{prompt}\n<!-- shot -->\n{prompt}\n", "<!-- shot --> has no field {program}"),
-    ],
-)
-def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, said: str):
-    file = tmp_path / "mine.md"
-    file.write_text(text)
-    with pytest.raises(InputError, match=said.replace("{", r"\{")):
-        load_template(str(file))
+        ("<!-- prompt -->\n{prompt}\n<!-- shot -->\n{prompt}\n", r"<!-- shot --> has no field \{program}"),
+    ):
+        file.write_text(text)
+        with pytest.raises(InputError, match=said):
+            load_template(str(file))
+    with pytest.raises(InputError, match="give --shots FILE"):
+        SamplingPlan(load_template("few-shot"))
+    with pytest.raises(InputError, match=r"has no \{shots\}"):
+        SamplingPlan(load_template(), FewShots(SOLVED, 1))
 
 
 def test_a_file_of_ones_own(tmp_path: Path):
@@ -127,24 +120,14 @@ def test_a_file_of_ones_own(tmp_path: Path):
     )
     template = load_template(str(file))
     assert template.stop == ("\n#",)
+    (tmp_path / "plain").write_text("{prompt}")
+    assert str(load_template("plain")) == "plain"
+    assert str(load_template(str(tmp_path / "plain"))).startswith("plain "), "its hash tells it from the built-in one"
     text = render(template, ADD)
     assert text.endswith("assert add(1, 2) == 3\nassert add(1, 2) == 3\n# add {x y}")
     assert render(template, READ).endswith("Input:\n1 2\nOutput:\n3\n#  {x y}")
     with pytest.raises(InputError, match="no such file, nor a template; did you mean 'few-shot'"):
         load_template("few-shots")
-
-
-def test_shots_and_templates_have_to_fit():
-    with pytest.raises(InputError, match="give --shots FILE"):
-        SamplingPlan(load_template("few-shot"))
-    with pytest.raises(InputError, match=r"has no \{shots\}"):
-        SamplingPlan(load_template(), FewShots(SOLVED, 1))
-
-
-def test_a_file_that_is_called_as_a_built_in_template_has_its_hash(tmp_path: Path):
-    (tmp_path / "plain").write_text("{prompt}")
-    assert str(load_template("plain")) == "plain"
-    assert str(load_template(str(tmp_path / "plain"))).startswith("plain ")
 
 
 def test_options_that_would_change_nothing_are_refused(assay, tmp_path: Path):

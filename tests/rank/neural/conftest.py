@@ -73,8 +73,9 @@ def byte_level_tokenizer():
 @pytest.fixture(scope="session")
 def bases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return the folders of the two models."""
-    pytest.importorskip("torch", reason="the hf extra is not installed")
+    torch = pytest.importorskip("torch", reason="the hf extra is not installed")
     pytest.importorskip("transformers", reason="the hf extra is not installed")
+    torch.set_num_threads(1)  # more would wait for one another longer than these models take
     folders = {name: tmp_path_factory.mktemp(name) for name in ("encoder", "decoder")}
     write_encoder(folders["encoder"])
     write_decoder(folders["decoder"])

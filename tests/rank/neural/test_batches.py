@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("tokenizers", reason="the onnx extra is not installed")
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers  # noqa: TID253  asked for above
 
@@ -49,6 +49,7 @@ def test_a_tokenizer_that_drops_line_breaks_is_given_tokens_for_them() -> None:
     assert words_of(made, row.ids) == f"{wanted} {NEWLINE} [SEP]".split()
     assert [row.ids[at] for at in row.newlines] == [made.layout.newline] * 6
     assert row.code_start == 4
+    assert made.layout == TokenLayout((2,), 3, 3, 0, len(WORDS), len(WORDS) + 1, 40, 8)
 
 
 def test_a_tokenizer_that_keeps_them_keeps_its_own() -> None:
@@ -59,18 +60,13 @@ def test_a_tokenizer_that_keeps_them_keeps_its_own() -> None:
     assert made.tokenizer.token_to_id(NEWLINE) is None
 
 
-def test_the_prompt_is_kept_and_the_code_cut() -> None:
+def test_the_prompt_is_kept_and_the_code_cut_but_for_a_least_part() -> None:
     made = reader(word_piece(), SPECIAL)
-    prompt = "add " * 20
-    (row,) = made.rows(prompt, ["a b c\n" * 50])
+    (row,) = made.rows("add " * 20, ["a b c\n" * 50])
     assert len(row.ids) == made.layout.window
     assert words_of(made, row.ids).count("add") == 20
     assert row.ids[-2:] == [made.layout.newline, made.layout.closing]
     assert len(row.newlines) == 2 + 15 // 4
-
-
-def test_a_prompt_that_fills_the_window_leaves_some_of_it_to_the_code() -> None:
-    made = reader(word_piece(), SPECIAL)
     (row,) = made.rows("add " * 500, ["a " * 100])
     assert len(row.ids) == made.layout.window
     assert words_of(made, row.ids).count("a") == made.layout.code_least
@@ -84,11 +80,13 @@ def test_lines_have_places_and_those_not_seen_have_the_last() -> None:
     assert [row.line_of(at) for at in (0, 1, last - 1, last)] == [-1, 1, last - 1, -1]
 
 
-def test_what_looks_like_a_special_token_is_text() -> None:
+def test_what_looks_like_a_special_token_is_text_and_lines_are_counted_as_python_counts_them() -> None:
     made = reader(word_piece(), SPECIAL)
     (row,) = made.rows("add [SEP]", [f"a [SEP] {NEWLINE}"])
     assert words_of(made, row.ids).count("[SEP]") == 2
     assert words_of(made, row.ids).count(NEWLINE) == 3
+    assert lines_of("a\r\nb\rc\x0cd\u2028e\n") == ["a", "b", "c\x0cd\u2028e"]
+    assert lines_of("") == []
 
 
 DOCUMENTED = 'def f:\n    """add\n    a b\n    """\n    c\n    """x"""\n'
@@ -106,11 +104,7 @@ def test_a_docstring_that_repeats_the_prompt_is_left_empty_and_its_lines_still_c
     assert len(other.newlines) == len(row.newlines) == 8
 
 
-def test_lines_are_counted_as_python_counts_them() -> None:
-    assert lines_of("a\r\nb\rc\x0cd\u2028e\n") == ["a", "b", "c\x0cd\u2028e"]
-    assert lines_of("") == []
-
-
+@settings(max_examples=40)
 @given(st.text(max_size=80), st.lists(st.text("ab \n\t():=", max_size=120), max_size=4), st.integers(16, 60))
 def test_no_row_is_longer_than_the_window(prompt: str, sources: list[str], window: int) -> None:
     made = reader(word_piece(), SPECIAL, window=window)
@@ -131,8 +125,3 @@ def test_rows_are_padded_and_newlines_marked() -> None:
     assert batch.segments[0].tolist() == [0] * 3 + [1] * (len(rows[0].ids) - 3)
     assert list(by_length([len(row.ids) for row in rows], 1)) == [[1], [0]]
     assert padded([], 0).ids.shape == (0, 0)
-
-
-def test_a_layout_is_a_value() -> None:
-    made = reader(word_piece(), SPECIAL)
-    assert made.layout == TokenLayout((2,), 3, 3, 0, len(WORDS), len(WORDS) + 1, 40, 8)

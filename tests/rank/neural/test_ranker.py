@@ -1,7 +1,6 @@
 # ruff: noqa: E402  what may be missing is asked for before it is imported
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -35,21 +34,19 @@ ODD = [
 ]
 
 
-def trained(base: Path, examples: list[Example], folder: Path, task: str) -> Path:
-    settings = NeuralSettings(base=str(base), task=task, window=80, code_least=20, batch=27, micro=9, steps=4)
-    train(examples, folder, settings, lambda _: None)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def folders(
     bases: dict[str, Path], examples: list[Example], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
     """Return rankers of both kinds."""
-    return {
-        kind: trained(bases[kind], examples, tmp_path_factory.mktemp("ranker"), task)
-        for kind, task in (("encoder", "E+L"), ("decoder", "T"))
-    }
+    made = {}
+    for kind, task in (("encoder", "E+L"), ("decoder", "T")):
+        made[kind] = tmp_path_factory.mktemp("ranker")
+        settings = NeuralSettings(
+            base=str(bases[kind]), task=task, window=80, code_least=20, batch=27, micro=9, steps=1
+        )
+        train(examples, made[kind], settings, lambda _: None)
+    return made
 
 
 def programs(sources: list[str]) -> list[Program]:
@@ -83,34 +80,18 @@ def test_tasks_that_are_asked_about_together_are_ranked_as_alone(folders: dict[s
     assert together[0][1].score == together[2][0].score != together[1][1].score
 
 
-@pytest.mark.parametrize(("asked", "off"), [("dtype=fp32", 1e-5), ("dtype=bf16&batch=2", 0.05), ("device=cpu", 1e-5)])
-def test_options_choose_precision_device_and_batch(folders: dict[str, Path], asked: str, off: float) -> None:
-    wanted = NeuralRanker(str(folders["encoder"])).rank(TASK, programs(ODD))
-    ranker = NeuralRanker(f"{folders['encoder']}?{asked}")
-    assert ranker.name == f"neural:{folders['encoder']}?{asked}"
-    found = ranker.rank(TASK, programs(ODD))
-    assert [each.score for each in found] == pytest.approx([each.score for each in wanted], abs=off)
-
-
-@pytest.mark.parametrize("asked", ["length=3", "dtype=int8", "batch=0", "device=moon"])
-def test_options_that_it_has_not_are_refused(folders: dict[str, Path], asked: str) -> None:
-    with pytest.raises(InputError, match=f"{asked.partition('=')[0]}.* of neural:"):
-        NeuralRanker(f"{folders['encoder']}?{asked}")
-
-
-def test_an_exported_model_gives_way_to_options_of_torch(folders: dict[str, Path], tmp_path: Path) -> None:
+def test_options_choose_precision_device_and_batch(folders: dict[str, Path], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
-    (folder / "model.onnx").write_bytes(b"not read")
-    assert NeuralRanker(f"{folder}?dtype=fp32").rank(TASK, programs(ODD[:1]))
-
-
-def test_a_folder_of_an_earlier_version_is_read(folders: dict[str, Path], tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
-    about = json.loads((folder / "ranker.json").read_text())
-    assert about.pop("line_head") == "mapped"
-    (folder / "ranker.json").write_text(json.dumps({**about, "format": 1}))
-    wanted = NeuralRanker(str(folders["encoder"])).rank(TASK, programs(ODD))
-    assert NeuralRanker(str(folder)).rank(TASK, programs(ODD)) == wanted
+    wanted = NeuralRanker(str(folder)).rank(TASK, programs(ODD))
+    (folder / "model.onnx").write_bytes(b"not read where an option is for torch")
+    for asked, off in (("dtype=fp32", 1e-5), ("dtype=bf16&batch=2", 0.05), ("device=cpu", 1e-5)):
+        ranker = NeuralRanker(f"{folder}?{asked}")
+        assert ranker.name == f"neural:{folder}?{asked}"
+        found = ranker.rank(TASK, programs(ODD))
+        assert [each.score for each in found] == pytest.approx([each.score for each in wanted], abs=off)
+    for asked in ("length=3", "dtype=int8", "batch=0", "device=moon"):
+        with pytest.raises(InputError, match=f"{asked.partition('=')[0]}.* of neural:"):
+            NeuralRanker(f"{folder}?{asked}")
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
@@ -139,55 +120,46 @@ def test_weights_of_8_bits_are_near(folders: dict[str, Path], tmp_path: Path) ->
     assert (folder / "model.onnx").stat().st_size < whole
 
 
-def test_a_folder_that_is_no_ranker_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no folder .*none; train a ranker with 'assay rank train'"):
-        NeuralRanker(str(tmp_path / "none"))
-    with pytest.raises(InputError, match=r"holds no ranker\.json"):
-        NeuralRanker(str(tmp_path))
-    with pytest.raises(InputError, match="neural:PATH"):
-        NeuralRanker()
+def test_a_folder_that_is_no_ranker_or_damaged_is_refused(folders: dict[str, Path], tmp_path: Path) -> None:
+    for spec, said in (
+        (str(tmp_path / "none"), r"no folder .*none; train a ranker with 'assay rank train'"),
+        (str(tmp_path), r"holds no ranker\.json"),
+        ("", "neural:PATH"),
+    ):
+        with pytest.raises(InputError, match=said):
+            NeuralRanker(spec)
+    damages = [(name, None, f"no {name} in") for name in ("tokenizer.json", "config.json", "model.safetensors")]
+    damages += [(name, "nothing", "again") for name in ("model.safetensors", "model.onnx", "tokenizer.json")]
+    texts = ("{", "[]", '{"format": 9}', '{"format": 1, "classes": [], "task": "T"}')
+    damages += [("ranker.json", text, "train again") for text in texts]
+    for number, (file, text, said) in enumerate(damages):
+        folder = Path(shutil.copytree(folders["encoder"], tmp_path / str(number)))
+        (folder / file).unlink() if text is None else (folder / file).write_text(text)
+        with pytest.raises(InputError, match=said):
+            NeuralRanker(str(folder))
 
 
-@pytest.mark.parametrize("missing", ["tokenizer.json", "config.json", "model.safetensors"])
-def test_a_folder_that_lacks_a_file_is_refused(folders: dict[str, Path], tmp_path: Path, missing: str) -> None:
-    folder = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
-    (folder / missing).unlink()
-    with pytest.raises(InputError, match=f"no {missing} in"):
-        NeuralRanker(str(folder))
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"format": 9}', '{"format": 1, "classes": [], "task": "T"}'])
-def test_a_damaged_description_is_refused(folders: dict[str, Path], tmp_path: Path, text: str) -> None:
-    folder = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
-    (folder / "ranker.json").write_text(text)
-    with pytest.raises(InputError, match="train again"):
-        NeuralRanker(str(folder))
-
-
-@pytest.mark.parametrize("file", ["model.safetensors", "model.onnx", "tokenizer.json"])
-def test_a_damaged_file_is_refused(folders: dict[str, Path], tmp_path: Path, file: str) -> None:
-    folder = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
-    (folder / file).write_bytes(b"nothing")
-    with pytest.raises(InputError, match=r"again"):
-        NeuralRanker(str(folder))
-
-
-@pytest.mark.parametrize(("library", "extra"), [("torch", "hf"), ("onnxruntime", "onnx"), ("tokenizers", "onnx")])
-def test_a_library_that_is_not_there_is_told_with_its_extra(
-    folders: dict[str, Path], tmp_path: Path, library: str, extra: str
-) -> None:
-    folder = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
-    if extra == "onnx":
-        (folder / "model.onnx").write_bytes(b"any")
-    code = f"""
+WITHOUT = """
 import sys
-sys.modules[{library!r}] = None
+sys.modules[sys.argv[1]] = None
 from assay.rank.neural.neural_ranker import NeuralRanker
 from assay.errors import MissingExtra
 try:
-    NeuralRanker({str(folder)!r})
+    NeuralRanker(sys.argv[2])
 except MissingExtra as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert f"needs {library}: pip install 'assay[{extra}]'" in done.stdout
+
+
+def test_a_library_that_is_not_there_is_told_with_its_extra(folders: dict[str, Path], tmp_path: Path) -> None:
+    exported = Path(shutil.copytree(folders["encoder"], tmp_path / "r"))
+    (exported / "model.onnx").write_bytes(b"any")
+    for library, extra, folder in (
+        ("torch", "hf", folders["encoder"]),
+        ("onnxruntime", "onnx", exported),
+        ("tokenizers", "onnx", exported),
+    ):
+        command = [sys.executable, "-c", WITHOUT, library, str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert f"needs {library}: " in done.stdout
+        assert f"[{extra}]" in done.stdout

@@ -16,18 +16,11 @@ RIGHT = np.array([0, 1, 1, 1, 1, 1, 0, 1])
 ONCE = np.ones(8, dtype=np.int64)
 
 
-def test_every_task_weighs_the_same() -> None:
-    made = weights(RIGHT, TASKS, ONCE, NeuralSettings(balance=0))
-    assert made == pytest.approx([2 / 3] * 6 + [2] * 2)
-
-
-def test_every_class_weighs_the_same() -> None:
+def test_every_task_and_class_weighs_the_same_and_a_program_as_often_as_it_was_sampled() -> None:
+    assert weights(RIGHT, TASKS, ONCE, NeuralSettings(balance=0)) == pytest.approx([2 / 3] * 6 + [2] * 2)
     made = weights(RIGHT, TASKS, ONCE, NeuralSettings(even_tasks=False))
     assert made[RIGHT == 0].sum() == pytest.approx(made[RIGHT == 1].sum())
     assert made.mean() == pytest.approx(1)
-
-
-def test_a_program_counts_as_often_as_it_was_sampled() -> None:
     made = weights(RIGHT, TASKS, np.array([3, 1, 1, 1, 1, 1, 1, 1]), NeuralSettings(balance=0, even_tasks=False))
     assert made[0] == pytest.approx(3 * made[1])
 
@@ -56,14 +49,8 @@ def test_a_batch_is_cut_into_parts_of_like_length() -> None:
 
 
 def test_classes_are_those_of_the_paper() -> None:
-    assert {task: len(classes) for task, classes in CLASSES.items()} == {
-        "B": 2,
-        "T": 3,
-        "I": 11,
-        "E": 12,
-        "E+L": 12,
-        "M": 12,
-    }
+    sizes = {"B": 2, "T": 3, "I": 11, "E": 12, "E+L": 12, "M": 12}
+    assert {task: len(classes) for task, classes in CLASSES.items()} == sizes
     assert {classes[0] for classes in CLASSES.values()} == {"correct"}
     assert class_of("T", Fault.KEY_ERROR) == CLASSES["T"].index("execution error")
     assert (fault_of("KeyError"), fault_of("wrong"), fault_of("intent error")) == (Fault.KEY_ERROR, None, None)
@@ -81,9 +68,8 @@ def test_frequent_messages_are_classes_after_those_of_their_errors() -> None:
     assert [fault_of(name) for name in classes[12:]] == [Fault.INDEX_ERROR, Fault.NAME_ERROR]
 
 
-@pytest.mark.parametrize(
-    ("fault", "shape", "own"),
-    [
+def test_a_message_counts_where_it_is_of_the_fault() -> None:
+    for fault, shape, own in (
         (Fault.SYNTAX_ERROR, "IndentationError: unexpected indent", True),
         (Fault.EXECUTION_OTHER, "AssertionError", True),
         (Fault.EXECUTION_OTHER, "TooManyCards: N", True),
@@ -91,23 +77,18 @@ def test_frequent_messages_are_classes_after_those_of_their_errors() -> None:
         (Fault.FUNCTION_NOT_FOUND, "NameError: name '…' is not defined", False),
         (Fault.TIMEOUT, "stopped: took more processor time than it may", False),
         (Fault.INT_SMALL_ERROR, "TypeError: x", False),
-    ],
-)
-def test_a_message_counts_where_it_is_of_the_fault(fault: Fault, shape: str, *, own: bool) -> None:
-    assert has_own_message(fault, shape) == own
+    ):
+        assert has_own_message(fault, shape) == own, shape
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
+def test_settings_that_cannot_be_run_are_refused() -> None:
+    for change, said in (
         ({"task": "X"}, "wanted one of B, T, I, E"),
         ({"ranking": "best"}, "wanted one of none, pairwise"),
         ({"batch": 0}, "'batch' is 0; wanted 1 or more"),
         ({"patience": -1}, "'patience' is -1; wanted 0 or more"),
         ({"rate": 0.0}, "'rate' is 0.0; wanted more than 0"),
         ({"line_head": "none"}, "'line_head' is 'none'; wanted one of mapped, vector"),
-    ],
-)
-def test_settings_that_cannot_be_run_are_refused(change: dict[str, object], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        NeuralSettings(**change)
+    ):
+        with pytest.raises(InputError, match=said):
+            NeuralSettings(**change)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
@@ -39,11 +39,8 @@ def row(task: str, fault: Fault = Fault.CORRECT, **more: object) -> Example:
 
 def test_programs_are_joined_with_their_outcomes_and_undecided_ones_told():
     tasks = [Task("t", "do it")]
-    programs = [
-        Program("t", "a", "1", 3, {"model": "m", "temperature": "0.8"}),
-        Program("t", "b", "2"),
-        Program("t", "c", "3"),
-    ]
+    tags = {"model": "m", "temperature": "0.8"}
+    programs = [Program("t", "a", "1", 3, tags), Program("t", "b", "2"), Program("t", "c", "3")]
     outcomes = [Outcome("t", "1", Fault.NAME_ERROR, 2), Outcome("t", "2", None, missing="numpy")]
     made = examples_of(tasks, programs, outcomes)
     assert made.examples == (Example("t", "1", "do it", "a", Fault.NAME_ERROR, 2, 3, "m", "temperature 0.8"),)
@@ -51,13 +48,10 @@ def test_programs_are_joined_with_their_outcomes_and_undecided_ones_told():
         "2: undecided, left out: missing module numpy",
         "3: it has no outcome: run assay exec on these samples",
     ]
-
-
-def test_programs_of_one_id_are_joined_in_their_order_or_not_at_all():
-    tasks, programs = [Task("t", "")], [Program("t", "a", "1"), Program("t", "b", "1")]
+    twins = [Program("t", "a", "1"), Program("t", "b", "1")]
     outcomes = [Outcome("t", "1", Fault.CORRECT), Outcome("t", "1", Fault.KEY_ERROR, 1)]
-    assert [each.fault for each in examples_of(tasks, programs, outcomes).examples] == [Fault.CORRECT, Fault.KEY_ERROR]
-    made = examples_of(tasks, programs[:1], outcomes)
+    assert [each.fault for each in examples_of(tasks, twins, outcomes).examples] == [Fault.CORRECT, Fault.KEY_ERROR]
+    made = examples_of(tasks, twins[:1], outcomes)
     assert made.examples == ()
     assert "several outcomes of this id differ" in made.problems[0].what
 
@@ -81,6 +75,7 @@ def test_tasks_whose_reference_fails_are_dropped_with_the_reason():
     assert [task.id for task in without([Task("a", ""), Task("b", "")], failing)] == ["a"]
 
 
+@settings(max_examples=60)
 @given(st.lists(EXAMPLES, min_size=1, max_size=12), st.integers(0, 50))
 def test_no_task_is_ever_on_two_sides(examples: list[Example], seed: int):
     made = splits.split(examples, valid=0.4, test=0.3, seed=seed)
@@ -99,15 +94,7 @@ def test_no_task_is_ever_on_two_sides(examples: list[Example], seed: int):
         assert not valid or solved
 
 
-def test_tasks_to_validate_on_have_a_correct_program():
-    examples = [row(f"t{n}", Fault.CORRECT if n % 2 else Fault.TYPE_ERROR) for n in range(60)]
-    made = splits.split(examples, valid=0.5, seed=1)
-    valid = [each for each in made if each.split == "valid"]
-    assert valid
-    assert all(each.fault is Fault.CORRECT for each in valid)
-
-
-def test_the_side_of_a_task_does_not_depend_on_what_else_is_there():
+def test_the_side_of_a_task_does_not_depend_on_what_else_is_there_and_validation_has_correct_programs():
     examples = [row(f"t{n}") for n in range(40)]
     sides = {each.task_id: each.split for each in splits.split(examples, valid=0.3)}
     fewer = splits.split(examples[::-3], valid=0.3)
@@ -115,6 +102,14 @@ def test_the_side_of_a_task_does_not_depend_on_what_else_is_there():
     assert 3 < sum(side == "valid" for side in sides.values()) < 25
     with pytest.raises(InputError, match="shares"):
         splits.split(examples, valid=0.7, test=0.5)
+    mixed = [row(f"t{n}", Fault.CORRECT if n % 2 else Fault.TYPE_ERROR) for n in range(60)]
+    valid = {each.fault for each in splits.split(mixed, valid=0.5, seed=1) if each.split == "valid"}
+    assert valid == {Fault.CORRECT}
+
+
+def test_a_fraction_of_the_training_tasks_is_rounded_up():
+    rows = [row(f"t{number}", split="train") for number in range(3)] + [row("kept", split="test")]
+    assert [len(splits.fewer_tasks(rows, fraction)) - 1 for fraction in (0.1, 0.5, 1.0)] == [1, 2, 3]
 
 
 def test_a_small_mix_is_as_large_as_one_set_and_a_large_one_has_all():
@@ -143,6 +138,7 @@ def test_classes_are_counted_as_often_as_programs_were_sampled():
     assert fault_tables.tables_as_json((train,))[0]["classes"]["KeyError"] == 2
 
 
+@settings(max_examples=30)
 @given(st.lists(EXAMPLES, min_size=1, max_size=8))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, examples: list[Example]):
     path = tmp_path_factory.mktemp("sets") / "set.jsonl"
@@ -150,16 +146,6 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, examp
     read = dataset_formats.read(path)
     assert list(read.examples) == examples
     assert not read.problems
-
-
-def test_parquet_holds_the_same(tmp_path: Path):
-    pytest.importorskip("pyarrow", reason="the bench extra is not installed")
-    examples = [row("é", Fault.KEY_ERROR, line=1, n=3, split="valid"), row("b")]
-    dataset_formats.write(tmp_path / "set.parquet", examples)
-    assert list(dataset_formats.read(tmp_path / "set.parquet").examples) == examples
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(InputError, match="cannot read"):
-        dataset_formats.read(tmp_path / "bad.parquet")
 
 
 def test_bad_rows_are_named_and_the_rest_counts(tmp_path: Path):
@@ -181,6 +167,10 @@ def test_bad_rows_are_named_and_the_rest_counts(tmp_path: Path):
         dataset_formats.read(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="no such file"):
         dataset_formats.read(tmp_path / "nowhere")
+    pytest.importorskip("pyarrow", reason="the bench extra is not installed")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(InputError, match="cannot read"):
+        dataset_formats.read(tmp_path / "bad.parquet")
 
 
 def test_the_folder_of_coderanker_is_what_its_code_reads(tmp_path: Path):
@@ -207,11 +197,7 @@ def test_the_folder_of_coderanker_is_what_its_code_reads(tmp_path: Path):
     assert indices.tolist() == [[0, 1, 2], [3, -1, -1]]
     assert labels.tolist()[0] == ["Execution error", "Correct", "Correct"]
     assert list(dataset_formats.read(tmp_path / "set").examples) == examples
-
-
-@given(st.sampled_from(list(Fault)))
-def test_faults_have_names_there_in_each_task(fault: Fault):
-    assert all(label in classes_of(task) for task, label in labels_of(fault).items())
+    assert all(label in classes_of(task) for fault in Fault for task, label in labels_of(fault).items())
 
 
 def test_rows_of_coderanker_need_no_task_and_may_say_less(tmp_path: Path):

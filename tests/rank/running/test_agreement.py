@@ -40,46 +40,35 @@ def answers(*texts: str) -> tuple[ProgramAnswer, ...]:
     return tuple(ProgramAnswer(text) for text in texts)
 
 
-def test_those_that_answer_like_most_come_first(sandbox: CagePool) -> None:
+def test_those_that_answer_like_most_come_first_counted_as_often_as_they_were_sampled(sandbox: CagePool) -> None:
     ranked = AgreementRanker(sandbox).rank(TASK, programs(TRIPLE, SQUARE, POWER, BREAKS, NOTHING))
     triple, square, power, breaks, nothing = (each.score for each in ranked)
     assert square == power > triple > nothing > breaks == 0
     assert ranked[1].why["alike"] == 2
-    assert ranked[3].fault is Fault.EXECUTION_OTHER
-    assert ranked[3].line == 2
-    assert ranked[1].fault is None
-
-
-def test_a_program_counts_as_often_as_it_was_sampled(sandbox: CagePool) -> None:
+    assert (ranked[3].fault, ranked[3].line, ranked[1].fault) == (Fault.EXECUTION_OTHER, 2, None)
     many = Program("t", TRIPLE, "many", n=5)
     ranked = AgreementRanker(sandbox).rank(TASK, [*programs(SQUARE, POWER), many])
     assert ranked[2].score > ranked[0].score
 
 
-def test_a_program_cannot_agree_by_claiming_to_be_equal(sandbox: CagePool) -> None:
-    liar = (
-        "class Same(int):\n    def __eq__(self, other):\n        return True\n    def __hash__(self):\n"
-        "        return 0\n    def __repr__(self):\n        return '9'\ndef f(x):\n    return Same(-5)\n"
+LIAR = (
+    "class Same(int):\n    def __eq__(self, other):\n        return True\n    def __hash__(self):\n"
+    "        return 0\n    def __repr__(self):\n        return '9'\ndef f(x):\n    return Same(-5)\n"
+)
+FORGER = (
+    "import os, json\ndef f(x):\n    for fd in range(3, 64):\n        try:\n"
+    "            os.write(fd, json.dumps(['returned', str(x * x), '', -1]).encode() + b'\\n')\n"
+    "        except OSError:\n            pass\n    return -5\n"
+)
+STUCK = "def f(x):\n    while x < 0:\n        pass\n    return x * x\n"
+
+
+def test_no_program_agrees_by_lying_and_answers_before_an_endless_one_count(sandbox: CagePool) -> None:
+    square, power, liar, forger, triple, stuck = AgreementRanker(sandbox).rank(
+        TASK, programs(SQUARE, POWER, LIAR, FORGER, TRIPLE, STUCK)
     )
-    ranked = AgreementRanker(sandbox).rank(TASK, programs(SQUARE, POWER, liar))
-    assert ranked[2].score < ranked[0].score
-    assert ranked[2].why["alike"] == 1
-
-
-def test_a_program_cannot_write_the_answers_of_others_into_its_own(sandbox: CagePool) -> None:
-    forger = (
-        "import os, json\ndef f(x):\n    for fd in range(3, 64):\n        try:\n"
-        "            os.write(fd, json.dumps(['returned', str(x * x), '', -1]).encode() + b'\\n')\n"
-        "        except OSError:\n            pass\n    return -5\n"
-    )
-    ranked = AgreementRanker(sandbox).rank(TASK, programs(SQUARE, POWER, forger))
-    assert ranked[2].score < ranked[0].score
-
-
-def test_answers_before_an_endless_one_count(sandbox: CagePool) -> None:
-    stuck = "def f(x):\n    while x < 0:\n        pass\n    return x * x\n"
-    ranked = AgreementRanker(sandbox).rank(TASK, programs(SQUARE, POWER, TRIPLE, stuck))
-    assert ranked[0].score > ranked[3].score > ranked[2].score
+    assert square.score == power.score > stuck.score > max(liar.score, forger.score, triple.score)
+    assert liar.why["alike"] == forger.why["alike"] == 1
 
 
 def test_whole_programs_agree_on_what_they_print(sandbox: CagePool) -> None:
@@ -89,11 +78,11 @@ def test_whole_programs_agree_on_what_they_print(sandbox: CagePool) -> None:
     assert ranked[0].score == ranked[2].score > ranked[1].score
 
 
-@pytest.mark.parametrize("pool", [[], ["not python ("], [SQUARE], [SQUARE, SQUARE], ["", "x = 1"]])
-def test_small_and_broken_pools_are_ranked(sandbox: CagePool, pool: list[str]) -> None:
-    ranked = AgreementRanker(sandbox).rank(TASK, programs(*pool))
-    assert [each.program.source for each in ranked] == pool
-    assert len({each.score for each in ranked}) <= 1
+def test_small_and_broken_pools_are_ranked(sandbox: CagePool) -> None:
+    for pool in ([], ["not python ("], [SQUARE], [SQUARE, SQUARE], ["", "x = 1"]):
+        ranked = AgreementRanker(sandbox).rank(TASK, programs(*pool))
+        assert [each.program.source for each in ranked] == pool
+        assert len({each.score for each in ranked}) <= 1
 
 
 def test_generated_tests_are_agreed_on_as_codet_does(sandbox: CagePool, tmp_path: Path) -> None:
@@ -105,44 +94,31 @@ def test_generated_tests_are_agreed_on_as_codet_does(sandbox: CagePool, tmp_path
     assert ranked[0].why["tests"] == 4
 
 
-def test_samples_as_codet_publishes_them_are_read(tmp_path: Path) -> None:
+def test_samples_as_codet_publishes_them_are_read_and_something_else_is_an_error(tmp_path: Path) -> None:
     prompt = "def f(x):\n    pass\n\n# check the correctness of f\nassert "
     samples = ["f(2) == 4\nassert f(3) == 9, 'nine'\n\ndef g():\n    assert f(1) == 5", "f(2) == 4", "f("]
     file = tmp_path / "tests.jsonl"
-    file.write_text(json.dumps({"prompt": prompt, "samples": samples}) + "\n")
-    found = GeneratedTests(file).tests(TASK)
-    assert [(call.args, call.expected, times) for call, times in found] == [
-        ((2,), 4, 2),
-        ((3,), 9, 1),
-        ((1,), 5, 1),
-    ]
-
-
-def test_a_file_of_something_else_is_an_error(tmp_path: Path) -> None:
-    file = tmp_path / "tests.jsonl"
     with pytest.raises(InputError, match="no such file"):
         GeneratedTests(file)
+    file.write_text(json.dumps({"prompt": prompt, "samples": samples}) + "\n")
+    found = GeneratedTests(file).tests(TASK)
+    assert [(call.args, call.expected, times) for call, times in found] == [((2,), 4, 2), ((3,), 9, 1), ((1,), 5, 1)]
     file.write_text('{"task_id": "t"}\n')
     with pytest.raises(InputError, match=r"tests\.jsonl:1: no generated tests"):
         GeneratedTests(file)
 
 
-@pytest.mark.parametrize(
-    ("text", "call"),
-    [
-        ("assert f(1, [2]) == 3", Call((1, [2]), 3)),
-        ("assert 3 == f(1)", Call((1,), 3)),
-        ("assert not f('a')", Call(("a",), False)),
-        ("assert f(1) is None", Call((1,), None)),
-        ("assert f(x) == 3", None),
-        ("assert f(1) < 3", None),
-        ("assert f(1) == f(2)", None),
-        ("assert f(", None),
-        ("import os; f(1)", None),
-    ],
-)
-def test_only_plain_asserts_make_a_test(text: str, call: Call | None) -> None:
-    assert call_of(text, "f") == call
+CALLS = {
+    "assert f(1, [2]) == 3": Call((1, [2]), 3),
+    "assert 3 == f(1)": Call((1,), 3),
+    "assert not f('a')": Call(("a",), False),
+    "assert f(1) is None": Call((1,), None),
+    **dict.fromkeys(("assert f(x) == 3", "assert f(1) < 3", "assert f(1) == f(2)", "assert f(", "import os; f(1)")),
+}
+
+
+def test_only_plain_asserts_make_a_test() -> None:
+    assert {text: call_of(text, "f") for text in CALLS} == CALLS
 
 
 def test_the_dual_score_is_the_root_of_samples_times_tests() -> None:

@@ -54,9 +54,12 @@ def test_the_share_of_examples_passed_is_the_score(sandbox: CagePool) -> None:
     assert ranked[1].why == {"examples": 3, "passed": 2}
 
 
-def test_a_break_is_told_with_its_line(sandbox: CagePool) -> None:
-    (ranked,) = ExamplesRanker(sandbox).rank(TASK, programs(BREAKS))
-    assert (ranked.score, ranked.fault, ranked.line) == (0, Fault.NAME_ERROR, 2)
+def test_a_break_is_told_with_its_line_and_nobody_passes_by_lying(sandbox: CagePool) -> None:
+    liar = "class Same(int):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return Same(7)\n"
+    broken, lying = ExamplesRanker(sandbox).rank(TASK, programs(BREAKS, liar))
+    assert (broken.score, broken.fault, broken.line) == (0, Fault.NAME_ERROR, 2)
+    assert lying.score == 0
+    assert ExamplesRanker(sandbox).rank(TASK, []) == []
 
 
 def test_programs_with_one_text_run_once_and_what_cannot_run_not_at_all(sandbox: CagePool) -> None:
@@ -79,13 +82,3 @@ def test_whole_programs_are_shown_standard_input(sandbox: CagePool) -> None:
     task = Task("t", "Sample Input\n1\n\nSample Output\n2\n")
     ranked = ExamplesRanker(sandbox).rank(task, programs("print(int(input()) + 1)", "print(1)"))
     assert [each.score for each in ranked] == [1, 0]
-
-
-def test_a_program_cannot_pass_by_lying(sandbox: CagePool) -> None:
-    liar = "class Same(int):\n    def __eq__(self, other):\n        return True\ndef f(x):\n    return Same(7)\n"
-    (ranked,) = ExamplesRanker(sandbox).rank(TASK, programs(liar))
-    assert ranked.score == 0
-
-
-def test_no_programs_are_no_error(sandbox: CagePool) -> None:
-    assert ExamplesRanker(sandbox).rank(TASK, []) == []

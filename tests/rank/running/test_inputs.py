@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import random
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.programs.answers import askable
@@ -20,6 +19,7 @@ PLAIN = st.recursive(
 TASK = Task("t", "", "f")
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(PLAIN, PLAIN), min_size=1, max_size=3), st.integers(0, 3))
 def test_inputs_are_distinct_repeatable_and_of_the_same_width(seeds: list[tuple[object, ...]], seed: int) -> None:
     examples = [Call(args, None) for args in seeds]
@@ -34,6 +34,7 @@ def test_inputs_are_distinct_repeatable_and_of_the_same_width(seeds: list[tuple[
 def test_a_change_keeps_the_type(value: object, seed: int) -> None:
     assert type(changed(value, random.Random(seed))) is type(value)
     assert all(type(edge) is type(value) for edge in edges(value))
+    assert edges(1.5) == (0.0, 1.0, 2.0, -1.5)
 
 
 def test_the_seed_and_the_task_decide() -> None:
@@ -51,20 +52,14 @@ def test_small_inputs_come_first_and_those_of_another_sign_last() -> None:
     assert {0, -1} <= set(made)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "source", "kinds"),
-    [
+def test_hints_names_and_the_signature_that_most_samples_have_tell_the_kind() -> None:
+    for prompt, source, kinds in (
         ("def f(a: int, b: List[str]) -> bool:\n    '''x'''\n", "", ("int", "list[str]")),
         ("def f(x: 'int', y: typing.Optional[float] = None):\n", "", ("int", "float")),
         ("Write it.", "def f(s, lst, q):\n    return s\n", ("str", "list[int]", "")),
         ("Write it.", "broken (", ("",)),
-    ],
-)
-def test_hints_and_names_tell_the_kind(prompt: str, source: str, kinds: tuple[str, ...]) -> None:
-    assert kinds_of(Task("t", prompt, "f"), [Program("t", source)]) == kinds
-
-
-def test_the_signature_that_most_samples_have_counts() -> None:
+    ):
+        assert kinds_of(Task("t", prompt, "f"), [Program("t", source)]) == kinds
     one, two = "def f(n):\n    pass\n", "def f(s, t):\n    pass\n"
     assert kinds_of(TASK, [Program("t", one), Program("t", two, n=3)]) == ("str", "str")
 

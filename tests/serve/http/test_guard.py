@@ -5,36 +5,55 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("fastapi")
 
+from click.testing import CliRunner
+from fastapi import Request  # noqa: TID253
+
+from assay.cli.main import assay
+from assay.errors import InputError
 from assay.serve.http import guard
-from assay.serve.http.access import AccessRules
-from assay.serve.http.access_tokens import shared_token
-from assay.serve.http.body_room import BodyShare
-from assay.serve.http.forwarding import public_url
-from assay.serve.http.guard import Guard
+from assay.serve.http.access import HSTS, AccessRules
+from assay.serve.http.access_log import AccessLog
+from assay.serve.http.access_tokens import Tokens, add_token, hash_of, read_tokens, shared_token
+from assay.serve.http.forwarding import UNIX, TrustedProxies, public_url, trusted_proxies
+from assay.serve.http.guard import ADDRESS, Guard
 from assay.serve.http.rate import Rate
-from assay.serve.http.shared_table import CELLS, SETS, SharedTable
+from assay.serve.http.same_machine import is_same_machine
 
 TOKEN = "a-token-of-some-length"
+BEARER = ("Authorization", f"Bearer {TOKEN}")
 HERE = AccessRules(7777, frozenset(("127.0.0.1", "localhost", "[::1]")))
 ELSEWHERE = AccessRules(7777, frozenset(("box", "localhost")), shared_token(TOKEN), loopback=False)
+PROXY = "10.0.0.5"
+HTTPS = {"Host": "code.example.com", "X-Forwarded-Proto": "https"}
 
 
-async def _inner(_scope: Any, receive: Any, send: Any) -> None:
-    message = await receive()
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"Cache-Control", b"no-cache")]})
-    await send({"type": "http.response.body", "body": b"passed " + message.get("body", b"")})
+def behind(url: str = "https://code.example.com", *trusted: str, unix: bool = False) -> AccessRules:
+    """Return the rules of a server behind a proxy."""
+    proxies = trusted_proxies(trusted or (PROXY,), unix=unix)
+    return replace(HERE, tokens=shared_token(TOKEN), public=public_url(url), proxies=proxies)
 
 
 class Client:
-    def __init__(self, rules: AccessRules = HERE, **options: Any) -> None:
-        self.guard = Guard(_inner, rules, **options)
+    """A client of a guard, and the scopes that the application behind it sees."""
+
+    def __init__(self, rules: AccessRules = HERE, peer: str = "192.0.2.1", **options: Any) -> None:
+        self.guard = Guard(self._inner, rules, **options)
         self.host = "127.0.0.1:7777" if rules.loopback else "box:7777"
+        self.peer = peer
+        self.scopes: list[Any] = []
+
+    async def _inner(self, scope: Any, receive: Any, send: Any) -> None:
+        self.scopes.append(scope)
+        message = await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"Cache-Control", b"no-cache")]})
+        await send({"type": "http.response.body", "body": b"passed " + message.get("body", b"")})
 
     def ask(
         self,
@@ -52,7 +71,7 @@ class Client:
             "raw_path": path.encode(),
             "query_string": query.encode(),
             "headers": [(name.lower().encode(), value.encode()) for name, value in given if value != "-"],
-            "client": ("192.0.2.1", 4000),
+            "client": None if self.peer == UNIX else (self.peer, 4000),
         }
         left, sent = list(parts), []
 
@@ -68,83 +87,65 @@ class Client:
         told = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
         return sent[0]["status"], told, b"".join(each.get("body", b"") for each in sent[1:])
 
+    def status(self, *given: Any, **more: Any) -> int:
+        return self.ask(*given, **more)[0]
 
-def refused(answer: tuple[int, dict[str, str], bytes], status: int) -> str:
-    assert answer[0] == status
-    assert b"passed" not in answer[2]
-    assert answer[1]["content-type"] == "application/json"
-    return json.loads(answer[2])["error"]
-
-
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        ("127.0.0.1:7777", 200),
-        ("localhost:7777", 200),
-        ("LOCALHOST:7777", 200),
-        ("[::1]:7777", 200),
-        ("127.0.0.1", 421),
-        ("127.0.0.1:7778", 421),
-        ("evil.example", 421),
-        ("evil.example:7777", 421),
-        ("127.0.0.1:7777.evil.example", 421),
-        ("user@127.0.0.1:7777", 421),
-        ("", 421),
-        ("[", 421),
-        ("-", 421),
-    ],
-)
-def test_only_our_own_names_are_answered(host: str, status: int):
-    assert Client().ask("/", ("Host", host))[0] == status
+    def refusal(self, status: int, *given: Any, **more: Any) -> str:
+        """Ask what is refused, and return why."""
+        answer = self.ask(*given, **more)
+        assert answer[0] == status, answer
+        assert b"passed" not in answer[2]
+        assert answer[1]["content-type"] == "application/json"
+        return json.loads(answer[2])["error"]
 
 
-def test_two_hosts_are_none():
-    refused(Client().ask("/", ("Host", "127.0.0.1:7777"), ("Host", "127.0.0.1:7777")), 421)
+OURS = "127.0.0.1:7777 localhost:7777 LOCALHOST:7777 [::1]:7777".split()
+OTHERS = "127.0.0.1 127.0.0.1:7778 evil.example evil.example:7777 127.0.0.1:7777.evil.example user@127.0.0.1:7777 [ -"
 
 
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [("box:7777", 401), ("box", 401), ("192.0.2.7:80", 401), ("[2001:db8::1]:1", 401), ("evil.example", 421)],
-)
-def test_elsewhere_a_name_is_ours_or_a_bare_address(host: str, status: int):
-    refused(Client(ELSEWHERE).ask("/", ("Host", host)), status)
+def test_only_our_own_names_are_answered():
+    assert {host: Client().status("/", ("Host", host)) for host in OURS} == dict.fromkeys(OURS, 200)
+    others = [*OTHERS.split(), ""]
+    assert {host: Client().status("/", ("Host", host)) for host in others} == dict.fromkeys(others, 421)
+    Client().refusal(421, "/", ("Host", OURS[0]), ("Host", OURS[0]))
+    for host, status in (("box:7777", 401), ("box", 401), ("192.0.2.7:80", 401), ("[2001:db8::1]:1", 401)):
+        Client(ELSEWHERE).refusal(status, "/", ("Host", host))
+    Client(ELSEWHERE).refusal(421, "/", ("Host", "evil.example"))
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ([("Origin", "http://127.0.0.1:7777")], 200),
+def test_other_sites_are_not_answered():
+    site, mode, mine = "Sec-Fetch-Site", "Sec-Fetch-Mode", "http://127.0.0.1:7777"
+    for headers, status in (
+        ([("Origin", mine)], 200),
         ([("Origin", "http://evil.example")], 403),
         ([("Origin", "null")], 403),
         ([("Origin", "http://localhost:7777")], 403),
-        ([("Origin", "http://127.0.0.1:7777"), ("Origin", "http://evil.example")], 403),
-        ([("Sec-Fetch-Site", "same-origin")], 200),
-        ([("Sec-Fetch-Site", "none")], 200),
-        ([("Sec-Fetch-Site", "same-site")], 403),
-        ([("Sec-Fetch-Site", "cross-site")], 403),
-        ([("Sec-Fetch-Site", "none"), ("Sec-Fetch-Site", "cross-site")], 403),
-        ([("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")], 403),
-    ],
-)
-def test_other_sites_are_not_answered(headers: list[tuple[str, str]], status: int):
-    assert Client().ask("/api/search?query=a", *headers)[0] == status
-
-
-def test_a_link_to_the_page_may_be_followed_but_not_used():
-    link = (("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"))
-    assert Client().ask("/", *link)[0] == 200
-    refused(Client().ask("/", ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors")), 403)
-    refused(Client().ask("/", *link, method="POST"), 403)
+        ([("Origin", mine), ("Origin", "http://evil.example")], 403),
+        ([(site, "same-origin")], 200),
+        ([(site, "none")], 200),
+        ([(site, "same-site")], 403),
+        ([(site, "cross-site")], 403),
+        ([(site, "none"), (site, "cross-site")], 403),
+        ([(site, "cross-site"), (mode, "navigate")], 403),
+    ):
+        assert Client().status("/api/search?query=a", *headers) == status, headers
+    link = ((site, "cross-site"), (mode, "navigate"))
+    assert Client().status("/", *link) == 200, "a link to the page may be followed"
+    Client().refusal(403, "/", (site, "cross-site"), (mode, "no-cors"))
+    Client().refusal(403, "/", *link, method="POST")
+    for whose, status in (("none", 303), ("same-origin", 303), ("cross-site", 403)):
+        assert Client(ELSEWHERE).status(f"/?token={TOKEN}", (site, whose), (mode, "navigate")) == status
 
 
 def test_whoever_is_elsewhere_needs_the_token():
     client = Client(ELSEWHERE)
-    assert "Authorization: Bearer" in refused(client.ask(), 401)
+    assert "Authorization: Bearer" in client.refusal(401)
     for given in (TOKEN, f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ", f"Bearer {TOKEN} ", "Bearer é"):
-        refused(client.ask("/api/roots", ("Authorization", given)), 401)
-    refused(client.ask("/api/roots", *[("Authorization", f"Bearer {TOKEN}")] * 2), 401)
-    assert client.ask("/api/roots", ("Authorization", f"Bearer {TOKEN}"))[0] == 200
-    assert client.ask("/api/roots", ("Authorization", f"bearer {TOKEN}"))[0] == 200
+        client.refusal(401, "/api/roots", ("Authorization", given))
+    client.refusal(401, "/api/roots", BEARER, BEARER)
+    assert client.status("/api/roots", BEARER) == 200
+    assert client.status("/api/roots", ("Authorization", f"bearer {TOKEN}")) == 200
+    assert Client().status("/?token=whatever") == 200, "on this machine none is wanted"
 
 
 def test_a_browser_gets_the_token_as_a_cookie_once():
@@ -153,122 +154,77 @@ def test_a_browser_gets_the_token_as_a_cookie_once():
     assert (status, headers["location"]) == (303, "/")
     cookie, _, how = headers["set-cookie"].partition("; ")
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(how.split("; "))
-    assert client.ask("/", ("Cookie", f"other=1; {cookie}"))[0] == 200
-    refused(client.ask("/", ("Cookie", cookie[:-1])), 401)
-    refused(client.ask("/", ("Cookie", cookie), ("Authorization", "Bearer wrong")), 401)
-    refused(client.ask("/?token=wrong"), 401)
-    refused(client.ask(f"/api/roots?token={TOKEN}"), 401)
-    refused(client.ask("/", ("Cookie", "=;;\x01=")), 401)
-
-
-def test_other_cookies_and_other_schemes_do_not_throw_anybody_out():
-    client, cookie = Client(ELSEWHERE), f"assay-7777={TOKEN}"
-    for other in ('pref={"a":1}', "foo[bar]=1", "x=a b", "bare", "é=1", "", f"{cookie}"):
+    client.refusal(401, "/", ("Cookie", cookie[:-1]))
+    client.refusal(401, "/", ("Cookie", cookie), ("Authorization", "Bearer wrong"))
+    client.refusal(401, "/?token=wrong")
+    client.refusal(401, f"/api/roots?token={TOKEN}")
+    client.refusal(401, "/", ("Cookie", "=;;\x01="))
+    client.refusal(401, "/", ("Cookie", f"{cookie}; assay-7777=another-token-of-some-length"))
+    for other in ('pref={"a":1}', "foo[bar]=1", "x=a b", "bare", "é=1", "", cookie):
         for line in (f"{other}; {cookie}", f"{cookie}; {other}"):
-            assert client.ask("/", ("Cookie", line))[0] == 200, line
-    refused(client.ask("/", ("Cookie", f"{cookie}; assay-7777=another-token-of-some-length")), 401)
-    assert client.ask("/", ("Cookie", cookie), ("Authorization", "Basic YTpi"))[0] == 200
+            assert client.status("/", ("Cookie", line)) == 200, line
+    assert client.status("/", ("Cookie", cookie), ("Authorization", "Basic YTpi")) == 200
 
 
-@pytest.mark.parametrize(("site", "status"), [("none", 303), ("same-origin", 303), ("cross-site", 403)])
-def test_a_link_of_another_site_logs_nobody_in(site: str, status: int):
-    headers = (("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate"))
-    assert Client(ELSEWHERE).ask(f"/?token={TOKEN}", *headers)[0] == status
+def test_addresses_headers_and_bodies_have_their_size():
+    client, most = Client(), guard.LARGEST_BODY
+    assert client.status("/?" + "a" * 65_535) == client.status("/", ("Cookie", "a" * 60_000)) == 200
+    assert "65,536" in client.refusal(414, "/?" + "a" * 65_536)
+    client.refusal(414, "/" + "a" * 65_536)
+    assert "65,536" in client.refusal(431, "/", ("Cookie", "a" * 65_536))
+    client.refusal(431, "/", *[("X-Many", "a" * 100)] * 700)
+    assert client.ask(method="POST", parts=(b"a" * 5, b"b" * 5))[2] == b"passed aaaaabbbbb"
+    assert client.status(method="POST", parts=(b"a" * most,)) == 200
+    client.refusal(413, method="POST", parts=(b"a" * most, b"a"))
+    client.refusal(413, "/", ("Content-Length", str(most + 1)), method="POST", parts=(b"...",))
+    assert client.ask("/", method="PUT", parts=(b"a" * 10,))[2] == b"passed ", "it is read where one is wanted"
+    assert "did not come in time" in Client(body_s=0.01).refusal(408, method="POST", parts=(b"a", b"..."))
 
 
-def test_a_probe_is_answered_whatever_a_proxy_says():
-    rules = replace(ELSEWHERE, public=public_url("https://code.example.com"))
-    for path in ("/healthz", "/readyz"):
-        assert Client(rules).ask(path, ("X-Forwarded-For", "192.0.2.9"))[0] == 200
-    refused(Client(rules).ask("/", ("X-Forwarded-For", "192.0.2.9")), 403)
-
-
-def test_whether_it_is_ready_can_be_asked_so_often():
-    client = Client(ELSEWHERE, rate=Rate(1.0, lambda: 0.0))
-    assert [client.ask("/readyz")[0] for _ in range(3)] == [200, 200, 429]
-    assert [client.ask("/healthz")[0] for _ in range(3)] == [200] * 3
-
-
-def test_a_body_without_a_token_is_read_only_where_a_delivery_says_it_is_signed():
-    hooks, signed = Client(ELSEWHERE, signatures=frozenset(("x-signed",))), ("X-Signed", "1")
+def test_a_body_without_a_token_is_read_only_where_a_delivery_says_it_is_signed_and_so_many_at_once():
+    client, signed = Client(ELSEWHERE, signatures=frozenset(("x-signed",))), ("X-Signed", "1")
     post = {"method": "POST", "parts": (b"a",)}
-    assert hooks.ask("/api/webhook", signed, **post)[0] == 200
-    refused(hooks.ask("/api/webhook", **post), 401)
-    refused(hooks.ask("/api/labels", signed, **post), 401)
-    refused(Client(ELSEWHERE).ask("/api/webhook", signed, **post), 401)
-
-
-def test_only_so_many_bytes_of_bodies_are_held_at_once():
-    client = Client(ELSEWHERE, signatures=frozenset(("x-signed",)))
-    held = BodyShare(client.guard._signed)
+    assert client.status("/api/webhook", signed, **post) == 200
+    client.refusal(401, "/api/webhook", **post)
+    client.refusal(401, "/api/labels", signed, **post)
+    Client(ELSEWHERE).refusal(401, "/api/webhook", signed, **post)
+    held = guard.BodyShare(client.guard._signed)
     held.take(guard.SIGNED_BODIES)
-    post = {"method": "POST", "parts": (b"a",)}
-    assert "too many large requests" in refused(client.ask("/api/webhook", ("X-Signed", "1"), **post), 503)
-    assert client.ask("/api/labels", ("Authorization", f"Bearer {TOKEN}"), **post)[0] == 200
+    assert "too many large requests" in client.refusal(503, "/api/webhook", signed, **post)
+    assert client.status("/api/labels", BEARER, **post) == 200
     held.give_back()
-    for _ in range(3):
-        assert client.ask("/api/webhook", ("X-Signed", "1"), **post)[0] == 200
+    assert [client.status("/api/webhook", signed, **post) for _ in range(3)] == [200] * 3
     assert client.guard._signed.left == guard.SIGNED_BODIES
 
 
-def test_on_this_machine_no_token_is_wanted():
-    assert Client().ask("/?token=whatever")[0] == 200
-
-
-def test_an_address_has_its_length():
-    assert Client().ask("/?" + "a" * 65_000)[0] == 200
-    assert "65,536" in refused(Client().ask("/?" + "a" * 65_536), 414)
-    refused(Client().ask("/" + "a" * 65_536), 414)
-
-
-def test_headers_have_their_size_one_or_many():
-    assert Client().ask("/", ("Cookie", "a" * 60_000))[0] == 200
-    assert "65,536" in refused(Client().ask("/", ("Cookie", "a" * 65_536)), 431)
-    refused(Client().ask("/", *[("X-Many", "a" * 100)] * 700), 431)
-
-
-def test_a_body_has_its_size_declared_or_not():
-    most = guard.LARGEST_BODY
-    assert Client().ask(method="POST", parts=(b"a" * 5, b"b" * 5))[2] == b"passed aaaaabbbbb"
-    assert Client().ask(method="POST", parts=(b"a" * most,))[0] == 200
-    refused(Client().ask("/", ("Content-Length", str(most + 1)), method="POST", parts=(b"...",)), 413)
-    refused(Client().ask(method="POST", parts=(*[b"a" * 1_000_000] * 5, b"...")), 413)
-
-
-def test_a_body_that_does_not_come_is_not_waited_for():
-    answer = Client(body_s=0.05).ask(method="POST", parts=(b"a", b"..."))
-    assert "did not come in time" in refused(answer, 408)
-
-
-def test_a_body_is_not_read_where_none_is_wanted():
-    assert Client().ask("/", method="PUT", parts=(b"a" * 10,))[2] == b"passed "
-
-
-def test_one_address_asks_so_often():
+def test_one_address_or_person_asks_so_often_and_probes_too():
     now = [100.0]
     client = Client(rate=Rate(2.0, lambda: now[0]))
-    assert [client.ask()[0] for _ in range(5)] == [200] * 4 + [429]
+    assert [client.status() for _ in range(5)] == [200] * 4 + [429]
     assert client.ask()[1]["retry-after"] == "1"
+    client.peer = "192.0.2.2"
+    assert client.status() == 200, "another address"
+    client.peer = "192.0.2.1"
     now[0] += 0.5
-    assert [client.ask()[0] for _ in range(2)] == [200, 429]
+    assert [client.status() for _ in range(2)] == [200, 429]
     now[0] += 60
-    assert [client.ask()[0] for _ in range(5)] == [200] * 4 + [429]
+    assert [client.status() for _ in range(5)] == [200] * 4 + [429]
+    probes = Client(ELSEWHERE, rate=Rate(1.0, lambda: 0.0))
+    assert [probes.status("/readyz") for _ in range(3)] == [200, 200, 429]
+    assert [probes.status("/healthz") for _ in range(3)] == [200] * 3
+    people = Tokens((("ann", hash_of("token-of-ann-here")), ("bob", hash_of("token-of-bob-here"))))
+    team = Client(replace(behind(), tokens=people), PROXY, rate=Rate(1.0, lambda: 0.0))
 
+    def asked(token: str, address: str) -> int:
+        headers = {**HTTPS, "X-Forwarded-For": address, "Authorization": f"Bearer {token}"}
+        return team.status("/api/roots", *headers.items())
 
-def test_a_rate_is_of_each_address_and_forgets_the_oldest():
-    rate = Rate(1.0, lambda: 0.0)
-    assert [rate.wait_s("a") for _ in range(3)] == [0.0, 0.0, 1.0]
-    assert rate.wait_s("b") == 0.0
-    for number in range(2 * SETS * CELLS):
-        rate.wait_s(str(number))
-    assert rate.wait_s("a") == 0.0
-    assert Rate().wait_s("a") == 0.0
-
-
-def test_a_rate_is_of_all_processes_of_a_server():
-    table = SharedTable()
-    here, there = Rate(1.0, lambda: 0.0, table), Rate(1.0, lambda: 0.0, SharedTable(table.descriptor))
-    assert [each.wait_s("a") for each in (here, there, here, there)] == [0.0, 0.0, 1.0, 1.0]
+    assert [asked("token-of-ann-here", f"192.0.2.{number}") for number in range(3)] == [200, 200, 429]
+    assert [asked("token-of-bob-here", "192.0.2.1") for _ in range(3)] == [200, 200, 429]
+    assert [asked("guess", "192.0.2.1") for _ in range(3)] == [401, 401, 429]
+    assert asked("guess", "192.0.2.2") == 401
+    assert [scope["assay.person"] for scope in team.scopes] == ["ann", "ann", "bob", "bob"]
+    assert Rate().wait_s("a") == 0.0, "without a limit"
 
 
 def test_every_answer_has_its_headers_and_keeps_its_own():
@@ -279,9 +235,159 @@ def test_every_answer_has_its_headers_and_keeps_its_own():
         assert headers["x-frame-options"] == "DENY"
         assert not [name for name in headers if name.startswith("access-control")]
 
-
-def test_what_is_no_http_is_not_answered():
     async def never(*_: Any) -> None:
         raise AssertionError
 
     asyncio.run(Guard(never, HERE)({"type": "websocket"}, never, never))
+
+
+def test_behind_a_proxy_host_and_origin_are_those_of_the_public_url():
+    for more, status in (
+        ({}, 200),
+        ({"Host": "CODE.example.com:443"}, 200),
+        ({"X-Forwarded-Proto": "-"}, 200),
+        ({"Host": "code.example.com:8443"}, 421),
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "127.0.0.1:7777"}, 421),
+        ({"Host": "127.0.0.1:7777", "X-Forwarded-Host": "code.example.com"}, 200),
+        ({"X-Forwarded-Host": "evil.example"}, 421),
+        ({"X-Forwarded-Proto": "http"}, 403),
+        ({"X-Forwarded-Proto": "https, http"}, 403),
+        ({"X-Forwarded-For": "192.0.2.1, 2001:db8::1"}, 200),
+        ({"X-Forwarded-For": "somebody"}, 403),
+        ({"X-Forwarded-For": "192.0.2.1:80"}, 403),
+        ({"Origin": "https://code.example.com"}, 200),
+        ({"Origin": "http://code.example.com"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ):
+        assert Client(behind(), PROXY).status("/api/roots", BEARER, *{**HTTPS, **more}.items()) == status, more
+
+
+def test_forwarded_headers_count_from_trusted_proxies_alone():
+    forwarded = {**HTTPS, "X-Forwarded-For": "10.0.0.1"}
+    stranger = Client(behind(), "198.51.100.7")
+    why = "X-Forwarded-For came from 198.51.100.7, which is no --trusted-proxy of this server"
+    assert stranger.refusal(403, "/api/roots", BEARER, *forwarded.items()) == why
+    assert stranger.status("/api/roots", BEARER, ("Host", "code.example.com")) == 200
+    near = Client(behind("https://code.example.com", "10.0.0.0/8", "::1"), PROXY)
+    for way, address in (
+        ("192.0.2.1", "192.0.2.1"),
+        ("6.6.6.6, 192.0.2.1, 10.0.0.9", "192.0.2.1"),
+        ("192.0.2.1, ::ffff:10.0.0.9", "192.0.2.1"),
+        ("10.0.0.8, 10.0.0.9", "10.0.0.8"),
+        ("", PROXY),
+    ):
+        near.ask("/api/roots", BEARER, *{**HTTPS, "X-Forwarded-For": way}.items())
+        assert near.scopes[-1][ADDRESS] == address
+    assert Client(behind(unix=True), UNIX).status("/api/roots", BEARER, *forwarded.items()) == 200
+    assert Client(behind(), UNIX).status("/api/roots", BEARER, *forwarded.items()) == 403
+    assert "10.1.2.3" in trusted_proxies(["10.0.0.1/8"])
+    assert "nonsense" not in trusted_proxies(["10.0.0.1/8"])
+    assert UNIX not in TrustedProxies()
+    with pytest.raises(InputError, match="--trusted-proxy is 'nginx'; wanted an address or a network"):
+        trusted_proxies(["nginx"])
+    for url in "code.example.com|https://|ftp://a|https://a/b|https://a?b|https://ann:secret@a|https://a b|".split("|"):
+        with pytest.raises(InputError, match="--public-url"):
+            public_url(url)
+
+
+def test_over_https_the_cookie_is_secure_and_an_operator_asks_without_knowing_the_name():
+    client = Client(behind(), PROXY)
+    status, headers, _ = client.ask(f"/?token={TOKEN}", *HTTPS.items())
+    assert (status, headers["set-cookie"].endswith("; Secure")) == (303, True)
+    assert headers[HSTS[0].decode()] == HSTS[1].decode()
+    plain = Client(behind("http://code.example.com:8080"), PROXY)
+    _, headers, _ = plain.ask(f"/?token={TOKEN}", ("Host", "code.example.com:8080"))
+    assert "Secure" not in headers["set-cookie"]
+    assert HSTS[0].decode() not in headers
+    for path in ("/healthz", "/readyz"):
+        assert client.status(path, ("Host", "10.0.0.7:7777"), ("X-Forwarded-For", "192.0.2.9")) == 200
+        assert Client(behind()).status(path, ("X-Forwarded-For", "192.0.2.9")) == 200
+    Client(behind()).refusal(403, "/", ("X-Forwarded-For", "192.0.2.9"))
+    assert client.status("/metrics", ("Host", "127.0.0.1:7777"), BEARER) == 200
+    client.refusal(401, "/metrics", ("Host", "127.0.0.1:7777"))
+    client.refusal(421, "/metrics", ("Host", "evil.example"), BEARER)
+
+
+@pytest.mark.parametrize(
+    ("address", "host", "more", "same"),
+    [
+        ("127.0.0.1", "127.0.0.1:7777", {}, True),
+        ("::1", "[::1]:7777", {}, True),
+        ("172.17.0.1", "localhost:7777", {}, False),
+        ("127.0.0.1", "code.example.com", {}, False),
+        ("127.0.0.1", "localhost:7777", {"x-forwarded-for": "127.0.0.1"}, False),
+        ("unix", "localhost", {}, False),
+        ("", "", {}, False),
+    ],
+)
+def test_only_who_asks_from_this_machine_is_where_the_files_are(address: str, host: str, more: dict, *, same: bool):
+    headers = [(name.encode(), value.encode()) for name, value in {"host": host, **more}.items()]
+    assert is_same_machine(Request({"type": "http", "headers": headers, ADDRESS: address})) is same
+
+
+def test_tokens_are_made_for_people_and_kept_as_hashes(tmp_path: Path):
+    file = tmp_path / "tokens"
+    file.write_text("# people\n")
+    file.chmod(0o600)
+    made = {name: add_token(file, name) for name in ("ann", "bob@example.com")}
+    first = CliRunner().invoke(assay, ["token", "eve", "--tokens", str(file)])
+    made["eve"] = first.stdout.strip()
+    assert file.stat().st_mode & 0o777 == 0o600
+    tokens = read_tokens(file)
+    assert {name: tokens.owner(token) for name, token in made.items()} == {name: name for name in made}
+    assert (tokens.owner("wrong"), tokens.owner("")) == (None, None)
+    assert file.read_text().startswith("# people\nann sha256:")
+    assert not any(token in file.read_text() for token in made.values())
+    with pytest.raises(InputError, match="has a token of 'ann': remove that line first"):
+        add_token(file, "ann")
+    printed = CliRunner().invoke(assay, ["token", "bob"])
+    file.write_text(f"# people\n\n{printed.stderr}")
+    assert read_tokens(file).owner(printed.stdout.strip()) == "bob"
+    with pytest.raises(InputError, match="is no name"):
+        add_token(file, "a b")
+    assert add_token(tmp_path / "new", "ann")
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600
+    assert shared_token("a" * 16).owner("a" * 16) == ""
+    with pytest.raises(InputError, match="ASSAY_TOKEN is no token"):
+        shared_token("a" * 15)
+
+
+def test_a_file_of_tokens_that_is_no_good_is_refused(tmp_path: Path):
+    file, ann = tmp_path / "tokens", "ann sha256:" + "0" * 64
+    with pytest.raises(InputError, match=r"cannot read the tokens file .*: No such file"):
+        read_tokens(file)
+    with pytest.raises(InputError, match="cannot write the tokens file"):
+        add_token(tmp_path / "no" / "tokens", "ann")
+    for text, mode, wanted in (
+        (ann, 0o644, "may be read by everybody: chmod 600"),
+        (ann, 0o620, "may be changed by others: chmod 600"),
+        ("", 0o600, "names nobody: assay token NAME"),
+        ("ann secret", 0o600, "tokens:1 is not 'NAME sha256:HASH'"),
+        ("# a\nann sha256:12", 0o600, "tokens:2 is not"),
+        ("\x1b[2J sha256:" + "0" * 64, 0o600, "tokens:1 is not"),
+        (f"{ann}\n{ann}", 0o600, "names 'ann' twice"),
+        ("\udcff", 0o600, "not UTF-8"),
+    ):
+        file.write_text(text, errors="surrogateescape")
+        file.chmod(mode)
+        with pytest.raises(InputError, match=wanted):
+            read_tokens(file)
+    with pytest.raises(InputError, match="it is not UTF-8 text"):
+        add_token(file, "bob")
+    assert file.read_bytes() == b"\xff"
+
+
+def test_the_access_log_holds_no_token_and_a_full_disk_is_no_reason_to_fail(tmp_path: Path):
+    scope = {"method": "GET", "path": "/", "query_string": b"%74oken=SECRET&to%6ben=SECRET&query=a&token=SECRET"}
+    AccessLog(str(tmp_path / "log"), print, queries=True).note(scope, 200, 0, 0.0)
+    text = (tmp_path / "log").read_text()
+    assert (json.loads(text)["query"], "SECRET" in text) == ("query=a", False)
+    if Path("/dev/full").exists():
+        said: list[str] = []
+        log = AccessLog("/dev/full", said.append)
+        for _ in range(3):
+            log.note(scope, 200, 0, 0.0)
+        why = "--access-log '/dev/full': No space left on device; requests are not noted until that is mended"
+        assert said == [why]

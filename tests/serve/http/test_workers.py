@@ -1,4 +1,4 @@
-"""A server of several processes as people start it: one socket, one keeper, and what becomes of those who leave."""
+"""A server of several processes as people start it, and one on a Unix socket for a proxy beside it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -23,61 +24,58 @@ import pytest
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
 
-import assay
+import assay as package
+from assay.cli.server_options import MOST_WORKERS
+from waiting import LIMIT_S, until
 
 QUERY = urlencode({"query": "where is mail sent again"})
+TOKEN = "a-token-of-some-length"
 
 
 @dataclass
 class Team:
-    """A server with two workers."""
+    """A server, and the port on which it listens."""
 
     process: subprocess.Popen[str]
     port: int
-    root: Path
 
-    def get(self, path: str) -> tuple[int, bytes]:
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+    def ask(self, path: str, body: object = None, **headers: str) -> tuple[int, bytes]:
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         with contextlib.closing(line):
-            line.request("GET", path)
+            data = None if body is None else json.dumps(body)
+            content = {} if body is None else {"Content-Type": "application/json"}
+            line.request("GET" if data is None else "POST", path, data, {**content, **headers})
             answer = line.getresponse()
             return answer.status, answer.read()
 
-    def processes(self, role: str) -> list[int]:
-        """Return the processes of a role, as the kernel and the figures know them."""
-        text = self.get("/metrics")[1].decode()
-        assert f'process="{role}-' in text
-        return sorted(map(int, Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()))
+    def json(self, path: str) -> Any:
+        return json.loads(self.ask(path)[1])
 
-    def roles(self) -> list[str]:
-        return re.findall(r'process="(\w+)-\d+",kind="own"', self.get("/metrics")[1].decode())
+    def metrics(self) -> str:
+        return self.ask("/metrics")[1].decode()
+
+    def children(self) -> set[int]:
+        task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return set(map(int, task.read_text().split()))
+
+    def are_all_there(self) -> bool:
+        return len(self.children()) == 3 and self.metrics().count('process="worker-') == 4
 
     def said(self, what: str) -> str:
         return next((line for line in self.process.stderr if what in line), "")
 
 
-def until(what: Callable[[], object], seconds: float = 30) -> None:
-    ends = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < ends, "it did not come to that"
-        time.sleep(0.02)
-
-
-@pytest.fixture
-def team(project: Path, cache: Path) -> Iterator[Team]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(assay.__file__).parents[1]), "XDG_CACHE_HOME": str(cache)}
-    command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--workers", "2", "--rate", "0", str(project)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+@contextlib.contextmanager
+def serving(cache: Path, *options: str | Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start a server; give its process and the first line that it says, and see it end well on SIGTERM."""
+    source = str(Path(package.__file__).parents[1])
+    known = {**os.environ, "PYTHONPATH": source, "XDG_CACHE_HOME": str(cache), **environment}
+    command = [sys.executable, "-m", "assay", "serve", *map(str, options)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=known)
     try:
-        line = process.stderr.readline()
-        found = re.search(r"with 2 workers at http://[^:]+:(\d+)/", line)
-        assert found, line
-        made = Team(process, int(found[1]), project)
-        until(lambda: made.get("/readyz")[0] == 200)
-        until(lambda: sorted(made.roles()) == ["keeper", "worker", "worker"])
-        yield made
+        yield process, process.stderr.readline()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(LIMIT_S) == 0
         assert "Traceback" not in process.stderr.read()
     finally:
         process.kill()
@@ -90,7 +88,7 @@ def load(team: Team, *, keeps: bool) -> Iterator[list[object]]:
     stop, came = Event(), []
 
     def ask() -> None:
-        line = http.client.HTTPConnection("127.0.0.1", team.port, timeout=30)
+        line = http.client.HTTPConnection("127.0.0.1", team.port, timeout=LIMIT_S)
         while not stop.is_set():
             try:
                 line.request("GET", f"/api/search?{QUERY}", headers={} if keeps else {"Connection": "close"})
@@ -105,88 +103,101 @@ def load(team: Team, *, keeps: bool) -> Iterator[list[object]]:
     for each in threads:
         each.start()
     try:
-        until(lambda: len(came) > 20)
+        until(lambda: len(came) > 10, "ten answers")
         yield came
+        so_far = len(came)
+        until(lambda: len(came) > so_far + 10, "ten more answers")
     finally:
         stop.set()
         for each in threads:
             each.join()
 
 
-def test_a_change_is_indexed_by_the_keeper_and_found_by_the_workers(team: Team):
-    (team.root / "mail" / "fresh.py").write_text("def fold_napkin(napkin):\n    return napkin\n")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the processes of a server are looked up in /proc")
+def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(project: Path, cache: Path):
+    options = ("--port", "0", "--workers", "2", "--rate", "0", project)
+    with serving(cache, *options) as (process, line):
+        found = re.search(r"with 2 workers at http://[^:]+:(\d+)/", line)
+        assert found, line
+        team = Team(process, int(found[1]))
+        until(lambda: team.ask("/readyz")[0] == 200, "it is ready")
+        until(team.are_all_there, "two workers and who writes the index")
 
-    def found() -> bool:
-        hits = json.loads(team.get("/api/search?query=fold+napkin")[1])["hits"]
-        return any(hit["symbol"] == "fold_napkin" for hit in hits)
+        (project / "mail" / "fresh.py").write_text("def fold_napkin(napkin):\n    return napkin\n")
+        new = lambda: team.json("/api/search?query=fold+napkin")["hits"][0]["symbol"] == "fold_napkin"  # noqa: E731
+        until(lambda: all(new() for _ in range(6)), "every worker finds what is new")
+        first = team.json(f"/api/search?{QUERY}&k=1")
+        for _ in range(6):
+            second = team.json(f"/api/search?{QUERY}&k=1&cursor={first['cursor']}")
+            assert second["hits"] != first["hits"], "a page goes on at any worker"
+        names = [f"question {number}" for number in range(16)]
+        label = {"target": "mail/send.py:6-12", "grade": 1}
+        with ThreadPoolExecutor(8) as pool:
+            said = pool.map(lambda name: team.ask("/api/labels", {**label, "query": name})[0], names)
+            assert set(said) == {200}
+        assert sorted(each["text"] for each in team.json("/api/labels")["queries"]) == sorted(names)
+        assert 'assay_requests_total{route="/api/labels",status="200"} 17' in team.metrics()
 
-    until(lambda: all(found() for _ in range(8)))
+        before = team.children()
+        with load(team, keeps=False) as came:
+            os.kill(min(before), signal.SIGKILL)
+            assert "was killed by signal 9; another one is started" in team.said("killed")
+            until(lambda: team.are_all_there() and min(before) not in team.children(), "another one is there")
+        failed = [each for each in came if each != 200]
+        assert len(failed) <= 3, failed  # what it worked on: one request of each client at most
 
-
-def test_a_page_goes_on_at_any_worker(team: Team):
-    first = json.loads(team.get(f"/api/search?{QUERY}&k=1")[1])
-    for _ in range(8):
-        status, body = team.get(f"/api/search?{QUERY}&k=1&cursor={first['cursor']}")
-        assert status == 200, body
-        assert json.loads(body)["hits"] != first["hits"]
-
-
-def test_labels_that_several_workers_write_at_once_are_all_kept(team: Team):
-    names = [f"question {number}" for number in range(24)]
-
-    def label(name: str) -> int:
-        body = json.dumps({"query": name, "target": "mail/send.py:6-12", "grade": 1})
-        line = http.client.HTTPConnection("127.0.0.1", team.port, timeout=30)
-        with contextlib.closing(line):
-            line.request("POST", "/api/labels", body, {"Content-Type": "application/json"})
-            return line.getresponse().status
-
-    with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(label, names)) == {200}
-    assert sorted(each["text"] for each in json.loads(team.get("/api/labels")[1])["queries"]) == sorted(names)
-
-
-def test_a_worker_that_is_killed_takes_only_its_own_requests_along(team: Team):
-    children = team.processes("worker")
-    with load(team, keeps=False) as came:
-        worker = children[0]
-        os.kill(worker, signal.SIGKILL)
-        assert "was killed by signal 9; another one is started" in team.said("killed")
-        until(lambda: sorted(team.roles()) == ["keeper", "worker", "worker"])
-        so_far = len(came)
-        until(lambda: len(came) > so_far + 20)
-    failed = [each for each in came if each != 200]
-    assert len(failed) <= 3, failed  # what it worked on: one request of each client at most
-    assert worker not in team.processes("worker")
-
-
-def test_no_request_is_lost_when_a_server_is_reloaded(team: Team):
-    before = team.processes("worker")
-    with load(team, keeps=True) as came:
-        team.process.send_signal(signal.SIGHUP)
-        assert team.said("reloaded")
-        until(lambda: not set(before) & set(team.processes("worker")))
-        so_far = len(came)
-        until(lambda: len(came) > so_far + 20)
-    assert [each for each in came if each != 200] == []
+        before = team.children()
+        settings = project / "assay.toml"
+        settings.write_text("[search]\nlimit = 'many'\n")
+        process.send_signal(signal.SIGHUP)
+        assert "nothing was reloaded" in team.said("nothing was reloaded")
+        until(lambda: team.children() == before, "it is as it was")
+        settings.unlink()
+        with load(team, keeps=True) as came:
+            process.send_signal(signal.SIGHUP)
+            assert team.said("reloaded")
+            until(lambda: not before & team.children(), "new processes answer")
+        assert [each for each in came if each != 200] == [], "no request is lost"
+        until(team.are_all_there, "all are there")
+        last = team.children()
+    assert [each for each in last if Path(f"/proc/{each}").exists()] == []
 
 
-def test_what_cannot_be_reloaded_leaves_the_server_as_it_was(team: Team):
-    before = team.processes("worker")
-    settings = team.root / "assay.toml"
-    settings.write_text("[search]\nlimit = 'many'\n")
-    team.process.send_signal(signal.SIGHUP)
-    assert "nothing was reloaded" in team.said("nothing was reloaded")
-    assert team.processes("worker") == before
-    settings.unlink()
-    team.process.send_signal(signal.SIGHUP)
-    assert team.said("reloaded")
-
-
-def test_a_server_that_cannot_start_says_why_once(project: Path):
+def test_a_server_that_cannot_start_says_why_once(assay: Callable[..., Any], project: Path):
     (project / "assay.toml").write_text("[search]\nlimit = 'many'\n")
     command = [sys.executable, "-m", "assay", "serve", "--port", "0", "--workers", "2", str(project)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert ended.returncode == 2
     assert len([line for line in ended.stderr.splitlines() if "limit" in line]) == 1
     assert "Traceback" not in ended.stderr
+    refused = assay("serve", "--workers", MOST_WORKERS + 1)
+    assert (refused.status, f"1<=x<={MOST_WORKERS}" in refused.err) == (2, True)
+
+
+def test_a_proxy_asks_over_a_unix_socket(assay: Callable[..., Any], project: Path, cache: Path, tmp_path: Path):
+    path = tmp_path / "socket"
+
+    def ask(*headers: str) -> bytes:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            line.connect(str(path))
+            lines = ["GET /api/roots HTTP/1.1", "Connection: close", f"Authorization: Bearer {TOKEN}", *headers]
+            line.sendall("\r\n".join([*lines, "", ""]).encode())
+            return b"".join(iter(lambda: line.recv(65536), b""))
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
+        left.bind(str(path))  # as a server leaves it that was killed
+    options = ["--host", f"unix:{path}", "--public-url", "https://code.example.com", "--workers", "1"]
+    with serving(cache, *options, project, ASSAY_TOKEN=TOKEN) as (_, line):
+        assert "at https://code.example.com/" in line
+        forwarded = ("X-Forwarded-For: 192.0.2.1", "X-Forwarded-Proto: https")
+        assert ask("Host: code.example.com", *forwarded).startswith(b"HTTP/1.1 200 ")
+        assert ask("Host: evil.example", *forwarded).startswith(b"HTTP/1.1 421 ")
+        assert path.stat().st_mode & 0o777 == 0o660
+    ran = assay("serve", project, "--host", f"unix:{tmp_path}/socket")
+    assert (ran.status, "needs --public-url" in ran.err) == (2, True)
+    ran = assay("serve", project, "--host", f"unix:{tmp_path}/none/socket")
+    assert "No such file or directory; give another --host" in ran.err
+    (tmp_path / "file").write_text("mine")
+    ran = assay("serve", project, "--host", f"unix:{tmp_path}/file")
+    assert "Address already in use" in ran.err
+    assert (tmp_path / "file").read_text() == "mine"

@@ -15,10 +15,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from assay.faults import EXECUTION, INTENT, Fault
 from assay.io import files
@@ -135,8 +134,11 @@ def _records(rows: Iterable[Example]) -> Iterator[dict[str, Any]]:
 
 def _grouped(folder: Path, rows: Sequence[Example]) -> None:
     """Write which rows are of one task, each task a line; short ones are filled with -1 and `Execution error`."""
-    starts = np.concatenate([[0], np.cumsum([each.n for each in rows])])
-    start = {id(each): int(starts[place]) for place, each in enumerate(rows)}
+    import numpy as np
+
+    start = {
+        id(each): place for each, place in zip(rows, accumulate((each.n for each in rows), initial=0), strict=False)
+    }
     groups = [
         [(start[id(each)] + copy, labels_of(each.fault)["ternary"]) for each in group for copy in range(each.n)]
         for group in by_task(rows).values()

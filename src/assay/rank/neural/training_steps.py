@@ -13,16 +13,44 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from assay.encode.process_group import process_count, process_number, sum_in_place, training_device
 from assay.errors import InputError
 from assay.rank.neural.batches import Ints, padded
 from assay.rank.neural.example_weights import Floats, micro_batches, order, weights
 from assay.rank.neural.fault_classes import class_of
-from assay.rank.neural.losses import class_loss, line_loss, ranking_loss
 from assay.rank.neural.model import RankerModel, tensors
 from assay.rank.neural.neural_settings import NeuralSettings
 from assay.rank.neural.token_store import FAULTS, TokenStore
+
+
+def class_loss(logits: Tensor, classes: Tensor, weights: Tensor) -> Tensor:
+    """Return the weighted sum of cross-entropies."""
+    return (functional.cross_entropy(logits, classes, reduction="none") * weights).sum()
+
+
+def line_loss(logits: Tensor, newlines: Tensor, wanted: Tensor, weights: Tensor) -> Tensor:
+    """Return the weighted sum of cross-entropies over newline tokens; `wanted` is the token of the right one."""
+    logits = logits.masked_fill(~newlines, float("-inf"))
+    return (functional.cross_entropy(logits, wanted, reduction="none") * weights).sum()
+
+
+def ranking_loss(kind: str, logits: Tensor, right: Tensor, tasks: Tensor) -> Tensor:
+    """Return how badly right programs stand above wrong ones of their task, the mean over what can be compared.
+
+    `pairwise` is the logistic loss of each pair; `listwise` the cross-entropy of picking each right program from among
+    itself and all wrong ones. Both compare log-odds of being right.
+    """
+    odds = logits[:, 0] - torch.logsumexp(logits[:, 1:], dim=1)
+    rivals = (tasks[:, None] == tasks[None, :]) & right[:, None] & ~right[None, :]
+    if not rivals.any():
+        return logits.sum() * 0.0
+    if kind == "pairwise":
+        return functional.softplus(odds[None, :] - odds[:, None])[rivals].mean()
+    against = torch.where(rivals, odds[None, :], float("-inf"))
+    both = torch.logsumexp(torch.cat((odds[:, None], against), dim=1), dim=1)
+    return (both - odds)[rivals.any(1)].mean()
 
 
 @dataclass(frozen=True, slots=True)

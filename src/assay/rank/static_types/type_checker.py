@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from assay.errors import AssayError, InputError, MissingExtra
+from assay.extras import install_command
 from assay.io.processes import FinishedCommand, ProcessLimits, run_bounded
 
 _CHECKER: Final = "pyrefly"
@@ -91,7 +92,7 @@ def _prove(command: str, folder: Path) -> None:
         json.loads(ended.out)["errors"]
     except (ValueError, KeyError, TypeError) as error:
         said = ended.complaint or f"status {ended.status}"
-        again = "install it again: pip install --force-reinstall 'assay[types]'"
+        again = f"install it again: {install_command('types')} --force-reinstall"
         raise InputError(f"the type checker '{command}' does not work ({said}); {again}") from error
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from assay.serve.http.access import PROBES, READINESS, AccessRules, Message, Refusal, headers_of
-from assay.serve.http.body_room import BodyRoom, BodyShare
 from assay.serve.http.forwarding import UNIX
 from assay.serve.http.rate import Rate
 
@@ -49,6 +48,33 @@ _ALWAYS = (
     (b"x-frame-options", b"DENY"),
 )
 """Headers of every answer, unless it brings its own."""
+
+
+@dataclass(slots=True)
+class BodyRoom:
+    """Room for so many bytes of bodies."""
+
+    left: int
+
+
+@dataclass(slots=True)
+class BodyShare:
+    """What one request has of a room, until it is over."""
+
+    room: BodyRoom
+    size: int = 0
+
+    def take(self, count: int) -> None:
+        """Take more bytes, or refuse the request."""
+        if count > self.room.left:
+            raise Refusal(503, "too many large requests at once; ask again in a moment", ((b"connection", b"close"),))
+        self.room.left -= count
+        self.size += count
+
+    def give_back(self) -> None:
+        """Leave the room to others."""
+        self.room.left += self.size
+        self.size = 0
 
 
 @dataclass(slots=True)
@@ -90,9 +116,9 @@ class Guard:
 
     def _check(self, scope: Message) -> None:
         headers, path = headers_of(scope), scope["path"]
-        if len(scope["raw_path"]) + len(scope["query_string"]) >= LONGEST_URL:
+        if len(scope["raw_path"]) + len(scope["query_string"]) > LONGEST_URL:
             raise Refusal(414, f"the address has more than {LONGEST_URL:,} bytes")
-        if sum(len(name) + len(value) for name, value in scope["headers"]) >= LARGEST_HEADERS:
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS:
             raise Refusal(431, f"the headers have more than {LARGEST_HEADERS:,} bytes")
         peer = (scope.get("client") or (UNIX,))[0]
         if path in PROBES:  # whatever a proxy says about them

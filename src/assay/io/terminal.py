@@ -1,0 +1,68 @@
+"""Say things on a terminal, or to whatever stands in its place: a line of trouble, JSON, what a stranger wrote.
+
+Nothing of the search stands behind this: a command that prints one line loads this and no more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from assay.errors import printable
+
+WIDEST = 160
+"""Characters of a line that are shown; code that a person wrote is not wider."""
+_PROBLEMS = 5
+
+
+def say(message: str) -> None:
+    """Write one line to standard error."""
+    click.echo(f"assay: {printable(message)}", err=True)
+
+
+def say_problems(problems: Sequence[object], *, every: bool) -> None:
+    """Name what could not be used, the first few of many."""
+    for problem in problems if every else problems[:_PROBLEMS]:
+        say(str(problem))
+    if len(problems) > _PROBLEMS and not every:
+        say(f"{len(problems) - _PROBLEMS:,} more problems (-v shows them)")
+
+
+def dumps(value: Any) -> str:
+    """Return JSON; letters stay letters, and bytes that are no UTF-8 stay the escapes that they came in as."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace").decode()
+
+
+def terminal_width() -> int | None:
+    """Return how many columns standard output has; None where it is not a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def wants_color() -> bool:
+    """Say whether standard output takes colour: as --color says, else the environment, else if it is a terminal."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.color is not None:
+        return context.color
+    if os.environ.get("NO_COLOR"):
+        return False
+    return os.environ.get("FORCE_COLOR", "0") not in {"", "0"} or (
+        sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    )
+
+
+def printable_line(text: str, *, clip: bool) -> str:
+    """Return a line as it is shown: nothing in it moves the cursor, and it is not too wide."""
+    if clip and len(text) > WIDEST:
+        text = text[: WIDEST - 1] + "…"
+    return "".join(letter if letter.isprintable() or letter == "\t" else "·" for letter in text)
+
+
+def harmless(text: str) -> str:
+    """Return a line in which nothing moves a cursor or changes a colour; tabs and line ends stay."""
+    return "".join(letter if letter.isprintable() or letter in "\t\n" else repr(letter)[1:-1] for letter in text)

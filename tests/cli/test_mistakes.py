@@ -1,0 +1,232 @@
+"""What people get wrong and what goes wrong: one clear line each, an exit status, and an index that is as it was."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+
+import click
+import pytest
+
+from assay import __version__
+from assay.cli.main import guarded
+from assay.encode.hashed import HashedEncoder
+from assay.errors import InputError
+from assay.search.folder_index import FolderIndex
+from endpoint_server import Play, serving
+
+NO_WORD = "assay: the query holds no word to search for; ask something, such as 'where are retries handled'"
+
+
+def test_a_mistake_is_one_line(refuses, project: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(project)
+    refuses([
+        ("serch", "assay: unknown command 'serch'; did you mean 'search'?; see assay --help"),
+        ("search", "assay: Missing argument 'QUERY'; see assay search --help"),
+        ("search x --limits 3", "assay: No such option '--limits'. Did you mean '--limit'"),
+        ("search x -k 0", "assay: Invalid value for '-k' / '--limit': 0 is not in the range x>=1"),
+        ("search x --format xml", "assay: Invalid value for '--format': 'xml' is not one of 'text', 'json'"),
+        ("search x --mode tests", "assay: Invalid value for '--mode': 'tests' is not one of 'all', 'code'"),
+        ("search mail nowhere", "assay: no such folder: 'nowhere' (a question of several words goes in quotes)"),
+        (
+            "search mail README.md",
+            "assay: 'README.md' is a file: give its folder, with --path 'README.md' to keep to that file",
+        ),
+        ("search mail ''", "assay: a PATH is empty: name a folder, or . for the current one"),
+        ("search '' .", NO_WORD),
+        ("search ' \n?! ' .", NO_WORD),
+        (("search", "x" * 20_001, "."), "assay: the query has 20,001 characters, at most 20,000 are searched; cut it"),
+        ("search mail . --lang pyton", "assay: unknown language 'pyton'; did you mean 'python'?"),
+        ("search mail . --kind methods", "assay: unknown kind 'methods'; did you mean 'method'?"),
+        ("search mail . --encoder statik", "assay: unknown encoder 'statik'; did you mean 'static'?"),
+        (
+            "search mail . --config none.toml",
+            "assay: cannot read the settings file none.toml: No such file or directory",
+        ),
+        ("search mail . --set serch.limit=3", "assay: unknown setting 'serch' in --set; did you mean 'search'?"),
+        (
+            "search mail . mail --index x",
+            "assay: --index names one index, and several paths were given: take them one by one",
+        ),
+        ("search mail . --budget 3", "assay: a budget of 3 tokens holds no line of the best hit; give it more"),
+        ("search mail . --no-refresh --index x", "yet: leave out --no-refresh, or run assay index"),
+        ("search 'lang:pyt x' .", "unknown language 'pyt'"),
+        ("search 'kind:klass x' .", "unknown kind"),
+        ("search '/(/ x' .", "not a regular expression"),
+        ("watch mail web --index x", "--index names one index"),
+    ])  # fmt: skip
+
+
+def test_what_a_question_would_explain_is_said_of_searches_only(assay, project: Path):
+    for command in ("index", "status", "serve", "mcp", "install"):
+        if find_spec({"serve": "fastapi", "mcp": "mcp"}.get(command, "assay")):
+            none, file = project / "none", project / "README.md"
+            assert assay(command, none).err == f"assay: no such folder: '{none}'\n"
+            assert assay(command, file).err == f"assay: '{file}' is a file: give its folder\n"
+
+
+def test_a_broken_settings_file_is_named_with_its_line(assay, project: Path):
+    (project / "assay.toml").write_text("[search]\nlimit == 3\n")
+    ran = assay("search", "mail", project)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == f"assay: {project}/assay.toml: not valid TOML: Invalid value (at line 2, column 8)\n"
+
+
+def test_a_folder_with_nothing_to_search_is_said(assay, tmp_path: Path):
+    ran = assay("search", "mail", tmp_path)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == f"assay: nothing to search in '{tmp_path}': it holds no file\n"
+    assert assay("index", tmp_path).status == 1
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\0\0")
+    ran = assay("search", "mail", tmp_path)
+    assert (ran.status, ran.out) == (1, "")
+    why = "none of its files has text to index (1 left out"
+    assert ran.err.startswith(f"assay: nothing to search in '{tmp_path}': {why}")
+
+
+def test_the_version_is_the_package_s_and_no_command_is_answered_with_help_and_2(assay):
+    assert assay("--version").out == f"assay {__version__}\n"
+    for arguments in ((), ("train",)):
+        ran = assay(*arguments)
+        assert (ran.status, ran.out) == (2, "")
+        assert ran.err.startswith(" ".join(("Usage: assay", *arguments)))
+        assert "\n\nCommands:\n" in ran.err
+
+
+INTERNAL = "internal error, please report it: RuntimeError: two lines (-v shows where)"
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "said"),
+    [
+        (InputError("what was wrong"), 2, "assay: what was wrong\n"),
+        (OSError(errno.EACCES, "Permission denied", "a/b"), 2, "assay: Permission denied: a/b\n"),
+        (OSError(errno.ENOSPC, "No space left"), 2, "assay: No space left; the index is as it was before\n"),
+        (RuntimeError("two\nlines"), 2, f"assay: {INTERNAL}\n"),
+        (KeyboardInterrupt(), 130, "assay: interrupted\n"),
+        (click.exceptions.Exit(1), 1, ""),
+    ],
+    ids=repr,
+)
+def test_whatever_is_raised_is_one_line_and_a_status_and_a_traceback_when_asked(capsys, raised, status: int, said: str):
+    assert guarded(lambda: _raise(raised)) == status
+    assert capsys.readouterr() == ("", said)
+    if status == 2 and not isinstance(raised, OSError):
+        guarded(lambda: _raise(raised), verbose=True)
+        told = capsys.readouterr().err
+        assert told.startswith("Traceback")
+        assert "_raise" in told
+        assert told.splitlines()[-1].startswith("assay: ")
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+def test_a_reader_that_leaves_early_and_an_output_that_is_closed_are_success(project: Path):
+    assay = f"{quote(sys.executable)} -m assay search 'send mail' ."
+    script = f"({assay} --full; echo $? >&2) | head -c 1 >/dev/null; {assay} >&-; echo $? >&2"
+    done = subprocess.run(["bash", "-c", script], cwd=project, capture_output=True, text=True, check=True)
+    assert done.stderr.split() == ["0", "0"]
+
+
+def test_a_disk_that_is_full_leaves_the_last_index(assay, project: Path):
+    before = assay("search", "send_mail", project).out
+    (project / "new.py").write_text("def something_new():\n    return 1\n" * 2000)
+    limits, ignored = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        ran = assay("index", project)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert ran.status == 2
+    assert ran.err.startswith("assay: no room left for the index in ")
+    assert ran.err.count("\n") == 1
+    assert assay("search", "send_mail", project, "--no-refresh").out == before
+
+
+def test_an_interrupt_is_said_and_the_last_index_stays(assay, project: Path, tmp_path: Path):
+    """The signal comes while the index waits for the vectors of what is new."""
+    pytest.importorskip("httpx", reason="the api extra is not installed")
+
+    def interrupt(_: object) -> Play:
+        os.kill(os.getpid(), signal.SIGINT)
+        return Play(delay_s=1)
+
+    with serving() as server:
+        options = ("--index", tmp_path / "index", "--encoder", f"api:m@{server.base}")
+        before = assay("search", "send_mail", project, *options)
+        assert before.status == 0
+        (project / "more.py").write_text("def more_mail():\n    return 1\n")
+        server.say = interrupt
+        ran = assay("index", project, *options)
+        assert (ran.status, ran.out, ran.err) == (130, "", "assay: interrupted\n")
+        server.say = lambda _: Play({})
+        assert assay("search", "send_mail", project, "--no-refresh", *options).out == before.out
+        assert "1 added" in assay("index", project, *options).out
+
+
+def test_an_interrupt_while_the_command_loads_is_no_traceback(tmp_path: Path):
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "assay", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (130, "assay: interrupted\n")
+
+
+UNPRIVILEGED = """
+import contextlib, io, json, os, sys
+sys.path.insert(0, sys.argv[1])
+if os.getuid() == 0:  # who may read everything
+    from assay.cli import main, search, status, text, answer  # before the right to read them is gone
+    import assay.assemble.published, assay.cli.workspaces, assay.search.folder_index
+    import assay.corpus.walk, assay.encode.static
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+from assay.cli.main import run
+told = []
+for line in json.loads(sys.argv[2]):
+    with contextlib.redirect_stderr(io.StringIO()) as err, contextlib.redirect_stdout(io.StringIO()):
+        told.append((run(line), err.getvalue()))
+print(json.dumps(told))
+"""
+
+
+def test_what_may_not_be_read_is_said_to_who_may_not(project: Path):
+    hidden = ("manifest.json", ".segment", ".catalog", "")
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own is for its user alone
+        base = Path(folder)
+        base.chmod(0o755)
+        root, closed = base / "root", base / "closed"
+        shutil.copytree(project, root)
+        shutil.copytree(project, closed)
+        lines = [["search", "mail", str(closed)]]
+        unreadable = [closed]
+        for name in hidden:
+            place = base / f"index{name}"
+            FolderIndex(root, place, HashedEncoder()).refresh()
+            unreadable.append(next(file for file in place.iterdir() if file.name.endswith(name)) if name else place)
+            lines.append(["status", str(root), "--index", str(place), "--encoder", "hash"])
+        for each in unreadable:
+            each.chmod(0)
+        source = Path(sys.modules["assay"].__file__).parents[1]
+        command = [sys.executable, "-c", UNPRIVILEGED, source, json.dumps(lines)]
+        environment = {**os.environ, "XDG_CACHE_HOME": "/nonexistent"}
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/", env=environment)
+        for each in unreadable:
+            each.chmod(0o755)
+    assert ran.returncode == 0, ran.stderr
+    (status, said), *indexes = json.loads(ran.stdout)
+    assert (status, said) == (2, f"assay: no permission to read the folder '{closed}'\n")
+    for name, (status, said) in zip(hidden, indexes, strict=True):
+        assert (status, "Permission denied" in said, "--index" in said) == (2, True, True), (name, said)

@@ -1,0 +1,213 @@
+"""What a person at a terminal gets: completion, colour, lines of its width, and how far a long command has come."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from shutil import which
+
+import pytest
+from click.shell_completion import get_completion_class
+
+import assay as package
+from assay.cli import progress
+from assay.cli.command import COMPLETION_VARIABLE
+from assay.cli.completion import SHELLS
+from assay.cli.main import COMMANDS, run
+from assay.cli.main import assay as top
+from assay.cli.progress import Lines, StageLine
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which `assay` is this program, and nobody's settings are read."""
+    program = tmp_path / "bin" / "assay"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assay "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    source = str(Path(package.__file__).parents[1])
+    return {**os.environ, "PATH": path, "PYTHONPATH": source, "HOME": str(tmp_path), "TERM": "dumb"}
+
+
+OFFERED = {
+    "assay se": ["search", "serve"],
+    "assay rank ev": ["eval"],
+    "assay search --la": ["--lang"],
+    "assay search --lang pyt": ["python"],
+    "assay search --kind me": ["method"],
+    "assay search --format json": ["json", "jsonl"],
+    "assay install --agent cl": ["claude-code", "claude-desktop", "cline", "cline-vscode"],
+    "assay completion z": ["zsh"],
+    "assay --color n": ["never"],
+    "assay search --lang nolanguage": [],
+}
+
+
+def test_commands_options_and_values_are_completed():
+    complete = get_completion_class("bash")(top, {}, "assay", COMPLETION_VARIABLE)
+    found = {}
+    for line in OFFERED:
+        *words, last = line.split()[1:]
+        found[line] = [item.value for item in complete.get_completions(words, last)]
+    assert found == OFFERED
+
+
+def test_bash_offers_what_fits(environment: dict[str, str]):
+    """Load the script, and ask bash's own machinery what it offers for two lines."""
+    script = """source <(assay completion bash)
+for line in "assay se" "assay search --kind me"; do
+    COMP_WORDS=($line); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+    $(complete -p assay | sed 's/.*-F \\([^ ]*\\) .*/\\1/') assay
+    echo "${COMPREPLY[@]}"
+done"""
+    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("search serve\nmethod\n", "")
+
+
+@pytest.mark.skipif(which("zsh") is None, reason="zsh is not installed")
+def test_zsh_knows_who_completes(environment: dict[str, str]):
+    script = 'autoload -Uz compinit; compinit -u; source <(assay completion zsh); print "$_comps[assay]"'
+    done = subprocess.run(["zsh", "-f", "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "_assay_completion\n"
+
+
+@pytest.mark.skipif(which("fish") is None, reason="fish is not installed")
+def test_fish_offers(environment: dict[str, str]):
+    script = "assay completion fish | source; complete -C 'assay search --kind me'; complete -C 'assay comp'"
+    done = subprocess.run(["fish", "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["method", "completion\tPrint the completion script of a shell."]
+
+
+def test_a_script_is_printed_for_each_shell_and_another_is_refused(assay):
+    for shell in SHELLS:
+        ran = assay("completion", shell)
+        assert (ran.status, ran.err) == (0, "")
+        assert f"_ASSAY_COMPLETE={shell}_complete" in ran.out
+    ran = assay("completion", "tcsh")
+    assert (ran.status, "'bash', 'zsh', 'fish'" in ran.err) == (2, True)
+
+
+def test_every_command_is_offered_and_none_is_imported(environment: dict[str, str]):
+    code = "import sys, assay.cli.main as m; print(len(m.assay.shell_complete(m.click.Context(m.assay), '')), end=' ');"
+    code += "print(*(n for n in sys.modules if n.startswith('assay.cli.')))"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    count, *modules = done.stdout.split()
+    assert int(count) == len(COMMANDS)
+    assert set(modules) <= {f"assay.cli.{name}" for name in ("command", "lazy", "main")}
+
+
+def test_color_is_as_it_is_asked_for_and_a_pipe_has_none(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
+    cases = [
+        ((), {}, False),
+        ((), {"FORCE_COLOR": "1"}, True),
+        ((), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (("--color", "always"), {}, True),
+        (("--color", "always"), {"NO_COLOR": "1"}, True),
+        (("--color", "never"), {"FORCE_COLOR": "1"}, False),
+        (("--color", "auto"), {"FORCE_COLOR": "1"}, True),
+    ]
+    for arguments, variables, colored in cases:
+        for name in ("NO_COLOR", "FORCE_COLOR"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        ran = assay(*arguments, "search", "send a mail again", project)
+        assert ("\x1b[" in ran.out) == colored, (arguments, variables)
+
+
+def test_a_narrow_terminal_breaks_lines_where_words_end(on_terminal, project: Path):
+    telling = "        # the mailbox of the addressee is full and nobody knows when it will be emptied again\n"
+    (project / "full.py").write_text(f"def mailbox_is_full():\n{telling}        return {'x' * 90}\n")
+    command = ("search", "mailbox is full", str(project), "-k", "1", "--index", f"{project}.index")
+    for color in ({"NO_COLOR": "1"}, {}):
+        shown = on_terminal(*command, columns=60, **color)
+        assert ("\x1b[" in shown) == (not color)
+        lines = re.sub(r"\x1b\[[\d;]*m", "", shown).replace("\r\n", "\n").splitlines()[1:]
+        assert max(map(len, lines)) <= 60
+        words = {word for line in lines for word in line.split()}
+        assert set(telling.split()) <= words, "no word is cut"
+        below = (line[:6].strip().isdigit() or line.startswith(" " * 16) for line in lines if line)
+        assert all(below), "below their text"
+        assert "x" * 90 in "".join(line.strip() for line in lines), "what is longer than a line is cut somewhere"
+
+
+def test_a_terminal_shows_a_bar_for_what_takes_long_and_a_pipe_none(
+    assay, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for patience_s, bar in ((0.0, True), (3600.0, False)):
+        monkeypatch.setattr(progress, "_PATIENCE_S", patience_s)
+        ours, theirs = pty.openpty()
+        with monkeypatch.context() as patch, os.fdopen(theirs, "w") as terminal:
+            patch.setattr(sys, "stderr", terminal)
+            patch.setenv("TERM", "xterm")
+            assert run(["index", str(project), "--index", f"{project}.{bar}"]) == 0
+            terminal.write("the end")
+            terminal.flush()
+            seen = b""
+            while not seen.endswith(b"the end"):
+                seen += os.read(ours, 65_536)
+        os.close(ours)
+        assert ("━" in seen.decode()) == bar
+    assert assay("index", project, "--index", f"{project}.piped").err == ""
+
+
+class Clock:
+    """Time that passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_line_is_seen_within_five_seconds_and_then_one_every_ten():
+    clock, seen = Clock(), list[tuple[float, str]]()
+    stage = StageLine(clock)
+    lines = Lines(lambda: str(stage), lambda line: seen.append((clock.now - 100.0, line)), clock)
+    for second in range(31):
+        clock.now = 100.0 + second
+        if second >= 4:
+            stage("programs", 50 * (second - 4), 2_000)
+        lines.look()
+    assert seen == [  # and what takes less than three seconds is not reported
+        (3.0, "working, 3 s"),
+        (13.0, "programs: 450 of 2,000, 50.0 a second"),
+        (23.0, "programs: 950 of 2,000, 50.0 a second"),
+    ]
+
+
+def test_the_rate_is_that_of_the_stage_and_of_this_run():
+    clock = Clock()
+    stage = StageLine(clock)
+    stage("encoding", 10, 10)
+    clock.now += 60
+    stage("programs", 700, 1_000)
+    clock.now += 10
+    assert str(stage) == "programs: 700 of 1,000, 10 s"
+    stage("programs", 720, 1_000)
+    assert str(stage) == "programs: 720 of 1,000, 2.0 a second"
+
+
+SILENT = """
+from assay.cli import progress
+progress.FIRST_LINE_S = 0.0
+with progress.progress():
+    print(input())
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no timer here")
+def test_lines_are_written_while_a_step_says_nothing_and_does_not_return():
+    """The child waits for a line that only comes once a line of progress was seen."""
+    pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", SILENT], **pipe, env={**os.environ, "COLUMNS": "80"}) as child:
+        assert child.stderr.readline().startswith(b"assay: working, ")
+        out, _ = child.communicate(b"go on\n")
+    assert out == b"go on\n"

@@ -1,0 +1,304 @@
+"""`assay truth check`, `convert`, `audit`, `mine` and `pool` as they are typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.truth.truth_formats import read
+from git_repositories import WHO, git
+
+CSV = """query,kind,result1,result2
+send it,standard,mail/send.py:6-12:2,
+check it,hard,mail/address.py:11-13:2,web/router.js:2-4:1
+"""
+AREA = "def area(width, height):\n    return width * height if width > 0 and height > 0 else None\n"
+
+
+@pytest.fixture
+def checkout(project: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the commit of the project, and work in the folder that it and the set are in."""
+    git(project, "init", "-q")
+    git(project, "add", "-A")
+    git(project, *WHO, "commit", "-qm", "first")
+    monkeypatch.chdir(project.parent)
+    return head(project)
+
+
+def head(project: Path) -> str:
+    return git(project, "rev-parse", "HEAD").strip()
+
+
+@pytest.fixture
+def truth(checkout: str) -> Path:
+    Path("set.csv").write_text(CSV)
+    Path("set.meta.json").write_text(json.dumps({"repo": "o/n", "commit": checkout}))
+    return Path("set.csv")
+
+
+def lines(*rows: object) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+CHECK = "truth check set.csv --corpus postbox".split()
+
+
+def test_all_is_well_or_rows_with_problems_are_named(assay, truth: Path, checkout: str):
+    at = checkout[:12]
+    ran = assay(*CHECK)
+    assert (ran.status, ran.out) == (0, f"2 queries, 3 targets: 0 problems at {at}\n")
+    ran = assay("truth", "check", truth)
+    told = "2 queries, 3 targets: 0 problems; no file was looked at: give --corpus FOLDER\n"
+    assert (ran.status, ran.out) == (0, told)
+    truth.write_text(CSV + "more,hard,mail/send.py:6-99:2,none.py:1-x:1\n")
+    ran = assay(*CHECK)
+    assert ran.status == 1
+    assert ran.out.splitlines() == [
+        "set.csv:4: 'none.py:1-x:1': wanted path:start-end:grade",
+        f"set.csv:4: mail/send.py:6-99: the file ends at line 12 at {at}",
+        f"3 queries, 4 targets: 2 problems at {at}",
+    ]
+    told = json.loads(assay(*CHECK, "--format", "json").out)
+    assert [problem["where"] for problem in told["problems"]] == ["set.csv:4", "set.csv:4"]
+    assert (told["commit"], told["checked"], told["targets"]) == (checkout, True, 4)
+    ran = assay("truth", "convert", truth, "out", "--to", "jsonl", "-v")
+    assert "(1 problem) written" in ran.out
+    assert ran.err == "assay: set.csv:4: 'none.py:1-x:1': wanted path:start-end:grade\n"
+
+
+def test_drift_is_told_and_followed(assay, project: Path, truth: Path, checkout: str):
+    send, router = project / "mail" / "send.py", project / "web" / "router.js"
+    send.write_text("# first\n" + send.read_text())
+    router.write_text(router.read_text().replace("path) {", "path, more) {"))
+    git(project, *WHO, "commit", "-qam", "x")
+    ran = assay(*CHECK)
+    now = head(project)
+    assert (ran.status, ran.out.splitlines()) == (
+        0,
+        [
+            "set.csv:3: web/router.js:2-4: changed, now web/router.js:2-4",
+            f"2 queries, 3 targets: 0 problems at {checkout[:12]}",
+            f"1 moved, 1 changed between {checkout[:12]} and HEAD {now[:12]} (--fix OUT follows them)",
+        ],
+    )
+    assert "moved to mail/send.py:7-13" in assay(*CHECK, "-v").out
+    assert assay(*CHECK, "--fix", "fixed.csv").status == 0
+    assert Path("fixed.csv").read_text() == CSV.replace("6-12", "7-13")
+    assert json.loads(Path("fixed.meta.json").read_text()) == {"repo": "o/n", "commit": now}
+    assert assay("truth", "check", "fixed.csv", "--corpus", project).out.endswith(f"0 problems at {now[:12]}\n")
+    truth.with_name("set.meta.json").unlink()
+    assert "at" not in assay(*CHECK).out.split("problems")[1]
+    assert now[:12] in assay(*CHECK, "--commit", "HEAD").out
+    assert assay(*CHECK, "--commit", "nope").status == 2
+
+
+def test_convert_says_what_it_wrote_and_refuses_a_loss_until_told(assay, refuses, truth: Path):
+    ran = assay("truth", "convert", truth, "set.jsonl")
+    told = "2 queries, 3 judgments, 0 documents (0 problems) written to set.jsonl\n"
+    assert (ran.status, ran.out) == (0, told)
+    assert assay("truth", "convert", "set.jsonl", "back.csv").status == 0
+    assert Path("back.csv").read_text() == CSV
+    assert Path("back.meta.json").exists()
+    Path("bad.csv").write_text("query,result1\nq,x\n")
+    nothing = "holds no query that can be used: bad.csv:2: 'x': wanted path:start-end:grade (and 1 more)"
+    refuses([
+        ("truth convert set.csv set.qrels", "trec cannot hold the tags kind: drop them with --lossy"),
+        ("truth convert set.jsonl x.csv --from trec", "set.jsonl"),
+        ("truth convert bad.csv out.jsonl", nothing),
+        ("truth check bad.csv", nothing),
+    ])  # fmt: skip
+    assert not Path("set.qrels").exists()
+    ran = assay("truth", "convert", truth, "set.qrels", "--lossy")
+    assert (ran.status, ran.err) == (0, "assay: dropped: the tags kind\n")
+
+
+def test_convert_makes_symbols_lines_of_a_checkout(assay, refuses, checkout: str):
+    targets = ("mail/send.py::send_mail", "mail/address.py::Address.is_valid", "mail/send.py::gone")
+    rows = [{"type": "truth", "commit": checkout}, {"type": "query", "id": "1", "text": "send it"}]
+    rows += [{"type": "judgment", "query_id": "1", "target": target, "grade": 2} for target in targets]
+    Path("symbols.jsonl").write_text(lines(*rows))
+    said = "symbols (3): make symbols lines with --corpus FOLDER, drop them with --lossy"
+    refuses([("truth convert symbols.jsonl out.csv", said)])
+    ran = assay(*"truth convert symbols.jsonl out.csv --corpus postbox -v".split())
+    assert ran.status == 0, ran.err
+    assert "symbols.jsonl:5: mail/send.py::gone: no such symbol at" in ran.err
+    told = "query,result1,result2\nsend it,mail/send.py:6-12:2,mail/address.py:11-13:2\n"
+    assert Path("out.csv").read_text() == told
+
+
+def test_convert_splits_by_repository_and_commit(assay, tmp_path: Path):
+    patch = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n"
+    rows = [
+        {"instance_id": f"i{at}", "repo": repo, "base_commit": "c1", "problem_statement": "it fails", "patch": patch}
+        for at, repo in enumerate(("o/a", "o/b", "o/a"))
+    ]
+    file, parts = tmp_path / "test.jsonl", tmp_path / "parts"
+    file.write_text(lines(*rows))
+    assert assay("truth", "convert", file, parts, "--split").status == 0
+    assert sorted(path.name for path in parts.iterdir()) == ["o__a-c1.jsonl", "o__b-c1.jsonl"]
+    assert "2 queries" in assay("truth", "check", parts / "o__a-c1.jsonl").out
+    assert assay("truth", "convert", file, file, "--split").status == 2
+
+
+@pytest.fixture
+def twins(tmp_path: Path) -> Path:
+    """Return a ground truth with twins, one of them judged otherwise."""
+    folder = tmp_path / "set"
+    (folder / "qrels").mkdir(parents=True)
+    texts = {"a": AREA, "b": AREA, "c": "def add(x, y): return x + y", "d": AREA.replace("None", "0")}
+    corpus = [{"_id": name, "title": "", "text": text} for name, text in texts.items()]
+    (folder / "corpus.jsonl").write_text(lines(*corpus))
+    queries = {"1": "compute the area of a rectangle", "2": "add two numbers", "3": "install numpy quickly"}
+    (folder / "queries.jsonl").write_text(lines(*({"_id": name, "text": text} for name, text in queries.items())))
+    rows = "query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t0\n2\tc\t1\n3\tc\t0\n"
+    (folder / "qrels" / "test.tsv").write_text(rows)
+    return folder
+
+
+def test_an_audit_counts_what_is_wrong_with_examples(assay, twins: Path):
+    ran = assay("truth", "audit", twins)
+    assert ran.status == 1, ran.err
+    assert ran.out.startswith("set: 3 queries, 4 judgments, 4 documents\ngrades   0: 2  1: 2\n")
+    assert "        1 of 4 (25.0%)  texts that equal an earlier one\n          a = b\n" in ran.out
+    assert "equal texts judged differently for one query\n          1: a=1 b=0\n" in ran.out
+    assert ran.out.index("findings") < ran.out.index("hints") < ran.out.index("install numpy quickly")
+    told = json.loads(assay("truth", "audit", twins, "--format", "json", "--examples", "0").out)
+    counts = {finding["name"]: finding["count"] for finding in told["findings"]}
+    assert counts["equal texts"] == counts["nearly equal texts"] == counts["unanswered queries"] == 1
+    assert {finding["name"] for finding in told["hints"]} >= {"not about code", "poor queries"}
+    assert not any(finding["examples"] for finding in told["findings"])
+
+
+def test_an_audit_makes_twins_one(assay, twins: Path, tmp_path: Path):
+    for options, left in (([], 3), (["--near"], 2)):
+        out = tmp_path / f"out{left}.jsonl"
+        ran = assay("truth", "audit", twins, "--collapse", out, *options, "-v")
+        assert ran.status == 1, ran.err
+        assert f"4 documents made {left}, written to {out}\n" in ran.out
+        assert "1: a (its twin b) is judged 1 and 0; 1 stays\n" in ran.out
+        again = json.loads(assay("truth", "audit", out, "--format", "json").out)
+        assert again["documents"] == left
+        found = {finding["name"] for finding in again["findings"]}
+        assert not found & {"equal texts", "twins judged differently, equal texts"}
+
+
+def test_an_audit_finds_the_targets_that_a_check_finds(assay, tmp_path: Path, project: Path):
+    targets = ("mail/send.py:6-12", "mail/send.py::send_mail", "mail/address.py::Address::is_valid")
+    rows = [{"type": "query", "id": "1", "text": "deliver a message again when busy"}]
+    rows += [{"type": "judgment", "query_id": "1", "target": target, "grade": 1} for target in targets]
+    file, clean = tmp_path / "symbols.jsonl", tmp_path / "clean.csv"
+    file.write_text(lines(*rows))
+    checked = assay("truth", "check", file, "--corpus", project)
+    assert (checked.status, checked.out) == (0, "1 query, 3 targets: 0 problems\n"), checked.out
+    ran = assay("truth", "audit", file, "--corpus", project, "--format", "json")
+    assert "unknown targets" not in {finding["name"] for finding in json.loads(ran.out)["findings"]}, ran.out
+    clean.write_text("query,result1\ndeliver a message again when busy,mail/send.py:6-12:2\n")
+    for options in ([], ["--corpus", project]):
+        ran = assay("truth", "audit", clean, *options)
+        assert (ran.status, "findings: none" in ran.out) == (0, True), ran.err
+
+
+@pytest.mark.usefixtures("truth")
+def test_what_cannot_be_audited_mined_or_pooled_is_said(refuses):
+    Path("quick.run").write_text("1 Q0 mail/address.py:11-13 1 9 q\n")
+    refuses([
+        ("truth audit none.csv", "none.csv"),
+        ("truth audit set.csv --near", "give --collapse OUT, too"),
+        ("truth audit set.csv --collapse out.jsonl", "no documents to make one"),
+        ("truth audit set.csv --corpus nowhere", "is not a folder"),
+        ("truth audit set.csv --threshold 0", "0.1<=x<=1"),
+        ("truth audit set.csv --from csvv", "unknown format"),
+        ("truth mine nowhere", "is not a folder"),
+        ("truth mine https://example.org/a/b.git", "clone it with all its history"),
+        ("truth mine postbox --at nothing", "has no commit nothing"),
+        ("truth mine postbox --out a.what", "does not say what format"),
+        ("truth mine postbox --limit 0", "--limit"),
+        ("truth mine postbox --from dreams", "dreams"),
+        ("truth pool set.csv", "give RUN files to pool, or --labels POOL"),
+        ("truth pool set.csv quick.run --labels pool.jsonl", "give RUN files to pool, or --labels POOL"),
+        ("truth pool set.csv quick.run", "--corpus FOLDER"),
+        ("truth pool set.csv set.csv --corpus postbox", "holds no run"),
+        ("truth pool set.csv none.run --corpus postbox", "none.run"),
+        ("truth pool set.csv quick.run --corpus postbox --out pool.txt", "neither .jsonl nor .csv"),
+        ("truth pool set.csv --labels quick.run", "--labels needs --out NEW"),
+    ])  # fmt: skip
+    assert not Path("out.jsonl").exists()
+
+
+def test_mining_writes_what_can_be_read_back(assay, refuses, project: Path, checkout: str):
+    send = project / "mail" / "send.py"
+    send.write_text(send.read_text().replace("2**attempt", "3**attempt"))
+    git(project, *WHO, "commit", "-qam", "Wait longer between deliveries")
+    ran = assay("truth", "mine", project, "--out", "post.jsonl", "--at", checkout)
+    assert ran.status == 0
+    assert ran.out.startswith("written to post.jsonl\n")
+    assert "history: 1 query (1 hard)" in ran.out
+    found = read(Path("post.jsonl")).truth
+    assert (found.commit, bool(found.hidden)) == (checkout, True)
+    assert {query.tags["source"] for query in found.queries} == {"history", "docs"}
+    refuses([("truth mine postbox --from docs --out post.csv", "--lossy")], lines=9)
+    assert not Path("post.csv").exists()
+    ran = assay(*"truth mine postbox --from docs --out post.csv --lossy".split())
+    assert (ran.status, "dropped: " in ran.err) == (0, True)
+    assert read(Path("post.csv")).truth.queries
+
+
+def test_nothing_to_mine_is_status_1_with_a_reason(assay, checkout: str):
+    ran = assay("truth", "mine", "postbox", "--from", "history", "--out", "a.jsonl", "--at", checkout)
+    assert (ran.status, "no commit after the pin" in ran.err) == (1, True)
+    assert not Path("a.jsonl").exists()
+
+
+POOL = "truth pool set.csv quick.run slow.run --corpus postbox".split()
+
+
+@pytest.fixture
+def pooled(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the project, with a ground truth of it and the runs of two systems."""
+    folder = project.parent
+    monkeypatch.chdir(folder)
+    (folder / "set.csv").write_text(
+        "query,result1\nsay whether a mailbox is valid,mail/address.py:11-13:2\n"
+        "find the handler of a path,web/router.js:2-4:2\n"
+    )
+    (folder / "quick.run").write_text(
+        "1 Q0 mail/address.py:11-13 1 9 q\n1 Q0 mail/send.py:6-13 2 8 q\n2 Q0 README.md:5-7 1 9 q\n"
+    )
+    (folder / "slow.run").write_text("1 Q0 mail/send.py:6-12 1 9 s\n1 Q0 gone.py:1-2 2 8 s\n9 Q0 README.md:1-3 1 9 s\n")
+    return folder
+
+
+def test_what_nobody_judged_is_pooled_without_who_found_it(assay, pooled: Path):
+    ran = assay(*POOL, "--out", "pool.jsonl", "-v")
+    assert ran.status == 0, ran.err
+    rows = [json.loads(line) for line in (pooled / "pool.jsonl").read_text().splitlines()]
+    assert {(row["query_id"], row["target"]) for row in rows} == {("1", "mail/send.py:6-12"), ("2", "README.md:5-7")}
+    text = next(row["text"] for row in rows if row["target"] == "README.md:5-7")
+    assert text.startswith("## Configuration")
+    assert "quick" not in (pooled / "pool.jsonl").read_text()
+    assert '"system": "quick"' in (pooled / "pool.sources.jsonl").read_text()
+    assert "the corpus has no text at gone.py:1-2" in ran.err
+    assert "'9'" in ran.err
+    told = json.loads(assay(*POOL, "--depth", "1", "--format", "json").out)
+    assert (told["found"], told["judged"], told["to_judge"], told["together"]) == (3, 1, 2, 0)
+    assert told["judged_share"] == {"quick": 0.5, "slow": 0}
+    text = assay("truth", "pool", "set.csv", "quick.run", "--corpus", "postbox").out
+    assert "to be judged                             2\n  quick  judged@10 0.250\n" in text
+
+
+def test_labels_of_a_pool_come_back_and_leave_nothing_to_judge(assay, pooled: Path):
+    take = "truth pool set.csv --judge ann --out new.jsonl -v --labels".split()
+    for name, empty, grade in (("pool.jsonl", '"grade": ""', '"grade": 1'), ("pool.csv", ",,", ",0,")):
+        assay(*"truth pool set.csv quick.run --corpus postbox --out".split(), name)
+        (pooled / name).write_text((pooled / name).read_text().replace(empty, grade))
+        ran = assay(*take, name)
+        assert (ran.status, ran.out) == (0, "2 labels read; 4 judgments written to new.jsonl\n"), ran.err
+        again = assay("truth", "pool", "new.jsonl", "quick.run", "--corpus", "postbox")
+        assert (again.status, "quick  judged@10 1.000" in again.out) == (1, True)
+    rows = ({"query_id": "1", "target": "mail/send.py:6-13", "grade": grade} for grade in ("good", 1))
+    (pooled / "pool.jsonl").write_text(lines(*rows))
+    ran = assay(*take, "pool.jsonl")
+    assert (ran.status, ran.out) == (0, "1 labels read; 3 judgments written to new.jsonl\n")
+    assert "pool.jsonl:1: 'good' is no grade" in ran.err

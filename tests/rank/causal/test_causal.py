@@ -1,0 +1,189 @@
+"""A tiny causal model learns programs, and writes some: what is masked, what is kept, what is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("accelerate", reason="the train extra is not installed")
+
+from assay.assemble.generator_files import GeneratorPlan, train_generator
+from assay.errors import InputError, MissingExtra
+from assay.faults import Fault
+from assay.rank.causal.generator_settings import GeneratorSettings
+from assay.rank.causal.open_causal import open_local_sampler, open_scorer
+from assay.rank.causal.solved_tasks import read_solved
+from assay.rank.dataset import dataset_formats
+from assay.rank.dataset.examples import Example
+from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
+from assay.rank.sampling.prompt_templates import load_template
+from assay.rank.sampling.sample import sampler
+from assay.types import Task
+
+SMALL = GeneratorSettings(epochs=2, batch=4, at_once=2, rate=3e-3, length=200, looks=2, valid=0.3)
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("tasks") / "tasks.jsonl"
+    rows = [
+        {"id": f"t{n}", "prompt": f"Return {n}.", "entry_point": f"f{n}", "reference": f"def f{n}():\n    return {n}\n"}
+        for n in range(14)
+    ]
+    file.write_text("".join(json.dumps({**row, "tests": []}) + "\n" for row in rows))
+    return file
+
+
+def weights(folder: Path):
+    from safetensors.torch import load_file
+
+    return load_file(folder / "model.safetensors")
+
+
+def same(one: Path, other: Path) -> bool:
+    import torch
+
+    a, b = weights(one), weights(other)
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_it_learns_keeps_the_lowest_loss_and_a_run_that_ended_goes_on_to_the_same_weights(causal, tasks, tmp_path):
+    record = train_generator(GeneratorPlan((tasks,), f"hf:{causal}", tmp_path / "whole"), SMALL, lambda _: None)
+    assert record["loss"] == min(look["valid_loss"] for look in record["looks"]) < record["before"]
+    said: list[str] = []
+
+    def ending(line: str) -> None:
+        said.append(line)
+        if line.startswith("step 4"):
+            raise KeyboardInterrupt
+
+    other = GeneratorPlan((tasks,), f"hf:{causal}", tmp_path / "ended")
+    with pytest.raises(KeyboardInterrupt):
+        train_generator(other, SMALL, ending)
+    with pytest.raises(InputError, match=": rate differ"):
+        train_generator(other, replace(SMALL, rate=1e-2), lambda _: None)
+    again = train_generator(other, SMALL, said.append)
+    assert any(line.startswith("going on after step") for line in said)
+    assert same(tmp_path / "whole", tmp_path / "ended")
+    assert [look["valid_loss"] for look in again["looks"]] == [look["valid_loss"] for look in record["looks"]]
+    assert not list((tmp_path / "ended" / "training").glob("checkpoint-*"))
+    assert train_generator(other, SMALL, said.append) == again
+
+
+def test_matrices_of_a_low_rank_are_trained_and_merged(assay, causal: Path, tasks: Path, tmp_path: Path):
+    pytest.importorskip("peft", reason="the train extra is not installed")
+    out = tmp_path / "lora"
+    small = [f"--set={name}" for name in ("epochs=1", "batch=4", "at_once=2", "rate=1e-2", "length=200", "lora=2")]
+    ran = assay("train", "generator", tasks, "--base", f"hf:{causal}", "--out", out, *small, "--set", "valid=0.3")
+    assert ran.status == 0, ran.err
+    assert "which is kept" in ran.out
+    assert weights(out).keys() == weights(causal).keys()
+    assert not same(out, causal)
+    assert "apps" in (out / "README.md").read_text()
+    samples = tmp_path / "s.jsonl"
+    few = ("--template", "apps", "--n", "1", "--max-tokens", "16", "--limit-tasks", "2", "--out", samples)
+    ran = assay("rank", "sample", tasks, "--model", f"hf:{out}", *few)
+    assert ran.status == 0, ran.err
+    assert "2 samples in 2 requests" in ran.out
+    ran = assay("rank", "sample", tasks, "--model", f"hf:{out}", *few, "--in-flight", "4")
+    assert (ran.status, "--in-flight is for endpoints" in ran.err) == (2, True)
+    ran = assay("rank", samples, "--tasks", tasks, "--ranker", f"logprob:hf:{out}", "--format", "jsonl")
+    assert (ran.status, len(ran.out.splitlines())) == (0, 2), ran.err
+
+
+def test_the_tokens_of_the_task_are_not_learned(causal: Path, tasks: Path):
+    from assay.encode.model_options import ModelOptions
+    from assay.rank.causal.causal_model import CausalModel
+    from assay.rank.causal.generator_trainer import IGNORED, collated
+    from assay.rank.causal.tune_generator import rows_of
+
+    solved = read_solved([tasks], None, load_template("apps"), valid=0.3, most=1, seed=0)
+    model = CausalModel(str(causal), ModelOptions(device="cpu"))
+    rows, first = rows_of(model, solved.learned, SMALL), solved.learned[0]
+    learned = [label for label in rows[0]["labels"] if label != IGNORED]
+    assert model.text_of(learned) == first.program
+    assert learned[-1] == model.tokenizer.eos_token_id
+    assert model.text_of(rows[0]["input_ids"]) == first.prompt + first.program
+    batch = collated(model, rows[:3])
+    assert (batch["labels"] == IGNORED).sum() > batch["attention_mask"].logical_not().sum()
+    assert rows_of(model, solved.learned, GeneratorSettings(length=20)) == []
+
+
+def test_of_a_data_set_rows_to_learn_from_count_where_they_are_correct(tmp_path: Path):
+    faults = [Fault.CORRECT, Fault.CORRECT, Fault.CORRECT, Fault.SYNTAX_ERROR]
+    examples = [
+        Example(f"t{n}", f"t{n}#{k}", f"Task {n}.", f"def f():\n    return {n + k % 2}\n", fault, split=split)
+        for n, split in enumerate(["train", "train", "valid", "test"])
+        for k, fault in enumerate(faults)
+    ]
+    dataset_formats.write(tmp_path / "set.jsonl", examples)
+    row = {"id": "t3", "prompt": "Task 3.", "entry_point": "f", "reference": "def f():\n    pass\n", "tests": []}
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
+    files = [tmp_path / "set.jsonl", tmp_path / "tasks.jsonl"]
+    solved = read_solved(files, None, load_template("apps"), valid=0.5, most=4, seed=0)
+    assert [each.task_id for each in solved.learned] == ["t0", "t0", "t1", "t1"]
+    assert [each.task_id for each in solved.valid] == ["t2", "t2"], "those to test on are never learned"
+    assert solved.learned[0].program == "def f():\n    return 0\n---"
+    assert "define `f`" in solved.learned[0].prompt
+    with pytest.raises(InputError, match="which no program begins with: --set template=apps"):
+        read_solved(files[:1], None, load_template("plain"), valid=0.5, most=4, seed=0)
+
+
+def test_settings_and_bases_that_cannot_be_used_are_told(causal: Path, tasks: Path, tmp_path: Path):
+    from assay.rank.causal.generator_trainer import _arguments, fitting
+
+    for wrong in ({"batch": 0}, {"rate": 0.0}, {"valid": 1.0}, {"bf16": "maybe"}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            GeneratorSettings(**wrong)
+    for base, said in (
+        (str(causal), "wanted hf:"),
+        (f"hf:{causal}?dtype=bf16", "unknown option 'dtype=bf16'"),
+        (f"hf:{tmp_path}/no", "no such folder"),
+    ):
+        with pytest.raises(InputError, match=said):
+            train_generator(GeneratorPlan((tasks,), base, tmp_path / "g"), SMALL, lambda _: None)
+    assert fitting(GeneratorSettings(batch=4)).at_once == 4
+    assert fitting(SMALL) == SMALL
+    with pytest.raises(InputError, match="'batch' is 12, which 8 at once do not make up: set at_once=6"):
+        fitting(GeneratorSettings(batch=12))
+    given = _arguments(tmp_path, replace(SMALL, checkpointing=True), 4)
+    assert (given.gradient_checkpointing, given.gradient_checkpointing_kwargs) == (True, {"use_reentrant": False})
+
+
+def test_a_model_of_this_machine_writes_what_it_scores_the_same(causal: Path):
+    asked = SamplingOptions(n=2, temperature=0.0, top_p=1.0, max_tokens=24, seed=1, logprobs=True)
+    model = open_local_sampler(f"{causal}?batch=4&device=cpu")
+    (found,) = model.sample([SamplingQuestion("def f():\n", asked)])
+    assert (found.texts[0] == found.texts[1], found.prompt_tokens) == (True, 9)
+    if found.texts[0].isascii():
+        (scored,) = open_scorer(str(causal)).logprobs(Task("t", "def f():\n"), ["def f():\n" + found.texts[0]])
+        assert scored.total == pytest.approx(found.logprobs[0].total, abs=1e-3)
+    with pytest.raises(InputError, match="there is no such folder"):
+        open_local_sampler(f"{causal}/nowhere")
+
+
+UNLOADED = """
+import sys
+from assay.errors import ModelUnavailable
+from assay.rank.causal.open_causal import open_scorer
+try:
+    open_scorer("nobody/nothing")
+except ModelUnavailable as error:
+    print("give a folder" in str(error), {"torch", "transformers"} & set(sys.modules))
+"""
+
+
+def test_a_model_that_is_not_there_is_told_before_anything_is_loaded():
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    ran = subprocess.run([sys.executable, "-c", UNLOADED], env=environment, capture_output=True, text=True, check=True)
+    assert ran.stdout == "True set()\n"
+    if find_spec("vllm") is None:
+        with pytest.raises(MissingExtra, match="vllm"):
+            sampler("vllm:some/model")

@@ -1,0 +1,135 @@
+"""A query as it is typed: its telling words, its filters, what is misspelt, and what it names."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.assemble.pipeline import dictionary
+from assay.search.query_words import QueryWords, query_words
+from assay.search.question import understand
+from assay.search.spelling import Speller
+from assay.terms import STOP_WORDS, stem
+from assay.types import Chunk
+
+
+def test_a_question_is_its_telling_words_once_and_stemmed():
+    question = understand("Where are the retries of retried requests handled?")
+    assert question.terms == ("retri", "request", "handl")
+    assert question.words == ("retries", "requests", "handled")
+    assert understand("how do I do this").words == ("how", "do", "i", "this")  # without a telling word all are kept
+    for text in ("", "  ", "?!", "___", "...()"):
+        assert understand(text).terms == understand(text).words == (), text
+
+
+def test_identifiers_and_neighbouring_words_are_looked_up_as_one_name_and_quotes_are_phrases():
+    assert "=parseargs" in understand("parseArgs").names
+    assert "=parseargs" in understand("where is parse_args called").names
+    names = understand("parse command line").names
+    assert {"=parsecommand", "=commandline", "=parsecommandline"} <= set(names)
+    assert "=parseline" not in names
+    assert "=x" not in understand("x").names
+    assert understand('raise "no such file" from `open()` "').phrases == ("no such file", "open()")
+    assert understand("don't do that").phrases == ()
+
+
+ABOUT = {
+    "unit tests of the parser": "tests", "testing with mocks and fixtures": "tests", "the latest contest": "",
+    "example of a plugin": "examples", "demos and samples": "examples", "tutorial snippets": "examples",
+    "what changed in the last release": "asides", "how to contribute": "asides",
+    "contributing guide and license": "asides", "migrating and upgrading": "asides",
+    "example tests in the changelog": "tests examples asides", "parse a file": "",
+}  # fmt: skip
+
+
+def test_a_question_says_what_it_is_about():
+    for text, about in ABOUT.items():
+        question = understand(text)
+        said = {"tests": question.about_tests, "examples": question.about_examples, "asides": question.about_asides}
+        assert [name for name, is_so in said.items() if is_so] == about.split(), text
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_question(text):
+    question = understand(text)
+    assert len(question.terms) == len(question.words) == len(set(question.terms))
+    assert tuple(map(stem, question.words)) == question.terms
+    assert len(set(question.names)) == len(question.names)
+    assert STOP_WORDS.isdisjoint(question.words) or STOP_WORDS.issuperset(question.words)
+    words = query_words(text)
+    assert not words.is_plain or words.text == text
+
+
+def test_a_whole_file_for_a_question_is_read_in_part():
+    question = understand("beginning " + "word1 other2 " * 100_000 + "ending")
+    assert "begin" in question.terms
+    assert "end" not in question.terms
+    assert len(question.names) < 60
+
+
+FILTERED = [
+    ("where are retries", QueryWords("where are retries")),
+    ("retries lang:py,go", QueryWords("retries", languages=("py", "go"))),
+    ("-file:tests file:src/** retries", QueryWords("retries", paths=("!tests", "src/**"))),
+    ("-lang:py,go -kind:class -sym:run x", QueryWords("x", (), (), ("!py", "!go"), ("!class",), ("!run",))),
+    ('file:"a b/*.py" x', QueryWords("x", paths=("a b/*.py",))),
+    ("repo:api-* -repo:old q", QueryWords("q", repositories=("api-*", "!old"))),
+    ("kind:class,-x y", QueryWords("y", kinds=("class", "-x"))),
+    ("sym:Task.retry", QueryWords("Task retry", symbols=("Task.retry",), by_meaning=False)),
+    ('how is "not found" said', QueryWords('how is "not found" said', exact=("not found",))),
+    ('"not found"', QueryWords('"not found"', exact=("not found",), by_meaning=False)),
+    (r'"say \"hi\""', QueryWords(r'"say \"hi\""', exact=('say "hi"',), by_meaning=False)),
+    (r"/def \w+_retry/", QueryWords("def _retry", patterns=(r"def \w+_retry",), by_meaning=False)),
+    (r"/a\/b/ c", QueryWords("c", patterns=("a/b",))),
+    ("/about/", QueryWords("about", patterns=("about",), by_meaning=False)),
+    (r"/^\s+$/", QueryWords("", patterns=(r"^\s+$",), by_meaning=False)),
+    ("kind:class", QueryWords("", kinds=("class",), by_meaning=False)),
+]  # fmt: skip
+PLAIN = [
+    *("what does file:// mean", "KeyError: 'lang'", "std::vector kind of", "lang: python", "a / b / c"),
+    *("/usr/local/bin is missing", "where is /api/users/ handled", "/about and /about/ reach the same handler"),
+    *('print("hello")', 'File "x.py", line 3, in f', "profile:cpu", "a\nlang:py", f"{'long ' * 80}lang:py"),
+]
+
+
+def test_query_words_are_taken_out_of_a_query_and_what_only_looks_like_one_stays():
+    for typed, wanted in [*FILTERED, *((typed, QueryWords(typed)) for typed in PLAIN)]:
+        assert query_words(typed) == wanted, typed
+
+
+TEXT = """
+retry retries the request when the server is busy; timeout of the connection; parse arguments of the command line;
+read the configuration file; receive a message; cache of responses; separator; authentication of the user; zorbat
+"""
+MISSPELT = {
+    "recieve": "receive", "mesage": "message", "messagd": "message", "cachr": "cache", "configuraiton": "configuration",
+    "tiemout": "timeout", "seperator": "separator", "authentification": "authentication", "requset": "request",
+    "Recieve": "receive", "zorbta": "zorbat", "how to recieve a mesage": "how to receive a message",
+    "recieve, then retry!": "receive, then retry!", "connectiontimeout": "connection timeout",
+    "messagecache": "message cache",
+}  # fmt: skip
+LEFT_ALONE = (
+    *("", "retry the request"),
+    *("banana", "painting elephants"),  # words, though nobody wrote them here
+    "zorbat",  # no word, but written here
+    *("getMesage", "GetMesage", "MESAGE", "get_mesage", "mesage_2", "mesage2", "_mesage", "recieveé"),
+    "qwxzjkvbq",  # nothing is near
+    "teh",  # too short to tell
+    "m" * 41,
+    "xylemm",  # what only the dead hold is no correction
+)
+
+
+def test_a_misspelt_word_is_corrected_and_anything_else_stays(snapshot_of):
+    chunks = [Chunk("2", "parseArgs"), Chunk("3", "gone"), Chunk("4", "xylem")]
+    speller = Speller(snapshot_of([Chunk("1", TEXT)], chunks, dead={"4"}), dictionary)
+    assert {typed: speller.corrected(typed) for typed in MISSPELT} == MISSPELT
+    assert [text for text in LEFT_ALONE if speller.corrected(text) != text] == []
+    assert Speller(snapshot_of([]), dictionary).corrected("recieve teh mesage") == "recieve teh mesage"
+
+
+@pytest.mark.parametrize(("commoner", "other"), [("zorbat", "zorbal"), ("zorbal", "zorbat")])
+def test_of_two_as_near_the_commoner_is_meant(snapshot_of, commoner, other):
+    chunks = [Chunk("1", other), Chunk("2", commoner), Chunk("3", commoner)]
+    assert Speller(snapshot_of(chunks), frozenset).corrected("zorbax") == commoner

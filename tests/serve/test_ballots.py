@@ -1,0 +1,367 @@
+"""Ballots of preferences and of labels: a server on this machine, a page that votes by key, and the file of votes."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from assay.errors import InputError
+from assay.judge.label_ballot import LabelBallot, LabelSettings
+from assay.judge.pairs import Pair
+from assay.judge.past_records import verdicts
+from assay.judge.preference_ballot import Ballot, paired, read_votes
+from assay.serve.ballot_server import LONGEST_BODY, BallotServer
+from assay.types import Chunk, Query
+from waiting import LIMIT_S
+
+HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><b>bold?</b> & $token \u202eodd"
+TESTS = {
+    "reading": f"adds {HOSTILE}",
+    "setup": "import math",
+    "helpers": "from solution import add",
+    "cases": [
+        {"script": "assert add(1, 2) == 3", "state": "passed", "detail": "", "got": "", "expected": ""},
+        {"script": "assert add(0, 0) == 1", "state": "failed", "detail": "", "got": "0", "expected": "1"},
+    ],
+    "error": "",
+}
+
+
+@contextmanager
+def serving(ballot: Any, page: str) -> Iterator[BallotServer]:
+    with BallotServer(ballot, page) as made:
+        thread = Thread(target=made.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        yield made
+        made.shutdown()
+
+
+@pytest.fixture
+def ballot(tmp_path: Path) -> Ballot:
+    """Return a ballot of five items with texts that want to be markup."""
+
+    def side(name: str) -> list[Pair]:
+        code = f"def {name}(x):\n    return x  # {HOSTILE}\n"
+        return [Pair(Query(f"q{at}", f"how to {at} {HOSTILE}"), Chunk(f"{name}{at}", code)) for at in range(5)]
+
+    return Ballot(paired(side("first"), side("second")), tmp_path / "votes.jsonl")
+
+
+@pytest.fixture
+def server(ballot: Ballot) -> Iterator[BallotServer]:
+    with serving(ballot, "prefer") as made:
+        yield made
+
+
+def ask(server: BallotServer, method: str, path: str, body: object = None, **headers: str) -> tuple[int, dict, bytes]:
+    line = HTTPConnection("127.0.0.1", server.server_address[1], timeout=LIMIT_S)
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    line.request(method, path, None if body is None else json.dumps(body), told)
+    answer = line.getresponse()
+    return answer.status, dict(answer.getheaders()), answer.read()
+
+
+def state(server: BallotServer, query: str = "") -> dict:
+    return json.loads(ask(server, "GET", f"/{server.key}/state{query}")[2])
+
+
+def vote(server: BallotServer, side: str, **headers: str) -> int:
+    given = {"item": state(server)["item"]["id"], "side": side, "seconds": 1.5}
+    return ask(server, "POST", f"/{server.key}/vote", given, **{"X-Assay-Token": server.token, **headers})[0]
+
+
+def finish(server: BallotServer, token: str) -> tuple[int, bytes]:
+    status, _, told = ask(server, "POST", f"/{server.key}/finish", {}, X_Assay_Token=token)
+    return status, told
+
+
+def test_votes_go_from_the_page_to_the_file_until_it_is_finished(
+    server: BallotServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for done, side in enumerate(("left", "right", "neither", "left", "left")):
+        assert state(server)["voted"] == done
+        assert vote(server, side) == 200
+    assert state(server) == {"voted": 5, "total": 5, "at": 5, "item": None}
+    assert state(server, "?at=2")["item"]
+    assert len(read_votes(tmp_path / "votes.jsonl")[1]) == 5
+    assert finish(server, "wrong")[0] == 403, "a stranger does not end it"
+    assert not server.finished.is_set()
+    early, told = [], server.RequestHandlerClass.end_headers
+
+    def end_headers(handler) -> None:
+        early.append(server.finished.is_set())
+        told(handler)
+
+    monkeypatch.setattr(server.RequestHandlerClass, "end_headers", end_headers)
+    assert finish(server, server.token) == (200, b"{}")
+    assert server.finished.wait(LIMIT_S)
+    assert early == [False], "the last request is answered before the end is told"
+
+
+def test_the_page_loads_nothing_and_may_run_nothing_else(server: BallotServer):
+    status, headers, body = ask(server, "GET", f"/{server.key}/")
+    page = body.decode()
+    assert status == 200
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self';")
+    assert ("unsafe" in policy, "frame-ancestors 'none'" in policy) == (False, True)
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert (server.token in page, "$token" in page, "http" in page) == (True, False, False)
+    for name in re.findall(r' (?:src|href)="([^"]+)"', page):
+        assert name == "data:," or ask(server, "GET", f"/{server.key}/{name}")[0] == 200
+    for name in ("page/", "page/none.js", "page/index.html", "ballot/../prefer.html", "ballot/label.html"):
+        assert ask(server, "GET", f"/{server.key}/{name}")[0] == 404
+    assert server.server_address[0] == "127.0.0.1", "only this machine is listened to"
+    with pytest.raises(InputError, match="cannot listen on port"):
+        BallotServer(server.ballot, "prefer", server.server_address[1])
+
+
+def test_another_host_page_or_person_gets_nothing_and_cannot_vote(server: BallotServer, tmp_path: Path):
+    port = server.server_address[1]
+    for host in ("evil.example", "127.0.0.1", "127.0.0.1:1", f"evil.example:{port}", ""):
+        status, _, body = ask(server, "GET", f"/{server.key}/state", Host=host)
+        assert (status, b"left" in body) == (421, False), host
+    assert ask(server, "GET", f"/{server.key}/state", Host=f"localhost:{port}")[0] == 200
+    for path in ("/", "/state", "/wrong/state", "//", "/wrong/", "/../state", "//[", "*", "/page/base.css"):
+        status, _, body = ask(server, "GET", path)
+        assert status == 404, path
+        assert server.key.encode() not in body
+        assert server.token.encode() not in body
+    for wrong in (
+        {"X-Assay-Token": ""},
+        {"X-Assay-Token": server.key},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+    ):
+        assert vote(server, "left", **wrong) == 403
+    for method in ("PUT", "DELETE", "OPTIONS", "TRACE"):
+        assert ask(server, method, f"/{server.key}/vote")[0] == 501
+    assert not (tmp_path / "votes.jsonl").exists()
+    assert vote(server, "left", Origin=server.address.removesuffix(f"/{server.key}/")) == 200
+
+
+def test_what_is_no_vote_or_cannot_be_written_is_refused(server: BallotServer, ballot: Ballot, tmp_path: Path):
+    for body, wanted in (
+        ({"item": "none", "side": "left"}, 400),
+        ({}, 400),
+        ([1], 400),
+        ({"item": "x" * LONGEST_BODY, "side": "left"}, 413),
+    ):
+        status, _, told = ask(server, "POST", f"/{server.key}/vote", body, X_Assay_Token=server.token)
+        assert (status, bool(json.loads(told)["error"])) == (wanted, True)
+    head = f"POST /{server.key}/vote HTTP/1.1\r\nHost: {server.hosts[0]}\r\nX-Assay-Token: {server.token}\r\n"
+    for length, wanted in (
+        ("Transfer-Encoding: chunked", 411),
+        ("Content-Length: 1e9", 411),
+        ("Content-Length: 9999999", 413),
+    ):
+        with socket.create_connection(("127.0.0.1", server.server_address[1]), timeout=LIMIT_S) as line:
+            line.sendall(f"{head}{length}\r\n\r\n".encode())
+            assert int(line.recv(100).split()[1]) == wanted
+    (tmp_path / "votes.jsonl").mkdir()
+    given = {"item": ballot.item_to_show()["item"]["id"], "side": "left"}
+    status, _, told = ask(server, "POST", f"/{server.key}/vote", given, X_Assay_Token=server.token)
+    assert (status, ballot.voted) == (500, 0)
+    assert f"{tmp_path / 'votes.jsonl'}: Is a directory" in json.loads(told)["error"]
+
+
+def test_the_page_of_preferences_is_voted_on_by_key_and_by_button(look, server: BallotServer, tmp_path: Path):
+    seen = look(server.address)
+    keys = seen.page.keyboard
+
+    def counted(count: int) -> None:
+        idle = "document.body.dataset.busy === 'false'"
+        seen.until(f"document.querySelector('#count').textContent === '{count} of 5' && {idle}")
+
+    counted(0)
+    assert seen.page.title() == "Which code answers better?"
+    assert "<b>bold?</b> & $token" in seen.page.locator("#left").text_content()
+    assert seen.page.locator("img, b").count() == 0
+    assert all(url.startswith((server.address, "data:")) for url in seen.asked)
+    seen.page.set_viewport_size({"width": 390, "height": 844})
+    assert seen.run("document.documentElement.scrollWidth") <= 390
+    keys.press("Control+1")
+    keys.down("1")
+    counted(1)
+    for _ in range(3):
+        keys.down("1")  # again while it is down: held
+    keys.up("1")
+    keys.press("2")
+    counted(2)  # neither the shortcut nor the held key voted
+    keys.press("0")
+    counted(3)
+    keys.press("Backspace")
+    seen.until("document.body.dataset.at === '2' && document.body.dataset.busy === 'false'")
+    keys.press("1")
+    seen.until("document.body.dataset.at === '3' && document.body.dataset.busy === 'false'")
+    for done in (4, 5):
+        seen.page.locator("[data-side=right]").click()
+        counted(done)
+    assert seen.page.locator("#end").is_visible()
+    assert seen.page.locator("#codes").is_hidden()
+    keys.press("Enter")
+    seen.page.get_by_role("heading", name="Thank you.").wait_for()
+    assert server.finished.wait(LIMIT_S)
+    _, votes = read_votes(tmp_path / "votes.jsonl")
+    assert [vote["choice"] == vote["left"] for vote in votes].count(True) == 2
+    assert len(votes) == 5
+    assert all(vote["choice"] != "neither" and vote["seconds"] >= 0 for vote in votes)
+    assert not seen.complaints
+
+
+def pairs() -> list[Pair]:
+    codes = [f"def f{at}(x):\n    return x  # {HOSTILE}\n" for at in range(3)]
+    codes.append(f"wide = '{'x' * 30_000}'\n" + "".join(f"line{at} = {at}\n" for at in range(400)))
+    queries = [Query(f"q{at // 2}", f"how to {at // 2} {HOSTILE}") for at in range(4)]
+    return [Pair(query, Chunk(f"c{at}", code)) for at, (query, code) in enumerate(zip(queries, codes, strict=True))]
+
+
+class Session:
+    """A person with the page of labels open."""
+
+    def __init__(self, look, folder: Path, *, tests: str = "", graded: bool = False, **options):
+        settings = LabelSettings(person="ann", graded=graded, tests=tests)
+        shown = {pair.digest: TESTS for pair in pairs()} if tests else {}
+        self.ballot = LabelBallot(pairs(), folder, settings, tests=shown)
+        self.look, self.options = look, options
+
+    def __enter__(self):
+        self.ballot.__enter__()
+        self.serving = serving(self.ballot, "label")
+        self.server = self.serving.__enter__()
+        self.seen = self.look(self.server.address, **self.options)
+        self.page = self.seen.page
+        self.idle()
+        return self
+
+    def __exit__(self, *_):
+        self.serving.__exit__(None, None, None)
+        self.ballot.__exit__()
+
+    def idle(self) -> None:
+        self.seen.until("document.body.dataset.busy === 'false'")
+
+    def count(self, count: int, seen=None) -> None:
+        (seen or self.seen).until(f"document.querySelector('#count').textContent === '{count} of 4'")
+        self.idle()
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.idle()
+
+
+def grades(folder: Path) -> list[int | None]:
+    return [record["grade"] for record in verdicts(folder / "ann.jsonl")]
+
+
+def test_keys_label_with_a_reason_go_back_and_finish(look, tmp_path: Path):
+    reason = "10 of u: it does\n<i>all</i> \u202eof it"
+    with Session(look, tmp_path) as ann:
+        ann.press("r")
+        ann.page.keyboard.type("10 of u: it does")
+        ann.press("Shift+Enter")
+        ann.page.keyboard.type("<i>all</i> \u202eof it")
+        ann.press("Enter")
+        ann.count(0)
+        ann.press("1")
+        ann.count(1)
+        assert ann.page.locator("#reason").input_value() == ""
+        ann.page.reload()
+        ann.count(1)
+        ann.press("0", "u")
+        ann.count(3)
+        ann.press("Backspace", "Backspace")
+        assert ann.page.get_by_role("button", name="No match").get_attribute("aria-pressed") == "true"
+        ann.press("Backspace")
+        assert ann.page.locator("#reason").input_value() == reason
+        ann.press("0")
+        ann.count(3)
+        assert ann.seen.run("document.body.dataset.at") == "3"
+        ann.press("1")
+        ann.page.get_by_role("heading", name="Every pair has your label.").wait_for()
+        ann.press("Enter")
+        ann.page.get_by_role("heading", name="Thank you").wait_for()
+        assert ann.server.finished.wait(LIMIT_S)
+    assert grades(tmp_path) == [0, None, 0, 1]
+    assert list(verdicts(tmp_path / "ann.jsonl"))[2]["reason"] == reason
+    assert not ann.seen.complaints
+
+
+def test_another_tab_goes_on_and_a_server_that_has_gone_is_told(look, tmp_path: Path):
+    with Session(look, tmp_path, graded=True) as ann:
+        assert ann.page.get_by_text("wants to be led here").is_visible(), "grades have a scale of their own"
+        ann.press("2")
+        ann.count(1)
+        other = look(ann.server.address)
+        ann.count(1, other)
+        ann.page.get_by_role("button", name="Helps").click()
+        ann.count(2)
+        other.page.keyboard.press("0")  # it still shows the pair that the first tab labelled
+        ann.count(2, other)
+        other.page.keyboard.press("1")
+        ann.count(3, other)
+        assert grades(tmp_path) == [2, 0, 1]
+        ann.page.reload()
+        ann.count(3)
+        ann.page.locator("#reason").fill("because")
+        ann.server.shutdown()
+        ann.server.server_close()
+        ann.page.get_by_role("button", name="Helps").click()
+        ann.page.locator("#problem").wait_for()
+        assert ann.page.locator("#problem").text_content().startswith("Not saved")
+        assert ann.page.locator("#reason").input_value() == "because"
+    assert json.dumps(ann.seen.complaints).count("ERR_CONNECTION_REFUSED") == len(ann.seen.complaints)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_texts_stay_texts_can_be_read_and_fit_and_tests_are_shown(look, tmp_path: Path, theme: str):
+    with Session(look, tmp_path, tests="shown", color_scheme=theme) as ann:
+        shown = ann.page.locator("#tests")
+        assert "assert add(0, 0) == 1" in shown.text_content()
+        assert shown.locator(".failed").text_content() == "failed"
+        assert "got 0, expected 1" in shown.text_content()
+        tree = ann.page.locator("body").aria_snapshot().splitlines()
+        assert [line for line in tree if line.strip() in {"- button", "- textbox", "- region"}] == []
+        assert ann.page.get_by_role("textbox", name="Why?").is_visible()
+        assert ann.page.get_by_role("progressbar", name="Labels").count() == 1
+        assert ann.seen.least_contrasts() > 20
+        ann.seen.picture(f"label-{theme}")
+        for place in range(4):
+            assert ann.page.locator("main img, main b, main script").count() == 0
+            assert "<b>bold?</b> & $token U+202Eodd" in ann.page.locator("#query").text_content()
+            assert ann.seen.run("document.documentElement.scrollHeight <= innerHeight"), "long ones scroll inside"
+            for width in (320, 390, 760, 1024, 1280):
+                ann.page.set_viewport_size({"width": width, "height": 740 if width < 1280 else 900})
+                assert ann.seen.run("document.documentElement.scrollWidth") <= width
+            ann.page.get_by_role("button", name="Match", exact=False).first.click()
+            ann.count(place + 1)
+        ann.seen.least_contrasts()
+        ann.press("Backspace")
+        ann.seen.least_contrasts()
+        assert ann.page.title() == "Does the code answer the query?"
+        assert all(url.startswith((ann.server.address, "data:")) for url in ann.seen.asked)
+    record = next(verdicts(tmp_path / "ann.jsonl"))
+    assert (record["tests"], bool(record["tests_hash"])) == ("shown", True)
+    assert not ann.seen.complaints
+
+
+@pytest.mark.parametrize("tests", ["hidden", ""])
+def test_tests_are_hidden_where_they_are_to_be(look, tmp_path: Path, tests: str):
+    with Session(look, tmp_path, tests=tests) as ann:
+        assert ann.page.locator("#tests").is_hidden()
+        ann.press("1")
+        ann.count(1)
+    record = next(verdicts(tmp_path / "ann.jsonl"))
+    assert (record["tests"], bool(record["tests_hash"])) == (tests, bool(tests))

@@ -1,0 +1,21 @@
+"""Wait for an event, not for a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+LIMIT_S = 60.0
+"""Only what hangs takes so long, on the slowest of days."""
+
+T = TypeVar("T")
+
+
+def until(condition: Callable[[], T], what: str, pause_s: float = 0.02) -> T:
+    """Return what a condition gives once it is true; fail with `what` where it never is."""
+    ends = time.monotonic() + LIMIT_S
+    while not (found := condition()):
+        assert time.monotonic() < ends, f"it never came to this: {what}"
+        time.sleep(pause_s)
+    return found
