@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import asdict
+from difflib import unified_diff
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
@@ -145,9 +146,18 @@ def test_a_fence_says_what_is_known_and_python_in_it_names_what_there_is():
     assert not wrong
 
 
+def differences(kept: dict[str, str], made: dict[str, str]) -> list[str]:
+    """Return the lines in which pages differ, each under the name of its page."""
+    return [
+        f"{name}: {line}"
+        for name in sorted(kept | made)
+        for line in unified_diff(kept.get(name, "").splitlines(), made.get(name, "").splitlines(), n=0, lineterm="")
+    ]
+
+
 def test_pages_that_are_written_by_a_command_are_as_it_writes_them():
     kept = {page.name: page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "cli").glob("*.md")}
-    assert kept == pages(), "docs/cli is old: make docs"
+    assert differences(kept, pages()) == [], "docs/cli is old: make docs"
     manual = {file.name: file.read_text(encoding="utf-8") for file in (ROOT / "man").glob("*.1")}
     assert manual == manual_pages(), "man is old: make docs"
     assert manual.keys() == {"assay.1"} | {f"assay-{Path(name).stem}.1" for name in kept if name != "README.md"}
