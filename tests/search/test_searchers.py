@@ -269,7 +269,7 @@ def test_the_sum_is_calibrated_and_the_probabilities_before_can_be_had():
 def test_when_the_time_is_up_the_rest_keeps_its_order_and_that_is_said(monkeypatch):
     monkeypatch.setattr(rerank, "monotonic", itertools.count().__next__)  # a second at each look
     scorer = Scripted({str(n): float(-n) for n in range(20)}, blend=Blend(0.0))
-    (hits,) = BlendedSearcher(ranked(20), scorer, 20, time_ms=1).search(QUERY, 20)
+    (hits,) = BlendedSearcher(ranked(20), scorer, 20, time_ms=900).search(QUERY, 20)
     assert UNREAD.get() == 12
     assert scorer.read == [str(n) for n in range(8)]
     assert [hit.chunk.id for hit in hits] == [str(n) for n in range(20)]
