@@ -29,7 +29,7 @@ def environment(project: Path, tmp_path: Path) -> dict[str, str]:
     """Return an environment with this program on PATH, and questions in the project."""
     program = tmp_path / "bin" / "assay"
     program.parent.mkdir()
-    program.write_text(f"#!{sys.executable}\nfrom assay.__main__ import main\nmain()\n")
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m assay "$@"\n')  # a path may have a space
     program.chmod(0o755)
     (project / "questions.jsonl").write_text(TRUTH)
     (project / ".assayignore").write_text("questions.jsonl\n")
