@@ -49,7 +49,7 @@ check: install  ## style, types, layers
 	$(BIN)/lint-imports
 
 test: install  ## every test, a process a core
-	@echo "Some four minutes on two cores. Tests of torch, Ray and browsers are skipped where these are missing."
+	@echo "Some six minutes on two cores. Tests of torch, Ray and browsers are skipped where these are missing."
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 nightly: install  ## what takes hours: each attack in each sandbox, 100 kills, both browsers, oldest versions, benchmark scripts

@@ -55,6 +55,11 @@ def test_libraries_are_named_where_that_place_is_gone(tmp_path: Path):
     assert told(tmp_path, gone, "hf,watch")[-2:] == ["watchfiles<2,>=1", "torch>=2"]
 
 
+def test_a_checkout_that_one_stands_in_is_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert told(tmp_path, {"url": tmp_path.as_uri(), "dir_info": {}})[-1:] == [".[watch]"]
+
+
 def test_it_speaks_to_this_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(module, "find_spec", lambda _: None)

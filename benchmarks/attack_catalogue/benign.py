@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from attacks.model import Attack, is_correct
 
-from assay.types import Pytest
-
 GROUP = "benign"
-SUITE = (
-    Pytest(
-        "import pytest\nfrom solution import add\n\n\n@pytest.mark.parametrize('a, b, c', [(1, 2, 3), (0, 0, 0)])\n"
-        "def test_add(a, b, c):\n    assert add(a, b) == c\n\n\ndef test_raises():\n"
-        "    with pytest.raises(TypeError):\n        add(1, None)\n"
-    ),
-)
-
 ATTACKS = (
     Attack(
         "subprocess",

@@ -74,4 +74,5 @@ def _libraries(requires: list[str], extra: str) -> list[str]:
 
 def _near(path: Path) -> str:
     """Return a path as one would type it from here."""
-    return f"./{path.relative_to(Path.cwd())}" if path.is_relative_to(Path.cwd()) else str(path)
+    here = Path.cwd()
+    return "." if path == here else f"./{path.relative_to(here)}" if here in path.parents else str(path)

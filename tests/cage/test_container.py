@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 
 import pytest
@@ -17,8 +18,7 @@ from assay.cage.probe import PLAIN
 from assay.cage.sandbox_kinds import CONTAINER
 from assay.errors import InputError
 
-STANDIN = """#!{python}
-import os, sys
+STANDIN = """import os, sys
 open({record!r}, "a").write(repr(sys.argv[1:]) + "\\n")
 if sys.argv[1] == "run":
     (mount,) = [word for word in sys.argv if word.startswith("type=bind")]
@@ -33,7 +33,9 @@ if sys.argv[1] == "run":
 def engine(tmp_path, monkeypatch):
     record = tmp_path / "asked"
     script = tmp_path / "podman"
-    script.write_text(STANDIN.format(python=sys.executable, record=str(record)))
+    program = tmp_path / "standin.py"
+    program.write_text(STANDIN.format(python=sys.executable, record=str(record)))
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(program))} "$@"\n')
     script.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     return record

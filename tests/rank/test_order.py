@@ -13,8 +13,7 @@ from assay.faults import Fault
 from assay.protocols import Ranker
 from assay.rank.combined_ranker import CombinedRanker
 from assay.rank.order import best_first
-from assay.rank.shared_ranker import SharedRanker
-from assay.rank.specs import executes, parts_of, ranker_of, rankers_of
+from assay.rank.specs import SharedRanker, executes, parts_of, ranker_of, rankers_of
 from assay.types import Program, Ranked, Task
 
 TASK = Task("t", "")

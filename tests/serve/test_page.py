@@ -15,7 +15,6 @@ from assay.search.ranking import PARTS
 
 NOTHING = {"root": "/x", "hits": [], "relevant": False, "stale": False, "cursor": ""}
 FOLDERS = "?q=create+a+directory+if+it+does+not+exist"
-SALES = "?q=add+up+the+sales+of+a+quarter"
 HIT = {"path": "a.py", "start_line": 1, "end_line": 1, "score": 0.2, "symbol": "a", "kind": "", "language": ""}
 HIT |= {"text": "x\n", "why": {}, "complete": True}
 FAILED = "Failed to load resource"
@@ -51,6 +50,23 @@ def test_it_answers_as_one_types_and_the_address_keeps_the_question(visit, site)
     seen.page.locator("#start").wait_for()
     seen.page.go_forward()
     seen.page.locator(".hit").first.wait_for()
+
+
+ABORTED = """async (place) => {
+  const { ask } = await import(place);
+  const asking = new AbortController();
+  const json = async () => { asking.abort(); throw new DOMException("", "AbortError"); };
+  window.fetch = async () => ({ ok: true, status: 200, json, headers: new Headers() });
+  return ask("/api/facets", {}, { signal: asking.signal }).catch((error) => error.name);
+}"""
+
+
+def test_who_no_longer_wants_an_answer_is_told_of_no_failure_when_half_of_it_was_there(visit):
+    seen = visit()
+    place = seen.run(
+        "performance.getEntriesByType('resource').map((one) => one.name).find((name) => /api\\.js/.test(name))"
+    )
+    assert seen.run(ABORTED, place) == "AbortError"
 
 
 def test_filters_keep_and_are_taken_off(visit):
@@ -109,7 +125,7 @@ def test_query_words_and_paths_are_completed_as_one_types(visit):
     assert seen.page.locator("#completions li bdi").all_text_contents() == ["lang:"]
     seen.press("ArrowDown", "Enter")
     seen.until("document.querySelectorAll('#completions li').length > 1")
-    seen.page.keyboard.type("javas")
+    seen.page.keyboard.insert_text("javas")  # at once: `java`, on the way there, is a language that nothing is of
     seen.until("document.querySelector('#completions li')?.textContent === 'javascript'")
     assert seen.page.locator("#problem").is_hidden(), "half a query word is no error"
     assert seen.page.locator(".hit").first.is_visible()

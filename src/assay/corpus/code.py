@@ -14,7 +14,6 @@ from dataclasses import replace
 from ast_grep_py import SgNode
 
 from assay.corpus import blocks, comments, split
-from assay.corpus.borders import borders as borders_of
 from assay.corpus.references import file_facts
 from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, units, units_in
 from assay.types import Chunk
@@ -35,6 +34,33 @@ _GLUED = frozenset("impl module test".split())
 _SILENT = re.compile(r"^(?:end|fi|done|else|#endif|#else|pass|public:|private:|protected:)?[\W_]*(?://.*)?$")
 _OPENING = re.compile(r"^(?://|#(?!\[|include|define|pragma|!)|--|/?\*|;|%|\{-|(?:type|const|var) ?\($)")
 """A line that says something about what follows it: a comment, a condition, the opening of a group."""
+
+
+_SMALLEST = 4
+"""Lines of a node that is worth looking into."""
+
+
+def borders_of(root: SgNode, ranges: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Return line → depth of the outermost node that begins there, for the lines of some ranges."""
+    found: dict[int, int] = {}
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        comment_from = -1
+        for child in node.children():
+            span = child.range()
+            first, last = span.start.line, span.end.line
+            if not any(first < end and last >= start for start, end in ranges):
+                continue
+            if "comment" in child.kind():
+                comment_from = first if comment_from < 0 else comment_from
+            else:
+                at = comment_from if comment_from >= 0 else first
+                comment_from = -1
+                found[at] = min(depth, found.get(at, depth))
+                if last - first >= _SMALLEST:
+                    stack.append((child, depth + 1))
+    return found
 
 
 class Unparsed(Exception):

@@ -15,17 +15,21 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
 
 from assay.encode.hf import HfEncoder
+from assay.encode.low_rank import merged, with_low_rank
+from assay.encode.pooled_model import PooledModel
 from assay.encode.process_group import is_main_process, training_device
+from assay.encode.recipes import USE, Recipe
 from assay.encode.split_queries import QueryParts, code_of, split_by_query
 from assay.encode.training_folder import RUN, looks_of, say_of_main
 from assay.encode.training_pairs import TrainingPair
 from assay.encode.tune_examples import examples_of
-from assay.encode.tune_network import merge, trainable
 from assay.encode.tune_settings import TuneSettings
 from assay.encode.tune_trainer import LookOut, TuneLook, train
-from assay.encode.tuned_folder import save_tuned
+from assay.errors import InputError
+from assay.io import files
 from assay.protocols import Say
 from assay.runs import record
 
@@ -37,6 +41,81 @@ _KINDS = {
 }
 
 Values = NDArray[np.float64]
+
+
+_POOLING = "1_Pooling"
+_MODES = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "last": "pooling_mode_lasttoken"}
+
+
+def save_tuned(encoder: HfEncoder, folder: Path) -> None:
+    """Write model, tokenizer and recipe."""
+    if not isinstance(encoder.runner, PooledModel):
+        raise InputError(f"{encoder.name} is run by sentence-transformers, and is not written here")
+    encoder.runner.model.save_pretrained(str(folder))
+    encoder.runner.tokenizer.save_pretrained(str(folder))
+    recipe = encoder.recipe
+    use = {name: value for name, value in asdict(recipe).items() if name != "tasks"}
+    files.write_json(folder / USE, {"model": encoder.name, **use})
+    if recipe.pooling in _MODES and not recipe.opening:
+        _write_modules(folder, recipe, encoder.dimension)
+
+
+def _write_modules(folder: Path, recipe: Recipe, dimension: int) -> None:
+    """Write what sentence-transformers reads of a folder."""
+    kinds = {"Transformer": "", "Pooling": _POOLING, "Normalize": "2_Normalize"}
+    modules = [
+        {"idx": at, "name": str(at), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for at, (kind, path) in enumerate(kinds.items())
+    ]
+    modes = {mode: pooling == recipe.pooling for pooling, mode in _MODES.items()}
+    prompts = {"query": recipe.query, "document": recipe.code}
+    files.write_json(folder / "modules.json", modules)
+    files.write_json(
+        folder / "sentence_bert_config.json", {"max_seq_length": recipe.max_tokens, "do_lower_case": False}
+    )
+    files.write_json(folder / "config_sentence_transformers.json", {"prompts": prompts, "similarity_fn_name": "cosine"})
+    (folder / _POOLING).mkdir(exist_ok=True)
+    files.write_json(folder / _POOLING / "config.json", {"word_embedding_dimension": dimension, **modes})
+
+
+class TunedModule(torch.nn.Module):
+    """The one module of a sentence-transformers model: tokens, transformer and pooling, as the recipe has them."""
+
+    def __init__(self, pooled: PooledModel, network: torch.nn.Module) -> None:
+        super().__init__()
+        self.pooled = pooled
+        self.network = network
+
+    def preprocess(self, inputs: Sequence[str], **_: object) -> dict[str, torch.Tensor]:
+        """Return the tokens of texts."""
+        return self.pooled.tokens_of(inputs)
+
+    def tokenize(self, texts: Sequence[str], **_: object) -> dict[str, torch.Tensor]:
+        """Return the same, as sentence-transformers 5 asks for it."""
+        return self.pooled.tokens_of(texts)
+
+    def forward(self, features: dict[str, torch.Tensor], **_: object) -> dict[str, torch.Tensor]:
+        """Add one vector a text."""
+        mask = features["attention_mask"]
+        output = self.network(input_ids=features["input_ids"], attention_mask=mask)
+        return {**features, "sentence_embedding": self.pooled.pool(output, mask)}
+
+
+def trainable(encoder: HfEncoder, lora: int) -> SentenceTransformer:
+    """Return what is trained of an encoder: all of its transformer, or matrices of a low rank beside it."""
+    pooled = encoder.runner
+    if not isinstance(pooled, PooledModel):
+        raise InputError(f"{encoder.name} is run by modules of sentence-transformers; choose a base that is pooled")
+    pooled.model = with_low_rank(pooled.model, lora)
+    device = str(next(pooled.model.parameters()).device)
+    return SentenceTransformer(modules=[TunedModule(pooled, pooled.model)], device=device)
+
+
+def merge(encoder: HfEncoder) -> None:
+    """Add matrices of a low rank to the weights that they stand beside."""
+    pooled = encoder.runner
+    if isinstance(pooled, PooledModel):
+        pooled.model = merged(pooled.model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from datasets import Dataset, DatasetDict
 from datasets.utils.logging import disable_progress_bar
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -25,11 +26,42 @@ from assay.encode.process_group import process_count
 from assay.encode.trainer_looks import Look, LookCallback, look_arguments, looks_in
 from assay.encode.training_folder import last_whole
 from assay.encode.tune_examples import TuneExamples
-from assay.encode.tune_losses import losses_of
 from assay.encode.tune_settings import TuneSettings
 from assay.protocols import Say
 
 _MEASURE = "eval_mrr"
+
+
+try:
+    from sentence_transformers.sentence_transformer.losses import (
+        CachedMultipleNegativesRankingLoss,
+        CoSENTLoss,
+        MultipleNegativesRankingLoss,
+    )
+except ModuleNotFoundError:  # where they stood before version 6
+    from sentence_transformers.losses import (
+        CachedMultipleNegativesRankingLoss,
+        CoSENTLoss,
+        MultipleNegativesRankingLoss,
+    )
+
+
+def losses_of(
+    model: SentenceTransformer, rows: Mapping[str, Sequence[object]], settings: TuneSettings
+) -> dict[str, torch.nn.Module]:
+    """Return the loss of each kind of example.
+
+    Devices see each other's texts only where all have the same kind at a time: else each would wait for the others.
+    """
+    scale = 1 / settings.temperature
+    gathers = process_count() > 1 and len(rows) == 1 and "graded" not in rows
+    together: dict[str, Any] = {"scale": scale, "gather_across_devices": gathers}
+    ranked: torch.nn.Module
+    if settings.batch > settings.at_once:
+        ranked = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.at_once, **together)
+    else:
+        ranked = MultipleNegativesRankingLoss(model, **together)
+    return {name: CoSENTLoss(model, scale=scale) if name == "graded" else ranked for name in rows}
 
 
 @dataclass(frozen=True, slots=True)

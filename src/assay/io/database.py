@@ -48,15 +48,9 @@ class Database:
 
     def put(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Write some rows in one transaction; they are on the disk when this returns."""
-        with self.use() as held:
+        with self.use() as held, held:  # the second ends the transaction, as it began or not at all
             held.execute("BEGIN IMMEDIATE")
-            try:
-                held.executemany(statement, rows)
-            except BaseException:
-                if held.in_transaction:  # SQLite ends it itself where the disk is full
-                    held.execute("ROLLBACK")
-                raise
-            held.execute("COMMIT")
+            held.executemany(statement, rows)
 
     def close(self) -> None:
         """Close the file."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, NoAnswer, nearest
-from assay.judge.arbitrate import Ruling, arbitrate, single
 from assay.judge.checks import TestProgram, generate
 from assay.judge.fix import Fix
 from assay.judge.pair_verdict import Verdict, undecided
@@ -23,6 +22,31 @@ from assay.judge.screen import Screening, screen
 from assay.judge.steps import PairSession
 from assay.protocols import Chat
 from assay.runs.journal import NoSteps, Record, Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A label and why."""
+
+    label: int
+    reason: str
+
+
+def arbitrate(session: PairSession, program: TestProgram | None, report: CaseReport | None) -> Ruling:
+    """Ask a model to decide on the evidence."""
+    reply = session.ask(
+        "arbitrate",
+        program=program.text() if program else "There is no test program.",
+        report=report.text() if report else "Nothing was run.",
+    )
+    return Ruling(reply["label"], reply["reason"])
+
+
+def single(session: PairSession, program: TestProgram | None = None, report: CaseReport | None = None) -> Ruling:  # noqa: ARG001
+    """Ask a model to decide by reading alone, whatever else there is (CoSQA+, table VI: single LLM)."""
+    reply = session.ask("single")
+    return Ruling(reply["label"], reply["reason"])
+
 
 Screen = Callable[[PairSession], Screening]
 Generate = Callable[[PairSession], TestProgram]

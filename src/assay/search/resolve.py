@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from assay.corpus.call_facts import CALLABLES
-from assay.search.common_methods import COMMON_METHODS
+from assay.corpus.grammars import words
 from assay.search.module_paths import ModulePaths
 from assay.search.name_lookup import (
     NameContext,
@@ -31,6 +31,27 @@ from assay.terms import parts
 
 _FEW = 3
 """Methods of one name that a call on something unknown is said to come from."""
+
+
+COMMON_METHODS = words("""
+    add addAll all and any append apply as_bytes as_mut as_ref as_slice as_str at await bind bytes call catch
+    ceil charAt chars clear clone close cloned collect compareTo concat contains containsKey copy count cp
+    debug decode default delete deref dict drain each elem encode end endsWith endswith entries enumerate eq
+    equals equalsIgnoreCase err error every exec execute exists exit expect expand extend fetch fill filter
+    finally find findIndex first flat flatMap flatten flush fmt fold forEach format from fromkeys get getBytes
+    getClass getKey getMessage getName getOrDefault getValue group groups has hasNext hashCode id includes
+    index indexOf info insert intersection into into_iter is_empty is_none is_ok is_some isEmpty isalnum
+    isalpha isdigit iter iter_mut items join key keys last lastIndexOf len length list ljust load lock log
+    lower lstrip map map_err match matches max merge min name new next now ok ok_or open or or_else order
+    parse peek poll pop popitem position print println printf push put putAll putIfAbsent query raise read
+    readline readlines recv reduce remove removeAll repeat replace replaceAll reset resolve reverse rstrip run
+    save search seek send set setdefault shift size skip sleep slice some sort sorted splice split splitlines
+    start startsWith starts_with startswith step stop stream strip sub submit substring sum swap take test
+    text then throw title toArray toList toLowerCase toString toUpperCase to_owned to_string to_vec transform
+    trim try type union unlock unshift unwrap unwrap_or unwrap_or_default unwrap_or_else update upper url
+    value valueOf values wait warn warning with write writelines yield zip Error String Read Write Close Len
+    Less Swap Unlock Lock Done Add Wait Set Get Fatal Fatalf Errorf Logf Log Run Helper Equal True False Skip
+""")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar, get_args
 
+import numpy as np
+
 from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.queries import queries_of, repositories_in
 from assay.assemble.search_answer import Answer, joint_answer
@@ -23,13 +25,12 @@ from assay.search.index_changes import Differences
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView
-from assay.serve.holdings import holdings
 from assay.serve.responses import TELLING, Detail, FoundAnswer, Size, cost, sized, text_cost
 from assay.serve.session import ServedPlace, Session, check_globs
 from assay.serve.turns import turn
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
-from assay.types import Mode, Program, Query, Ranked, Task
+from assay.types import KINDS, Mode, Program, Query, Ranked, Task
 
 LEAST_BUDGET = 500
 USUAL_BUDGET = 4000
@@ -47,6 +48,23 @@ _LEAST_SHOWN = 3
 _LINES_FOR_MODELS = (4, 2)
 """Telling lines of each hit for a model, which reads the unit next if these say that it is right."""
 _DESCRIBED = {"use_attribute_docstrings": True}
+
+
+def holdings(snapshot: Snapshot) -> tuple[dict[str, int], dict[str, int]]:
+    """Return how many living chunks there are of each language and each kind, most first, but for those without one."""
+    languages: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for part, live in snapshot.parts:
+        file, kind = (part.file, part.kind) if live is None else (part.file[live], part.kind[live])
+        for language, count in zip(part.languages, np.bincount(file, minlength=len(part.languages)), strict=True):
+            languages[language] += int(count)
+        for name, count in zip(KINDS, np.bincount(kind, minlength=len(KINDS)), strict=True):
+            kinds[name] += int(count)
+    return _most_first(languages), _most_first(kinds)
+
+
+def _most_first(counts: Counter[str]) -> dict[str, int]:
+    return {name: count for name, count in counts.most_common() if name and count}
 
 
 @dataclass(frozen=True, slots=True)

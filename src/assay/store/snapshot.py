@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Vectors
-from assay.store.array_cache import ArrayCache
 from assay.store.chunk_order import ChunkOrder
 from assay.store.cosine_moments import VectorSums, mean_and_deviation, sums_with_lists
 from assay.store.lexical_fields import FIELDS
@@ -29,6 +28,27 @@ _MOST_CHUNKS = 8192
 _TERM_BYTES = 16 << 20
 _FEW = 8
 """Segments in each of which a term is looked up; for more, a table of all terms is quicker."""
+
+
+class ArrayCache:
+    """Keeps arrays that nobody changes; all are forgotten where one more would be too much. Threads may share it."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most, self._bytes = most_bytes, 0
+        self._known: dict[Hashable, NDArray[Any]] = {}
+
+    def get(self, key: Hashable, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """Return the array of a key, made where it is not known."""
+        found = self._known.get(key)
+        if found is None:
+            found = make()
+            if self._bytes + found.nbytes > self._most:
+                self._known.clear()
+                self._bytes = 0
+            if found.nbytes <= self._most:
+                self._known[key] = found
+                self._bytes += found.nbytes
+        return found
 
 
 class Snapshot:

@@ -16,8 +16,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.protocols import Ranker
 from assay.rank.consensus.canon import of_text
-from assay.rank.consensus.consensus_ranker import ConsensusRanker
-from assay.rank.consensus.diversify import prices
+from assay.rank.consensus.consensus_ranker import ConsensusRanker, prices
 from assay.rank.consensus.paths import bags
 from assay.rank.consensus.pool_facts import look_at
 from assay.rank.specs import ranker_of, rankers_of

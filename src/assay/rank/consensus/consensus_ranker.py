@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.consensus import pool_features
-from assay.rank.consensus.diversify import prices
+from assay.rank.consensus.paths import PathBags
 from assay.rank.consensus.pool_facts import FEATURES, PoolFacts, centrality, look_at
+from assay.rank.consensus.similar import likeness
 from assay.rank.consensus.trees import Trees, trees
 from assay.types import Program, Ranked, Task
 
@@ -32,6 +33,38 @@ _TASK: Final = frozenset(
     {"arity", "kind", "kind_wrong", "words_shared", "words_covered", "numbers_shared", "numbers_covered"}
 )
 """What compares a program with the text of its task; other numbers of its own are its form."""
+
+
+TAKEN: Final = 20
+"""Programs that are taken one after the other; what is left pays for its likeness to all of them."""
+
+_LOW: Final = 0.1
+"""The quantile of likenesses that counts as unlike."""
+_NO_SPREAD: Final = 1e-6
+
+
+def prices(scores: Numbers, held: PathBags, price: float) -> Numbers:
+    """Return what to take off each score."""
+    best = np.argsort(-scores, kind="stable")[: TAKEN * 10]
+    alike = likeness(held, np.ones(held.width, bool), best).astype(np.float64)
+    alike = (alike + _relative(alike, best)) / 2
+    off = np.zeros(len(scores))
+    waiting = np.ones(len(scores), bool)
+    for _ in range(min(TAKEN, len(best))):
+        left = np.where(waiting[best], (scores - off)[best], -np.inf)
+        at = int(np.argmax(left))
+        waiting[best[at]] = False
+        off = np.where(waiting, np.maximum(off, price * alike[:, at]), off)
+    return off
+
+
+def _relative(alike: Numbers, best: NDArray[np.intp]) -> Numbers:
+    """Return where each likeness stands from the low ones among the best (0) to the highest (1)."""
+    among = alike[best][~np.eye(len(best), dtype=bool)]
+    if not len(among):
+        return alike
+    low, high = np.quantile(among, _LOW), among.max()
+    return np.clip((alike - low) / max(float(high - low), _NO_SPREAD), 0, 1)
 
 
 def part_of(feature: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import resource
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,15 +22,17 @@ import torch
 
 from assay.encode.process_group import gathered, is_main_process, process_count, process_number, wait_for_all
 from assay.errors import InputError
+from assay.faults import Fault
+from assay.measure.classify import confusion, lines
+from assay.measure.ranked import Judged, RankMeasure, mean, values
 from assay.protocols import Say
 from assay.rank.dataset.examples import Example
 from assay.rank.neural import checkpoint
 from assay.rank.neural.batches import Ints, Reader
 from assay.rank.neural.fault_classes import LINES, MESSAGES, classes_of
-from assay.rank.neural.held_out import worth_of
 from assay.rank.neural.model import BaseModel, RankerModel, TorchRunner, open_base, save
 from assay.rank.neural.model_folder import ABOUT, ModelCard
-from assay.rank.neural.neural_ranker import opinions
+from assay.rank.neural.neural_ranker import ProgramPrediction, opinions
 from assay.rank.neural.neural_settings import NeuralSettings
 from assay.rank.neural.token_store import TokenStore
 from assay.rank.neural.tokenize_examples import FOLDER, LearningData, learning_data, open_data
@@ -47,6 +49,28 @@ from assay.rank.neural.training_steps import (
 )
 from assay.runs.record import append_lines, sole_writer
 from assay.runs.run_manifest import write_manifest
+
+MEASURES = (RankMeasure(1), RankMeasure(5), RankMeasure(1, "exec"))
+
+
+def worth_of(
+    said: Sequence[ProgramPrediction], held_out: TokenStore, true: Sequence[int], classes: Sequence[str], task: str
+) -> dict[str, float]:
+    """Return ranked pass@1, pass@5 and exec@1, macro-F1, and with lines how many were found."""
+    faults = held_out.faults()
+    pools: dict[str, list[Judged]] = {}
+    for about, fault, opinion in zip(held_out.about, faults, said, strict=True):
+        runs = bool(about["ran_all"]) if about["ran_all"] >= 0 else not fault.is_execution
+        judged = Judged(float(opinion.classes[0]), fault is Fault.CORRECT, runs, int(about["n"]))
+        pools.setdefault(str(about["task"]), []).append(judged)
+    found = {str(measure): mean(values(pools, measure)).value for measure in MEASURES}
+    told = [classes[int(opinion.classes.argmax())] for opinion in said]
+    found["macro-F1"] = confusion([classes[at] for at in true], told, labels=tuple(classes)).macro_f1
+    if task == LINES:
+        guessed = [row.line_of(int(one.places.argmax())) for row, one in zip(held_out, said, strict=True)]
+        compared = lines(held_out.about["line"].tolist(), guessed)
+        found |= {"line": compared.accuracy, "broken line": compared.found}
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,16 @@ make a browser ask, so that their sizes tell nobody anything (BREACH).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.middleware.gzip import GZipMiddleware
 
-from assay.serve.http.access import FIGURES, HEALTH, READINESS, AccessRules
+from assay.serve.http.access import FIGURES, HEALTH, READINESS, AccessRules, Message
 from assay.serve.http.access_log import AccessLog
-from assay.serve.http.guard import App, Guard
-from assay.serve.http.observed import Observed
+from assay.serve.http.guard import App, Guard, Receive, Send
 from assay.serve.http.operations import OperationRoutes
 from assay.serve.http.rate import Rate
 from assay.serve.http.request_figures import RequestFigures
@@ -27,6 +27,42 @@ _LEAST_BYTES = 1400
 """What fits into one packet is sent as it is."""
 _LEVEL = 4
 """Of nine: a third of the time of the last one, for a twentieth more bytes."""
+
+
+_GONE = 499
+"""Noted where the client left before there was an answer, as nginx does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An application whose requests are counted, and written down where that is wanted."""
+
+    app: App
+    figures: RequestFigures
+    log: AccessLog | None = None
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request and count it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started, status, size = time.perf_counter(), _GONE, 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            else:
+                size += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        finally:
+            seconds = time.perf_counter() - started
+            self.figures.count(scope["path"], status, seconds)
+            if self.log:
+                self.log.note(scope, status, size, seconds)
 
 
 @dataclass(frozen=True, slots=True)

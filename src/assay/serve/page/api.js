@@ -28,6 +28,7 @@ export async function ask(path, parameters = {}, { signal, body } = {}) {
     },
   );
   const told = await answer.json().catch(() => null);
+  signal?.throwIfAborted(); // while the body came
   if (answer.ok && told !== null) return told;
   const hint = answer.status === 401 ? " Open the address that the command printed, token and all." : "";
   throw new Refused(
