@@ -5,6 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+pytest.importorskip("torch", reason="the hf extra is not installed")
+
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.neural.fault_classes import CLASSES, class_of, classes_of, fault_of, has_own_message

@@ -136,7 +136,8 @@ def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(projec
             said = pool.map(lambda name: team.ask("/api/labels", {**label, "query": name})[0], names)
             assert set(said) == {200}
         assert sorted(each["text"] for each in team.json("/api/labels")["queries"]) == sorted(names)
-        assert 'assay_requests_total{route="/api/labels",status="200"} 17' in team.metrics()
+        counted = 'assay_requests_total{route="/api/labels",status="200"} 17'
+        until(lambda: counted in team.metrics(), "each request is counted, some after their answer has left")
 
         before = team.children()
         with load(team, keeps=False) as came:
