@@ -112,6 +112,8 @@ class Hit:
     chunk: Chunk
     score: float
     why: Mapping[str, float] = field(default_factory=dict)
+    others: tuple[Chunk, ...] = ()
+    """What this place stands for: overloads, other parts of one unit, copies of the file in other roots."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,9 +179,10 @@ def test_repositories_are_kept_by_their_name_or_path(assay, project: Path, other
     assert ran.err == "assay: no repository is left by --repo mail*: there are root00, root01, root02 and 27 more\n"
 
 
-def test_copies_of_a_file_in_two_roots_are_two_places(project: Path, tmp_path: Path):
+def test_copies_of_a_file_in_two_roots_are_one_place_that_names_the_other(project: Path, tmp_path: Path):
     copy = tmp_path / "copy"
     (copy / "mail").mkdir(parents=True)
     (copy / "mail/send.py").write_text((project / "mail/send.py").read_text())
-    hits = [hit for hit in asked([str(project), str(copy)]) if hit.chunk.symbol == "send_mail"]
-    assert [hit.chunk.path for hit in hits] == sorted(f"{root}/mail/send.py" for root in (project, copy))
+    (hit,) = [hit for hit in asked([str(project), str(copy)]) if hit.chunk.symbol == "send_mail"]
+    paths = [chunk.path for chunk in (hit.chunk, *hit.others)]
+    assert paths == sorted(f"{root}/mail/send.py" for root in (project, copy))

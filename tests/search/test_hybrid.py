@@ -140,7 +140,7 @@ def test_the_best_above_nought_are_candidates_whatever_the_floors():
         assert len(_top(np.zeros(9, np.float32), None, floors, order)) == 0
 
 
-def test_a_unit_that_is_cut_has_one_place_its_best_part_and_sections_of_one_heading_keep_theirs(snapshot_of, encoder):
+def test_parts_overloads_and_copies_are_one_place_and_sections_of_one_heading_are_not(snapshot_of, encoder):
     def part(start, text, signature="def send(letter)"):
         unit = ("python", "a.py", start, start + 9, "send", "method", "Box")
         return Chunk(f"a.py:{start}", text, *unit, signature=signature)
@@ -150,6 +150,10 @@ def test_a_unit_that_is_cut_has_one_place_its_best_part_and_sections_of_one_head
 
     chunks = [part(1, "def send(letter): busy"), part(11, "busy retry wait"), part(21, "busy", "def send(box)")]
     (hits,) = LearnedSearcher(snapshot_of(chunks), encoder).search([Query("1", "busy retry wait")], 10)
-    assert sorted(hit.chunk.start_line for hit in hits) == [11, 21]
+    (hit,) = hits
+    assert (hit.chunk.start_line, sorted(other.start_line for other in hit.others)) == (11, [1, 21])
+    far = [part(1, "busy retry"), part(301, "busy retry wait")]
+    (hits,) = LearnedSearcher(snapshot_of(far), encoder).search([Query("1", "busy retry wait")], 10)
+    assert [hit.chunk.start_line for hit in hits] == [301, 1], "a long function is several places"
     (hits,) = LearnedSearcher(snapshot_of([section(1), section(11)]), encoder).search([Query("1", "busy retry")], 10)
     assert len(hits) == 2

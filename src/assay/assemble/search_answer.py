@@ -5,7 +5,7 @@ The one way from a question to an answer, for the command line, the servers and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
@@ -19,7 +19,7 @@ from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
 from assay.search.rerank import UNREAD
 from assay.search.text_matches import TextMatch
 from assay.search.translation import unread_note
-from assay.types import Hit, Problem, Query
+from assay.types import Chunk, Hit, Problem, Query
 
 _TOO_LATE = (
     "the reranker had no time to read {unread} of the first hits, which keep the order of the ranking; "
@@ -170,11 +170,15 @@ def _corrected(searches: Sequence[JointSearch], queries: Sequence[Query], read: 
 
 def _of_root(hit: Hit, name: str) -> Hit:
     """Return a hit that knows its root, by the name of the one that was searched alone if it does not."""
-    return hit if hit.chunk.root else replace(hit, chunk=replace(hit.chunk, root=name))
+    return hit if hit.chunk.root else _with_chunks(hit, lambda chunk: replace(chunk, root=name))
 
 
 def _with_root_before_path(hit: Hit) -> Hit:
-    return replace(hit, chunk=replace(hit.chunk, path=_path(hit.chunk.root, hit.chunk.path)))
+    return _with_chunks(hit, lambda chunk: replace(chunk, path=_path(chunk.root, chunk.path)))
+
+
+def _with_chunks(hit: Hit, changed: Callable[[Chunk], Chunk]) -> Hit:
+    return replace(hit, chunk=changed(hit.chunk), others=tuple(map(changed, hit.others)))
 
 
 def _path(root: str, path: str) -> str:

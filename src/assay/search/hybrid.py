@@ -7,7 +7,7 @@ own; a hit's score is the calibrated probability that it is right, so the two ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from assay.encode.sides import HALVES, SIDES, is_sided
 from assay.protocols import Encoder, Vectors
+from assay.search.declared_names import declarations, declared_places, unit_of
 from assay.search.features import NAME, CandidateFeatures, QueryInCorpus, candidates_of
 from assay.search.filters import PROSE, Mask, filter_mask, side_of
 from assay.search.lexical import Array, FieldWeights, bm25, match
+from assay.search.list_order import evidence_of
 from assay.search.messages import comes_from
 from assay.search.question import Question, understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking
@@ -36,6 +38,9 @@ _DEPTH = 200  # candidates from words, and as many from meaning
 _BEYOND = 5  # chunks that hold all terms of a question and that the first stage leaves out
 _ALL_TERMS = 0.999  # of their weight, which is a sum of fractions
 _MESSAGE_LIFT = 4.0  # in log odds; of 39 judged questions that are a message of a candidate, it answers all
+_NAMED_ODDS, _NAMED_STEP = 4.0, 0.1  # log odds of what a typed name declares, at least, and by how much they differ
+_LOOKED_AT = 100  # candidates of the first stage whose paths are compared with the question
+_ONE_PLACE = 120  # lines that a person takes in at once
 _COVERED, _PHRASE = ALL_FEATURES.index("covered_body"), ALL_FEATURES.index("phrase")
 
 
@@ -92,6 +97,7 @@ class LearnedSearcher:
             _top(found.lexical, allowed, (strongest / 2, strongest / 4), order),
             _top(found.cosines, allowed, outstanding, order),
             *(_first(name.chunks[name.counts[:, NAME] > 0], order) for name in found.names),
+            declarations(found.snapshot, found.question.typed, allowed),
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
         chosen[np.concatenate(numbers)] = True
@@ -114,35 +120,62 @@ class LearnedSearcher:
         ranking = load_ranking(name, self.encoder.name, self.weights)
         found = self.on_side(found, query.mode)
         candidates = self.candidates(query, found)
-        first = _second_stage(ranking.first.scores(candidates.rows), candidates.rows, max(k, SECOND_STAGE[name]))
+        scores = self._with_places(ranking, found, candidates, ranking.first.scores(candidates.rows))
+        declared = declarations(found.snapshot, found.question.typed, filter_mask(found.snapshot, query))
+        first = _second_stage(scores, candidates, max(k, SECOND_STAGE[name]), declared)
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
         rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
         scores = ranking.second.scores(rows)
         answerable = ranking.answerable(query_features(found), rows, scores)
-        lifts = _message_lifts(found.question, chunks, rows) / np.float32(ranking.scale)
-        best = _once_a_unit(np.lexsort((first, -scores - lifts)), chunks)[:k]
-        return _RankedSide(ranking, [chunks[at] for at in best], rows[best], scores[best], lifts[best], answerable)
+        beside = _beside(ranking, found, chunks, rows, ranking.scale * scores + ranking.offset + answerable)
+        places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
+        best = [leader for leader, _ in places]
+        side = _RankedSide(ranking, chunks, rows, scores, beside, answerable)
+        return side.only(best, [tuple(chunks[at] for at in others) for _, others in places])
+
+    @staticmethod
+    def _with_places(ranking: Ranking, found: QueryInCorpus, candidates: CandidateFeatures, scores: Array) -> Array:
+        """Return scores of the first stage with what the names of files and types say of the best of them."""
+        if ranking.order is None:
+            return scores
+        best = np.argsort(-scores, kind="stable")[:_LOOKED_AT]
+        places = [found.snapshot.place(number) for number in candidates.numbers[best].tolist()]
+        added = ranking.order.of_places(found.question, found.term_weights, places)
+        scores = scores.copy()
+        scores[best] += added.astype(np.float32)
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
 class _RankedSide:
-    """The best of the code or of the documentation, best first."""
+    """Candidates of the code or of the documentation."""
 
     ranking: Ranking
     chunks: Sequence[Chunk]
     rows: Array
     scores: Array
-    lifts: Array
-    """What is added to a score where the query is a message of the chunk."""
+    beside: Mapping[str, Array]
+    """What is added to each score, by its part."""
     answerable: float
     """How likely this side answers the query at all, in log odds."""
+    others: Sequence[tuple[Chunk, ...]] = ()
+    """What each of the best stands for."""
+
+    def only(self, best: Sequence[int], others: Sequence[tuple[Chunk, ...]]) -> _RankedSide:
+        """Return the best, best first."""
+        chunks = [self.chunks[at] for at in best]
+        beside = {part: added[best] for part, added in self.beside.items()}
+        return replace(
+            self, chunks=chunks, rows=self.rows[best], scores=self.scores[best], beside=beside, others=others
+        )
 
     def hits(self, answerable: float) -> list[Hit]:
         """Return the hits, with probabilities for a query that is so likely answerable."""
         everywhere = np.full(len(self.chunks), answerable / self.ranking.scale, dtype=np.float32)
-        beside = {"message": self.lifts, "answerable": everywhere}
-        probabilities = self.ranking.probabilities(self.scores + self.lifts, answerable).tolist()
-        return list(map(Hit, self.chunks, probabilities, self.ranking.explanations(self.rows, beside)))
+        total = self.scores + sum(self.beside.values())
+        probabilities = self.ranking.probabilities(total, answerable).tolist()
+        explained = self.ranking.explanations(self.rows, {**self.beside, "answerable": everywhere})
+        return list(map(Hit, self.chunks, probabilities, explained, self.others))
 
 
 def is_relevant(hits: Sequence[Hit], snapshot: Snapshot, encoder: str, weights: Path = SHIPPED) -> bool:
@@ -158,14 +191,46 @@ def _of_each_side(query: Query) -> list[Query]:
     return [replace(query, mode=side) for side in SIDES] if query.mode == "all" else [query]
 
 
-def _second_stage(scores: Array, rows: Array, size: int) -> NDArray[np.intp]:
-    """Return the best candidates of the first stage, and a few beyond whose text holds every term of the question.
+def _second_stage(
+    scores: Array, candidates: CandidateFeatures, size: int, declared: NDArray[np.int64]
+) -> NDArray[np.intp]:
+    """Return the best candidates of the first stage, what declares a typed name, and a few that hold every term.
 
-    One of those may be where a pasted message comes from, which the first stage, that reads no text, cannot tell.
+    One of the last may be where a pasted message comes from, which the first stage, that reads no text, cannot tell.
     """
     order = np.argsort(-scores, kind="stable")
     beyond = order[size:]
-    return np.concatenate((order[:size], beyond[rows[beyond, _COVERED] > _ALL_TERMS][:_BEYOND]))
+    rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
+    with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_BEYOND]
+    return np.array(list(dict.fromkeys((*order[:size], *beyond[np.isin(numbers, declared)], *with_all_terms))), np.intp)
+
+
+def _beside(
+    ranking: Ranking, found: QueryInCorpus, chunks: Sequence[Chunk], rows: Array, odds: Array
+) -> dict[str, Array]:
+    """Return what is added to the score of each candidate beside what was learned of it alone."""
+    question = found.question
+    added: dict[str, NDArray[np.floating]] = {"message": _message_lifts(question, chunks, rows)}
+    if ranking.order is not None:
+        files: dict[tuple[str, str], int] = {}
+        file = [files.setdefault((one.root, one.path or one.id), len(files)) for one in chunks]
+        before = (odds + added["message"]).astype(np.float64)
+        listed = ranking.order.scores(
+            question, before, evidence_of(question, found.term_weights, chunks), np.array(file, np.intp)
+        )
+        added["list"] = listed - before
+    added["name"] = _name_lifts(declared_places(question.typed, chunks), odds + sum(added.values()))
+    return {part: (values / ranking.scale).astype(np.float32) for part, values in added.items()}
+
+
+def _name_lifts(worth: NDArray[np.float64], odds: Array) -> NDArray[np.float64]:
+    """Return what puts the declarations of the name that is asked for before everything else, the best ones first."""
+    declared = worth > 0
+    if not declared.any():
+        return np.zeros(len(worth))
+    above = max(float(odds[~declared].max(initial=_NAMED_ODDS)), _NAMED_ODDS)
+    wanted = above + _NAMED_STEP * (worth + np.tanh(odds / 4) / 10)
+    return np.where(declared, wanted - odds, 0.0)
 
 
 def _message_lifts(question: Question, chunks: Sequence[Chunk], rows: Array) -> Array:
@@ -192,17 +257,31 @@ def _top(scores: Array, allowed: Mask | None, floors: tuple[float, ...], order: 
     return order.strongest(scores, best, _DEPTH)
 
 
-def _once_a_unit(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> NDArray[np.intp]:
-    """Keep the best part of each unit that is cut into several; overloads differ in their signature."""
-    parts: set[tuple[str, ...]] = set()
-    kept = []
+def _places(order: NDArray[np.intp], chunks: Sequence[Chunk]) -> list[tuple[int, list[int]]]:
+    """Return one place a thing, best first, each with what it stands for.
+
+    A unit stands for its overloads, for its parts as far as a person takes them in at once, and for its copies in other
+    roots.
+    """
+    units: dict[tuple[str, ...], list[tuple[int, list[int]]]] = {}
+    places = []
     for at in order.tolist():
         one = chunks[at]
-        unit = (one.root, one.path, one.parent, one.symbol, one.kind, one.signature)
-        if not one.symbol or one.language in PROSE or unit not in parts:
-            kept.append(at)
-        parts.add(unit)
-    return np.array(kept, dtype=np.intp)
+        same = units.setdefault(unit_of(one), []) if one.symbol and one.language not in PROSE else []
+        leader = next((others for best, others in same if _is_one_place(chunks[best], one)), None)
+        if leader is not None:
+            leader.append(at)
+        else:
+            same.append((at, []))
+            places.append(same[-1])
+    return places
+
+
+def _is_one_place(best: Chunk, other: Chunk) -> bool:
+    if best.root != other.root:
+        return best.text == other.text
+    lines = max(best.end_line, other.end_line) - min(best.start_line, other.start_line)
+    return best.signature != other.signature or lines < _ONE_PLACE
 
 
 def _of_side(found: QueryInCorpus, mode: Mode) -> QueryInCorpus:

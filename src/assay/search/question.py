@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from assay.search.declared_names import QueryNames, typed_names
 from assay.terms import STOP_WORDS, WORD, exact, parts, stem
 
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
@@ -30,6 +31,8 @@ class Question:
     """The word that each of `terms` is the stem of."""
     names: tuple[str, ...]
     """Exact terms of identifiers: those typed, and neighbouring words run together (`parse args` → `=parseargs`)."""
+    typed: QueryNames
+    """Names as they were typed, to be found as they are declared."""
     phrases: tuple[str, ...]
     """What stood in quotes, to be found letter by letter."""
     about_tests: bool
@@ -51,6 +54,7 @@ def understand(text: str) -> Question:
         terms=terms,
         words=tuple(word_of[term] for term in terms),
         names=tuple(dict.fromkeys((*_typed_names(words), *_joined(plain)))),
+        typed=typed_names(text),
         phrases=tuple(first or second for first, second in _QUOTED.findall(text)),
         about_tests=not _TEST_WORDS.isdisjoint(terms),
         about_examples=not _EXAMPLE_WORDS.isdisjoint(terms),

@@ -21,15 +21,16 @@ from assay.encode.view import is_word_bag
 from assay.errors import InputError
 from assay.search.features import FEATURES
 from assay.search.lexical import Array
+from assay.search.list_order import ORDER_WEIGHTS, ListOrder
 from assay.search.ranking_name import RankingName
 from assay.search.relevance import RELEVANCE_FEATURES, relevance_row
 from assay.search.text_features import ALL_FEATURES
 
-BESIDE = ("message", "answerable")
+BESIDE = ("message", "list", "name", "answerable")
 """What is added to a score beside the features of the candidate."""
 PARTS = (*dict.fromkeys(name.partition("@")[0] for name in ALL_FEATURES), *BESIDE, "together")
 """What a score is explained by: features that differ only in their level are one part."""
-SECOND_STAGE: Mapping[RankingName, int] = {"code": 30, "docs": 60, "functions": 30}
+SECOND_STAGE: Mapping[RankingName, int] = {"code": 40, "docs": 60, "functions": 30}
 """Candidates that reach the second stage, which reads their texts."""
 SHIPPED = Path(__file__).parent / "data"
 
@@ -77,6 +78,8 @@ class Ranking:
     """Platt's calibration: the probability that a hit is right is the logistic of scale · score + offset."""
     floor: float
     """When the best probability is below this, nothing relevant was found."""
+    order: ListOrder | None = None
+    """How the best candidates become a list; None lists them by their scores."""
 
     def probabilities(self, scores: Array, answerable: float = 0.0) -> Array:
         """Return how likely each score's hit is right, in [0, 1]; the order stays.
@@ -166,6 +169,8 @@ def as_json(ranking: Ranking) -> str:
         "offset": ranking.offset,
         "floor": ranking.floor,
     }
+    if ranking.order is not None:
+        stored["order"] = dict(zip(ORDER_WEIGHTS, np.round(ranking.order.weights, 4).tolist(), strict=True))
     return json.dumps(stored) + "\n"
 
 
@@ -188,7 +193,9 @@ def load_ranking(name: RankingName, encoder: str, folder: Path = SHIPPED) -> Ran
         first = [name for name in names if name in FEATURES]
         stages = _weights(stored["first"], first, FEATURES), _weights(stored["second"], names, ALL_FEATURES)
         relevance = _relevance(stored.get("relevance"))
-        ranking = Ranking(*stages, relevance, float(stored["scale"]), float(stored["offset"]), float(stored["floor"]))
+        order = ListOrder.of(stored["order"]) if "order" in stored else None
+        scale, offset, floor = (float(stored[name]) for name in ("scale", "offset", "floor"))
+        ranking = Ranking(*stages, relevance, scale, offset, floor, order)
     except FileNotFoundError as error:
         raise InputError(f"no ranking weights '{file}': train them with assay train ranking") from error
     except (OSError, ValueError, KeyError, TypeError) as error:

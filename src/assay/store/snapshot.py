@@ -257,6 +257,21 @@ class Snapshot:
         part, local = self._part(number)
         return part.symbols[local]
 
+    def place(self, number: int) -> tuple[str, str]:
+        """Return the path of one chunk and the names around it."""
+        part, local = self._part(number)
+        return part.paths[int(part.file[local])], part.parents[local]
+
+    def symbol_bytes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many bytes the symbols of some chunks have."""
+        lengths = np.zeros(len(numbers), np.int64)
+        which = np.searchsorted(self.bases, numbers, side="right") - 1
+        for i in np.unique(which).tolist():
+            here = which == i
+            offsets, local = self.parts[i][0].symbols.offsets, numbers[here] - self.bases[i]
+            lengths[here] = offsets[local + 1].astype(np.int64) - offsets[local]
+        return lengths
+
     def facts(self, number: int) -> str:
         """Return what one chunk defines and calls, as lines."""
         part, local = self._part(number)

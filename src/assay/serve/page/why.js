@@ -47,6 +47,8 @@ const MEANINGS = {
   phrase_long: "the longest run of words that stands there alike",
   phrase_any: "five words in a row that stand there alike",
   message: "a message that this code writes",
+  list: "names typed, its file, and whether its file is above already",
+  name: "it declares the name that was asked for",
   answerable: "how likely this place answers the question at all",
   together: "what the others add in combination",
   meaning: "nearness in meaning",

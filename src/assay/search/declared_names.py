@@ -1,0 +1,207 @@
+"""Find the names that a question types as code writes them, and the chunks that declare them.
+
+A name that an index declares needs nothing learned: its declarations come first, by the index's own terms. What is
+typed may be qualified (`Session.get`, `json::parse`, `http/client.Do`), be in another letter case or lack an
+underscore. Where one name is all that a question tells (`APIRouter`, *where is APIRouter defined*, `class APIRouter`),
+it asks for that name; in any other sentence a name is a feature of the ranking (`list_order`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.search.filters import PROSE, Mask
+from assay.search.path_traits import traits_of
+from assay.store.lexical_fields import FIELDS
+from assay.store.snapshot import Snapshot
+from assay.terms import exact, parts, stem
+from assay.types import KINDS, Chunk
+
+TYPES = frozenset(("class", "interface", "struct", "enum", "trait", "type"))
+CALLABLE = frozenset(("function", "method", "constructor", "macro"))
+
+_NAME, _PARENT = FIELDS.index("name"), FIELDS.index("parent")
+_QUALIFIER = r"(?:\.|::|#|->|\\|/)"
+_TYPED = re.compile(rf"[^\W\d]\w*(?:{_QUALIFIER}~?[^\W\d]\w*)*[?!]?")
+_SPLIT = re.compile(_QUALIFIER)
+_READ, _MOST_TYPED = 2000, 40  # characters, names
+_MOST_READ, _MOST = 256, 48  # chunks of a name whose symbols are read, and that are returned
+_UNDERSCORES = 3  # by which a name may be longer or shorter than it is typed
+_KIND_WORDS = {
+    **dict.fromkeys(("class", "struct", "enum", "interface", "trait", "type", "protocol", "record", "object"), TYPES),
+    **dict.fromkeys(("function", "method", "def", "fn", "func", "fun", "macro"), CALLABLE),
+    **dict.fromkeys(("constructor", "initializer"), frozenset(("constructor",))),
+    **dict.fromkeys(("constant", "variable", "const"), frozenset(("constant",))),
+}
+_BESIDE = frozenset(
+    "a an are code declaration declarations declare declared declares define defined defines definition definitions "
+    "does file find for go goto how i implementation implemented in is it jump located look me of open see show "
+    "source the this to what where which".split()
+)
+"""Words that stand around a name without asking for anything else."""
+_ORDER = np.array(
+    [
+        0 if kind in TYPES else 1 if kind in CALLABLE else 3 if kind in ("impl", "block", "section", "") else 2
+        for kind in KINDS
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryName:
+    """A name as somebody typed it."""
+
+    name: str
+    owner: str = ""
+    """The last of what stands before it: a type, a module, a package."""
+
+    @property
+    def is_distinct(self) -> bool:
+        """Say whether it is written as names are and words are not: `parse_args`, `APIRouter`, `a.b`."""
+        return bool(self.owner) or len(parts(self.name)) > 1 or "_" in self.name
+
+    @property
+    def is_capitalized(self) -> bool:
+        """Say whether it starts as types do in most languages."""
+        return self.name[:1].isupper()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNames:
+    """The names in a question."""
+
+    names: tuple[QueryName, ...]
+    asked: QueryName | None = None
+    """The name that is all the question asks for, if one is."""
+    kinds: frozenset[str] = frozenset()
+    """The kinds that are named beside that name: `class X`, *X constructor*."""
+
+
+@lru_cache(64)
+def typed_names(text: str) -> QueryNames:
+    """Return the names that a text types, each once."""
+    typed = _TYPED.findall(text[:_READ])[:_MOST_TYPED]
+    names = list(dict.fromkeys(_name_of(word) for word in typed))
+    telling = [name for name in names if name.owner or name.name.lower() not in _BESIDE | _KIND_WORDS.keys()]
+    asked = (telling or names)[0] if len(telling or names) == 1 else None
+    kinds = [_KIND_WORDS[name.name.lower()] for name in names if name != asked and name.name.lower() in _KIND_WORDS]
+    return QueryNames(tuple(telling), asked, frozenset().union(*kinds) if asked else frozenset())
+
+
+def _name_of(typed: str) -> QueryName:
+    *before, name = _SPLIT.split(typed)
+    return QueryName(name.lstrip("~"), before[-1] if before else "")
+
+
+def declarations(snapshot: Snapshot, names: QueryNames, allowed: Mask | None) -> NDArray[np.int64]:
+    """Return the chunks that declare what is asked for, or else the names in a question; few, whatever a name is."""
+    if names.asked is not None:
+        return _declaring(snapshot, names.asked, allowed, with_constructors="constructor" in names.kinds)
+    wanted = [name for name in names.names if name.is_distinct or name.is_capitalized]
+    return np.concatenate([np.zeros(0, np.int64), *(_declaring(snapshot, name, allowed) for name in wanted)])
+
+
+def _declaring(
+    snapshot: Snapshot, name: QueryName, allowed: Mask | None, *, with_constructors: bool = False
+) -> NDArray[np.int64]:
+    """Return the chunks of a name, types first; its words stand in many others, whose symbols are not read."""
+    pieces = parts(name.name)
+    if not pieces:
+        return np.zeros(0, np.int64)
+    numbers, counts = snapshot.postings(exact(name.name) if len(pieces) > 1 else stem(pieces[0]))
+    if allowed is not None:
+        numbers, counts = numbers[allowed[numbers]], counts[allowed[numbers]]
+    kinds = snapshot.rows("kind", numbers) if len(numbers) else np.zeros(0, np.uint8)
+    built = (counts[:, _PARENT] > 0) & (kinds == KINDS.index("constructor")) & with_constructors
+    longer = snapshot.symbol_bytes(numbers) - len(name.name.encode())
+    alike = (abs(longer) <= _UNDERSCORES) | (kinds == KINDS.index("constant"))
+    likely = numbers[np.lexsort((numbers, abs(longer), _ORDER[kinds]))]
+    likely = likely[np.isin(likely, numbers[(counts[:, _NAME] > 0) & alike])][:_MOST_READ].tolist()
+    folded = fold(name.name)
+    named = [at for at in likely if any(fold(one) == folded for one in snapshot.symbol(at).split(", "))]
+    return np.concatenate((np.array(named, np.int64), numbers[built]))[:_MOST]
+
+
+def fold(name: str) -> str:
+    """Return what names share that differ in letter case and underscores alone."""
+    return name.replace("_", "").lower()
+
+
+def exactness(chunk: Chunk, name: QueryName) -> float:
+    """Return how exactly a chunk declares a name: 1 as it is typed, less in another letter case, 0 not at all.
+
+    A name that starts as types do is another name than a function's that differs in letter case.
+    """
+    if chunk.language in PROSE or not chunk.symbol:
+        return 0.0
+    symbols = chunk.symbol.split(", ")
+    if name.name in symbols:
+        return 1.0
+    if name.is_capitalized and chunk.kind in CALLABLE:
+        return 0.0
+    return 0.5 if any(fold(one) == fold(name.name) for one in symbols) else 0.0
+
+
+def is_owner(chunk: Chunk, name: QueryName) -> bool:
+    """Say whether what stands before a name is what a chunk stands in: a type, a file, a folder."""
+    if not name.owner:
+        return False
+    *folders, file = chunk.path.split("/")
+    around = (last_name(chunk.parent), file.partition(".")[0], *folders[-1:])
+    return fold(name.owner) in map(fold, around)
+
+
+def last_name(parent: str) -> str:
+    """Return the innermost of enclosing names."""
+    return re.split(r"[.:]+", parent)[-1] if parent else ""
+
+
+def declared_places(names: QueryNames, chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+    """Return how good an answer each chunk is to a question for one name, 0 where it does not declare that name.
+
+    In this order: as it is typed before another letter case; what stands before the name; the kind that is asked for;
+    types, then functions, then constants, then blocks that go on with a type; programs before tests; the head of a
+    unit before its other parts.
+    """
+    worth = np.zeros(len(chunks))
+    if names.asked is None:
+        return worth
+    heads: dict[tuple[str, ...], int] = {}
+    for chunk in chunks:
+        heads[unit_of(chunk)] = min(chunk.start_line, heads.get(unit_of(chunk), chunk.start_line))
+    for at, chunk in enumerate(chunks):
+        worth[at] = _worth(chunk, names, is_head=heads[unit_of(chunk)] == chunk.start_line)
+    return worth
+
+
+def _worth(chunk: Chunk, names: QueryNames, *, is_head: bool) -> float:
+    assert names.asked is not None  # whoever asks has looked
+    how = exactness(chunk, names.asked)
+    made = names.kinds == {"constructor"} and chunk.kind == "constructor"
+    if made and fold(last_name(chunk.parent)) == fold(names.asked.name):
+        how = 1.0
+    if not how:
+        return 0.0
+    owned = is_owner(chunk, names.asked) if names.asked.owner else True
+    wanted = chunk.kind in names.kinds if names.kinds else True
+    kind = (3 - int(_ORDER[KINDS.index(chunk.kind)])) / 3
+    return (
+        1
+        + 16 * (how == 1.0)
+        + 8 * owned
+        + 4 * wanted
+        + 2 * (not any(traits_of(chunk.path)))
+        + 1.5 * kind
+        + 0.4 * is_head
+    )
+
+
+def unit_of(chunk: Chunk) -> tuple[str, ...]:
+    """Return what the parts of one unit have in common, its overloads, and its copies in other roots."""
+    return chunk.path, chunk.parent, chunk.symbol, chunk.kind

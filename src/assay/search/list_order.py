@@ -1,0 +1,200 @@
+"""Order the best candidates as a list: typed names, evidence of files, and new places before more of the same.
+
+The second stage scores chunks one by one. Who reads a list wants a file for a topic (*retry middleware*), a unit for a
+sentence, a declaration for a name. So a candidate gains by names that the question types, by words of the name of its
+file and of its type, and by what else of its file is good (the file's best hit alone); each further hit of a file
+loses. How much depends on the form of the question: a short one names a topic, a long one describes one unit. The
+weights are few, since the trees and networks that were tried in their place carried over worse (`docs/log.md`). They
+were learned on truth of several manners: lines that answer sentences, and files that answer topics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.search.declared_names import CALLABLE, TYPES, QueryNames, exactness, fold, last_name
+from assay.search.lexical import Array
+from assay.search.path_traits import traits_of
+from assay.search.question import Question
+from assay.terms import parts, stem, words
+from assay.types import Chunk
+
+EVIDENCE = (
+    "typed",
+    "typed_type",
+    "typed_word",
+    "member_of_typed",
+    "uses_typed",
+    "parent_words",
+    "file_words",
+    "file_words_short",
+    "file_whole_short",
+    "file_of_unit_short",
+    "test_asked",
+)
+"""Of one candidate; what ends in `_short` counts the less the longer a question is."""
+_OF_FILES = ("file_words", "file_words_short", "file_whole_short")
+FORMS = ("name", "how", "topic", "other")
+"""A name alone; *how* something works; a short phrase; any other question."""
+ORDER_WEIGHTS = (*EVIDENCE, *(f"file_{form}" for form in FORMS[1:]), *(f"again_{form}" for form in FORMS))
+"""Those of the evidence; of what else is good in a file; of each further hit of a file, which are subtracted."""
+
+_SHORT, _LONG = 5, 10  # terms of a question that is a topic, and of one that describes a unit
+_MOST_AGAIN = 4
+_MOST_SUPPORT = 4.0
+_HOW = re.compile(r"(?:how|what happens)\b", re.IGNORECASE)
+_ASKS = re.compile(r"\b(?:where|which|what|why|when|who|that|function|method|find|locate|code)\b|\?\s*$", re.IGNORECASE)
+_TESTS = frozenset(("test", "unittest"))
+_GENERIC = frozenset("__init__ base common core helpers impl index init lib main mod src types util utils".split())
+"""Names of files that say nothing; that of their folder does."""
+
+Scores = NDArray[np.float64]
+
+
+def form_of(text: str, names: QueryNames) -> int:
+    """Return the place in `FORMS` of a question."""
+    if names.asked is not None:
+        return 0
+    if _HOW.match(text.strip()):
+        return 1
+    return 3 if _ASKS.search(text) else 2
+
+
+def shortness(question: Question) -> float:
+    """Return 1 for a question of few terms, 0 for one of many."""
+    return min(max((_LONG - len(question.terms)) / (_LONG - _SHORT), 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ListOrder:
+    """The weights of an order, in the order of `ORDER_WEIGHTS`."""
+
+    weights: Scores
+
+    @classmethod
+    def of(cls, stored: Mapping[str, float]) -> ListOrder:
+        """Return the order of named weights; what is not named weighs nothing."""
+        return cls(np.array([stored.get(name, 0.0) for name in ORDER_WEIGHTS]))
+
+    def scores(self, question: Question, scores: Scores, rows: Scores, files: NDArray[np.intp]) -> Scores:
+        """Return what candidates are worth at their place of a list, in log odds, from what they are worth alone.
+
+        `rows` holds their evidence, shape `(candidates, len(EVIDENCE))`, `files` a small number a file. The best of the
+        list is worth what the best was before: the order changes, not how sure it is.
+        """
+        form, short = form_of(question.text, question.typed), shortness(question)
+        evidence, support, again = self._parts(form, short if form in (1, 2) else 1.0)
+        own = scores + rows @ evidence
+        order = np.argsort(-own, kind="stable")
+        place = _places_in_file(files[order])
+        further = np.empty_like(place)
+        further[order] = place
+        strength = np.exp(own - own.max(initial=0.0))
+        others = np.bincount(files, weights=strength)[files] - strength
+        beside = np.minimum(np.log1p(3.0 * np.maximum(others, 0.0) / np.maximum(strength, 1e-6)), _MOST_SUPPORT)
+        listed: Scores = own + support * beside * (further == 0) - again * np.minimum(further, _MOST_AGAIN)
+        return listed - (listed.max(initial=-np.inf) - scores.max(initial=-np.inf)) if len(scores) else listed
+
+    def of_places(self, question: Question, weights: Array, places: Sequence[tuple[str, str]]) -> Scores:
+        """Return what evidence says of paths and enclosing names alone, before any text is read."""
+        asked = _Asked(question, weights)
+        rows = [(asked.parent_words(last_name(parent)), *asked.file_evidence(path)) for path, parent in places]
+        known = self.weights[[EVIDENCE.index(name) for name in ("parent_words", *_OF_FILES)]]
+        worth: Scores = np.array(rows, dtype=np.float64).reshape(len(places), len(known)) @ known
+        return worth
+
+    def _parts(self, form: int, factor: float) -> tuple[Scores, float, float]:
+        first = len(EVIDENCE)
+        support = self.weights[first + form - 1] if form else 0.0
+        return (
+            self.weights[:first],
+            float(support) * factor,
+            float(self.weights[first + len(FORMS) - 1 + form]) * factor,
+        )
+
+
+def _places_in_file(files: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return for each of ordered candidates how many of its file come before it."""
+    by_file = np.argsort(files, kind="stable")
+    ordered = files[by_file]
+    first = np.r_[True, ordered[1:] != ordered[:-1]] if len(files) else np.zeros(0, bool)
+    position = np.arange(len(files))
+    place = np.empty(len(files), dtype=np.intp)
+    place[by_file] = position - np.maximum.accumulate(np.where(first, position, 0))
+    return place
+
+
+def evidence_of(question: Question, weights: Array, chunks: Sequence[Chunk]) -> Scores:
+    """Return the evidence of candidates, shape `(candidates, len(EVIDENCE))`; `weights` are those of the terms."""
+    asked = _Asked(question, weights)
+    return np.array([asked.row(chunk) for chunk in chunks], dtype=np.float64).reshape(len(chunks), len(EVIDENCE))
+
+
+class _Asked:
+    """What of a question is compared with each candidate."""
+
+    def __init__(self, question: Question, weights: Array) -> None:
+        names = () if question.typed.asked else question.typed.names
+        self.weight = dict(zip(question.terms, weights.tolist(), strict=False))  # without terms there is one weight
+        self.short = shortness(question)
+        self.distinct = [name for name in names if name.is_distinct]
+        self.words = [name for name in names if not name.is_distinct]
+        self.folded = frozenset(fold(name.name) for name in self.distinct)
+        self.tests = not _TESTS.isdisjoint(question.terms)
+
+    def row(self, chunk: Chunk) -> tuple[float, ...]:
+        """Return the evidence of one candidate, in the order of `EVIDENCE`."""
+        typed = max((exactness(chunk, name) for name in self.distinct), default=0.0)
+        word = max((exactness(chunk, name) for name in self.words), default=0.0)
+        is_type = chunk.kind in TYPES
+        parent = last_name(chunk.parent)
+        unit = fold(chunk.symbol) if is_type or chunk.kind in CALLABLE else ""
+        return (
+            typed,
+            typed * is_type,
+            word * is_type,
+            bool(parent) and fold(parent) in self.folded,
+            self._uses(chunk),
+            self.parent_words(parent),
+            *self.file_evidence(chunk.path),
+            bool(unit) and unit == _file_words(chunk.path)[1] and self.short,
+            self.tests and (chunk.kind == "test" or traits_of(chunk.path)[0]),
+        )
+
+    def parent_words(self, parent: str) -> float:
+        """Return what the words of an enclosing name weigh in the question."""
+        return float(sum(self.weight.get(each, 0.0) for each in _stems(parent)))
+
+    def file_evidence(self, path: str) -> tuple[float, float, float]:
+        """Return what the words of a file's name weigh in the question, the same if short, and if all are there."""
+        words_of_file = _file_words(path)[0]
+        known = sum(self.weight.get(each, 0.0) for each in words_of_file)
+        whole = bool(words_of_file) and all(each in self.weight for each in words_of_file)
+        return known, known * self.short, whole * self.short
+
+    def _uses(self, chunk: Chunk) -> float:
+        """Return the fraction of at least two typed names that a candidate holds: it is where they meet."""
+        if len(self.distinct) < 2:
+            return 0.0
+        return sum(name.name in chunk.text for name in self.distinct) / len(self.distinct)
+
+
+@lru_cache(16_384)
+def _stems(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(stem(part) for word in words(text) for part in parts(word)))
+
+
+@lru_cache(16_384)
+def _file_words(path: str) -> tuple[tuple[str, ...], str]:
+    """Return the stems of a file's name and the name without its ending; of a generic name, those of its folder."""
+    *folders, file = path.split("/")
+    name = file.partition(".")[0]
+    if name.lower() in _GENERIC and folders:
+        return _stems(folders[-1])[-1:], fold(folders[-1])
+    return _stems(name), fold(name)
