@@ -28,7 +28,7 @@ CALLABLE = frozenset(("function", "method", "constructor", "macro"))
 
 _NAME, _PARENT = FIELDS.index("name"), FIELDS.index("parent")
 _QUALIFIER = r"(?:\.|::|#|->|\\|/)"
-_TYPED = re.compile(rf"[^\W\d]\w*(?:{_QUALIFIER}~?[^\W\d]\w*)*[?!]?")
+_TYPED = re.compile(rf"[^\W\d]\w*(?:{_QUALIFIER}~?[^\W\d]\w*)*")
 _SPLIT = re.compile(_QUALIFIER)
 _READ, _MOST_TYPED = 2000, 40  # characters, names
 _MOST_READ, _MOST = 256, 48  # chunks of a name whose symbols are read, and that are returned
@@ -40,9 +40,8 @@ _KIND_WORDS = {
     **dict.fromkeys(("constant", "variable", "const"), frozenset(("constant",))),
 }
 _BESIDE = frozenset(
-    "a an are code declaration declarations declare declared declares define defined defines definition definitions "
-    "does file find for go goto how i implementation implemented in is it jump located look me of open see show "
-    "source the this to what where which".split()
+    "a an declaration declarations declare declared declares define defined defines definition definitions does find "
+    "for go goto implementation implemented in is located me of show the where which".split()
 )
 """Words that stand around a name without asking for anything else."""
 _ORDER = np.array(
@@ -76,7 +75,8 @@ class QueryName:
 class QueryNames:
     """The names in a question."""
 
-    names: tuple[QueryName, ...]
+    distinct: tuple[QueryName, ...]
+    """Those that are written as names are, where several words tell something."""
     asked: QueryName | None = None
     """The name that is all the question asks for, if one is."""
     kinds: frozenset[str] = frozenset()
@@ -91,7 +91,8 @@ def typed_names(text: str) -> QueryNames:
     telling = [name for name in names if name.owner or name.name.lower() not in _BESIDE | _KIND_WORDS.keys()]
     asked = (telling or names)[0] if len(telling or names) == 1 else None
     kinds = [_KIND_WORDS[name.name.lower()] for name in names if name != asked and name.name.lower() in _KIND_WORDS]
-    return QueryNames(tuple(telling), asked, frozenset().union(*kinds) if asked else frozenset())
+    distinct = () if asked else tuple(name for name in telling if name.is_distinct)
+    return QueryNames(distinct, asked, frozenset().union(*kinds) if asked else frozenset())
 
 
 def _name_of(typed: str) -> QueryName:
@@ -103,8 +104,7 @@ def declarations(snapshot: Snapshot, names: QueryNames, allowed: Mask | None) ->
     """Return the chunks that declare what is asked for, or else the names in a question; few, whatever a name is."""
     if names.asked is not None:
         return _declaring(snapshot, names.asked, allowed, with_constructors="constructor" in names.kinds)
-    wanted = [name for name in names.names if name.is_distinct or name.is_capitalized]
-    return np.concatenate([np.zeros(0, np.int64), *(_declaring(snapshot, name, allowed) for name in wanted)])
+    return np.concatenate([np.zeros(0, np.int64), *(_declaring(snapshot, name, allowed) for name in names.distinct)])
 
 
 def _declaring(
@@ -129,8 +129,8 @@ def _declaring(
 
 
 def fold(name: str) -> str:
-    """Return what names share that differ in letter case and underscores alone."""
-    return name.replace("_", "").lower()
+    """Return what names share that differ in letter case, underscores and a mark at the end (`valid?`) alone."""
+    return name.replace("_", "").rstrip("?!").lower()
 
 
 def exactness(chunk: Chunk, name: QueryName) -> float:
@@ -141,7 +141,7 @@ def exactness(chunk: Chunk, name: QueryName) -> float:
     if chunk.language in PROSE or not chunk.symbol:
         return 0.0
     symbols = chunk.symbol.split(", ")
-    if name.name in symbols:
+    if any(one.rstrip("?!") == name.name for one in symbols):
         return 1.0
     if name.is_capitalized and chunk.kind in CALLABLE:
         return 0.0

@@ -127,10 +127,15 @@ class CandidateFeatures:
 
     numbers: Numbers
     rows: Array
+    declared: Numbers
+    """Those that declare a typed name."""
 
 
-def candidates_of(numbers: Numbers, query: QueryInCorpus) -> CandidateFeatures:
-    """Gather the features of some chunks."""
+_NONE = np.zeros(0, np.int64)
+
+
+def candidates_of(numbers: Numbers, query: QueryInCorpus, declared: Numbers = _NONE) -> CandidateFeatures:
+    """Gather the features of some chunks, among them those that declare a typed name."""
     files, file = np.unique(query.snapshot.files(numbers), return_inverse=True)
     columns = {
         **_of_terms(numbers, query),
@@ -141,7 +146,7 @@ def candidates_of(numbers: Numbers, query: QueryInCorpus) -> CandidateFeatures:
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
         rows[:, at] = columns[feature]
-    return CandidateFeatures(numbers, rows)
+    return CandidateFeatures(numbers, rows, declared)
 
 
 def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:

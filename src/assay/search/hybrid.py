@@ -39,7 +39,7 @@ _BEYOND = 5  # chunks that hold all terms of a question and that the first stage
 _ALL_TERMS = 0.999  # of their weight, which is a sum of fractions
 _MESSAGE_LIFT = 4.0  # in log odds; of 39 judged questions that are a message of a candidate, it answers all
 _NAMED_ODDS, _NAMED_STEP = 4.0, 0.1  # log odds of what a typed name declares, at least, and by how much they differ
-_LOOKED_AT = 100  # candidates of the first stage whose paths are compared with the question
+_LOOKED_AT = 80  # candidates of the first stage whose paths are compared with the question
 _ONE_PLACE = 120  # lines that a person takes in at once
 _COVERED, _PHRASE = ALL_FEATURES.index("covered_body"), ALL_FEATURES.index("phrase")
 
@@ -93,17 +93,18 @@ class LearnedSearcher:
         outstanding = tuple(found.mean + times * found.deviation for times in (2, 1))
         strongest = found.strongest
         order = found.snapshot.order
+        declared = declarations(found.snapshot, found.question.typed, allowed)
         numbers = [
             _top(found.lexical, allowed, (strongest / 2, strongest / 4), order),
             _top(found.cosines, allowed, outstanding, order),
             *(_first(name.chunks[name.counts[:, NAME] > 0], order) for name in found.names),
-            declarations(found.snapshot, found.question.typed, allowed),
+            declared,
         ]
         chosen = np.zeros(found.snapshot.size, dtype=bool)  # np.unique loads numpy.ma on its first call: 6 ms
         chosen[np.concatenate(numbers)] = True
         if allowed is not None:
             chosen &= allowed
-        return candidates_of(order.ordered(np.flatnonzero(chosen)), found)
+        return candidates_of(order.ordered(np.flatnonzero(chosen)), found, declared)
 
     def _answer(self, query: Query, vector: Vectors, k: int) -> list[Hit]:
         found = self.look_up(query, vector)
@@ -120,9 +121,8 @@ class LearnedSearcher:
         ranking = load_ranking(name, self.encoder.name, self.weights)
         found = self.on_side(found, query.mode)
         candidates = self.candidates(query, found)
-        scores = self._with_places(ranking, found, candidates, ranking.first.scores(candidates.rows))
-        declared = declarations(found.snapshot, found.question.typed, filter_mask(found.snapshot, query))
-        first = _second_stage(scores, candidates, max(k, SECOND_STAGE[name]), declared)
+        scores = _with_files(ranking, found, candidates, ranking.first.scores(candidates.rows))
+        first = _second_stage(scores, candidates, max(k, SECOND_STAGE[name]))
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
         rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
         scores = ranking.second.scores(rows)
@@ -132,18 +132,6 @@ class LearnedSearcher:
         best = [leader for leader, _ in places]
         side = _RankedSide(ranking, chunks, rows, scores, beside, answerable)
         return side.only(best, [tuple(chunks[at] for at in others) for _, others in places])
-
-    @staticmethod
-    def _with_places(ranking: Ranking, found: QueryInCorpus, candidates: CandidateFeatures, scores: Array) -> Array:
-        """Return scores of the first stage with what the names of files and types say of the best of them."""
-        if ranking.order is None:
-            return scores
-        best = np.argsort(-scores, kind="stable")[:_LOOKED_AT]
-        places = [found.snapshot.place(number) for number in candidates.numbers[best].tolist()]
-        added = ranking.order.of_places(found.question, found.term_weights, places)
-        scores = scores.copy()
-        scores[best] += added.astype(np.float32)
-        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +179,18 @@ def _of_each_side(query: Query) -> list[Query]:
     return [replace(query, mode=side) for side in SIDES] if query.mode == "all" else [query]
 
 
-def _second_stage(
-    scores: Array, candidates: CandidateFeatures, size: int, declared: NDArray[np.int64]
-) -> NDArray[np.intp]:
+def _with_files(ranking: Ranking, found: QueryInCorpus, candidates: CandidateFeatures, scores: Array) -> Array:
+    """Return scores of the first stage with what the names of their files say of the best."""
+    if ranking.order is None or not len(scores):
+        return scores
+    best = np.argsort(-scores, kind="stable")[:_LOOKED_AT]
+    files, file = np.unique(found.snapshot.files(candidates.numbers[best]), return_inverse=True)
+    paths = list(map(found.snapshot.path_of, files.tolist()))
+    scores[best] += ranking.order.of_files(found.question, found.term_weights, paths)[file]
+    return scores
+
+
+def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> NDArray[np.intp]:
     """Return the best candidates of the first stage, what declares a typed name, and a few that hold every term.
 
     One of the last may be where a pasted message comes from, which the first stage, that reads no text, cannot tell.
@@ -202,7 +199,9 @@ def _second_stage(
     beyond = order[size:]
     rows, numbers = candidates.rows[beyond], candidates.numbers[beyond]
     with_all_terms = beyond[rows[:, _COVERED] > _ALL_TERMS][:_BEYOND]
-    return np.array(list(dict.fromkeys((*order[:size], *beyond[np.isin(numbers, declared)], *with_all_terms))), np.intp)
+    return np.array(
+        list(dict.fromkeys((*order[:size], *beyond[np.isin(numbers, candidates.declared)], *with_all_terms))), np.intp
+    )
 
 
 def _beside(

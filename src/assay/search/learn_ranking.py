@@ -15,7 +15,9 @@ from assay.protocols import Say
 from assay.runs.run_manifest import write_manifest
 from assay.search.asked_kind import KIND_FEATURES
 from assay.search.calibrate import calibrated
+from assay.search.fit_order import FILES, fit_order, list_example, order_figures
 from assay.search.fit_ranking import Stages, fit_stages, second_stage, use_one_thread
+from assay.search.list_order import ListOrder
 from assay.search.ranking import SHIPPED, Ranking, as_json, weights_file
 from assay.search.ranking_card import card
 from assay.search.ranking_examples import RankingExample, RankingExamples
@@ -59,7 +61,7 @@ def train_all(
             one, scores = train_ranking_of(of_name, name, settings, GROUPS if ablate else {})
             trained.append(one)
             tested += scores
-    full = [one for name in RANKING_NAMES for one in examples.of(name).own]
+    full = [one for name in RANKING_NAMES for one in _learned_from(examples.of(name).own)]
     table = compared(tested, full, {one.name: one.ranking.probabilities for one in trained})
     folder.mkdir(parents=True, exist_ok=True)
     texts = {one.name: as_json(one.ranking) for one in trained}
@@ -80,8 +82,9 @@ def train_ranking_of(
     The second value is every example with the scores of the cross-validation. The figures are of the queries that ask
     for this mode alone, if there are any.
     """
-    tested = cross_validated(examples.own, name, settings)
-    stages = fit_stages(examples.own, name, settings)
+    every = cross_validated(examples.own, name, settings)
+    tested = [one for one in every if not one.example.judged.names_files]
+    stages = fit_stages(_learned_from(examples.own), name, settings)
     foreign = [scored(one, stages) for one in examples.foreign]
     calibration = calibrated(tested, foreign, settings)
     alone = [one.example.judged.query.mode != "all" for one in tested]
@@ -89,11 +92,13 @@ def train_ranking_of(
     whole = measured([tested[at] for at in chosen])
 
     def without(group: str) -> Ablation:
-        less_known = cross_validated(examples.own, name, settings, groups[group])
+        less_known = cross_validated(_learned_from(examples.own), name, settings, groups[group])
         less = measured([less_known[at] for at in chosen])
         return Ablation(group, figures_of({measure: less[measure] - values for measure, values in whole.items()}))
 
-    ranking = Ranking(*stages, calibration.relevance, calibration.scale, calibration.offset, calibration.floor)
+    curve = calibration.scale, calibration.offset, calibration.floor
+    order, lists = _order(every, calibration.scale, settings)
+    ranking = Ranking(*stages, calibration.relevance, *curve, order)
     one = TrainedRanking(
         name,
         len(examples.own),
@@ -103,8 +108,24 @@ def train_ranking_of(
         calibration.foreign_rejected,
         ranking,
         tuple(without(group) for group in groups),
+        tuple(lists),
     )
     return one, tested
+
+
+def _learned_from(examples: Sequence[RankingExample]) -> list[RankingExample]:
+    """Return the examples that stages are learned from: a whole file does not say which of its chunks is the answer."""
+    return [one for one in examples if not one.judged.names_files]
+
+
+def _order(
+    every: Sequence[ScoredExample], scale: float, settings: RankingTrainSettings
+) -> tuple[ListOrder | None, list[SystemFigures]]:
+    """Return an order of the list with its figures, where some truth names files."""
+    lists = [list_example(one.example, scale * one.scores) for one in every]
+    if not any(one.manner == FILES for one in lists):
+        return None, []
+    return fit_order(lists), order_figures(lists, settings.folds)
 
 
 def repositories_of(examples: Sequence[RankingExample]) -> tuple[str, ...]:
@@ -126,7 +147,8 @@ def cross_validated(
     results: dict[int, ScoredExample] = {}
     for fold in range(min(settings.folds, len(names))):
         held_out = set(names[fold :: settings.folds])
-        stages = fit_stages([one for one in examples if one.judged.group not in held_out], name, settings, without)
+        known = [one for one in _learned_from(examples) if one.judged.group not in held_out]
+        stages = fit_stages(known, name, settings, without)
         results |= {at: scored(one, stages) for at, one in enumerate(examples) if one.judged.group in held_out}
     return [results[at] for at in range(len(examples))]
 

@@ -28,7 +28,6 @@ from assay.types import Chunk
 EVIDENCE = (
     "typed",
     "typed_type",
-    "typed_word",
     "member_of_typed",
     "uses_typed",
     "parent_words",
@@ -40,6 +39,7 @@ EVIDENCE = (
 )
 """Of one candidate; what ends in `_short` counts the less the longer a question is."""
 _OF_FILES = ("file_words", "file_words_short", "file_whole_short")
+_FILE_COLUMNS = [EVIDENCE.index(name) for name in _OF_FILES]
 FORMS = ("name", "how", "topic", "other")
 """A name alone; *how* something works; a short phrase; any other question."""
 ORDER_WEIGHTS = (*EVIDENCE, *(f"file_{form}" for form in FORMS[1:]), *(f"again_{form}" for form in FORMS))
@@ -101,12 +101,10 @@ class ListOrder:
         listed: Scores = own + support * beside * (further == 0) - again * np.minimum(further, _MOST_AGAIN)
         return listed - (listed.max(initial=-np.inf) - scores.max(initial=-np.inf)) if len(scores) else listed
 
-    def of_places(self, question: Question, weights: Array, places: Sequence[tuple[str, str]]) -> Scores:
-        """Return what evidence says of paths and enclosing names alone, before any text is read."""
-        asked = _Asked(question, weights)
-        rows = [(asked.parent_words(last_name(parent)), *asked.file_evidence(path)) for path, parent in places]
-        known = self.weights[[EVIDENCE.index(name) for name in ("parent_words", *_OF_FILES)]]
-        worth: Scores = np.array(rows, dtype=np.float64).reshape(len(places), len(known)) @ known
+    def of_files(self, question: Question, weights: Array, paths: Sequence[str]) -> Scores:
+        """Return what the names of files are worth, before any text is read."""
+        rows = list(map(_Asked(question, weights).file_evidence, paths))
+        worth: Scores = np.array(rows).reshape(len(paths), len(_OF_FILES)) @ self.weights[_FILE_COLUMNS]
         return worth
 
     def _parts(self, form: int, factor: float) -> tuple[Scores, float, float]:
@@ -140,49 +138,52 @@ class _Asked:
     """What of a question is compared with each candidate."""
 
     def __init__(self, question: Question, weights: Array) -> None:
-        names = () if question.typed.asked else question.typed.names
         self.weight = dict(zip(question.terms, weights.tolist(), strict=False))  # without terms there is one weight
         self.short = shortness(question)
-        self.distinct = [name for name in names if name.is_distinct]
-        self.words = [name for name in names if not name.is_distinct]
-        self.folded = frozenset(fold(name.name) for name in self.distinct)
+        self.typed = question.typed.distinct
+        self.folded = frozenset(fold(name.name) for name in self.typed)
         self.tests = not _TESTS.isdisjoint(question.terms)
+        self._files: dict[str, tuple[float, float, float]] = {}
 
     def row(self, chunk: Chunk) -> tuple[float, ...]:
         """Return the evidence of one candidate, in the order of `EVIDENCE`."""
-        typed = max((exactness(chunk, name) for name in self.distinct), default=0.0)
-        word = max((exactness(chunk, name) for name in self.words), default=0.0)
         is_type = chunk.kind in TYPES
-        parent = last_name(chunk.parent)
-        unit = fold(chunk.symbol) if is_type or chunk.kind in CALLABLE else ""
+        typed, parent = 0.0, last_name(chunk.parent)
+        if self.typed:
+            typed = max(exactness(chunk, name) for name in self.typed)
         return (
             typed,
             typed * is_type,
-            word * is_type,
-            bool(parent) and fold(parent) in self.folded,
+            bool(self.typed) and fold(parent) in self.folded,
             self._uses(chunk),
-            self.parent_words(parent),
+            sum(map(self._weight_of, _stems(parent))) if parent else 0.0,
             *self.file_evidence(chunk.path),
-            bool(unit) and unit == _file_words(chunk.path)[1] and self.short,
+            self._names_file(chunk) and self.short,
             self.tests and (chunk.kind == "test" or traits_of(chunk.path)[0]),
         )
 
-    def parent_words(self, parent: str) -> float:
-        """Return what the words of an enclosing name weigh in the question."""
-        return float(sum(self.weight.get(each, 0.0) for each in _stems(parent)))
-
     def file_evidence(self, path: str) -> tuple[float, float, float]:
         """Return what the words of a file's name weigh in the question, the same if short, and if all are there."""
-        words_of_file = _file_words(path)[0]
-        known = sum(self.weight.get(each, 0.0) for each in words_of_file)
-        whole = bool(words_of_file) and all(each in self.weight for each in words_of_file)
-        return known, known * self.short, whole * self.short
+        found = self._files.get(path)
+        if found is None:
+            stems = _file_words(path)[0]
+            known = float(sum(map(self._weight_of, stems)))
+            whole = bool(stems) and all(each in self.weight for each in stems)
+            found = self._files[path] = known, known * self.short, whole * self.short
+        return found
+
+    def _weight_of(self, term: str) -> float:
+        return float(self.weight.get(term, 0.0))
 
     def _uses(self, chunk: Chunk) -> float:
         """Return the fraction of at least two typed names that a candidate holds: it is where they meet."""
-        if len(self.distinct) < 2:
+        if len(self.typed) < 2:
             return 0.0
-        return sum(name.name in chunk.text for name in self.distinct) / len(self.distinct)
+        return sum(name.name in chunk.text for name in self.typed) / len(self.typed)
+
+    @staticmethod
+    def _names_file(chunk: Chunk) -> bool:
+        return (chunk.kind in TYPES or chunk.kind in CALLABLE) and fold(chunk.symbol) == _file_words(chunk.path)[1]
 
 
 @lru_cache(16_384)

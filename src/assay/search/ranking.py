@@ -30,7 +30,7 @@ BESIDE = ("message", "list", "name", "answerable")
 """What is added to a score beside the features of the candidate."""
 PARTS = (*dict.fromkeys(name.partition("@")[0] for name in ALL_FEATURES), *BESIDE, "together")
 """What a score is explained by: features that differ only in their level are one part."""
-SECOND_STAGE: Mapping[RankingName, int] = {"code": 40, "docs": 60, "functions": 30}
+SECOND_STAGE: Mapping[RankingName, int] = {"code": 30, "docs": 60, "functions": 30}
 """Candidates that reach the second stage, which reads their texts."""
 SHIPPED = Path(__file__).parent / "data"
 

@@ -81,6 +81,7 @@ def _results(trained: TrainedRanking) -> str:
         f"{', '.join(trained.repositories)}.\n\n"
         f"| measure | mean | interval |\n|---|---|---|\n{rows}"
         f"{_refused(trained)}"
+        f"{_lists(trained)}"
         f"{_ablations(trained)}"
     )
 
@@ -89,6 +90,19 @@ def _refused(trained: TrainedRanking) -> str:
     """Return a row a sort of foreign queries."""
     rows = (("put to a wrong repository", trained.rejected), ("that no repository answers", trained.foreign_rejected))
     return "".join(f"\n| {name}, and rejected | {value:.3f} | |" for name, value in rows if value is not None)
+
+
+def _lists(trained: TrainedRanking) -> str:
+    """Return how the order of the list does, held out by repository and writer, where one was learned."""
+    if not trained.lists:
+        return ""
+    rows = "\n".join(
+        f"| {each.group} | {each.queries} | {each.system} | {one.name} "
+        f"| {one.value:.3f} | {one.low:.3f} to {one.high:.3f} |"
+        for each in trained.lists
+        for one in each.figures
+    )
+    return f"\n\n| truth names | queries | list | measure | mean | interval |\n|---|---|---|---|---|---|\n{rows}"
 
 
 def _compared(table: Sequence[SystemFigures]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.corpus.chunk import parse
 from assay.corpus.languages import BY_EXTENSION
@@ -23,9 +24,12 @@ from assay.io.fields import Fields
 from assay.measure.line_spans import Entry, Span
 from assay.protocols import Encoder, Say
 from assay.search.chunk_vectors import chunk_vectors
+from assay.search.declared_names import unit_of
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
+from assay.search.list_order import evidence_of
+from assay.search.question import Question
 from assay.search.ranking_name import RankingName, ranking_name
 from assay.search.relevance import query_features
 from assay.search.spelling import Speller
@@ -39,6 +43,7 @@ from assay.types import Chunk, Mode, Problem, Query
 
 _FOREIGN_PARTS = 8  # one of which each repository is searched with
 _BOTH = "_both"
+_AT = "@"
 SUFFIXES = ("_docs", _BOTH)
 """`gin_docs.csv` holds queries about the documentation of the repository `gin`, `gin_both.csv` about all of it."""
 _SIDES: Mapping[Mode, tuple[Mode, ...]] = {"code": ("code",), "docs": ("docs",), "all": ("code", "docs")}
@@ -57,7 +62,13 @@ class JudgedQuery:
     def group(self) -> str:
         """Who is held out together: all that one writer wrote, else what is about one repository."""
         writer = self.query.tags.get("writer", "")
-        return f"writer {writer}" if writer else self.repository
+        return f"writer {writer}" if writer else self.repository.partition(_AT)[0]
+
+    @property
+    def names_files(self) -> bool:
+        """Say whether its answers are whole files."""
+        right = [entry.span for entry in self.entries if entry.grade]
+        return bool(right) and not any(span.start for span in right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +86,17 @@ class RankingExample:
     """(candidates) how good an answer each is, 0 for wrong ones."""
     query_row: Array
     """(query features)."""
+    question: Question
+    evidence: NDArray[np.float64]
+    """(candidates, evidence of a list)."""
+    units: NDArray[np.intp]
+    """(candidates) a number each for what is one unit."""
 
     def only(self, candidates: Sequence[int]) -> RankingExample:
         """Return the example with some of its candidates."""
         spans = tuple(self.spans[at] for at in candidates)
-        return replace(self, rows=self.rows[candidates], spans=spans, targets=self.targets[candidates])
+        kept = {name: getattr(self, name)[candidates] for name in ("rows", "targets", "evidence", "units")}
+        return replace(self, spans=spans, **kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +116,10 @@ class RankingExamples:
 
 
 def judged_queries(files: Sequence[Path], checkouts: Path) -> list[JudgedQuery]:
-    """Read ground truths; the corpus of `NAME.csv`, `NAME_docs.csv`, `NAME_both.csv` is the folder `checkouts/NAME`."""
+    """Read ground truths; the corpus of `NAME.csv`, `NAME_docs.csv`, `NAME_both.csv` is the folder `checkouts/NAME`.
+
+    `NAME@STATE` is another state of the repository `NAME`, and is held out with it.
+    """
     queries = [query for file in files for query in _judged_in(file, checkouts)]
     names = {one.repository for one in queries}
     if len(names) < 2:
@@ -193,8 +213,13 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
         rows = np.hstack((candidates.rows, text_features(searcher.token_similarity, found, chunks)))
         spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
         targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
-        name = ranking_name(seen.snapshot, side)
-        yield RankingExample(judged, name, rows, spans, targets, query_features(seen))
+        units: dict[tuple[str, ...], int] = {}
+        unit = [units.setdefault(unit_of(chunk) if chunk.symbol else (chunk.id,), len(units)) for chunk in chunks]
+        evidence = evidence_of(seen.question, seen.term_weights, chunks)
+        query_row, name = query_features(seen), ranking_name(seen.snapshot, side)
+        yield RankingExample(
+            judged, name, rows, spans, targets, query_row, seen.question, evidence, np.array(unit, np.intp)
+        )
 
 
 def worth_of(span: Span, entries: Sequence[Entry]) -> float:

@@ -51,3 +51,5 @@ class TrainedRanking:
     """The same of queries that no repository answers."""
     ranking: Ranking
     ablations: tuple[Ablation, ...] = ()
+    lists: tuple[SystemFigures, ...] = ()
+    """How lists do by score alone and in the learned order, for each manner of truth."""

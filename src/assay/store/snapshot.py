@@ -26,8 +26,11 @@ _FILE_BITS = 32
 _MOST_CHUNKS = 8192
 """Chunks that are kept as they were read, of some 2 kB."""
 _TERM_BYTES = 16 << 20
+_MOST_TERMS = 16_384
 _FEW = 8
 """Segments in each of which a term is looked up; for more, a table of all terms is quicker."""
+_NO_NUMBERS = np.zeros(0, np.int64)
+_NO_COUNTS = np.zeros((0, len(FIELDS)), np.uint8)
 
 
 class ArrayCache:
@@ -82,6 +85,7 @@ class Snapshot:
         self.traits: dict[int, tuple[bool, bool, bool]] = {}
         """What a ranking reads off the path of a file, by its number."""
         self._chunks: dict[int, Chunk] = {}
+        self._known_holders: dict[str, tuple[tuple[int, int], ...]] = {}
         self.term_scores = ArrayCache(_TERM_BYTES)
         """What a term adds to the score of each chunk that holds it, by term and weights."""
         self.single_functions: bool | None = None
@@ -147,8 +151,11 @@ class Snapshot:
 
     def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the living chunks that hold a term, ascending, and its counts, shape `(df, fields)`."""
+        holders = self._holders(term)
+        if not holders:
+            return _NO_NUMBERS, _NO_COUNTS
         numbers, counts = [], []
-        for which, row in self._holders(term):
+        for which, row in holders:
             part, live = self.parts[which]
             chunk, count = part.rows_of(row)
             if live is not None:
@@ -160,17 +167,26 @@ class Snapshot:
             counts.append(count)
         if len(numbers) == 1:
             return numbers[0], counts[0]
-        return np.concatenate(numbers or [np.zeros(0, np.int64)]), np.concatenate(
-            counts or [np.zeros((0, len(FIELDS)), np.uint8)]
-        )
+        return np.concatenate(numbers), np.concatenate(counts)
 
     def holds(self, term: str) -> bool:
         """Say whether a living chunk holds a term."""
         holders = ((*self.parts[which], row) for which, row in self._holders(term))
         return any(live is None or live[part.rows_of(row)[0]].any() for part, live, row in holders)
 
-    def _holders(self, term: str) -> Iterable[tuple[int, int]]:
-        """Return the segments that hold a term, ascending, each with the number that it has there."""
+    def _holders(self, term: str) -> tuple[tuple[int, int], ...]:
+        """Return the segments that hold a term, ascending, each with the number that it has there.
+
+        Questions have most of their words and pairs of words in common, so the last ones are kept.
+        """
+        known = self._known_holders.get(term)
+        if known is None:
+            if len(self._known_holders) >= _MOST_TERMS:
+                self._known_holders.clear()
+            known = self._known_holders[term] = tuple(self._find_holders(term))
+        return known
+
+    def _find_holders(self, term: str) -> Iterable[tuple[int, int]]:
         if len(self.parts) > _FEW:
             return self._term_table.holders(term)
         found = ((which, part.terms.find(term)) for which, (part, _) in enumerate(self.parts))
@@ -256,11 +272,6 @@ class Snapshot:
         """Return the symbol of one chunk."""
         part, local = self._part(number)
         return part.symbols[local]
-
-    def place(self, number: int) -> tuple[str, str]:
-        """Return the path of one chunk and the names around it."""
-        part, local = self._part(number)
-        return part.paths[int(part.file[local])], part.parents[local]
 
     def symbol_bytes(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bytes the symbols of some chunks have."""
