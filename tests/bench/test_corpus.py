@@ -96,7 +96,7 @@ def test_a_corpus_that_is_missing_or_cannot_be_written_is_told(project: Path, tm
         (Truth("t", (), (), repository="o/n"), None, tmp_path, "nobody said where o/n lies; give the checkout with"),
         (plain, tmp_path / "none", tmp_path, "is not a folder"),
         (
-            Truth("t", (), (), commit="0123456789"),
+            Truth("t", (), (), commit="0123456789", hidden=("mail.py:1-1",)),
             project,
             tmp_path,
             "no git repository, and .t. speaks of commit 012",

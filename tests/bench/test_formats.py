@@ -85,6 +85,14 @@ def test_octocode_holds_lines_with_grades_and_tags(tmp_path: Path, truth: Truth)
     assert there_and_back(truth, tmp_path / "set.csv") == by_query(truth)
 
 
+@given(truth=checkouts(target=st.one_of(RANGE, PATH), lowest=1, tags=st.sampled_from(({}, {"kind": "symbol"}))))
+@ROUND
+def test_semble_holds_files_and_lines_of_two_grades(tmp_path: Path, truth: Truth):
+    graded = sorted((replace(each, grade=min(each.grade, 2)) for each in truth.judgments), key=lambda each: -each.grade)
+    truth = by_query(replace(truth, judgments=tuple(graded)))
+    assert there_and_back(truth, tmp_path / "set.json", "semble") == truth
+
+
 @given(truth=checkouts(text=LINE, tags=st.just({})).filter(lambda truth: truth.judgments))
 @ROUND
 def test_trec_holds_targets_of_any_kind(tmp_path: Path, truth: Truth):
@@ -171,6 +179,35 @@ def test_octocode_as_others_write_it(tmp_path: Path):
     )
     truth_formats.write(Truth("a", (Query("1", "one"), Query("2", "two")), (Judgment("1", "a.py:3", 2),)), file)
     assert file.read_text() == "query,result1\none,a.py:3-3:2\ntwo,\n"  # no column of ids where there are none
+
+
+def test_semble_as_others_write_it(tmp_path: Path):
+    about = [{"name": "other"}, {"name": "shop", "url": "https://host/o/shop.git", "revision": "c0ffee"}]
+    (tmp_path / "repos.json").write_text(json.dumps(about))
+    (tmp_path / "questions").mkdir()
+    file = tmp_path / "questions" / "shop.json"
+    lines = {"path": "src/cart.py", "start_line": 3, "end_line": 9}
+    asked = [
+        {"query": "add to cart", "relevant": [lines], "secondary": ["src/app.py"], "category": "semantic"},
+        {"query": "Cart", "relevant": ["src/cart.py", "src/cart.py"], "seed": {}},
+        {"query": "up", "relevant": ["../up.py"]},
+        {"query": "down", "relevant": ["a.py"], "secondary": "b.py"},
+    ]
+    file.write_text(json.dumps(asked))
+    reading = truth_formats.read(file)
+    assert list(map(str, reading.problems)) == [
+        "shop.json:1: '../up.py' leads out of the repository: the question is left out"
+    ]
+    queries = (Query("1", "add to cart", tags={"kind": "semantic"}), Query("2", "Cart"), Query("4", "down"))
+    targets = (
+        ("1", "src/cart.py:3-9", 2),
+        ("1", "src/app.py", 1),
+        ("2", "src/cart.py", 2),
+        ("4", "a.py", 2),
+        ("4", "b.py", 1),
+    )
+    judgments = tuple(Judgment(*each) for each in targets)
+    assert reading.truth == Truth("shop", queries, judgments, (), "https://host/o/shop.git", "c0ffee")
 
 
 def beir(folder: Path) -> None:

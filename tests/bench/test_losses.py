@@ -40,6 +40,8 @@ UNJUDGED = "queries without a judgment (1)"
 LOST = {
     "octocode": (PLACES, [MODE, "the tags qery", JUDGES, AGAIN, "judgments of grade 0 (1)",
                           "judgments of whole files or symbols (2)"]),
+    "semble": (PLACES, [MODE, "the tags qery", JUDGES, AGAIN,
+                        "judgments of symbols, of grade 0, or of a grade above 2, which becomes 2 (2)"]),
     "trec": (PLACES, [MODE, "the tags kind, qery", JUDGES, AGAIN, "judgments whose query or target holds a space (1)",
                       "queries of several lines or a spaced id (1)"]),
     "beir": (TEXTS, [NO_DOCUMENT, UNJUDGED, "the fields kind of documents",
@@ -72,6 +74,7 @@ def test_what_would_be_lost_is_said_and_only_dropped_when_told_to(tmp_path: Path
 
 def test_what_a_format_is_not_made_for_is_refused_even_when_lossy(tmp_path: Path):
     for truth, form, said in (
+        (TEXTS, "semble", "this ground truth has documents"),
         (TEXTS, "octocode", "octocode's CSV holds lines of files"),
         (PLACES, "beir", "BEIR holds a corpus of texts"),
         (PLACES, "cosqa", "CoSQA holds a corpus of texts"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import log2
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from assay.bench import experiment, matrix
 from assay.bench.plan import MEASURES, BenchPlan, SetSpec, SystemSpec
 from assay.bench.prepare import prepare
 from assay.errors import InputError
+from assay.measure.line_spans import Span
+from assay.measure.matched import match
 from assay.measure.measures import parse
 
 SET = "[sets.a]\ntruth = 'a.csv'\n"
@@ -24,6 +27,7 @@ measures = ["MRR", "ndcg@10"]
 truth = "truth/click.csv"
 corpus = "$CHECKOUTS/click"
 role = "dev"
+published."ndcg@10" = { other = 0.5 }
 
 [sets.own]
 mine = "."
@@ -65,6 +69,7 @@ def test_a_matrix_says_it_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     click, own = plan.sets
     assert (click.truth, click.corpus, click.role) == (tmp_path / "truth/click.csv", Path("/repos/click"), "dev")
     assert (own.truth, own.corpus) == (None, tmp_path)
+    assert (click.published, own.published) == ({"nDCG@10": {"other": 0.5}}, {})
 
 
 def test_a_variant_changes_the_keys_it_names_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -113,6 +118,14 @@ WRONG = [
     ("[sets.a]\ntruht = 'a'\n", "unknown key 'truht' in .sets.a. of .*; did you mean 'truth'"),
     ("[sets.a]\ntruth = 3\n", "'truth' in .sets.a. of .* is 3; wanted text"),
     ("[sets.a]\ntruth = 'a'\nrole = 'train'\n", "role in .sets.a. of .* is 'train'; wanted dev or test"),
+    (
+        "[sets.a]\ntruth = 'a'\npublished.MRR = { x = '1' }\n",
+        "'published' in .sets.a. of .*: MRR.x is '1', wanted a num",
+    ),
+    (
+        "[sets.a]\ntruth = 'a'\npublished.MRT = { x = 1 }\n",
+        "'published' in .*: unknown measure 'MRT'; did you mean 'MRR'",
+    ),
     ("sets = 3\n", "sets in .* is 3; wanted a table"),
     ("[sest.a]\ntruth = 'a'\n", "unknown key 'sest'"),
     (f"k = 0\n{SET}", "k in .* is 0; wanted a whole number from 1"),
@@ -219,6 +232,29 @@ def test_a_set_of_several_states_of_the_code_says_how_to_split_it(truth: Path, p
     instances.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(InputError, match=r"speaks of 2 commits.*assay truth convert --split"):
         prepare(SetSpec("x", instances, project), truth.parent / "out", print)
+
+
+def test_a_published_script_finds_paths_by_their_ends_and_counts_targets(tmp_path: Path):
+    """Both targets of the first question end in `app.py`, so that one result finds both: semble's script gives .613."""
+    for path in ("app.py", "sansio/app.py", "routes.py"):
+        (tmp_path / "shop" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "shop" / path).write_text("x = 1\n" * 9)
+    asked = {
+        "apps": ["src/shop/app.py", "src/shop/sansio/app.py"],
+        "routes": [{"path": "src/shop/routes.py", "start_line": 4, "end_line": 6}, "src/shop/app.py"],
+        "gone": ["src/shop/app.py", "src/shop/gone.py"],
+    }
+    (tmp_path / "set.json").write_text(json.dumps([{"query": text, "relevant": each} for text, each in asked.items()]))
+    (tmp_path / "repos.json").write_text('[{"name": "set", "revision": "c0ffee"}]')
+    said: list[str] = []
+    ready = prepare(SetSpec("x", tmp_path / "set.json", tmp_path / "shop"), tmp_path / "out", said.append)
+    assert said == ["x: its corpus is not a git repository; make sure that it holds commit c0ffee"]
+    assert list(map(str, ready.problems)) == ["query 3: no file ends in 'src/shop/gone.py': it is left out"]
+    hits = [Span("routes.py", 1, 3), Span("app.py", 1, 2), Span("app.py", 3, 9), Span("routes.py", 6, 9)]
+    found = match({"1": hits[1:], "2": hits}, ready.expected.entries, ready.expected.units[0])
+    ideal, second, fourth = 1 + 1 / log2(3), 1 / log2(3), 1 / log2(5)
+    assert parse("binary-nDCG@10").of(found).tolist() == pytest.approx([1 / ideal, (second + fourth) / ideal])
+    assert [str(entry.span) for entry in ready.expected.entries["1"]] == ["app.py", "sansio/app.py"]
 
 
 def test_places_that_the_corpus_does_not_have_are_told(truth: Path, project: Path):

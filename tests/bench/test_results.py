@@ -13,10 +13,10 @@ import pytest
 from assay.bench import gates, results
 from assay.bench.caveats import caveats
 from assay.bench.comparisons import comparisons
-from assay.bench.report.bench_report import overview_of
+from assay.bench.report.bench_report import overview_of, summary_of
 from assay.bench.right_answers import rank_of
 from assay.errors import InputError
-from assay.report.plain_text import as_markdown, verbatim
+from assay.report.plain_text import as_markdown, as_text, verbatim
 from assay.report.plain_text import plain as text_of_strangers
 
 COST = {"index_s": 1.0, "cold_ms": 3.0, "warm_p50_ms": 1.0, "warm_p95_ms": 2.0, "peak_mb": 90.0, "index_bytes": None}
@@ -93,6 +93,16 @@ def test_sets_of_one_role_are_compared_together_too():
     told = held(cells, roles={"a": "dev", "b": "dev"}).comparisons
     assert [(c.set, c.queries) for c in told] == [("a", 40), ("b", 40), ("all dev", 80)]
     assert all(c.difference == pytest.approx(0.5) and c.holm < 0.01 for c in told)
+
+
+def test_published_figures_stand_below_what_was_measured():
+    made = plain([cell("a", "x", GOOD), cell("b", "x", BAD)])
+    made["sets"]["a"]["published"] = {"nDCG@10": {"other": 0.9, "third": 0.1}}
+    made["sets"]["b"]["published"] = {"nDCG@10": {"other": 0.7}}
+    together, first, second = as_markdown(overview_of(read(made))).split("\n## ")[1:4]
+    assert "\n| other \N{MIDDLE DOT} published, not measured here | 0.800 | \N{EN DASH} |\n" in together
+    assert ["third" in part for part in (together, first, second)] == [False, True, False]
+    assert "other \N{MIDDLE DOT} published, not measured here  0.700" in as_text(summary_of(read(made)))
 
 
 def pairs_of(made: dict, *, all_pairs: bool = False) -> list[results.SetComparison]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -24,7 +25,8 @@ SPANS = st.one_of(
     ),
     st.builds(Span, st.sampled_from("ab")),
 )
-ENTRIES = st.lists(st.builds(Entry, SPANS, st.integers(0, 3)), max_size=6)
+ALSO = st.sampled_from(((), ("b",), ("c", "a")))
+ENTRIES = st.lists(st.builds(Entry, SPANS, st.integers(0, 3), ALSO), max_size=6)
 RUNS = st.lists(SPANS, max_size=12)
 FEW = settings(max_examples=40)
 FUNCTIONS = {"a": [(1, 5, "one"), (7, 20, "Two"), (8, 12, "Two.inner")], "b": [(10, 12, "three")]}
@@ -46,6 +48,11 @@ def row(table):
 
 def value(name, found):
     return float(parse(name).of(found)[0])
+
+
+def meets(one, span):
+    """Say whether a published script takes a result for an answer."""
+    return any(replace(one.span, path=path).overlaps(span) for path in (one.span.path, *one.also))
 
 
 def strict(run, truth):
@@ -227,10 +234,11 @@ def test_each_rank_earns_what_a_plain_loop_gives_it(run, truth):
     assert row(matched(run, truth).gains) == strict(run, truth)
     found = matched(run, truth, "line published")
     right = [one for one in truth if one.grade]
-    assert row(found.gains) == [max([one.grade for one in truth if one.span.overlaps(span)], default=0) for span in run]
-    met = [sum(any(one.span.overlaps(span) for span in run[:k]) for one in right) for k in range(len(run) + 1)]
+    assert row(found.gains) == [max([one.grade for one in truth if meets(one, span)], default=0) for span in run]
+    met = [sum(any(meets(one, span) for span in run[:k]) for one in right) for k in range(len(run) + 1)]
     assert row(found.found) == np.diff(met).tolist()
-    assert row(found.judged) == [any(one.span.overlaps(span) for one in truth) for span in run]
+    assert row(found.judged) == [any(meets(one, span) for one in truth) for span in run]
+    assert (found.right.tolist(), found.irrelevant.tolist()) == ([len(right)], [len(truth) - len(right)])
 
 
 @given(ENTRIES, st.integers(1, 12))

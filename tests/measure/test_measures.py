@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import log2
 
 import numpy as np
 import pytest
@@ -78,6 +79,7 @@ def of(name, run, truth, **more):
 def test_measures_by_hand():
     truth = {"a": 2, "b": 1, "c": 1, "x": 0, "y": 0}
     wanted = {
+        "binary-nDCG@3": 1 / log2(3) / (1 + 1 / log2(3) + 1 / 2),
         "MAP": (1 / 2 + 2 / 4) / 3,
         "MAP@3": 1 / 2 / 3,
         "Precision@8": 2 / 8,

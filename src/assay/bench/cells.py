@@ -118,6 +118,7 @@ def set_of(ready: Prepared, unseen: UnseenCounts | None) -> MeasuredSet:
         asked=digest((q.id, q.mode, q.languages, q.paths, q.kinds) for q in asked),
         corpus=ready.corpus.digest,
         unseen=unseen,
+        published=ready.spec.published,
     )
 
 

@@ -30,6 +30,8 @@ from typing import Any
 
 from assay.bench.plan import DEPTH, ROLES, BenchPlan, SetSpec, SystemSpec, measures_of
 from assay.errors import InputError, nearest
+from assay.io.values import read_value
+from assay.measure.measures import parse
 
 
 def load(file: Path) -> BenchPlan:
@@ -58,17 +60,15 @@ def load(file: Path) -> BenchPlan:
 _NUMBERS = {"k": int, "seed": int, "timeout_s": float, "index_timeout_s": float, "threads": int}
 _LEAST = {"k": 1, "seed": 0, "threads": 1}
 _MOST = 1_000_000_000
-_SET_KEYS = ("truth", "corpus", "role", "format", "mine")
+_SET_TEXTS = ("truth", "corpus", "role", "format", "mine")
 _OWN = ("headers", "body")
 """What a system fills in itself, when it asks: secrets are no part of results."""
 _SYSTEM_KEYS = ("spec", "base", "needs", "chosen_on", "threshold")
 
 
 def _set(name: str, table: Mapping[str, Any], file: Path) -> SetSpec:
-    _known(table, _SET_KEYS, f"in [sets.{name}] of {file}")
-    for key, value in table.items():
-        if not isinstance(value, str):
-            raise InputError(f"'{key}' in [sets.{name}] of {file} is {value!r}; wanted text")
+    _known(table, (*_SET_TEXTS, "published"), f"in [sets.{name}] of {file}")
+    _check_texts(table, _SET_TEXTS, f"sets.{name}", file)
     if ("truth" in table) == ("mine" in table):
         raise InputError(f"[sets.{name}] of {file} wants either truth = 'FILE' or mine = 'FOLDER'")
     if table.get("role", "") not in ROLES:
@@ -80,7 +80,15 @@ def _set(name: str, table: Mapping[str, Any], file: Path) -> SetSpec:
         _path(corpus, file) if corpus else None,
         table.get("role", ""),
         table.get("format", ""),
+        _published(table.get("published", {}), f"'published' in [sets.{name}] of {file}"),
     )
+
+
+def _published(table: Any, where: str) -> dict[str, dict[str, float]]:
+    try:
+        return {str(parse(name)): figures for name, figures in read_value(dict[str, dict[str, float]], table).items()}
+    except InputError as error:
+        raise InputError(f"{where}: {error}; write published.'nDCG@10' = {{ SYSTEM = 0.85 }}") from error
 
 
 def _systems(table: Mapping[str, Any], file: Path) -> Iterator[SystemSpec]:
@@ -98,9 +106,7 @@ def _systems(table: Mapping[str, Any], file: Path) -> Iterator[SystemSpec]:
     for name, each in variants:
         if name in made:
             raise InputError(f"'{name}' in {file} is both a system and a variant: rename one")
-        for key in ("base", "spec"):
-            if not isinstance(each.get(key, ""), str):
-                raise InputError(f"'{key}' in [variants.{name}] of {file} is {each[key]!r}; wanted text")
+        _check_texts(each, ("base", "spec"), f"variants.{name}", file)
         base = made.get(each.get("base", next(iter(made))))
         if base is None:
             raise InputError(
@@ -144,11 +150,14 @@ def _options(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _words(table: Mapping[str, Any], where: str, file: Path) -> dict[str, str]:
-    found = {key: table[key] for key in ("needs", "chosen_on") if key in table}
-    for key, value in found.items():
-        if not isinstance(value, str):
-            raise InputError(f"'{key}' in [{where}] of {file} is {value!r}; wanted text")
-    return found
+    _check_texts(table, ("needs", "chosen_on"), where, file)
+    return {key: table[key] for key in ("needs", "chosen_on") if key in table}
+
+
+def _check_texts(table: Mapping[str, Any], keys: Sequence[str], where: str, file: Path) -> None:
+    for key in keys:
+        if not isinstance(table.get(key, ""), str):
+            raise InputError(f"'{key}' in [{where}] of {file} is {table[key]!r}; wanted text")
 
 
 def _threshold(table: Mapping[str, Any], where: str, file: Path) -> float | None:

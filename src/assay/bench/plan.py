@@ -40,6 +40,8 @@ class SetSpec:
     role: str = ""
     form: str = ""
     """The format of the ground truth, where its name does not tell."""
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """What others published of their systems, by measure and system."""
 
 
 @dataclass(frozen=True, slots=True)

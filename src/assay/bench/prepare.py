@@ -21,7 +21,7 @@ from assay.truth.formats.swebench import by_checkout
 from assay.truth.formats.truth_rows import place_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.qrels import Qrels, qrels_of
-from assay.truth.target_places import resolved
+from assay.truth.target_places import placed_in, resolved
 from assay.types import Mode, Problem, Query
 
 _FOLDERS = 3
@@ -52,10 +52,14 @@ def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -
     _check_state(reading.truth, spec)
     truth = replace(reading.truth, name=spec.name, queries=tuple(_completed(reading.truth)))
     corpus = corpus_of(truth, checkout_of(truth, spec.corpus), cached(), without=_told_in(spec, out))
+    if truth.commit and not corpus.commit and not truth.documents:
+        say(f"{spec.name}: its corpus is not a git repository; make sure that it holds commit {truth.commit[:12]}")
     lines = resolved(replace(reading, truth=replace(truth, commit="")), corpus.root)  # which is at that commit
     right = qrels_of(lines.truth, lines.where)
+    if reading.as_published:
+        right = placed_in(right, corpus.root)
     ids = {document.path: document.id for document in corpus.documents}
-    told = (*lines.problems, *right.problems, *_missing(lines, corpus))
+    told = (*lines.problems, *right.problems, *(() if reading.as_published else _missing(lines, corpus)))
     return Prepared(spec, truth, corpus, right, told, ids)
 
 

@@ -87,6 +87,8 @@ class MeasuredSet:
     corpus: str = ""
     """Hashes: of the judgments, of what was asked for, of the files."""
     unseen: UnseenCounts | None = None
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """What others published of their systems, by measure and system."""
 
 
 @dataclass(frozen=True, slots=True)

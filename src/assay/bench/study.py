@@ -112,6 +112,15 @@ class Experiment:
         ]
         return combined(parts) if all(told for _, told in parts) else None
 
+    def published(self, view: SetView, measure: str) -> dict[str, float]:
+        """Return what others published of their systems; of several sets those with a figure on each, by queries."""
+        told = {name: self.sets[name].published.get(measure, {}) for name in view.sets}
+        return {
+            system: sum(len(self.sets[name].queries) * each[system] for name, each in told.items()) / self.queries(view)
+            for system in told[view.sets[0]]
+            if all(system in each for each in told.values())
+        }
+
     def group(self, view: SetView, system: str, unit: str, tag: str, value: str) -> tuple[int, Mean | None]:
         """Return how many queries have a tag's value, and what a system scored on them by the first measure."""
         told = [cell.groups.get(tag, {}).get(value) for cell in self.of(view, system)]

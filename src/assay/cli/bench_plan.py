@@ -43,8 +43,8 @@ def plan_of(what: Path, asked: BenchOptions, gated: Sequence[str]) -> BenchPlan:
     if asked.threshold is not None:
         plan = replace(plan, systems=tuple(replace(each, threshold=asked.threshold) for each in plan.systems))
     plan = replace(plan, all_pairs=asked.all_pairs or plan.all_pairs)
-    names = asked.measures or (() if asked.k else tuple(map(str, plan.measures)))
-    return replace(plan, measures=tuple(dict.fromkeys((*measures_of(names, plan.k), *measures_of(gated, plan.k)))))
+    names = asked.measures or map(str, measures_of((), plan.k) if asked.k else plan.measures)
+    return replace(plan, measures=measures_of((*names, *gated), plan.k))
 
 
 def _started(what: Path, asked: BenchOptions) -> BenchPlan:

@@ -47,11 +47,11 @@ class TruthConvertOptions:
 def convert(given: TruthConvertOptions) -> None:
     """Convert the ground truth IN to another format, OUT.
 
-    Formats are jsonl (Assay's own, which can hold everything), octocode, trec, beir, cosqa, cosqaplus, csn, and
-    swebench, which is read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot be used
-    are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the commit of
-    IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes the 399
-    pairs of 95 queries on which CoSQA+ tests models.
+    Formats are jsonl (Assay's own, which can hold everything), octocode, semble, trec, beir, cosqa, cosqaplus,
+    csn, and swebench, which is read only. What OUT cannot hold is an error without --lossy. Rows of IN that cannot
+    be used are counted. Most formats hold no symbols (path::Class.method); --corpus turns them into lines at the
+    commit of IN. CodeSearchNet's annotations become a ground truth with its code by --corpus FILES; --match 3 makes
+    the 399 pairs of 95 queries on which CoSQA+ tests models.
 
     Exits 0 if OUT is written, 2 on an error.
     """

@@ -38,6 +38,8 @@ class Entry:
 
     span: Span
     grade: int
+    also: tuple[str, ...] = ()
+    """Other files that a published script takes for this one; only the unit `line published` does, too."""
 
 
 def span_of(target: str) -> Span:

@@ -3,14 +3,15 @@
 The units are four readings of one run. *line* is strict: each entry is answered once, by the first result that
 overlaps it, and a result answers at most one entry, the best open one, so that neither long nor many chunks score
 above 1. *line published* is what octocode's benchmark/score.py does: a result earns the best grade it overlaps, also of
-an entry that is answered already, and repeats keep their ranks, so that nDCG can exceed 1. *file* ranks files by their
-first result; *function* ranks the functions that results overlap. With whole documents, file is classic retrieval.
+an entry that is answered already, and repeats keep their ranks, so that nDCG can exceed 1; semble's script has the same
+ranks. *file* ranks files by their first result; *function* ranks the functions that results overlap. With whole
+documents, file is classic retrieval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from typing import Any, Literal, get_args
@@ -81,10 +82,9 @@ def match(
     results = numbers.ranges([run.get(query, ()) for query in truth], partial(_prices, cost))
     # Best first, so that the best answer is met first and stands for its file or function; of equals the narrowest, so
     # that a wide one is left for what meets nothing else, and the order somebody wrote them down in decides nothing.
-    answers = [sorted(entries, key=_worth) for entries in truth.values()]
-    spans = [[entry.span for entry in entries] for entries in answers]
-    grades = np.array([[entry.grade] for entries in answers for entry in entries], dtype=float).reshape(-1, 1)
-    entries = numbers.ranges(spans, lambda *_: grades)
+    answers = [_places(sorted(entries, key=_worth), unit) for entries in truth.values()]
+    weights = np.array([about for each in answers for _, *about in each], dtype=float).reshape(-1, 2)
+    entries = numbers.ranges([[span for span, *_ in each] for each in answers], lambda *_: weights)
     if unit != "line published":
         results = results.unrepeated()
     if unit == "file":
@@ -101,6 +101,14 @@ def _worth(entry: Entry) -> tuple[int, float, str, int]:
     return -entry.grade, span.end - span.start if span.start else inf, span.path, span.start
 
 
+def _places(entries: Sequence[Entry], unit: Unit) -> list[tuple[Span, int, int]]:
+    """Return where answers are and their grades; behind each the places that `also` names, numbered from 1."""
+    if unit != "line published":
+        return [(entry.span, entry.grade, 0) for entry in entries]
+    found = [(entry, at, path) for entry in entries for at, path in enumerate((entry.span.path, *entry.also))]
+    return [(replace(entry.span, path=path), entry.grade, at) for entry, at, path in found]
+
+
 def _prices(cost: Callable[[Span], int] | None, ranges: Ranges, spans: Sequence[Span]) -> Floats:
     lines = np.where(ranges.start > 0, ranges.end - ranges.start + 1.0, np.nan)
     return np.stack([lines, np.zeros(len(spans)) if cost is None else np.fromiter(map(cost, spans), float)], axis=1)
@@ -110,7 +118,9 @@ def _match_ranges(
     queries: tuple[str, ...], results: Ranges, entries: Ranges, *, published: bool, priced: bool
 ) -> Matched:
     result, entry = joined(results, entries)
-    grades = entries.weights[:, 0].astype(np.int64)
+    grades, back = entries.weights.astype(np.int64).T
+    entry = entry - back[entry]  # a further place of an answer stands for it
+    counts = back == 0
     gains, found = np.zeros((2, len(results.query)), dtype=np.int64)
     good = grades[entry] > 0
     if published:
@@ -136,8 +146,8 @@ def _match_ranges(
         wrong=table.of(wrong),
         lines=table.of(results.weights[:, 0]),
         tokens=table.of(results.weights[:, 1]) if priced else None,
-        ideal=_Table(entries.query[grades > 0], len(queries)).of(grades[grades > 0]),
-        irrelevant=np.bincount(entries.query[grades <= 0], minlength=len(queries)),
+        ideal=_Table(entries.query[counts & (grades > 0)], len(queries)).of(grades[counts & (grades > 0)]),
+        irrelevant=np.bincount(entries.query[counts & (grades <= 0)], minlength=len(queries)),
     )
 
 

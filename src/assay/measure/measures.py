@@ -76,6 +76,14 @@ def ndcg(matched: Matched, depth: Depth) -> Values:
     return _share(_discounted(matched.gains[:, :depth]), _discounted(matched.ideal[:, :depth]))
 
 
+def binary_ndcg(matched: Matched, depth: Depth) -> Values:
+    """Return nDCG with a gain of 1 at each rank that finds an answer, however many and of what grade.
+
+    In the unit `line published` it is the figure of semble's benchmark: answers that share a rank gain 1 together.
+    """
+    return _share(_discounted(matched.found[:, :depth] > 0), _discounted(matched.ideal[:, :depth] > 0))
+
+
 def recall(matched: Matched, depth: Depth) -> Values:
     """Return the share of the right answers that the first k results find."""
     return _share(matched.found[:, :depth].sum(axis=1), matched.right)
@@ -148,7 +156,7 @@ def _right(matched: Matched, depth: Depth) -> NDArray[np.bool_]:
     return matched.gains[:, :depth] > 0
 
 
-def _discounted(grades: NDArray[np.int64]) -> Values:
+def _discounted(grades: NDArray[Any]) -> Values:
     """Sum rank by rank, for then figures equal those of a plain loop to the last digit."""
     total: Values = np.zeros(len(grades))
     for rank, column in enumerate(grades.T, 1):
@@ -167,6 +175,8 @@ NAMES = (
     "MRR@k",
     "nDCG",
     "nDCG@k",
+    "binary-nDCG",
+    "binary-nDCG@k",
     "Recall@k",
     "Acc@k",
     "covered@k",
@@ -184,6 +194,7 @@ _COMPUTED: dict[str, Callable[[Matched, Depth], Values]] = {
     "Hit": hit,
     "MRR": reciprocal_rank,
     "nDCG": ndcg,
+    "binary-nDCG": binary_ndcg,
     "Recall": recall,
     "Acc": accuracy,
     "covered": covered,

@@ -38,6 +38,8 @@ class TruthFile:
     """The line of each judgment in the file that was read, in their order; empty where they have none."""
     file: str = ""
     """The name of that file."""
+    as_published: bool = False
+    """Paths are matched and results are counted as the script does with which figures of this format are published."""
 
     def where(self, at: int) -> str:
         """Return where a judgment stands: file and row, else its query."""

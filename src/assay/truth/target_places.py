@@ -6,8 +6,9 @@ a class with its members, overloads together; in prose it is a section, by its h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from assay.corpus.blocks import lines_of
@@ -18,8 +19,10 @@ from assay.corpus.pinned import LINKS, commit_of, contents, is_repository, tree
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError, nearest
-from assay.measure.line_spans import Span, span_of
+from assay.measure.line_spans import Entry, Span, span_of
+from assay.measure.matched import Unit
 from assay.truth.ground_truth import TruthFile
+from assay.truth.qrels import Qrels
 from assay.types import Judgment, Problem
 
 
@@ -123,6 +126,31 @@ def resolved(reading: TruthFile, root: Path) -> TruthFile:
     rows = tuple(reading.rows[at] for at, _ in kept.values()) if reading.rows else ()
     lines = replace(truth, judgments=tuple(each for _, each in kept.values()))
     return replace(reading, truth=lines, problems=(*reading.problems, *problems), rows=rows)
+
+
+def placed_in(right: Qrels, root: Path) -> Qrels:
+    """Return what is right with its paths below a folder, found as semble's script does: one path ends in the other.
+
+    So the folder may be a part of the repository. The file with the longest common path is the answer's, and others
+    count `also` in the unit `line published`, which comes first. A query with an answer in no file is left out.
+    """
+    files = [each.relative_to(root).as_posix() for each in root.rglob("*") if each.is_file()]
+    known = cache(lambda path: _ends_alike(path, files))
+    lost = {name: e.span.path for name, entries in right.entries.items() for e in entries if not known(e.span.path)}
+    told = [Problem(f"query {name}", f"no file ends in '{path}': it is left out") for name, path in lost.items()]
+    queries = tuple(query for query in right.queries if query.id not in lost)
+    found = {each.id: [_placed(e, known(e.span.path)) for e in right.entries[each.id]] for each in queries}
+    units: tuple[Unit, ...] = ("line published", *(unit for unit in right.units if unit != "line published"))
+    return Qrels(queries, found, units, (*right.problems, *told))
+
+
+def _placed(entry: Entry, files: Sequence[str]) -> Entry:
+    return replace(entry, span=replace(entry.span, path=files[0]), also=tuple(files[1:]))
+
+
+def _ends_alike(path: str, files: Sequence[str]) -> list[str]:
+    found = [file for file in files if f"/{file}".endswith(f"/{path}") or f"/{path}".endswith(f"/{file}")]
+    return sorted(found, key=lambda file: (-min(len(file), len(path)), len(file), file))
 
 
 def declared(path: str, text: str) -> list[tuple[int, int, str]]:

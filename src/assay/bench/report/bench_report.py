@@ -16,6 +16,7 @@ from assay.bench.report.result_tables import (
     groups,
     judged,
     pairs,
+    published,
     quality,
     score,
     system_phrase,
@@ -106,6 +107,7 @@ def _summary(study: Experiment, view: SetView) -> Section:
         for system in study.here(view)
         if study.whole(view, system)
     )
+    rows += tuple(published(study, [view], measures, (*(Number(None),) * 4, Phrase(""))))
     blocks = (Table("", columns, rows), *_tests(study, view, unit), *_unseen(study, view, measures))
     return Section(view.name, f"{view.label}: {asked}, by {unit}; means with 95% intervals", blocks)
 

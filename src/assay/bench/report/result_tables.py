@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from math import isclose
 
 from assay.bench.comparisons import is_quality
@@ -47,11 +48,22 @@ def quality(study: Experiment, views: Sequence[SetView], measures: Sequence[str]
         if based:
             hint = "Difference to the system that this one varies; bold where chance is unlikely"
             columns.append(Column("vs base", hint, over=over if len(views) > 1 else ""))
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (_described(study, system), *_scores(study, system, views, measures, based=based))
         for system in ordered(study, {name for view in views for name in view.sets})
     ]
+    rows += published(study, views, measures, (Number(None),) if based else ())
     return Table(title, tuple(columns), tuple(rows))
+
+
+def published(
+    study: Experiment, views: Sequence[SetView], measures: Sequence[str], after: tuple[Cell, ...]
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield rows of systems with published figures, each view's followed by the cells that these leave empty."""
+    told = [[study.published(view, measure) for measure in measures] for view in views]
+    for name in dict.fromkeys(name for of_view in told for figures in of_view for name in figures):
+        cells = ((*(Number(figures.get(name)) for figures in of_view), *after) for of_view in told)
+        yield (Phrase(name, badges=("published, not measured here",)), *chain.from_iterable(cells))
 
 
 def ordered(study: Experiment, sets: set[str]) -> list[str]:

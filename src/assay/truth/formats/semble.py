@@ -1,0 +1,110 @@
+"""Read and write the questions of semble's benchmark: a JSON list of `query`, `relevant`, `secondary` and `category`.
+
+A target is a path, or `path`, `start_line` and `end_line`; `relevant` is grade 2, `secondary` grade 1. `NAME.meta.json`
+says what commit they are about, else the entry of that name in `repos.json`, beside the file or one folder up. Ids are
+the numbers of the questions unless a field `id` differs. `seed` and `related` belong to another test and are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError
+from assay.io import rows
+from assay.measure.line_spans import span_of
+from assay.truth.formats import format_losses as lost
+from assay.truth.formats.gathered import Gathered, Glimpse, about_of, name_of
+from assay.truth.formats.truth_rows import place_of, text_of
+from assay.truth.formats.write_truth import write_about, write_listed
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.types import Judgment, Query
+
+_GRADES = {"relevant": 2, "secondary": 1}
+
+
+def fits(seen: Glimpse) -> bool:
+    """Say whether a file looks like this."""
+    return any("query" in row and isinstance(row.get("relevant"), list) for row in seen.rows)
+
+
+def read(path: Path) -> TruthFile:
+    """Read questions; one with a target that cannot be used is left out, for all targets count in its ideal order."""
+    found = Gathered(path)
+    for number, (row, record) in enumerate(rows.objects(path, found.problems), 1):
+        name, text, kind = (text_of(record.get(key)) for key in ("id", "query", "category"))
+        query = Query(name or str(number), text, tags={"kind": kind} if kind else {})
+        try:
+            grades = _grades(record)
+        except InputError as error:
+            found.problem(row, f"{error}: the question is left out")
+            continue
+        if found.query(row, query):
+            for target, grade in grades.items():
+                found.judgment(row, Judgment(query.id, target, grade))
+    return replace(found.reading(about=about_of(path, found.problems) or _repository(found)), as_published=True)
+
+
+def losses(truth: Truth) -> Iterator[str]:
+    """Yield what cannot be held."""
+    if truth.documents:
+        raise InputError("semble's questions name files of a checkout, and this ground truth has documents; use jsonl")
+    yield from lost.filters(truth.queries)
+    yield from lost.tags(truth.queries, frozenset(("kind",)))
+    yield from lost.judges(truth.judgments)
+    yield from lost.repeats(truth.judgments)
+    other = sum("::" in each.target or each.grade not in _GRADES.values() for each in truth.judgments)
+    yield from lost.counted(other, "judgments of symbols, of grade 0, or of a grade above 2, which becomes 2")
+
+
+def write(truth: Truth, path: Path) -> None:
+    """Write questions, and what they are about beside them."""
+    held: dict[str, dict[str, int]] = {query.id: {} for query in truth.queries}
+    for each in truth.judgments:
+        if each.grade and "::" not in each.target:
+            held[each.query_id].setdefault(each.target, min(each.grade, 2))
+    write_listed(path, (_record(n, query, held[query.id]) for n, query in enumerate(truth.queries, 1)))
+    write_about(truth, path)
+
+
+def _grades(record: Mapping[str, Any]) -> dict[str, int]:
+    """Return the targets of a question with their grades; one that is named twice has the higher one."""
+    grades: dict[str, int] = {}
+    for key, grade in _GRADES.items():
+        listed = record.get(key, [])
+        for target in map(_target, listed if isinstance(listed, list) else [listed]):
+            grades.setdefault(target, grade)
+    return grades
+
+
+def _target(value: Any) -> str:
+    told = value if isinstance(value, dict) else {"path": value}
+    path, start, end = text_of(told.get("path")), told.get("start_line"), told.get("end_line")
+    place = place_of(f"{path}:{start}-{end}" if start and end else path)
+    if isinstance(place, str):
+        raise InputError(place)
+    return str(place)
+
+
+def _record(number: int, query: Query, grades: Mapping[str, int]) -> dict[str, Any]:
+    listed = {key: [_written(target) for target in grades if grades[target] == _GRADES[key]] for key in _GRADES}
+    name = "" if query.id == str(number) else query.id
+    record = {"id": name, "query": query.text, **listed, "category": query.tags.get("kind")}
+    return {key: value for key, value in record.items() if value or key in _GRADES}
+
+
+def _written(target: str) -> str | dict[str, Any]:
+    span = span_of(target)
+    return {"path": span.path, "start_line": span.start, "end_line": span.end} if span.start else span.path
+
+
+def _repository(found: Gathered) -> dict[str, str]:
+    """Return URL and revision of the repository that a file of questions is called after."""
+    name = name_of(found.path)
+    for file in (folder / "repos.json" for folder in found.path.resolve().parents[:2]):
+        for _, record in rows.objects(file, found.problems) if file.is_file() else ():
+            if record.get("name") == name:
+                return {"repo": text_of(record.get("url")), "commit": text_of(record.get("revision"))}
+    return {}
