@@ -49,7 +49,24 @@ _SHORT, _LONG = 5, 10  # terms of a question that is a topic, and of one that de
 _MOST_AGAIN = 4
 _MOST_SUPPORT = 4.0
 _HOW = re.compile(r"(?:how|what happens)\b", re.IGNORECASE)
-_ASKS = re.compile(r"\b(?:where|which|what|why|when|who|that|function|method|find|locate|code)\b|\?\s*$", re.IGNORECASE)
+_ASKS = re.compile(r"\b(?:where|which|what|why|when|who|that|function|method|code)\b|\?\s*$", re.IGNORECASE)
+_ACTIONS = frozenset(
+    "a abort accept add allow an answer apply are ask assign avoid bind block break build cache call can cap capture "
+    "cast change check choose clamp clean clear clone close collapse collect combine compare compile complain compress "
+    "compute convert copy count create cut deal decide decode decrypt defer delay delete deny derive detect determine "
+    "discard dispatch do does download drop dump emit encode encrypt enforce ensure escape evaluate execute expand "
+    "export expose extract fail fall fetch fill filter find flush fold follow forbid force forget format forward free "
+    "generate get give go group guard guess hand handle hide hold honour i if ignore import in inject insert inspect "
+    "interpret invalidate is join keep kill launch leave let limit list listen load locate lock log look lower make "
+    "map mark mask match measure merge my normalize notify obtain omit open order our pad parse pass patch pause pick "
+    "poll pop prefer prepare prevent print process protect prove publish pull push put query raise read recover "
+    "redirect reduce refuse register reject release reload remember remove rename render repeat replace reply report reset "
+    "resolve respond restart restore restrict resume retry return reuse rewrite roll rotate round run save schedule "
+    "search select send serialize serve set shorten show shut skip sort split start stop store stream strip substitute "
+    "suppress swallow switch take tell terminate the translate treat trim truncate try turn two undo unpack update "
+    "upload use validate verify visit wait walk warn watch we with work wrap write".split()
+)
+"""First words of a description of what one unit does, or of a sentence, rather than of a topic."""
 _TESTS = frozenset(("test", "unittest"))
 _GENERIC = frozenset("__init__ base common core helpers impl index init lib main mod src types util utils".split())
 """Names of files that say nothing; that of their folder does."""
@@ -63,11 +80,14 @@ def form_of(text: str, names: QueryNames) -> int:
         return 0
     if _HOW.match(text.strip()):
         return 1
-    return 3 if _ASKS.search(text) else 2
+    first = text.split(maxsplit=1)[0].lower() if text.strip() else ""
+    return 3 if first in _ACTIONS or _ASKS.search(text) else 2
 
 
 def shortness(question: Question) -> float:
-    """Return 1 for a question of few terms, 0 for one of many."""
+    """Return 1 for a topic of few terms, 0 for one of many, and for a question for a unit."""
+    if form_of(question.text, question.typed) == FORMS.index("other"):
+        return 0.0
     return min(max((_LONG - len(question.terms)) / (_LONG - _SHORT), 0.0), 1.0)
 
 
@@ -89,7 +109,7 @@ class ListOrder:
         list is worth what the best was before: the order changes, not how sure it is.
         """
         form, short = form_of(question.text, question.typed), shortness(question)
-        evidence, support, again = self._parts(form, short if form in (1, 2) else 1.0)
+        evidence, support, again = self._parts(form, short if FORMS[form] in ("how", "topic") else 1.0)
         own = scores + rows @ evidence
         order = np.argsort(-own, kind="stable")
         place = _places_in_file(files[order])
