@@ -102,7 +102,7 @@ class SearchSettings:
     """The spec of a scorer; empty means none."""
     rerank_depth: int = 50
     rerank_ms: int = 2000
-    """After this time of a query a reranker that was trained reads no further; 0 lets it read all."""
+    """After this time of a query a reranker that knows its worth reads no further; 0 lets it read all."""
 
     def __post_init__(self) -> None:
         """Refuse what asks for nothing."""

@@ -46,7 +46,7 @@ def searcher_of(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings, 
 
 
 def _reranked(searcher: Searcher, settings: SearchSettings) -> Searcher:
-    """Return a searcher with the reranker that the settings name; one that was trained is given a memory."""
+    """Return a searcher with the reranker that the settings name; one that knows its worth is given a memory."""
     from assay.search.rerank import BlendedSearcher, RerankedSearcher
 
     scorer: Scorer = plugins.make("scorer", settings.reranker)
