@@ -95,9 +95,7 @@ def test_weights_and_fusion_reach_the_pipeline(project: Path):
     def searcher(*changes: str) -> Searcher:
         return open_workspace(project, load(changes=["search.ranking=fused", *changes])).searcher.inner.inner
 
-    outer = searcher("search.fusion=linear", "search.keyword_weight=2", "search.expand=4", "search.expand_weight=0.5")
-    assert (outer.number, outer.weight, outer.depth) == (4, 0.5, 50)
-    fused = outer.inner.inner
+    fused = searcher("search.fusion=linear", "search.keyword_weight=2").inner
     weights = [(member.name, member.weight) for member in fused.members]
     assert (fused.fusion, weights) == ("linear", [("vectors", 0.7), ("keywords", 2.0)])
     with pytest.raises(InputError, match="are both 0"):
@@ -121,7 +119,7 @@ def test_settings_that_count_when_an_index_is_made_are_told_apart_from_those_of_
     def key(*changes: str) -> str:
         return index_key(load(changes=changes))
 
-    assert key() == key("search.ranking=fused", "search.expand=9", "search.limit=3", "index.location=x")
+    assert key() == key("search.ranking=fused", "search.rerank_depth=9", "search.limit=3", "index.location=x")
     made = ("index.chunk_lines=80", "index.section_lines=9", "index.overlap_lines=2", "index.quantisation=int8")
     keys = [key(change) for change in (*made, "encoder.reads=source", "encoder.spec=hash")]
     assert len({key(), *keys}) == 7

@@ -32,8 +32,6 @@ NONSENSE = {
     "search.fusion=z": "setting 'search.fusion' is 'z'; wanted one of rrf, linear",
     "search.vector_weight=-0.1": "setting 'search.vector_weight' is -0.1; wanted 0 or more",
     "search.keyword_weight=nan": "setting 'search.keyword_weight' is nan; wanted 0 or more",
-    "search.expand=-1": "setting 'search.expand' is -1; wanted 0 or more",
-    "search.expand_weight=1.5": "setting 'search.expand_weight' is 1.5; wanted 0 to 1",
     "search.rerank_depth=0": "setting 'search.rerank_depth' is 0; wanted 1 or more",
     "index.chunk_lines=0": "setting 'index.chunk_lines' is 0; wanted 1 or more",
     "index.section_lines=0": "setting 'index.section_lines' is 0; wanted 1 or more",
@@ -54,7 +52,7 @@ def test_a_change_that_makes_no_sense_says_what_would():
             load(changes=[change])
         found[change] = str(error.value)
     assert found == NONSENSE
-    edges = ["search.limit=1", "search.vector_weight=0", "search.expand_weight=1", "index.overlap_lines=0"]
+    edges = ["search.limit=1", "search.vector_weight=0", "index.overlap_lines=0"]
     assert load(changes=edges).search.limit == 1
 
 

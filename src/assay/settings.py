@@ -31,8 +31,8 @@ FILE = "assay.toml"
 """The name of the settings file of a root, and of the user's own in the configuration folder."""
 HARMLESS = frozenset(
     "index.chunk_lines index.section_lines index.overlap_lines index.quantisation encoder.reads search.limit"
-    " search.excerpt_lines search.ranking search.fusion search.vector_weight search.keyword_weight search.expand"
-    " search.expand_weight search.rerank_depth search.rerank_ms".split()
+    " search.excerpt_lines search.ranking search.fusion search.vector_weight search.keyword_weight"
+    " search.rerank_depth search.rerank_ms".split()
 )
 """Settings that the file of a repository may set; any other only if the user trusts that file."""
 USER_ONLY = {
@@ -98,24 +98,18 @@ class SearchSettings:
     fusion: str = "rrf"
     vector_weight: float = 0.7
     keyword_weight: float = 0.3
-    expand: int = 0
-    """Chunks that are added at most because the best ones call them, are called by them, or stand beside them."""
-    expand_weight: float = 0.0
-    """The share of a hit's score that what is linked to it has; with none it comes after all hits."""
     reranker: str = ""
     """The spec of a scorer; empty means none."""
     rerank_depth: int = 50
     rerank_ms: int = 2000
-    """After this time of a query a reranker that was trained reads no further; 0 lets it read all."""
+    """After this time of a query a reranker that knows its worth reads no further; 0 lets it read all."""
 
     def __post_init__(self) -> None:
         """Refuse what asks for nothing."""
-        at_least(self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1, "rerank_ms": 0, "expand": 0}, "search.")
-        at_least(self, {"vector_weight": 0, "keyword_weight": 0, "expand_weight": 0}, "search.")
+        at_least(self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1, "rerank_ms": 0}, "search.")
+        at_least(self, {"vector_weight": 0, "keyword_weight": 0}, "search.")
         one_of("search.ranking", self.ranking, RANKINGS)
         one_of("search.fusion", self.fusion, FUSIONS)
-        if self.expand_weight > 1:
-            raise InputError(f"setting 'search.expand_weight' is {self.expand_weight}; wanted 0 to 1")
 
 
 @dataclass(frozen=True, slots=True)

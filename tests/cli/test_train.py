@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
-from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-from assay.search import rerank
 
 PAIRS = [
     {
@@ -46,13 +42,11 @@ def test_what_cannot_be_trained_is_said(refuses, judged: Path, monkeypatch: pyte
     rule = (
         "learns from right pairs alone: take them out, or train a transformer on both with assay train encoder --base"
     )
-    both = "--questions and --checkouts need one another: give both, or leave out both"
     refuses([
         (f"train {line} --out out", f"assay: {said}")
         for line, said in (
             ("encoder", f"nothing to learn from: {FROM}"),
             (f"encoder --pairs {mixed}", f"of 80 pairs 40 have label 0, and a table {rule}"),
-            (f"reranker --pairs {mixed}", f"of 80 pairs 40 have label 0, and a reranker {rule}"),
             ("encoder --lora 4", "--lora is about a transformer: add --base hf:NAME, or leave it out"),
             ("encoder --onnx", "--onnx is about a transformer: add --base hf:NAME, or leave it out"),
             ("encoder --base hf:x --teacher hash:9", "--teacher is about a table, and --base fine-tunes a transform"),
@@ -76,10 +70,6 @@ def test_what_cannot_be_trained_is_said(refuses, judged: Path, monkeypatch: pyte
                 "ranking none.csv --checkouts nowhere",
                 "'none.csv' speaks of the repository 'none', and there is no folder 'nowhere/none'",
             ),
-            ("reranker", "nothing to learn from: give --from-environment, --repository PATH, --pairs FILE or --quest"),
-            ("reranker --questions mail.csv", both),
-            ("reranker --checkouts .", both),
-            ("reranker --base minilm", "--base is 'minilm'; wanted hf: and a folder or a name on the hub"),
             ("judge labels.jsonl", "'labels.jsonl' is not a source: give NAME=FILE, each name once"),
         )
     ])  # fmt: skip
@@ -193,51 +183,6 @@ def test_a_ranking_is_trained_and_can_be_searched_with(assay, judged: Path, proj
     )
     assert found["path"] == shipped["path"] == "mail/send.py"
     assert found["why"] != shipped["why"]
-
-
-def test_a_reranker_is_trained_and_can_be_searched_with(
-    assay, tiny_bert: Path, judged: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-):
-    pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
-    pairs = [{**pair, "source": pair["source"] in "abc"} for pair in PAIRS]
-    file, out = write_lines(judged / "pairs.jsonl", pairs), judged / "reranker"
-    small = ["layers=1", "tokens=24", "negatives=2", "epochs=1", "looks=2", "held_out_one_in=0"]
-    learn = (
-        "--questions",
-        judged / "mail.csv",
-        "--questions",
-        judged / "shop.csv",
-        "--checkouts",
-        judged / "checkouts",
-    )
-    base = ("--pairs", file, "--base", f"hf:{tiny_bert}", "--out", out)
-    ran = assay("train", "reranker", *learn, *base, *settings(*small, 'held_out=["True", "mail"]'))
-    assert ran.status == 0, ran.err
-    assert ran.out.endswith(f"written to {out}; use it with --set search.reranker=cross:{out}\n")
-    assert "step 0: loss 0.0000, MRR " in ran.err
-    record = json.loads((out / "reranker.json").read_text())
-    assert record["held_out"].keys() == {"True", "mail"}
-    assert record["version"] in (out / "README.md").read_text()
-    asked = ("search", "send mail", project, "--format", "json", "--set")
-    reranked = (*asked, f"search.reranker=cross:{out}")
-    plain = json.loads(assay(*asked, "search.limit=9").out)
-    first, again = (json.loads(assay(*reranked, "--set", "search.rerank_ms=0").out) for _ in "12")
-    assert first["hits"] == again["hits"]
-    assert "notes" not in first
-    assert {hit["path"] for hit in first["hits"]} == {hit["path"] for hit in plain["hits"]}
-    assert all({"ranking", "reranker"} <= hit["why"].keys() for hit in first["hits"])
-    for number in range(20):
-        (project / f"mail/more{number}.py").write_text(f"def send_mail_{number}(letter):\n    return letter\n")
-    monkeypatch.setattr(rerank, "monotonic", count(0.0, 1.0).__next__)  # a second passes from look to look
-    late = assay(*reranked, "--set", "search.rerank_ms=1")
-    (note,) = json.loads(late.out)["notes"]
-    assert re.match(
-        r"the reranker had no time to read \d+ of .*; a search.rerank_ms of more than 1 gives it more$", note
-    )
-    assert note in late.err
-    ran = assay(*reranked, "--set", "search.ranking=keywords")
-    assert ran.status == 2
-    assert "adds to the probabilities of the learned ranking, and search.ranking is 'keywords'" in ran.err
 
 
 def test_a_judge_is_trained_and_judges_with_its_weights(assay, tmp_path: Path):

@@ -12,7 +12,6 @@ from assay.encode.hashed import HashedEncoder
 from assay.encode.view import view
 from assay.protocols import Searcher
 from assay.search.dense import VectorSearcher
-from assay.search.expand import ExpandedSearcher
 from assay.search.filters import PROSE
 from assay.search.fuse import FusedSearcher, Member
 from assay.search.hybrid import LearnedSearcher
@@ -72,7 +71,9 @@ def fused(snapshot, encoder, fusion: str) -> FusedSearcher:
 
 
 def pipeline(snapshot, encoder) -> Searcher:
-    return RerankedSearcher(ExpandedSearcher(fused(snapshot, encoder, "rrf"), snapshot, 4, depth=8), Longest(), 12)
+    return RerankedSearcher(
+        SpellCorrected(fused(snapshot, encoder, "rrf"), Speller(snapshot, frozenset)), Longest(), 12
+    )
 
 
 class TrainedLongest(Longest):

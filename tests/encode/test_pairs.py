@@ -53,9 +53,9 @@ def test_a_row_that_is_no_pair_says_why() -> None:
 
 def test_pairs_that_were_judged_wrong_are_never_learned_as_right() -> None:
     right, wrong = TrainingPair("q", "c", "s", "given"), TrainingPair("q", "d", "s", "given", 0)
-    refuse_wrong_pairs([right], "a table")
+    refuse_wrong_pairs([right])
     with pytest.raises(InputError, match="of 2 pairs 1 have label 0, and a table learns from right pairs alone: take"):
-        refuse_wrong_pairs([right, wrong], "a table")
+        refuse_wrong_pairs([right, wrong])
 
 
 def pair(query: str, code: str, grade: int = 1) -> TrainingPair:

@@ -126,16 +126,6 @@ def test_a_configuration_brings_pooling_length_and_prefixes_or_goes_to_the_libra
         used(str(tmp_path), finder(tmp_path))
 
 
-def test_a_reranker_that_is_not_there_or_is_none_is_named_with_what_makes_one(tmp_path: Path) -> None:
-    for model in ("none/of/them", "./reranker", "/no/reranker"):
-        with pytest.raises(InputError, match=rf"^no folder '{model}': assay train reranker --out '{model}' makes one"):
-            plugins.make("scorer", f"cross:{model}")
-    pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
-    (tmp_path / "reranker.json").write_text('{"version": "1"}')
-    with pytest.raises(InputError, match=r"reranker.json' does not describe a reranker .*: assay train reranker"):
-        plugins.make("scorer", f"cross:{tmp_path}")
-
-
 def test_code_and_documentation_by_two_encoders() -> None:
     encoder = plugins.make("encoder", "sides:hash:64,hash:32")
     assert (encoder.name, encoder.dimension) == ("sides:hash:64,hash:32", 96)

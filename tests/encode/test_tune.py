@@ -1,4 +1,4 @@
-"""Transformers tuned on judged pairs, and the reranker that reads two texts together."""
+"""Transformers tuned on judged pairs."""
 # ruff: noqa: E402  what may be missing is asked for before it is imported
 
 from __future__ import annotations
@@ -20,12 +20,9 @@ pytest.importorskip("peft", reason="the train extra is not installed")
 torch = pytest.importorskip("torch", reason="the train extra is not installed")
 
 from assay.assemble.tune_files import TunePlan, tune_encoder
-from assay.encode.cross_training import reciprocal_rank, train
 from assay.encode.hf import HfEncoder
 from assay.encode.onnx import OnnxEncoder
-from assay.encode.question_lists import QuestionList
 from assay.encode.recipes import Recipe
-from assay.encode.reranker_settings import RerankerSettings
 from assay.encode.trainer_looks import look_arguments
 from assay.encode.training_pairs import TrainingPair
 from assay.encode.tune_examples import examples_of
@@ -175,48 +172,3 @@ def test_two_processes_train_together_on_examples_of_several_kinds(tiny_bert: Pa
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.count("written to") == 1
     assert (tmp_path / "out/model.safetensors").is_file()
-
-
-RERANKER = RerankerSettings(
-    layers=2, tokens=16, negatives=2, batch=4, rate=2e-2, epochs=6, looks=3, held_out=("held",), held_out_one_in=0
-)
-
-
-def lists() -> list[QuestionList]:
-    """Return lists in which a word tells the right text, whose place changes."""
-    wrong = ("send mail", "a letter box", "where price")
-    return [
-        QuestionList(
-            "query passage",
-            (*wrong[: n % 4], f"retries {wrong[n % 3]}", *wrong[n % 4 :]),
-            tuple(float(at == n % 4) for at in range(4)),
-            (0.0, -1.0, -2.0, -3.0),
-            "held" if n % 5 == 0 else f"source{n % 3}",
-            "doc",
-        )
-        for n in range(40)
-    ]
-
-
-def test_a_reranker_learns_what_tells_right_from_wrong_and_searches_without_torch(
-    tiny_bert: Path, tmp_path: Path
-) -> None:
-    pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
-    from assay.encode.onnx_cross import OnnxPairs
-
-    lines: list[str] = []
-    data, looks = train(lists(), str(tiny_bert), tmp_path, RERANKER, lines.append)
-    assert (len(data.learned), len(data.held_out)) == (32, 8)
-    assert lines[:2] == ["32 lists to learn, 8 held out, 8 of them to choose by", "MRR of the ranking there 0.521"]
-    assert looks[-1].mrr == 1.0
-    pairs = OnnxPairs(tmp_path, RERANKER.tokens)
-    assert [reciprocal_rank(pairs.scores(one.question, one.texts), one.targets) for one in data.held_out] == [1.0] * 8
-
-
-def test_a_reranker_that_cannot_be_trained_is_refused_and_ties_count_against_it(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="40 lists to learn, 0 held out: too few"):
-        train(lists(), "none", tmp_path, replace(RERANKER, held_out=()), print)
-    with pytest.raises(InputError, match=r"no model .* give a folder, or a name on the hub"):
-        train(lists(), str(tmp_path / "none"), tmp_path / "out", RERANKER, print)
-    assert reciprocal_rank(np.array([1.0, 1, 0]), [0, 1, 0]) == 0.5
-    assert reciprocal_rank(np.array([1.0, 2]), [0, 0]) == 0.0

@@ -11,17 +11,14 @@ import pytest
 
 pytest.importorskip("torch", reason="the train extra is not installed")
 
-from assay.encode.reranker_settings import RerankerSettings
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span
-from assay.search.fit_blend import fit_blend, read_list
 from assay.search.hybrid import LearnedSearcher
 from assay.search.learn_ranking import GROUPS, cross_validated, train_all
 from assay.search.ranking import load_ranking
 from assay.search.ranking_examples import gather, judged_queries, worth_of
 from assay.search.ranking_figures import measured
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.reranker_lists import judged_lists
 from assay.search.text_features import ALL_FEATURES
 from assay.types import Query
 
@@ -158,14 +155,3 @@ def test_each_query_is_scored_by_weights_that_did_not_see_its_repository(example
     assert set(values) == {"Hit@5", "MRR", "nDCG@10", "lines@5", "hard Hit@5"}
     assert all(((one >= 0) & (one <= 1)).all() for name, one in values.items() if name != "lines@5")
     assert len(values["hard Hit@5"]) == 1
-
-
-def test_a_reranker_is_trained_on_lists_of_judged_questions_and_weighs_as_much_as_it_knows(judged, queries, encoder):
-    settings = RerankerSettings(candidates=6, questions_a_source=10)
-    lists = list(judged_lists(queries, judged[1], encoder, frozenset, settings, print))
-    (one,) = [one for one in lists if one.question == "send a letter again"]
-    assert one.targets[0] > 0
-    assert list(one.scores) == sorted(one.scores, reverse=True)
-    knowing = [read_list(each, [4.0 * target for target in each.targets]) for each in lists if any(each.targets)]
-    ignorant = [read_list(each, [1.0] * len(each.targets)) for each in lists if any(each.targets)]
-    assert fit_blend(knowing).weight > abs(fit_blend(ignorant).weight)

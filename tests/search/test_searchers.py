@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from assay.protocols import BlendedScorer
 from assay.search import rerank
 from assay.search.dense import VectorSearcher, exhaustive
-from assay.search.expand import ExpandedSearcher
 from assay.search.fuse import FusedSearcher, Member, by_rank, by_score
 from assay.search.keywords import KeywordSearcher
 from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
@@ -275,18 +274,3 @@ def test_when_the_time_is_up_the_rest_keeps_its_order_and_that_is_said(monkeypat
     assert [hit.chunk.id for hit in hits] == [str(n) for n in range(20)]
     BlendedSearcher(ranked(20), Scripted({}), 20, time_ms=60_000).search(QUERY, 20)
     assert UNREAD.get() == 0
-
-
-def test_what_is_called_and_stands_beside_the_hits_comes_below_them(snapshot_of):
-    def unit(path: str, line: int, symbol: str, text: str) -> Chunk:
-        return Chunk(symbol, text, "lua", path, line, line + 1, symbol, "function")
-
-    snapshot = snapshot_of([
-        unit("pay.py", 1, "load_rates", "def load_rates():\n    return rates\n"),
-        unit("pay.py", 4, "charge_card", "def charge_card():\n    return add_taxes(amount)\n"),
-        unit("tax.py", 1, "add_taxes", "def add_taxes(x):\n    return x\n"),
-        unit("art.py", 1, "paint", "def paint():\n    return blue\n"),
-    ])  # fmt: skip
-    query = [Query("1", "amount of taxes", paths=("!tax.py",))]
-    (hits,) = ExpandedSearcher(KeywordSearcher(snapshot), snapshot, 10, 0.0, 50).search(query, 20)
-    assert [(hit.chunk.id, list(hit.why)) for hit in hits] == [("charge_card", ["lexical"]), ("load_rates", ["beside"])]

@@ -13,6 +13,7 @@ from assay.assemble.corpus_search import CorpusSearch
 from assay.assemble.workspace import Workspace
 from assay.errors import DamagedIndex
 from assay.search.checked_searcher import IndexGuard
+from assay.settings import SearchSettings
 from assay.store.snapshot import Snapshot
 from assay.types import Problem
 
@@ -55,10 +56,8 @@ class JointSearch:
 
 def joint_searches(workspaces: Sequence[Workspace]) -> list[JointSearch]:
     """Return what searches some workspaces in as few passes as their settings allow."""
-    groups: dict[object, list[Workspace]] = {}
-    for number, workspace in enumerate(workspaces):
+    groups: dict[tuple[str, SearchSettings], list[Workspace]] = {}
+    for workspace in workspaces:
         search = replace(workspace.settings.search, limit=1, excerpt_lines=1)  # of printing
-        alone = search.expand > 0  # links are followed within one root
-        key: object = number if alone else (workspace.index.encoder.name, search)
-        groups.setdefault(key, []).append(workspace)
+        groups.setdefault((workspace.index.encoder.name, search), []).append(workspace)
     return [JointSearch(tuple(group)) for group in groups.values()]

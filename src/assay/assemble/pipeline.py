@@ -41,22 +41,17 @@ def searcher_of(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings, 
         searcher = IssueSearcher(LearnedSearcher(snapshot, encoder, speller, weights_folder(settings)), snapshot)
     else:
         searcher = SpellCorrected(_unlearned(snapshot, encoder, settings), speller)
-    if settings.expand:
-        from assay.search.expand import ExpandedSearcher
-
-        searcher = ExpandedSearcher(searcher, snapshot, settings.expand, settings.expand_weight, settings.rerank_depth)
     searcher = _reranked(searcher, settings) if settings.reranker else searcher
     return TranslatedSearcher(searcher, translator())
 
 
 def _reranked(searcher: Searcher, settings: SearchSettings) -> Searcher:
-    """Return a searcher with the reranker that the settings name; one that was trained is given a memory."""
+    """Return a searcher with the reranker that the settings name; one that knows its worth is given a memory."""
     from assay.search.rerank import BlendedSearcher, RerankedSearcher
 
     scorer: Scorer = plugins.make("scorer", settings.reranker)
-    depth = settings.rerank_depth + settings.expand
     if not isinstance(scorer, BlendedScorer):
-        return RerankedSearcher(searcher, scorer, depth)
+        return RerankedSearcher(searcher, scorer, settings.rerank_depth)
     if settings.ranking != "learned":
         raise InputError(
             f"search.reranker is '{settings.reranker}', which adds to the probabilities of the learned ranking, and "
@@ -65,7 +60,7 @@ def _reranked(searcher: Searcher, settings: SearchSettings) -> Searcher:
     from assay.encode.cached_scorer import CachedScorer
 
     cached = CachedScorer(scorer, platformdirs.user_cache_path("assay") / "rerankers.sqlite")
-    return BlendedSearcher(searcher, cached, depth, settings.rerank_ms)
+    return BlendedSearcher(searcher, cached, settings.rerank_depth, settings.rerank_ms)
 
 
 def check(settings: SearchSettings) -> None:

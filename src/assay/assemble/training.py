@@ -1,4 +1,4 @@
-"""What is learned from to trained parts: pairs to an encoder, judged queries to ranking weights, both to a reranker.
+"""Train a part into a folder: an encoder from pairs, ranking weights from judged queries, a judge from labels.
 
 An encoder has a teacher beside its pairs: another encoder, or the words of one.
 """
@@ -7,24 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from assay import plugins
 from assay.assemble.indexes import encoder_of
 from assay.assemble.pipeline import dictionary
-from assay.encode.reranker_settings import RerankerSettings
 from assay.encode.static import StaticEncoder
-from assay.encode.train_settings import JoinSettings, SplitSettings, TrainSettings
+from assay.encode.train_settings import JoinSettings, TableSettings, TrainSettings
 from assay.errors import InputError, MissingExtra
 from assay.io import files
 from assay.protocols import Say
 from assay.runs.run_manifest import write_manifest
-from assay.search.harvest import LEFT_OUT, PackageSource
+from assay.search.harvest import LEFT_OUT
 from assay.search.ranking_examples import foreign_queries, gather, judged_queries
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.reranker_lists import judged_lists, pair_lists, source_lists
 from assay.settings import EncoderSettings, Settings, changed
 
 if TYPE_CHECKING:
@@ -35,18 +33,7 @@ if TYPE_CHECKING:
     from assay.judge.train_signals import TrainedSignals
     from assay.search.trained_ranking import SystemFigures, TrainedRanking
 
-Kind = TypeVar("Kind", bound=SplitSettings)
-
-
-@dataclass(frozen=True, slots=True)
-class RerankerSources:
-    """What a reranker learns from."""
-
-    packages: Sequence[PackageSource] = ()
-    pairs: Sequence[TrainingPair] = ()
-    truths: Sequence[Path] = ()
-    checkouts: Path = Path()
-    """Where the repositories of the truths are."""
+Kind = TypeVar("Kind", bound=TableSettings)
 
 
 def train_settings(kind: type[Kind], changes: Sequence[str]) -> Kind:
@@ -107,24 +94,6 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
     encoder = encoder_of(Settings(encoder=EncoderSettings(settings.encoder)))
     examples = gather(queries, checkouts, encoder, dictionary, say, foreign_queries(foreign))
     return train_all(examples, folder, settings, say, ablate=ablate)
-
-
-def train_reranker(
-    sources: RerankerSources, base: str, folder: Path, settings: RerankerSettings, say: Say
-) -> dict[str, Any]:
-    """Train a reranker into a folder with its manifest; return the record of it."""
-    queries = judged_queries(sources.truths, sources.checkouts) if sources.truths else []
-    with extra_of("train reranker"):
-        from assay.search.fit_reranker import train_and_fit
-    encoder = encoder_of(Settings())
-    lists = [
-        *judged_lists(queries, sources.checkouts, encoder, dictionary, settings, say),
-        *pair_lists(sources.pairs, encoder, settings),
-        *source_lists(sources.packages, encoder, settings, say),
-    ]
-    record = train_and_fit(lists, base, folder, settings, say)
-    write_manifest(folder / "manifest.json", settings, seed=settings.seed, corpus=map(astuple, lists))
-    return record
 
 
 def train_judge(  # noqa: PLR0913, PLR0917  what is learned from, how, where to, and who hears of it

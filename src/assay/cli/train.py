@@ -11,7 +11,6 @@ COMMANDS = {
     "generator": "Fine-tune a language model that writes programs.",
     "judge": "Train the weights of the judge that asks no model.",
     "ranking": "Train the weights of the ranking.",
-    "reranker": "Train a small model that reads question and code together.",
 }
 
 

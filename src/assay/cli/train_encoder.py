@@ -185,7 +185,7 @@ def _right_pairs(given: TrainEncoderOptions, settings: TableSettings) -> list[Tr
     from assay.encode.training_pairs import refuse_wrong_pairs
 
     pairs = _pairs(given, settings.left_out)
-    refuse_wrong_pairs(pairs, "a table")
+    refuse_wrong_pairs(pairs)
     return pairs
 
 

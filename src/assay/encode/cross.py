@@ -1,4 +1,4 @@
-"""A spec to a cross-encoder: `cross:FOLDER` is what `assay train reranker` wrote, or any other classifier of pairs."""
+"""Open the cross-encoder that a spec names: an exported one of a folder, or any classifier of pairs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from assay.encode.model_options import is_path
-from assay.encode.reranker_folder import ABOUT
 from assay.errors import MissingExtra, ModelUnavailable
 from assay.extras import install_command
 from assay.protocols import Scorer
+
+ABOUT = "reranker.json"
+"""What a folder with an exported cross-encoder says of it: how much it reads, and what its scores are worth."""
 
 
 def open_cross(model: str) -> Scorer:
@@ -23,8 +25,8 @@ def open_cross(model: str) -> Scorer:
         return OnnxCrossEncoder(folder)
     if not folder.is_dir() and (is_path(model) or find_spec("transformers") is None):
         raise ModelUnavailable(
-            f"no folder '{model}': assay train reranker --out '{model}' makes one; the name of a cross-encoder on the "
-            f"hub is another way, and needs the extra `hf`: {install_command('hf')}"
+            f"no folder '{model}'; wanted a folder with a cross-encoder, or the name of one on the hub, which needs "
+            f"the extra `hf`: {install_command('hf')}"
         )
     try:
         from assay.encode.hf_cross import CrossEncoder

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from zlib import crc32
 
-from assay.encode.train_settings import SplitSettings, TableSettings
+from assay.encode.train_settings import TableSettings
 from assay.encode.training_pairs import TrainingPair
 from assay.errors import InputError
 
@@ -33,7 +33,7 @@ def split(pairs: Sequence[TrainingPair], settings: TableSettings) -> EncoderPair
     return EncoderPairs(learned, tested)
 
 
-def is_held_out(source: str, settings: SplitSettings) -> bool:
+def is_held_out(source: str, settings: TableSettings) -> bool:
     """Tell whether a source is only evaluated on: named ones, and one in so many of the others."""
     one_in = settings.held_out_one_in
     return source in settings.held_out or (one_in > 0 and crc32(source.encode()) % one_in == 0)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class SplitSettings:
-    """Which sources a training learns from, and which it is only evaluated on."""
+class TableSettings:
+    """What each training of a table has: its width, the stage that learns to search, and what is only evaluated on."""
 
     held_out: tuple[str, ...] = ()
     """Sources that are only evaluated on."""
@@ -16,14 +16,8 @@ class SplitSettings:
     left_out: tuple[str, ...] = ()
     """Sources that were kept out; only recorded."""
     evaluated: int = 1000
-    """Items of the held-out sources at most."""
+    """Pairs of the held-out sources at most."""
     seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TableSettings(SplitSettings):
-    """What each training of a table has: its width, the stage that learns to search, and what is only evaluated on."""
-
     dimension: int = 256
     epochs: int = 2
     rate: float = 4e-3

@@ -60,11 +60,11 @@ def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
     path.write_text("".join(json.dumps(asdict(pair)) + "\n" for pair in pairs), "utf-8")
 
 
-def refuse_wrong_pairs(pairs: Iterable[TrainingPair], what: str) -> None:
-    """Raise InputError where a pair is judged wrong: what is trained has no use for it, and must not learn it."""
+def refuse_wrong_pairs(pairs: Iterable[TrainingPair]) -> None:
+    """Raise InputError where a pair is judged wrong: a table has no use for it, and must not learn it."""
     every = list(pairs)
     if wrong := sum(pair.grade == 0 for pair in every):
         raise InputError(
-            f"of {counted(len(every), 'pair')} {wrong:,} have label 0, and {what} learns from right pairs alone: "
+            f"of {counted(len(every), 'pair')} {wrong:,} have label 0, and a table learns from right pairs alone: "
             "take them out, or train a transformer on both with assay train encoder --base"
         )
