@@ -26,15 +26,21 @@ def hits_to_group(limit: int) -> list[int]:
     return sorted({max(limit, min(_WIDER * limit, _MOST_HITS)), max(limit, _MOST_HITS)})
 
 
-def grouped(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the best hit of each group, best first; its `others` are all that it stands for, best first."""
-    sizes = Counter(map(_type_of, hits))
+def grouped(*blocks: Sequence[Hit]) -> list[Hit]:
+    """Return the best hit of each group, best first; its `others` are all that it stands for, best first.
+
+    A later block adds to the groups of those before it, and changes nothing else of them: it is of a further page.
+    """
     groups: dict[object, list[Hit]] = {}
-    for at, hit in enumerate(hits):
-        of_type, unit = _type_of(hit), unit_of(hit.chunk)
-        is_unit = hit.chunk.symbol and hit.chunk.language not in PROSE
-        key = of_type if of_type and sizes[of_type] >= _LEAST else (hit.chunk.root, *unit) if is_unit else at
-        groups.setdefault(key, []).append(hit)
+    for block in blocks:
+        sizes = Counter(map(_type_of, block))
+        for hit in block:
+            of_type, (root, chunk) = _type_of(hit), (hit.chunk.root, hit.chunk)
+            is_unit = chunk.symbol and chunk.language not in PROSE
+            key: object = of_type
+            if of_type is None or not (of_type in groups or sizes[of_type] >= _LEAST):
+                key = (root, *unit_of(chunk)) if is_unit else (root, chunk.id)
+            groups.setdefault(key, []).append(hit)
     return [_united(group) for group in groups.values()]
 
 

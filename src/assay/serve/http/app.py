@@ -153,10 +153,11 @@ class AskingRoutes:
         cursor: given.Cursor = "",
         explain: given.Explain = False,  # noqa: FBT002
         styled: given.Styled = False,  # noqa: FBT002
+        grouped: given.Grouped = False,  # noqa: FBT002
     ) -> Response:
         """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
         keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
-        page = Page(k, budget, cursor, explain=explain, detail=detail)
+        page = Page(k, budget, cursor, explain=explain, detail=detail, is_grouped=grouped)
         work = partial(search_tools.search, self._session, query, path, keep=keep, page=page)
         return await self._answer(work, _styled if styled else answers.as_json)
 

@@ -136,6 +136,11 @@ Explain = Annotated[bool, BeforeValidator(_truth), Query(description="Add what e
 Styled = Annotated[
     bool, BeforeValidator(_truth), Query(description="Add each line as pairs of a class and a text, for highlighting.")
 ]
+Grouped = Annotated[
+    bool,
+    BeforeValidator(_truth),
+    Query(description="One hit for several members of a type, the best one, which names the others."),
+]
 Pattern = Annotated[
     str,
     Query(
