@@ -250,7 +250,17 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFil
     keep = replace(keep, repositories=keep.repositories + repositories_in(texts))
     if path and keep.repositories:
         raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
-    question = ("search", *texts, path, keep.mode, keep.languages, keep.globs, keep.kinds, keep.repositories, page.in_groups)
+    question = (
+        "search",
+        *texts,
+        path,
+        keep.mode,
+        keep.languages,
+        keep.globs,
+        keep.kinds,
+        keep.repositories,
+        page.in_groups,
+    )
     if keep.repositories or (not path and session.are_several):
         return _search_all(session, texts, keep, page, question)
     place = session.place(path)

@@ -72,6 +72,12 @@ Name = Annotated[
     str, Query(min_length=1, max_length=LONGEST_NAME, pattern=r"^[\w$#!?]+$", description="A name on that line, alone.")
 ]
 Line = Annotated[int, Field(ge=1, le=LAST_LINE), BeforeValidator(whole), Query(description="A line of it, from 1.")]
+LineOrNone = Annotated[
+    int, Field(ge=0, le=LAST_LINE), BeforeValidator(whole), Query(description="A line of the file, from 1.")
+]
+UnitName = Annotated[
+    str, Query(max_length=LONGEST_NAME, description="Instead of a line: a unit, such as Task.retry, below the path.")
+]
 Count = Annotated[
     int, Field(ge=1, le=MOST_HITS), BeforeValidator(whole), Query(description="Entries of a page, at most.")
 ]
