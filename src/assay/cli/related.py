@@ -34,8 +34,9 @@ def related(given: RelatedOptions) -> int:
     """List the callers, callees and tests of the unit at FILE:LINE or of a NAME, and similar code.
 
     The unit is the whole function, method or type around the line, or the one that declares the name, in the folder
-    PATH, by default the current folder. Of several declarations of a name the best is taken, and their number said. Calls are read from the code and resolved by file, import and receiver; a name that several definitions
-    have says so. A line of prose has similar text only.
+    PATH, by default the current folder. Of several declarations of a name the best is taken; the output says of how
+    many. Calls are read from the code and resolved by file, import and receiver; a name that several definitions have
+    says so. A line of prose has similar text only.
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """

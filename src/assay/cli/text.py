@@ -18,7 +18,6 @@ from assay.errors import printable
 from assay.io.terminal import printable_line, terminal_width
 from assay.search.excerpt import Line, declared, declared_line, places
 from assay.search.excerpt import lines as lines_of
-from assay.search.groups import others_text
 from assay.types import Chunk, Hit
 
 if TYPE_CHECKING:
@@ -94,6 +93,8 @@ def place(chunk: Chunk, wanted: AbstractSet[str]) -> str:
 def file_text(hits: Sequence[Hit], wanted: AbstractSet[str], *, color: bool = False) -> str:
     """Return the best places of one file as text below its path, and how many more there are."""
     import click
+
+    from assay.search.groups import others_text
 
     path = _escaped(hits[0].chunk.path)
     rows = [click.style(path, fg="magenta", bold=True) if color else path]

@@ -1,4 +1,4 @@
-"""Find where a name is declared or defined, as it is typed or at a line of a file, and every place that calls a unit."""
+"""Find where a name is declared, typed alone or at a line of a file, and every place that calls a unit."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[st
 
 
 def _close_to(snapshot: Snapshot, typed: str) -> str:
-    """Return the end of a message about a name that nothing declares: names that are nearly that, and where else to look."""
+    """Return the end of a message about a name that nothing declares: names that are nearly that, or the next step."""
     last = re.split(r"\W+", typed)[-1]
     known = (term[1:] for term in snapshot.terms() if term[:1] == ":" and term[1:2].lower() == last[:1].lower())
     close = get_close_matches(last, list(known), n=3)

@@ -21,7 +21,8 @@ def related_text(code: RelatedCode, *, explain: bool = False) -> str:
 
 def _rows(code: RelatedCode, explain: bool) -> Iterator[str]:  # noqa: FBT001  of one function
     subject = code.subject
-    yield f"{subject.name or subject.kind or 'lines'}  {printable(subject.path)}:{subject.line}-{subject.end_line}{_among(subject)}"
+    place = f"{printable(subject.path)}:{subject.line}-{subject.end_line}{_among(subject)}"
+    yield f"{subject.name or subject.kind or 'lines'}  {place}"
     if code.note:
         yield code.note
     for group in GROUPS:

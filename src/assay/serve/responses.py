@@ -261,6 +261,7 @@ def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int) ->
 
 
 def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:
+    hit = replace(hit, others=())
     best = cut(hit, size.wanted, left, lambda hit: size.cost(size.part(hit)))
     brief = size.brief(hit, hit.chunk)
     if best is None and size.cost(brief) <= left:
