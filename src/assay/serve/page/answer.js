@@ -107,9 +107,8 @@ export function answerView(hit, { at, root, words, question, near, does }) {
       chance,
       el("p", { class: "place" }, place),
     ),
+    ...(more ? [more, others] : []),
     code.view,
-    more,
-    others,
     el(
       "div",
       { class: "actions" },
