@@ -261,6 +261,54 @@ def test_a_budget_is_kept_in_whole_lines(assay, project: Path):
                 assert hit["text"].rstrip("\n") == text_of(project, hit).rstrip("\n")
 
 
+BOX = "class Box:\n" + "".join(
+    f'    def drop_{name}(self):\n        """Drop the parcel at the {name}."""\n        return [{number}] * 9\n\n'
+    for number, name in enumerate(("door", "gate", "desk", "shed", "roof"))
+)
+
+
+def test_members_of_a_type_are_one_entry_of_text_and_hits_of_their_own_elsewhere(assay, project: Path):
+    (project / "box.py").write_text(BOX + "\n    filler = 1\n" * 40)
+    question = ("search", "drop the parcel", project)
+    rows = assay(*question).out.splitlines()
+    assert sum("box.py:" in row for row in rows) == 1
+    (more,) = [row.strip() for row in rows if row.strip().startswith("+")]
+    assert re.fullmatch(r"\+\d in Box: (\w+:\d+, )+\w+:\d+", more)
+    for flat in (("--expand-groups",), ("--format", "vimgrep")):
+        assert assay(*question, *flat).out.count("box.py:") > 4, flat
+    assert assay(*question, "--format", "json").out.count('"box.py"') > 4
+
+
+def test_overloads_and_parts_are_named_in_json_and_in_their_hit(assay, project: Path):
+    body = "".join(f"    parcel.mark({number});\n" for number in range(20))
+    methods = "".join(f"  int drop({kind} parcel) {{\n{body}    return 1;\n  }}\n" for kind in ("A", "B", "C"))
+    (project / "Box.java").write_text(f"class Box {{\n{methods}}}\n")
+    question = ("search", "Box.drop", project, "--kind", "method")
+    first = json.loads(assay(*question, "--format", "json").out)["hits"][0]
+    places = [(place["path"], place["symbol"], place["start_line"]) for place in first["others"]]
+    assert len(places) == 2
+    assert {(path, symbol) for path, symbol, _ in places} == {("Box.java", "drop")}
+    assert " more of drop at lines " in assay(*question).out
+    assert assay(*question, "--expand-groups").out.count("        also ") == 2
+
+
+def test_files_are_listed_with_their_best_places(assay, project: Path):
+    question = ("search", "deliver mail to the mailbox", project, "--by", "file")
+    out = assay(*question).out
+    paths = [row for row in out.splitlines() if row.startswith("/")]
+    assert len(set(paths)) == len(paths) > 1
+    assert f"{project}/mail/send.py\n     6  function send_mail\n" in out
+    rows = [json.loads(row) for row in assay(*question, "--format", "jsonl").out.splitlines()]
+    assert [f"{project}/{row['path']}" for row in rows] == paths
+    assert all(1 <= len(row["places"]) <= 3 for row in rows)
+    assert list(rows[0]["places"][0])[:5] == ["start_line", "end_line", "score", "symbol", "kind"]
+    assert len(assay(*question, "--limit", "1", "--format", "jsonl").out.splitlines()) == 1
+    assert len(assay(*question, "--budget", "60").out) < 60 * 3
+    assert "a budget of 3 tokens does not hold the best file" in assay(*question, "--budget", "3").err
+    refused = assay(*question, "--format", "vimgrep")
+    assert (refused.status, "--by file has no --format vimgrep: take text or jsonl" in refused.err) == (2, True)
+
+
 def test_explain_says_what_a_score_is_made_of(assay, project: Path):
     assert "    score " in assay("search", "send mail", project, "--explain").out
     assert "    score " not in assay("search", "send mail", project).out

@@ -18,6 +18,14 @@ def test_an_outline_lists_signatures_with_their_lines(assay, project: Path, monk
     assert assay("outline", "--path", "*.none").status == 1
 
 
+def test_what_is_related_to_a_name_is_listed(assay, project: Path):
+    ran = assay("related", "send_mail", project)
+    assert (ran.status, ran.out.splitlines()[0]) == (0, f"send_mail  {project}/mail/send.py:6-14")
+    missed = assay("related", "sent_mail", project)
+    assert (missed.status, missed.err) == (2, "assay: nothing here declares 'sent_mail'; near to it: send_mail\n")
+    assert "is not a place: give FILE:LINE" in assay("related", project / "mail/send.py", project).err
+
+
 def test_a_pattern_lists_its_matches(assay, project: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(project)
     ran = assay("pattern", "$S.deliver($M)", "--lang", "py")

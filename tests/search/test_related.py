@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.search.name_lookup import nearest_to
-from assay.search.named_definitions import definitions_at, references_at
+from assay.search.named_definitions import declaration_of, definitions_at, references_at
 from assay.search.reference_table import table_of
 from assay.search.related_code import related_code
 from assay.search.related_text import related_text
@@ -244,6 +244,16 @@ def test_an_unknown_path_or_line_is_an_error_that_says_so(shop):
         related_code(shop, "shop/pay.py", 999, 5)
     with pytest.raises(InputError, match=r"nothing is defined at 'README.md:1'"):
         references_at(shop, "README.md", 1)
+
+
+def test_a_name_is_found_where_it_is_declared_and_how_often(shop):
+    assert declaration_of(shop, "place_order") == ("shop/order.py", 6, 1)
+    assert declaration_of(shop, "Card.charge") == ("shop/pay.py", 2, 1)
+    assert declaration_of(shop, "charge", "shop") == ("shop/pay.py", 9, 2)
+    with pytest.raises(InputError, match="nothing here declares 'place_ordr'; near to it: place_order"):
+        declaration_of(shop, "place_ordr")
+    with pytest.raises(InputError, match="nothing here declares 'refund'"):
+        declaration_of(shop, "refund", "tests")
 
 
 def test_at_most_k_of_a_group_are_returned(shop):

@@ -96,6 +96,7 @@ async def _everything(client: Client) -> None:
     assert (best["path"], best["symbol"], best["complete"]) == ("mail/send.py", "send_mail", True)
     assert best["text"].startswith("def send_mail(")
     assert (await _good(client, "related", path="mail/send.py", line=6))["hits"]
+    assert (await _good(client, "related", name="send_mail"))["subject"]["start_line"] == 6
     (outlined,) = (await _good(client, "outline", globs=["*.js"]))["files"]
     assert outlined["signatures"] == ["1: export function matchRoute(routes, path)"]
     (found,) = (await _good(client, "pattern", pattern="$S.deliver($M)", language="python"))["matches"]
@@ -242,6 +243,7 @@ ERRORS = (
     ("search", {"query": "a", "mode": "both"}, "mode: input should be '', 'code', 'docs' or 'all'; known: "),
     ("search", {"query": "/(?=a)/"}, "not a regular expression"),
     ("related", {"path": "mail/send.py", "line": 999}, "last line"),
+    ("related", {"path": "mail/send.py"}, "give a line of a file, or a name"),
     ("related", {"path": "mail/none.py", "line": 1}, "no such file"),
     ("pattern", {"pattern": "", "language": "python"}, "no pattern of python"),
     ("pattern", {"pattern": "a", "language": "cobol"}, "unknown language 'cobol'"),

@@ -187,6 +187,27 @@ def test_an_answer_is_code_that_opens_in_an_editor_and_says_why(visit, site):
     assert [name for name in PARTS if not re.search(rf"^  {name}: \"", page, re.MULTILINE)] == []
 
 
+def test_an_answer_opens_what_more_it_stands_for(visit, site):
+    seen = visit()
+    others = [{"path": "shop/mail.py", "start_line": 4, "end_line": 10, "symbol": "send_mail", "root": ""}]
+    hit = {**HIT, "path": "shop/folders.py", "others": others, "more": ["+1 in Mail: send_mail:4"]}
+    answer = {**NOTHING, "root": str(site.root), "hits": [hit, HIT], "relevant": True}
+    seen.answer(re.compile(r"/api/search\?.*grouped=true"), json=answer)
+    seen.ask("mail")
+    more = seen.page.get_by_role("button", name="+1 in Mail: send_mail:4")
+    more.wait_for()
+    assert "null" not in seen.page.locator("#hits").text_content()
+    assert (seen.page.locator(".hit .more").count(), more.get_attribute("aria-expanded")) == (1, "false")
+    seen.press("ArrowDown", "m")
+    assert more.get_attribute("aria-expanded") == "true"
+    place = seen.page.get_by_role("link", name="shop/mail.py:4–10")
+    seen.press("m")
+    assert place.is_hidden()
+    more.press("Enter")
+    place.press("Enter")
+    seen.opened("mail.py")
+
+
 def test_what_is_related_is_asked_for_and_left_to_where_one_was(visit):
     seen = visit("?q=price+of+a+part", height=500)
     seen.page.locator("#more").wait_for()

@@ -1,4 +1,4 @@
-"""A workspace and a line of a file to what has to do with the unit there."""
+"""Find what has to do with a unit of a workspace: one at a line of a file, or one of a name."""
 
 from __future__ import annotations
 
@@ -67,15 +67,21 @@ class RelatedAnswer:
         return self.of("alike")
 
 
-def related_answer(workspace: Workspace, path: str, line: int, k: int, *, named: bool = False) -> RelatedAnswer:
+def related_answer(  # noqa: PLR0913  a place or a name
+    workspace: Workspace, path: str, line: int, k: int, name: str = "", *, named: bool = False
+) -> RelatedAnswer:
     """Return what has to do with the unit at a line of a file, at most `k` places a group.
 
-    With `named`, each path has the name of its root before it.
+    With a `name` instead of a line, it is the unit that declares it, below `path` where that is given; the subject says
+    among how many. With `named`, each path has the name of its root before it.
     """
-    from assay.search.related_code import related_code  # and what reads calls: not for a search
+    from assay.search.named_definitions import declaration_of  # and what reads calls: not for a search
+    from assay.search.related_code import related_code
 
     with workspace.guard.reading():
+        path, line, among = declaration_of(workspace.snapshot, name, path) if name else (path, line, 1)
         found = related_code(workspace.snapshot, path, line, k)
+    found = replace(found, subject=replace(found.subject, among=among))
     return RelatedAnswer(_with_root(found, workspace.name) if named else found, workspace.report.stale)
 
 

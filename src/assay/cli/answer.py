@@ -7,7 +7,9 @@ it was typed, so that they can be opened from where one stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from assay.assemble.search_answer import Answer
@@ -17,9 +19,10 @@ from assay.cli.workspaces import about
 from assay.errors import InputError, counted, printable
 from assay.io.terminal import dumps, say, wants_color
 from assay.search.excerpt import Line, excerpt, fit, lines, terms_to_mark
+from assay.search.groups import by_file, grouped, hits_to_group, others_text
 from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
-from assay.types import Hit
+from assay.types import Chunk, Hit
 
 _MOST_PROBLEMS = 5
 """Roots that standard error names one by one."""
@@ -37,6 +40,27 @@ class Look:
     """Whether JSON lines have hits that are only the nearest, too."""
     places: bool = False
     """Whether the places of matches are listed, not only counted."""
+    by_file: bool = False
+    """Whether files are listed, each with its best places."""
+    expanded: bool = False
+    """Whether text has every hit, rather than one a group."""
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether one hit stands for several places."""
+        return self.by_file or (self.form == "text" and not self.expanded)
+
+    def listed(self, ask: Callable[[int], Answer], limit: int) -> Answer:
+        """Return an answer with what is listed; `ask` returns one of so many hits."""
+        if not self.is_grouped:
+            return ask(limit)
+        for depth in hits_to_group(limit):
+            answer = ask(depth)
+            groups = grouped(answer.hits)
+            entries = by_file(groups) if self.by_file else [[hit] for hit in groups]
+            if len(entries) >= limit or len(answer) < depth:
+                break
+        return replace(answer, hits=tuple(hit for entry in entries[:limit] for hit in entry))
 
     @property
     def names_root(self) -> bool:
@@ -79,11 +103,20 @@ class AnswerOutput:
         rest = dumps(matches) + "\n" if matches else ""
         if not (self.answer.relevant or self.look.nearest):
             return rest
+        if self.look.by_file:
+            return "".join(map(self._file_line, self._files(rest, self._file_line))) + rest
         return "".join(map(self._json_line, self._fitting(rest, self._json_line))) + rest
 
     def _json_line(self, hit: Hit) -> str:
         row = as_dict(hit)
         return dumps({"path": row.pop("path"), "relevant": self.answer.relevant, **row}) + "\n"
+
+    def _file_line(self, hits: Sequence[Hit]) -> str:
+        rows = list(map(as_dict, hits[: text.MOST_PLACES]))
+        kept = ("start_line", "end_line", "score", "symbol", "kind", "others")
+        file = {key: value for key, value in rows[0].items() if key in {"root", "path"}}
+        places = [{key: row[key] for key in kept if key in row} for row in rows]
+        return dumps({**file, "relevant": self.answer.relevant, "places": places}) + "\n"
 
     def _places(self) -> str:
         places = (self._matches().get("matches") or {}).get("places", ())
@@ -96,12 +129,16 @@ class AnswerOutput:
     def _text(self) -> str:
         matches = self._matches()
         rest = _matches_text(matches["matches"]) if matches and self.look.places else ""
+        if self.look.by_file:
+            shown = partial(text.file_text, wanted=terms_to_mark(self._asked))
+            return "".join(shown(file, color=wants_color()) for file in self._files(rest, shown)) + rest
         show = text.colored if wants_color() else text.plain
         return "".join(self._hit_text(hit, show) for hit in self._fitting(rest, self._hit_text)) + rest
 
     def _hit_text(self, hit: Hit, show: text.Show = text.plain) -> str:
-        explain, clip = self.look.explain, not self._whole
-        return show(hit, self._lines(hit), terms_to_mark(self._asked), explain=explain, clip=clip) + "\n"
+        explain, clip, wanted = self.look.explain, not self._whole, terms_to_mark(self._asked)
+        more = [f"also {text.place(one, wanted)}" for one in hit.others] if self.look.expanded else [*others_text(hit)]
+        return show(hit, self._lines(hit), wanted, more, explain=explain, clip=clip) + "\n"
 
     @property
     def _asked(self) -> tuple[str, ...]:
@@ -126,6 +163,17 @@ class AnswerOutput:
         if hits and not fitting:
             raise InputError(f"a budget of {budget} tokens holds no line of the best hit; give it more")
         return fitting
+
+    def _files(self, rest: str, write: Callable[[Sequence[Hit]], str]) -> Sequence[Sequence[Hit]]:
+        """Return the hits of each file, of as many files as the budget holds beside the rest of the output."""
+        files, budget = by_file(self.answer.hits), self.look.budget
+        if budget is None:
+            return files
+        taken = accumulate((tokens(write(file)) for file in files), initial=tokens(rest))
+        fitting = sum(each <= budget for each in taken) - 1
+        if files and fitting < 1:
+            raise InputError(f"a budget of {budget} tokens does not hold the best file; give it more")
+        return files[:fitting]
 
     def _matches(self) -> dict[str, Any]:
         """Return the matches as JSON has them; places that would take over half of the budget are left out."""
@@ -183,7 +231,14 @@ def as_dict(hit: Hit) -> dict[str, Any]:
         "why": {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005},
         "text": chunk.text,
         **({"description": chunk.description} if chunk.description else {}),
+        **({"others": list(map(_place_of, hit.others))} if hit.others else {}),
     }
+
+
+def _place_of(chunk: Chunk) -> dict[str, Any]:
+    root = {"root": chunk.root} if chunk.root else {}
+    place = {"path": chunk.path, "start_line": chunk.start_line, "end_line": chunk.end_line, "symbol": chunk.symbol}
+    return root | place
 
 
 def _matches_text(matches: Mapping[str, Any]) -> str:

@@ -1,8 +1,10 @@
-"""`assay related`: a place in a file in, what calls the unit there, what it calls, its tests, and what is alike out."""
+"""`assay related`: list what calls the unit at a place or of a name, what it calls, its tests, and what is alike."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -15,7 +17,7 @@ from assay.cli.options import SettingsOptions
 class RelatedOptions:
     """Options of `assay related`."""
 
-    place: str = argument("FILE:LINE")
+    place: str = argument("FILE:LINE|NAME")
     root: str = argument("[PATH]", default=".")
     limit: int | None = option(
         "-k", "--limit", type=COUNT, metavar="N", help="Print at most N places of each group.  [default: 10]"
@@ -27,13 +29,14 @@ class RelatedOptions:
     chosen: SettingsOptions = shared(SettingsOptions)
 
 
-@command(RelatedOptions, example="assay related src/app.py:42")
+@command(RelatedOptions, example="assay related Task.retry")
 def related(given: RelatedOptions) -> int:
-    """List the callers, callees and tests of the unit at FILE:LINE, and similar code.
+    """List the callers, callees and tests of the unit at FILE:LINE or of a NAME, and similar code.
 
-    The unit is the whole function, method or type around the line, in the folder PATH, by default the current
-    folder. Calls are read from the code and resolved by file, import and receiver; a name that several definitions
-    have says so. A line of prose has similar text only.
+    The unit is the whole function, method or type around the line, or the one that declares the name, in the folder
+    PATH, by default the current folder. Of several declarations of a name the best is taken; the output says of how
+    many. Calls are read from the code and resolved by file, import and receiver; a name that several definitions have
+    says so. A line of prose has similar text only.
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
@@ -42,15 +45,17 @@ def related(given: RelatedOptions) -> int:
     from assay.cli.related_output import RelatedOutput
     from assay.cli.workspaces import PATIENCE_S, open_roots
     from assay.io.terminal import say
+    from assay.search.declared_names import typed_names
 
-    file, line = parsed_place(given.place)
+    is_name = typed_names(given.place).asked and not re.search(r":\d", given.place) and not Path(given.place).is_file()
+    file, line = (Path(), 0) if is_name else parsed_place(given.place)
     opened = open_roots(
         [given.root], given.chosen, limit=given.limit, refresh=not given.no_refresh, patience_s=PATIENCE_S
     )
-    path = path_below(opened[0].index.root, file, given.root)
+    name, path = (given.place, "") if is_name else ("", path_below(opened[0].index.root, file, given.root))
     named = given.form in {"text", "vimgrep"}
-    answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, named=named)
-    output = RelatedOutput(answer, f"{path}:{line}", opened, given.budget, explain=given.explained)
+    answer = related_answer(opened[0], path, line, opened[0].settings.search.limit, name, named=named)
+    output = RelatedOutput(answer, name or f"{path}:{line}", opened, given.budget, explain=given.explained)
     click.echo(output.written(given.form), nl=False)
     if not answer:
         say("nothing found")

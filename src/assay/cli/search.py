@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 
 import click
 
@@ -24,9 +25,16 @@ class SearchOptions:
     many: RootsOptions = shared(RootsOptions)
     limit: int | None = options.limit()
     filters: FilterOptions = shared(FilterOptions)
+    by: str = option(
+        "--by",
+        type=click.Choice(["place", "file"]),
+        default="place",
+        help="List places, or files with their best places each (--format text or jsonl).",
+    )
     form: str = form("text", "json", "jsonl", "vimgrep")
     budget: int | None = option("--budget", type=COUNT, metavar="N", help="Print at most N tokens, in whole lines.")
     full: bool = flag("--full", help="Print whole hits, not only their most relevant lines.")
+    expanded: bool = flag("--expand-groups", help="Print every hit, rather than one for several members of a type.")
     explained: bool = flag("--explain", help="Print how each score is computed.")
     all_matches: bool = flag("--all-matches", help="Also print the number and places of all matches of QUERY itself.")
     nearest: bool = flag("--nearest", help="With --format jsonl, print the nearest hits even if none is relevant.")
@@ -51,6 +59,7 @@ def search(given: SearchOptions) -> int:
     from assay.assemble.search_answer import answer as answer_of
     from assay.cli.answer import AnswerOutput, Look, explain
     from assay.cli.workspaces import open_many_roots
+    from assay.errors import InputError
 
     texts = [sys.stdin.read() if text == "-" else text for text in (given.query, *given.more)]
     queries = given.filters.queries(texts)
@@ -64,10 +73,15 @@ def search(given: SearchOptions) -> int:
         explain=given.explained,
         nearest=given.nearest,
         places=given.all_matches,
+        by_file=given.by == "file",
+        expanded=given.expanded,
     )
+    if look.by_file and look.form not in {"text", "jsonl"}:
+        raise InputError(f"--by file has no --format {look.form}: take text or jsonl")
     limit = opened[0].settings.search.limit
     named = look.names_root or many.are_several(given.roots)
-    answer = answer_of(opened, queries, limit, literal=given.all_matches, named=named)
+    ask = partial(answer_of, opened, queries, literal=given.all_matches, named=named)
+    answer = look.listed(ask, limit)
     answer = replace(answer, problems=found.problems + answer.problems, truncated=found.truncated)
     output = AnswerOutput(answer, tuple(query.text for query in queries), opened, look)
     click.echo(output.written(), nl=False, color=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import printable
 from assay.io.terminal import printable_line, terminal_width
-from assay.search.excerpt import Line, declared, places
+from assay.search.excerpt import Line, declared, declared_line, places
 from assay.search.excerpt import lines as lines_of
 from assay.types import Chunk, Hit
 
@@ -30,14 +30,18 @@ _PARTS = 10
 _MARGIN = " " * 8
 """What stands before a line of code where its number is not."""
 _LEAST_ROOM = 20
+MOST_PLACES = 3
+"""Places of a file that are shown."""
 _HARD_SPACE = "\N{NO-BREAK SPACE}"
 
 
 Show = Callable[..., str]
 
 
-def plain(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain: bool, clip: bool) -> str:
-    """Return one hit as text: a line that names it, then the lines of it."""
+def plain(
+    hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], more: Sequence[str] = (), *, explain: bool, clip: bool
+) -> str:
+    """Return one hit as text: a line that names it, then the lines of it, then what more it stands for."""
     rows = [f"{_escaped(hit.chunk.path)}:{_line(hit.chunk, lines)}  {_what(hit.chunk, wanted)}".rstrip()]
     if explain:
         rows += _explained(hit)
@@ -45,7 +49,7 @@ def plain(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain:
         first, *rest = _pieces(line)
         rows.append(f"{number:6d}  {first}".rstrip() if number else "     …")
         rows += (f"{_under(line)}{piece}".rstrip() for piece in rest)
-    return "\n".join(rows) + "\n"
+    return "\n".join([*rows, *(_MARGIN + printable(row) for row in more)]) + "\n"
 
 
 def _explained(hit: Hit) -> list[str]:
@@ -54,7 +58,9 @@ def _explained(hit: Hit) -> list[str]:
     return [f"    {score(hit)}", *described]
 
 
-def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explain: bool, clip: bool) -> str:
+def colored(
+    hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], more: Sequence[str] = (), *, explain: bool, clip: bool
+) -> str:
     """Return the same with colours: syntax, line numbers dimmed, the words asked for marked."""
     from rich.console import Console
     from rich.text import Text
@@ -71,10 +77,31 @@ def colored(hit: Hit, lines: Sequence[Line], wanted: AbstractSet[str], *, explai
         row = rows.get(number, Text())
         pieces = row.divide(accumulate(map(len, _pieces(row.plain)[:-1])))
         text.append_text(Text(f"\n{_under(row.plain)}").join(pieces)).append("\n")
+    for row_of_more in more:
+        text.append(f"{_MARGIN}{printable(row_of_more)}\n", "dim")
     console = Console(force_terminal=True, color_system="standard", highlight=False)
     with console.capture() as written:
         console.print(text, soft_wrap=True, end="")
     return written.get()
+
+
+def place(chunk: Chunk, wanted: AbstractSet[str]) -> str:
+    """Return where a unit is declared and what it is, on one line."""
+    return f"{_escaped(chunk.path)}:{declared_line(chunk)}  {_what(chunk, wanted)}".rstrip()
+
+
+def file_text(hits: Sequence[Hit], wanted: AbstractSet[str], *, color: bool = False) -> str:
+    """Return the best places of one file as text below its path, and how many more there are."""
+    import click
+
+    from assay.search.groups import others_text
+
+    path = _escaped(hits[0].chunk.path)
+    rows = [click.style(path, fg="magenta", bold=True) if color else path]
+    for hit in hits[:MOST_PLACES]:
+        rows.append(f"{declared_line(hit.chunk):6d}  {_what(hit.chunk, wanted)}".rstrip())
+        rows += (f"{_MARGIN}  {printable(row)}" for row in others_text(hit))
+    return "\n".join([*rows, *[f"{_MARGIN}+{len(hits) - MOST_PLACES} more"] * (len(hits) > MOST_PLACES), ""]) + "\n"
 
 
 def quickfix(hit: Hit, lines: Sequence[Line]) -> str:

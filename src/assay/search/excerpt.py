@@ -93,6 +93,11 @@ def declared(chunk: Chunk) -> int | None:
     return None
 
 
+def declared_line(chunk: Chunk) -> int:
+    """Return the number of the line that declares a unit, or of its first line."""
+    return max(chunk.start_line, 1) + (declared(chunk) or 0)
+
+
 def window(every: Sequence[Line], wanted: AbstractSet[str], count: int) -> int:
     """Return where the `count` lines begin that hold the most terms, each counted once, repeats for little."""
     found = [wanted & set(terms(text)) for _, text in every]

@@ -1,11 +1,24 @@
-"""A name at a line of a file in, where it is defined out; and a unit in, every place that calls it."""
+"""Find where a name is declared, typed alone or at a line of a file, and every place that calls a unit."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from assay.corpus.call_facts import CodeCall
 from assay.errors import InputError
+from assay.search.declared_names import (
+    CALLABLE,
+    TYPES,
+    declarations,
+    declared_places,
+    exactness,
+    is_owner,
+    typed_names,
+    unit_of,
+)
+from assay.search.excerpt import declared_line
 from assay.search.reference_table import PlacedCall, family_of, table_of
 from assay.search.related_code import RelatedPlace, call_place, calls_of_unit, chunk_at, defined_place, unit_at
 from assay.search.resolve import resolver_of
@@ -30,6 +43,35 @@ def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[
     every = [each for each in table_of(snapshot).definitions(name) if each.family == family]
     here = [each for each in every if each.path == path and each.at.line == line]
     return [defined_place(snapshot, each, "callees", len(here or every)) for each in here or every]
+
+
+def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[str, int, int]:
+    """Return the path and line of the best declaration of a name, and how many declarations it has.
+
+    `inside` is the file or folder to keep to.
+    """
+    names = typed_names(typed)
+    numbers = declarations(snapshot, names, None).tolist() if names.asked else []
+    chunks = [each for each in map(snapshot.chunk, numbers) if f"{each.path}/".startswith(inside and f"{inside}/")]
+    if names.asked and names.asked.owner:
+        chunks = [each for each in chunks if is_owner(each, names.asked)]
+    worth = declared_places(names, chunks)
+    if not names.asked or not worth.any():
+        raise InputError(f"nothing here declares '{typed}'{_close_to(snapshot, typed)}")
+    best, name = chunks[int(worth.argmax())], names.asked.name
+    how = exactness(best, names.asked)
+    alike = {unit_of(each) for each in chunks if each.kind in TYPES | CALLABLE and exactness(each, names.asked) == how}
+    units = [each.at for each in table_of(snapshot).file(best.path).definitions if name in each.at.name.split(", ")]
+    lines = [each.line for each in units if best.start_line <= each.line <= best.end_line]
+    return best.path, lines[0] if lines else declared_line(best), len(alike | {unit_of(best)})
+
+
+def _close_to(snapshot: Snapshot, typed: str) -> str:
+    """Return the end of a message about a name that nothing declares: names that are nearly that, or the next step."""
+    last = re.split(r"\W+", typed)[-1]
+    known = (term[1:] for term in snapshot.terms() if term[:1] == ":" and term[1:2].lower() == last[:1].lower())
+    close = get_close_matches(last, list(known), n=3)
+    return f"; near to it: {', '.join(close)}" if close else "; assay search finds code by meaning"
 
 
 def references_at(snapshot: Snapshot, path: str, line: int) -> Sequence[RelatedPlace]:

@@ -21,7 +21,8 @@ def related_text(code: RelatedCode, *, explain: bool = False) -> str:
 
 def _rows(code: RelatedCode, explain: bool) -> Iterator[str]:  # noqa: FBT001  of one function
     subject = code.subject
-    yield f"{subject.name or subject.kind or 'lines'}  {printable(subject.path)}:{subject.line}-{subject.end_line}"
+    place = f"{printable(subject.path)}:{subject.line}-{subject.end_line}{_among(subject)}"
+    yield f"{subject.name or subject.kind or 'lines'}  {place}"
     if code.note:
         yield code.note
     for group in GROUPS:
@@ -45,8 +46,11 @@ def place_text(place: RelatedPlace, *, explain: bool = False) -> str:
         others = place.lines[1:] if explain else place.lines[1 : 1 + _ALSO]
         more = f" and {len(place.lines) - 1 - len(others)} more" if len(place.lines) - 1 > len(others) else ""
         row += f"  (also {', '.join(map(str, others))}{more})"
-    if place.among > 1:
-        row += f"  (one of {place.among} definitions of that name)"
+    row += _among(place)
     if explain and place.group == "alike":
         row += f"  {place.score:.2f}"
     return row
+
+
+def _among(place: RelatedPlace) -> str:
+    return f"  (one of {place.among} definitions of that name)" if place.among > 1 else ""

@@ -68,19 +68,20 @@ class Tools:
         page = self._page(k, budget, cursor, detail)
         return search_tools.search(self._session, [query, *more_queries], path, keep=SearchFilter(mode), page=page)
 
-    def related(
+    def related(  # noqa: PLR0913, PLR0917
         self,
-        path: Annotated[str, Field(description="A file below what is served.")],
-        line: Annotated[int, Field(ge=1, description="A line of it.")],
+        path: Annotated[str, Field(description="With line a file; with name where to look, if not everywhere.")] = "",
+        line: Annotated[int, Field(ge=0, description="A line of the file.")] = 0,
+        name: Annotated[str, Field(description="Instead of a line: a unit, such as Task.retry.")] = "",
         k: Count = 8,
         budget: Budget = search_tools.USUAL_BUDGET,
         cursor: Cursor = "",
     ) -> RelatedFound:
-        """List the callers, callees and tests of the whole unit around a line, and similar code, one line each.
+        """List the callers, callees and tests of the whole unit around a line or of a name, and similar code.
 
         k is for each group.
         """
-        return related_tools.related(self._session, path, line, page=self._page(k, budget, cursor))
+        return related_tools.related(self._session, path, line, name, page=self._page(k, budget, cursor))
 
     def read(
         self,

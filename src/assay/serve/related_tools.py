@@ -88,13 +88,15 @@ class PlacesFound:
     """True: files changed that are not in the index yet; ask again for what is in them."""
 
 
-def related(session: Session, path: str, line: int, *, page: Page) -> RelatedFound:
-    """Return what has to do with the unit at a line of a file."""
-    place, view = _open_place(session, path)
-    question = ("related", path, line)
+def related(session: Session, path: str, line: int, name: str = "", *, page: Page) -> RelatedFound:
+    """Return what has to do with the unit at a line of a file, or with the one of a name, there or anywhere."""
+    if bool(line) == bool(name):
+        raise InputError("give a line of a file, or a name: one of them")
+    place, view = _open_place(session, path, is_file=not name)
+    question = ("related", path, line, name)
     start = offset_of(page.cursor, question, view.version)
     depth = min(start + page.k, DEEPEST)
-    answer = _places_found(lambda: related_answer(view.workspace, place.inside, line, depth))
+    answer = _places_found(lambda: related_answer(view.workspace, place.inside, line, depth, name))
     shown, taken = _fitting(answer, start, page)
     code = answer.code
     more = any(code.total[group] > start + taken for group in GROUPS if group != "alike") and start + taken < DEEPEST
@@ -138,9 +140,9 @@ def _places(
     return PlacesFound(place.engine.name, shown, len(found), view.stale)
 
 
-def _open_place(session: Session, path: str) -> tuple[ServedPlace, WorkspaceView]:
+def _open_place(session: Session, path: str, *, is_file: bool = True) -> tuple[ServedPlace, WorkspaceView]:
     place = session.place(path)
-    if (place.engine.root / place.inside).is_dir():
+    if is_file and (place.engine.root / place.inside).is_dir():
         raise NotServed(f"'{path}' is a folder: give a file, and a line of it")
     return place, place.engine.view()
 

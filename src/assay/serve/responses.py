@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import count
 from typing import Any, ClassVar, Literal
 from weakref import WeakKeyDictionary
@@ -20,8 +20,9 @@ import numpy as np
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.functions import functions
-from assay.errors import InputError
+from assay.errors import InputError, printable
 from assay.search.excerpt import cut, telling
+from assay.search.groups import others_text
 from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens
@@ -43,6 +44,17 @@ Detail = Literal["names", "lines", "full"]
 _PIECES = frozenset(("function", "method", "constructor", "test"))
 
 _DESCRIBED = {"use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPlace:
+    """A further place that a hit stands for."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,10 @@ class FoundUnit:
     """The parts of the score, if asked for."""
     root: str = ""
     """Of an answer from several roots, the one that holds this."""
+    others: list[OtherPlace] = field(default_factory=list)
+    """What this stands for: overloads, copies in other roots; where hits are grouped, further members of its type."""
+    more: list[str] = field(default_factory=list)
+    """The same in words: +3 in Task: retry:40, stop:52, run:61."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +125,7 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
     """Return a hit as it is answered."""
     chunk = hit.chunk
     why = {name: round(value, 3) for name, value in hit.why.items() if abs(value) >= 0.0005} if explain else {}
+    others = tuple(each for each in hit.others if not _within(each, chunk))
     return FoundUnit(
         path=chunk.path,
         start_line=chunk.start_line,
@@ -121,6 +138,8 @@ def record(hit: Hit, *, explain: bool = False) -> FoundUnit:
         why=why,
         root=chunk.root,
         parent=chunk.parent,
+        others=[OtherPlace(each.path, each.start_line, each.end_line, each.symbol, each.root) for each in others],
+        more=list(others_text(replace(hit, others=others), lambda each: rooted_path(each.root, each.path))),
     )
 
 
@@ -142,9 +161,10 @@ def unit_text(unit: FoundUnit) -> str:
     why = f"\n  {', '.join(f'{name} {value:g}' for name, value in unit.why.items())}" if unit.why else ""
     named = f"{unit.kind} {qualified_name(unit)}".strip()
     head = f"{path}:{unit.start_line}-{unit.end_line} {named}{part} {unit.score:.2f}{why}"
+    more = "".join(f"\n  {printable(row)}" for row in unit.more)
     if not unit.text:
-        return f"{head} at {', '.join(map(str, unit.lines))}" if unit.lines else head
-    return f"{head}\n{with_line_numbers(unit.text, unit.lines or count(max(unit.start_line, 1)))}"
+        return (f"{head} at {', '.join(map(str, unit.lines))}" if unit.lines else head) + more
+    return f"{head}\n{with_line_numbers(unit.text, unit.lines or count(max(unit.start_line, 1)))}{more}"
 
 
 def with_line_numbers(text: str, numbers: Iterable[int]) -> str:
@@ -160,7 +180,8 @@ def text_cost(unit: FoundUnit) -> int:
 
 def cost(entry: Any) -> int:
     """Return the tokens of a record, with what separates it from the next."""
-    written = json.dumps({each.name: getattr(entry, each.name) for each in fields(entry)}, ensure_ascii=False)
+    held = {each.name: getattr(entry, each.name) for each in fields(entry)}
+    written = json.dumps(held, ensure_ascii=False, default=asdict)
     numbers = len(getattr(entry, "why", ()))
     return tokens(written) + written.count("\\") + written.count('":') + numbers + 1  # JSON makes short tokens
 
@@ -240,6 +261,7 @@ def _fitting(hit: Hit, left: int, size: Size, snapshot: Snapshot, place: int) ->
 
 
 def _first_lines(hit: Hit, left: int, size: Size) -> FoundUnit:
+    hit = replace(hit, others=())
     best = cut(hit, size.wanted, left, lambda hit: size.cost(size.part(hit)))
     brief = size.brief(hit, hit.chunk)
     if best is None and size.cost(brief) <= left:
@@ -317,6 +339,6 @@ def _text(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | No
     return "".join(lines.get(number, "\n") for number in range(first, last + 1))
 
 
-def _within(chunk: Chunk, shown: FoundUnit) -> bool:
+def _within(chunk: Chunk, shown: FoundUnit | Chunk) -> bool:
     same = (chunk.root, chunk.path) == (shown.root, shown.path)
     return same and shown.start_line <= chunk.start_line and chunk.end_line <= shown.end_line

@@ -21,6 +21,7 @@ from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.order import best_first
 from assay.rank.specs import ranker_of
 from assay.search.excerpt import terms_to_mark as terms_asked
+from assay.search.groups import grouped
 from assay.search.index_changes import Differences
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
@@ -79,6 +80,13 @@ class Page:
     detail: Detail = "full"
     is_text: bool = False
     """Whether the answer is written as text, which is shorter than JSON."""
+    is_grouped: bool = False
+    """Whether the best member of a type stands for the others; in text it does."""
+
+    @property
+    def in_groups(self) -> bool:
+        """Say whether one hit stands for several of a type."""
+        return self.is_grouped or self.is_text
 
     def __post_init__(self) -> None:
         """Refuse what holds nothing, and what holds too much."""
@@ -242,7 +250,17 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFil
     keep = replace(keep, repositories=keep.repositories + repositories_in(texts))
     if path and keep.repositories:
         raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
-    question = ("search", *texts, path, keep.mode, keep.languages, keep.globs, keep.kinds, keep.repositories)
+    question = (
+        "search",
+        *texts,
+        path,
+        keep.mode,
+        keep.languages,
+        keep.globs,
+        keep.kinds,
+        keep.repositories,
+        page.in_groups,
+    )
     if keep.repositories or (not path and session.are_several):
         return _search_all(session, texts, keep, page, question)
     place = session.place(path)
@@ -251,7 +269,7 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFil
     asked = _paged(place, view, page, question, tuple(queries))
     searches = joint_searches([view.workspace])
     with turn(searches, queries):
-        answer = _answer(searches, queries, asked.depth)
+        answer = _answer(searches, queries, asked)
         return asked.page_of(replace(answer, stale=answer.stale or view.stale))
 
 
@@ -264,7 +282,7 @@ def _search_all(
     view = session.everything.view(keep.repositories)
     asked = _PagedQuestion("", view.snapshots(), view.version, page, question, tuple(queries))
     with turn(view.searches, queries):
-        answer = _answer(view.searches, queries, asked.depth, rooted=True)
+        answer = _answer(view.searches, queries, asked, rooted=True)
         return asked.page_of(replace(answer, problems=view.problems + answer.problems, truncated=view.truncated))
 
 
@@ -344,11 +362,14 @@ def checked_queries(texts: Sequence[str], paths: Sequence[str], keep: SearchFilt
     return queries_of(texts, mode=mode, languages=keep.languages, paths=paths, kinds=keep.kinds)
 
 
-def _answer(searches: Sequence[JointSearch], queries: Sequence[Query], depth: int, *, rooted: bool = False) -> Answer:
+def _answer(
+    searches: Sequence[JointSearch], queries: Sequence[Query], asked: _PagedQuestion, *, rooted: bool = False
+) -> Answer:
     """Return hits in an order that every page sees: what only a deeper search finds comes after the first ones."""
     first = joint_answer(searches, queries, _FIRST, rooted=rooted)
-    if depth <= _FIRST or len(first) < _FIRST:
-        return replace(first, hits=first.hits[:depth])
-    known = {hit.chunk.id for hit in first}
-    deeper = joint_answer(searches, queries, DEEPEST, rooted=rooted)
-    return replace(first, hits=(*first, *(hit for hit in deeper if hit.chunk.id not in known))[:depth])
+    hits = grouped(first.hits) if asked.page.in_groups else list(first.hits)
+    if len(hits) < asked.depth and len(first) >= _FIRST:
+        known = {hit.chunk.id for hit in first}
+        deeper = [hit for hit in joint_answer(searches, queries, DEEPEST, rooted=rooted) if hit.chunk.id not in known]
+        hits = grouped(first.hits, deeper) if asked.page.in_groups else [*hits, *deeper]
+    return replace(first, hits=tuple(hits[: asked.depth]))

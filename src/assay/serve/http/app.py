@@ -153,26 +153,28 @@ class AskingRoutes:
         cursor: given.Cursor = "",
         explain: given.Explain = False,  # noqa: FBT002
         styled: given.Styled = False,  # noqa: FBT002
+        grouped: given.Grouped = False,  # noqa: FBT002
     ) -> Response:
         """Find code or documentation by meaning: functions, types and sections that answer a question, best first."""
         keep = SearchFilter(mode, tuple(languages), tuple(globs), tuple(kinds), tuple(repositories))
-        page = Page(k, budget, cursor, explain=explain, detail=detail)
+        page = Page(k, budget, cursor, explain=explain, detail=detail, is_grouped=grouped)
         work = partial(search_tools.search, self._session, query, path, keep=keep, page=page)
         return await self._answer(work, _styled if styled else answers.as_json)
 
     async def related(  # noqa: PLR0913, PLR0917
         self,
-        path: given.File,
-        line: given.Line,
+        path: given.Path = "",
+        line: given.LineOrNone = 0,
+        name: given.UnitName = "",
         k: given.Count = 8,
         budget: given.Budget = search_tools.USUAL_BUDGET,
         cursor: given.Cursor = "",
         explain: given.Explain = False,  # noqa: FBT002
         styled: given.Styled = False,  # noqa: FBT002
     ) -> Response:
-        """Find what has to do with the unit at a line: what calls it, what it calls, its tests, what is alike."""
+        """Find what has to do with the unit at a line or of a name: callers, callees, tests, what is alike."""
         page = Page(k, budget, cursor, explain=explain)
-        work = partial(related_tools.related, self._session, path, line, page=page)
+        work = partial(related_tools.related, self._session, path, line, name, page=page)
         return await self._answer(work, _styled_related if styled else answers.as_json)
 
     async def definitions(

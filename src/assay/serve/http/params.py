@@ -72,6 +72,12 @@ Name = Annotated[
     str, Query(min_length=1, max_length=LONGEST_NAME, pattern=r"^[\w$#!?]+$", description="A name on that line, alone.")
 ]
 Line = Annotated[int, Field(ge=1, le=LAST_LINE), BeforeValidator(whole), Query(description="A line of it, from 1.")]
+LineOrNone = Annotated[
+    int, Field(ge=0, le=LAST_LINE), BeforeValidator(whole), Query(description="A line of the file, from 1.")
+]
+UnitName = Annotated[
+    str, Query(max_length=LONGEST_NAME, description="Instead of a line: a unit, such as Task.retry, below the path.")
+]
 Count = Annotated[
     int, Field(ge=1, le=MOST_HITS), BeforeValidator(whole), Query(description="Entries of a page, at most.")
 ]
@@ -135,6 +141,11 @@ DetailOf = Annotated[Detail, Query(description="Of each hit its place and name, 
 Explain = Annotated[bool, BeforeValidator(_truth), Query(description="Add what each score is made of.")]
 Styled = Annotated[
     bool, BeforeValidator(_truth), Query(description="Add each line as pairs of a class and a text, for highlighting.")
+]
+Grouped = Annotated[
+    bool,
+    BeforeValidator(_truth),
+    Query(description="One hit for several members of a type, the best one, which names the others."),
 ]
 Pattern = Annotated[
     str,

@@ -65,19 +65,29 @@ export function answerView(hit, { at, root, words, question, near, does }) {
   actions.open = (how) => does.open(hit, how);
   const href = does.href(hit);
   const place = placeView(hit, href);
-  const title = href ? el("a", { class: "open", href, tabindex: "-1" }) : el("span");
-  title.append(el("bdi", {}, ...plain(titleOf(hit))));
-  for (const link of href ? [place, title] : []) {
+  const opens = (link, what) =>
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       article.focus({ preventScroll: true });
-      actions.open();
+      does.open(what);
     });
-  }
+  const title = href ? el("a", { class: "open", href, tabindex: "-1" }) : el("span");
+  title.append(el("bdi", {}, ...plain(titleOf(hit))));
+  for (const link of href ? [place, title] : []) opens(link, hit);
   const edits = linkTo(root, hit.path, hit.start_line);
   const edit = edits ? el("a", { class: "tool edit", href: edits, title: "Open in the editor (o)" }, "Editor") : null;
   actions.edit = () => edit?.click();
+
+  const others = el("ul", { class: "others", hidden: true });
+  const more = hit.more?.length ? button("", () => actions.more(), { class: "quiet more", "aria-expanded": "false" }) : null;
+  more?.append(...plain(hit.more.join("; ")));
+  actions.more = () => {
+    if (!more) return;
+    if (!others.firstChild) others.append(...hit.others.map((other) => otherView(other, does, opens)));
+    others.hidden = !others.hidden;
+    more.setAttribute("aria-expanded", String(!others.hidden));
+  };
 
   const grades = question ? gradeButtons(hit, question, actions, does) : null;
   const chance = el(
@@ -97,6 +107,7 @@ export function answerView(hit, { at, root, words, question, near, does }) {
       chance,
       el("p", { class: "place" }, place),
     ),
+    ...(more ? [more, others] : []),
     code.view,
     el(
       "div",
@@ -111,6 +122,14 @@ export function answerView(hit, { at, root, words, question, near, does }) {
     ),
   );
   return { article, actions };
+}
+
+/** Return a further place that an answer stands for. */
+function otherView(other, does, opens) {
+  const href = does.href(other);
+  const place = placeView(other, href);
+  if (href) opens(place, other);
+  return el("li", {}, el("bdi", {}, plain(other.symbol)), " ", place);
 }
 
 function meter(score) {

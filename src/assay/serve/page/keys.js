@@ -8,6 +8,7 @@ const SHOWN = [
   ["j k ↓ ↑", "Next and previous answer"],
   ["Enter", "Open the file of an answer"],
   ["a", "Show all lines of an answer, or fewer"],
+  ["m", "Show what more an answer stands for, or hide it"],
   ["o", "Open in the editor, if the files are on this machine"],
   ["y", "Copy path and line; in a file, the permanent link"],
   ["e", "Explain the score"],

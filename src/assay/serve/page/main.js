@@ -375,6 +375,7 @@ listen({
   Escape: () => opening.close(),
   e: at("why"),
   n: at("related"),
+  m: at("more"),
   x: at("pick"),
   c: () => (compare.open(), true),
   r: at("grade", 1),

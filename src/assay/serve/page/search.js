@@ -23,7 +23,7 @@ export function stop() {
 export function find(state, root, { cursor = "", told }) {
   stop();
   flight = new AbortController();
-  const [path, parameters] = state.near ? related(state, root) : searched(state, root);
+  const [path, parameters] = state.near ? related(state, root) : grouped(searched(state, root));
   return patiently(path, { ...parameters, ...SIZE, cursor }, { signal: flight.signal, told });
 }
 
@@ -31,6 +31,8 @@ export function searched({ q, mode, lang, kind, path }, root) {
   const within = queryWords(q).some(({ key }) => key === "repo") ? "" : root; // a query word says where to look
   return ["/api/search", { query: q, path: within, mode: mode === "code" ? "" : mode, language: lang, kind, glob: path }];
 }
+
+const grouped = ([path, parameters]) => [path, { ...parameters, grouped: true }];
 
 function related({ near }, root) {
   const [path, line] = splitPlace(near);
