@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from assay.search.fit_order import FILES, LINES, ListExample, fit_order, order_figures
-from assay.search.list_order import EVIDENCE, FORMS, ORDER_WEIGHTS, ListOrder, evidence_of, form_of
+from assay.search.list_order import (
+    EVIDENCE,
+    FORMS,
+    ORDER_WEIGHTS,
+    ListEvidence,
+    ListOrder,
+    evidence_of,
+    file_support,
+    form_of,
+)
 from assay.search.question import understand
 from assay.types import Chunk
 
@@ -15,9 +24,13 @@ def order(**weights):
     return ListOrder.of(weights)
 
 
-def listed(order, text, odds, files, evidence=None):
-    rows = np.zeros((len(odds), len(EVIDENCE))) if evidence is None else evidence
-    scores = order.scores(understand(text), np.array(odds, float), rows, np.array(files))
+def evidence(odds, files):
+    rows = np.zeros((len(odds), len(EVIDENCE)))
+    return ListEvidence(rows, np.array(files), file_support(np.array(odds, np.float32), np.array(files)))
+
+
+def listed(order, text, odds, files):
+    scores = order.scores(understand(text), np.array(odds, float), evidence(odds, files))
     return np.argsort(-scores, kind="stable").tolist(), scores
 
 
@@ -69,10 +82,8 @@ def test_the_order_is_learned_on_files_and_on_lines_and_measured_where_it_was_no
         files = np.array([0, 0, 0, 0, 1, 1, 2, 3])
         answers = np.array([files == 2, files == 1]) if by_file else (np.arange(8) == 1)[None, :]
         text = "retry middleware" if by_file else "where is the file locked before it is written"
-        evidence = np.zeros((8, len(EVIDENCE)))
-        return ListExample(
-            understand(text), f"group {number % 3}", FILES if by_file else LINES, odds, evidence, files, answers
-        )
+        manner = FILES if by_file else LINES
+        return ListExample(understand(text), f"group {number % 3}", manner, odds, evidence(odds, files), answers)
 
     examples = [example(number) for number in range(40)]
     weights = dict(zip(ORDER_WEIGHTS, fit_order(examples).weights.tolist(), strict=True))

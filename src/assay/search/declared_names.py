@@ -29,9 +29,11 @@ CALLABLE = frozenset(("function", "method", "constructor", "macro"))
 _NAME, _PARENT = FIELDS.index("name"), FIELDS.index("parent")
 _QUALIFIER = r"(?:\.|::|#|->|\\|/)"
 _TYPED = re.compile(rf"[^\W\d]\w*(?:{_QUALIFIER}~?[^\W\d]\w*)*")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")  # no blanks part it from a name
 _SPLIT = re.compile(_QUALIFIER)
 _READ, _MOST_TYPED = 2000, 40  # characters, names
 _MOST_READ, _MOST = 256, 48  # chunks of a name whose symbols are read, and that are returned
+_INSIDE, _FOLDED = 0.75, 0.25  # how exactly a chunk declares what a unit in it does, and a name in another letter case
 _UNDERSCORES = 3  # by which a name may be longer or shorter than it is typed
 _KIND_WORDS = {
     **dict.fromkeys(("class", "struct", "enum", "interface", "trait", "type", "protocol", "record", "object"), TYPES),
@@ -44,6 +46,12 @@ _BESIDE = frozenset(
     "for go goto implementation implemented in is located me of show the where which".split()
 )
 """Words that stand around a name without asking for anything else."""
+_BESIDE_ELSEWHERE = frozenset(
+    "da das der die dans de del dónde donde dove el en es está est ist in la le les no où onde por se um uma un una "
+    "une wird wo è é где в".split()
+)
+"""What a translation leaves of such words."""
+_AROUND = _BESIDE | _BESIDE_ELSEWHERE | _KIND_WORDS.keys()
 _ORDER = np.array(
     [
         0 if kind in TYPES else 1 if kind in CALLABLE else 3 if kind in ("impl", "block", "section", "") else 2
@@ -86,9 +94,9 @@ class QueryNames:
 @lru_cache(64)
 def typed_names(text: str) -> QueryNames:
     """Return the names that a text types, each once."""
-    typed = _TYPED.findall(text[:_READ])[:_MOST_TYPED]
+    typed = _TYPED.findall(_CJK.sub(" ", text[:_READ]))[:_MOST_TYPED] or _TYPED.findall(text[:_READ])[:_MOST_TYPED]
     names = list(dict.fromkeys(_name_of(word) for word in typed))
-    telling = [name for name in names if name.owner or name.name.lower() not in _BESIDE | _KIND_WORDS.keys()]
+    telling = [name for name in names if name.owner or name.name.lower() not in _AROUND]
     asked = (telling or names)[0] if len(telling or names) == 1 else None
     kinds = [_KIND_WORDS[name.name.lower()] for name in names if name != asked and name.name.lower() in _KIND_WORDS]
     distinct = () if asked else tuple(name for name in telling if name.is_distinct)
@@ -123,9 +131,18 @@ def _declaring(
     alike = (abs(longer) <= _UNDERSCORES) | (kinds == KINDS.index("constant"))
     likely = numbers[np.lexsort((numbers, abs(longer), _ORDER[kinds]))]
     likely = likely[np.isin(likely, numbers[(counts[:, _NAME] > 0) & alike])][:_MOST_READ].tolist()
+    named = [at for at in likely if _is_called(snapshot.symbol(at), name)]
+    inside = snapshot.postings(f":{name.name}")[0]  # of a small type, which is one chunk with its members
+    if allowed is not None:
+        inside = inside[allowed[inside]]
+    every = (*named, *numbers[built].tolist(), *inside[:_MOST].tolist())
+    return np.array(list(dict.fromkeys(every))[:_MOST], np.int64)
+
+
+def _is_called(symbol: str, name: QueryName) -> bool:
+    """Say whether a symbol is a name in any letter case; who types a capital does not mean `parse_args`."""
     folded = fold(name.name)
-    named = [at for at in likely if any(fold(one) == folded for one in snapshot.symbol(at).split(", "))]
-    return np.concatenate((np.array(named, np.int64), numbers[built]))[:_MOST]
+    return any(fold(one) == folded and one[:1].isupper() >= name.is_capitalized for one in symbol.split(", "))
 
 
 def fold(name: str) -> str:
@@ -134,27 +151,24 @@ def fold(name: str) -> str:
 
 
 def exactness(chunk: Chunk, name: QueryName) -> float:
-    """Return how exactly a chunk declares a name: 1 as it is typed, less in another letter case, 0 not at all.
-
-    A name that starts as types do is another name than a function's that differs in letter case.
-    """
+    """Return how exactly a chunk declares a name: 1 as it is typed, less in another letter case, 0 not at all."""
     if chunk.language in PROSE or not chunk.symbol:
         return 0.0
     symbols = chunk.symbol.split(", ")
     if any(one.rstrip("?!") == name.name for one in symbols):
         return 1.0
-    if name.is_capitalized and chunk.kind in CALLABLE:
-        return 0.0
-    return 0.5 if any(fold(one) == fold(name.name) for one in symbols) else 0.0
+    return _FOLDED if _is_called(chunk.symbol, name) else 0.0
 
 
 def is_owner(chunk: Chunk, name: QueryName) -> bool:
-    """Say whether what stands before a name is what a chunk stands in: a type, a file, a folder."""
-    if not name.owner:
-        return False
+    """Say whether what stands before a name is what a chunk stands in."""
+    return bool(name.owner) and fold(name.owner) in owners_of(chunk)
+
+
+def owners_of(chunk: Chunk) -> tuple[str, ...]:
+    """Return what a chunk stands in, folded: a type, a file, a folder."""
     *folders, file = chunk.path.split("/")
-    around = (last_name(chunk.parent), file.partition(".")[0], *folders[-1:])
-    return fold(name.owner) in map(fold, around)
+    return tuple(map(fold, (last_name(chunk.parent), file.partition(".")[0], *folders[-1:])))
 
 
 def last_name(parent: str) -> str:
@@ -162,12 +176,14 @@ def last_name(parent: str) -> str:
     return re.split(r"[.:]+", parent)[-1] if parent else ""
 
 
-def declared_places(names: QueryNames, chunks: Sequence[Chunk]) -> NDArray[np.float64]:
+def declared_places(
+    names: QueryNames, chunks: Sequence[Chunk], declaring: Sequence[bool] | NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """Return how good an answer each chunk is to a question for one name, 0 where it does not declare that name.
 
-    In this order: as it is typed before another letter case; what stands before the name; the kind that is asked for;
-    types, then functions, then constants, then blocks that go on with a type; programs before tests; the head of a
-    unit before its other parts.
+    `declaring` says which are of `declarations`: those that are not called so declare it inside. In this order: as it
+    is typed before another letter case; what stands before the name; the kind that is asked for; types, then
+    functions, then constants, then blocks that go on with a type; programs before tests; heads before other parts.
     """
     worth = np.zeros(len(chunks))
     if names.asked is None:
@@ -175,20 +191,20 @@ def declared_places(names: QueryNames, chunks: Sequence[Chunk]) -> NDArray[np.fl
     heads: dict[tuple[str, ...], int] = {}
     for chunk in chunks:
         heads[unit_of(chunk)] = min(chunk.start_line, heads.get(unit_of(chunk), chunk.start_line))
-    for at, chunk in enumerate(chunks):
-        worth[at] = _worth(chunk, names, is_head=heads[unit_of(chunk)] == chunk.start_line)
+    for at, (chunk, declares) in enumerate(zip(chunks, declaring, strict=True)):
+        is_head = heads[unit_of(chunk)] == chunk.start_line
+        worth[at] = _worth(chunk, names, names.asked, is_inside=bool(declares), is_head=is_head)
     return worth
 
 
-def _worth(chunk: Chunk, names: QueryNames, *, is_head: bool) -> float:
-    assert names.asked is not None  # whoever asks has looked
-    how = exactness(chunk, names.asked)
+def _worth(chunk: Chunk, names: QueryNames, asked: QueryName, *, is_inside: bool, is_head: bool) -> float:
+    how = exactness(chunk, asked) or _INSIDE * (is_inside and chunk.language not in PROSE)
     made = names.kinds == {"constructor"} and chunk.kind == "constructor"
-    if made and fold(last_name(chunk.parent)) == fold(names.asked.name):
+    if made and fold(last_name(chunk.parent)) == fold(asked.name):
         how = 1.0
     if not how:
         return 0.0
-    owned = is_owner(chunk, names.asked) if names.asked.owner else True
+    owned = is_owner(chunk, asked) or (how == _INSIDE and fold(chunk.symbol) == fold(asked.owner)) or not asked.owner
     wanted = chunk.kind in names.kinds if names.kinds else True
     kind = (3 - int(_ORDER[KINDS.index(chunk.kind)])) / 3
     return (

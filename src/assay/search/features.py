@@ -127,6 +127,8 @@ class CandidateFeatures:
 
     numbers: Numbers
     rows: Array
+    files: NDArray[np.intp]
+    """A small number a file."""
     declared: Numbers
     """Those that declare a typed name."""
 
@@ -146,7 +148,7 @@ def candidates_of(numbers: Numbers, query: QueryInCorpus, declared: Numbers = _N
     rows = np.empty((len(numbers), len(FEATURES)), dtype=np.float32)
     for at, feature in enumerate(FEATURES):
         rows[:, at] = columns[feature]
-    return CandidateFeatures(numbers, rows, declared)
+    return CandidateFeatures(numbers, rows, file, declared)
 
 
 def _of_terms(numbers: Numbers, query: QueryInCorpus) -> Mapping[str, Column]:

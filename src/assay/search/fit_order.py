@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from assay.measure.compare import interval
 from assay.search.lexical import Array
-from assay.search.list_order import EVIDENCE, ORDER_WEIGHTS, ListOrder
+from assay.search.list_order import EVIDENCE, ORDER_WEIGHTS, ListEvidence, ListOrder
 from assay.search.question import Question
 from assay.search.ranking_examples import RankingExample
 from assay.search.trained_ranking import RankingFigure, SystemFigures
@@ -29,7 +29,7 @@ START = {
     "file_words": 0.3,
     "file_words_short": 0.4,
     "file_whole_short": 0.4,
-    "test_asked": 0.5,
+    "test_asked": 1.0,
     "file_how": 0.35,
     "file_topic": 0.15,
     "file_other": 0.05,
@@ -59,15 +59,13 @@ class ListExample:
     manner: str
     odds: Scores
     """(candidates) what each is worth alone, in log odds."""
-    evidence: Scores
-    """(candidates, len(EVIDENCE))."""
-    files: NDArray[np.intp]
+    listed: ListEvidence
     answers: NDArray[np.bool_]
     """(answers, candidates) which candidate shows which answer."""
 
     def figures(self, order: ListOrder | None) -> tuple[float, ...]:
         """Return nDCG@10 of files, or Hit@5 and reciprocal rank of lines, in this order."""
-        odds = self.odds if order is None else order.scores(self.question, self.odds, self.evidence, self.files)
+        odds = self.odds if order is None else order.scores(self.question, self.odds, self.listed)
         shown = self.answers[:, np.argsort(-odds, kind="stable")[: 2 * _FIRST]]
         if self.manner == FILES:
             ranks = np.unique([int(row.argmax()) for row in shown[:, :_FIRST] if row.any()]).astype(int)
@@ -83,14 +81,12 @@ def list_example(example: RankingExample, odds: Array) -> ListExample:
     kept = np.sort(best[first])
     right = [entry.span for entry in example.judged.entries if entry.grade]
     spans = [example.spans[at] for at in kept]
-    files: dict[str, int] = {}
     return ListExample(
         example.question,
         example.judged.group,
         FILES if example.judged.names_files else LINES,
         odds[kept].astype(np.float64),
-        example.evidence[kept],
-        np.array([files.setdefault(span.path, len(files)) for span in spans], np.intp),
+        example.listed.only(kept.tolist()),
         np.array([[span.overlaps(one) for one in spans] for span in right], bool).reshape(len(right), -1),
     )
 

@@ -9,12 +9,13 @@ those of the raw features.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from assay.errors import InputError
 from assay.search.features import FEATURES
+from assay.search.list_order import file_support
 from assay.search.ranking import SECOND_STAGE, RankingWeights
 from assay.search.ranking_examples import RankingExample
 from assay.search.ranking_name import RankingName
@@ -58,6 +59,8 @@ def fit_stages(
 def second_stage(example: RankingExample, first: RankingWeights) -> RankingExample:
     """Return an example with the candidates that the first stage lets through."""
     scores = first.scores(example.rows[:, : len(FEATURES)])
+    support = file_support(scores, example.listed.files)
+    example = replace(example, listed=replace(example.listed, support=support))
     return example.only((-scores).argsort(kind="stable")[: SECOND_STAGE[example.ranking]].tolist())
 
 

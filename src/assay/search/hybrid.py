@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from assay.search.declared_names import declarations, declared_places, unit_of
 from assay.search.features import NAME, CandidateFeatures, QueryInCorpus, candidates_of
 from assay.search.filters import PROSE, Mask, filter_mask, side_of
 from assay.search.lexical import Array, FieldWeights, bm25, match
-from assay.search.list_order import evidence_of
+from assay.search.list_order import ListEvidence, evidence_of, file_support
 from assay.search.messages import comes_from
 from assay.search.question import Question, understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking
@@ -121,17 +122,32 @@ class LearnedSearcher:
         ranking = load_ranking(name, self.encoder.name, self.weights)
         found = self.on_side(found, query.mode)
         candidates = self.candidates(query, found)
-        scores = _with_files(ranking, found, candidates, ranking.first.scores(candidates.rows))
-        first = _second_stage(scores, candidates, max(k, SECOND_STAGE[name]))
+        scores = ranking.first.scores(candidates.rows)
+        support = file_support(scores, candidates.files)
+        first = _second_stage(_with_files(ranking, found, candidates, scores), candidates, max(k, SECOND_STAGE[name]))
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers[first].tolist()]
         rows = np.hstack((candidates.rows[first], text_features(self.token_similarity, found, chunks)))
         scores = ranking.second.scores(rows)
         answerable = ranking.answerable(query_features(found), rows, scores)
-        beside = _beside(ranking, found, chunks, rows, ranking.scale * scores + ranking.offset + answerable)
+        odds = ranking.scale * scores + ranking.offset + answerable
+        declaring = np.isin(candidates.numbers[first], candidates.declared)
+        beside = _beside(
+            ranking, found, _SecondStage(chunks, rows, declaring, candidates.files[first], support[first]), odds
+        )
         places = _places(np.lexsort((first, -scores - sum(beside.values()))), chunks)[:k]
         best = [leader for leader, _ in places]
         side = _RankedSide(ranking, chunks, rows, scores, beside, answerable)
         return side.only(best, [tuple(chunks[at] for at in others) for _, others in places])
+
+
+class _SecondStage(NamedTuple):
+    """Candidates that were read, and which of them declare a typed name."""
+
+    chunks: Sequence[Chunk]
+    rows: Array
+    declaring: Mask
+    files: NDArray[np.intp]
+    support: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,21 +220,16 @@ def _second_stage(scores: Array, candidates: CandidateFeatures, size: int) -> ND
     )
 
 
-def _beside(
-    ranking: Ranking, found: QueryInCorpus, chunks: Sequence[Chunk], rows: Array, odds: Array
-) -> dict[str, Array]:
+def _beside(ranking: Ranking, found: QueryInCorpus, one: _SecondStage, odds: Array) -> dict[str, Array]:
     """Return what is added to the score of each candidate beside what was learned of it alone."""
-    question = found.question
-    added: dict[str, NDArray[np.floating]] = {"message": _message_lifts(question, chunks, rows)}
+    question, chunks = found.question, one.chunks
+    added: dict[str, NDArray[np.floating]] = {"message": _message_lifts(question, chunks, one.rows)}
     if ranking.order is not None:
-        files: dict[tuple[str, str], int] = {}
-        file = [files.setdefault((one.root, one.path or one.id), len(files)) for one in chunks]
         before = (odds + added["message"]).astype(np.float64)
-        listed = ranking.order.scores(
-            question, before, evidence_of(question, found.term_weights, chunks), np.array(file, np.intp)
-        )
-        added["list"] = listed - before
-    added["name"] = _name_lifts(declared_places(question.typed, chunks), odds + sum(added.values()))
+        evidence = ListEvidence(evidence_of(question, found.term_weights, chunks), one.files, one.support)
+        added["list"] = ranking.order.scores(question, before, evidence) - before
+    worth = declared_places(question.typed, chunks, one.declaring)
+    added["name"] = _name_lifts(worth, odds + sum(added.values()))
     return {part: (values / ranking.scale).astype(np.float32) for part, values in added.items()}
 
 

@@ -52,22 +52,38 @@ _HOW = re.compile(r"(?:how|what happens)\b", re.IGNORECASE)
 _ASKS = re.compile(r"\b(?:where|which|what|why|when|who|that|function|method|code)\b|\?\s*$", re.IGNORECASE)
 _ACTIONS = frozenset(
     "a abort accept add allow an answer apply are ask assign avoid bind block break build cache call can cap capture "
-    "cast change check choose clamp clean clear clone close collapse collect combine compare compile complain compress "
-    "compute convert copy count create cut deal decide decode decrypt defer delay delete deny derive detect determine "
-    "discard dispatch do does download drop dump emit encode encrypt enforce ensure escape evaluate execute expand "
-    "export expose extract fail fall fetch fill filter find flush fold follow forbid force forget format forward free "
-    "generate get give go group guard guess hand handle hide hold honour i if ignore import in inject insert inspect "
-    "interpret invalidate is join keep kill launch leave let limit list listen load locate lock log look lower make "
-    "map mark mask match measure merge my normalize notify obtain omit open order our pad parse pass patch pause pick "
-    "poll pop prefer prepare prevent print process protect prove publish pull push put query raise read recover "
-    "redirect reduce refuse register reject release reload remember remove rename render repeat replace reply report reset "
-    "resolve respond restart restore restrict resume retry return reuse rewrite roll rotate round run save schedule "
-    "search select send serialize serve set shorten show shut skip sort split start stop store stream strip substitute "
-    "suppress swallow switch take tell terminate the translate treat trim truncate try turn two undo unpack update "
-    "upload use validate verify visit wait walk warn watch we with work wrap write".split()
+    "cast change check choose clamp clean clear clone close collapse collect combine compare compile complain "
+    "compress compute convert copy count create cut deal decide decode decrypt defer delay delete deny derive detect "
+    "determine discard dispatch do does download drop dump emit encode encrypt enforce ensure escape evaluate execute "
+    "expand export expose extract fail fall fetch fill filter find flush fold follow forbid force forget format "
+    "forward free generate get give go group guard guess hand handle hide hold honour i if ignore import in inject "
+    "insert inspect interpret invalidate is join keep kill launch leave let limit list listen load locate lock log "
+    "look lower make map mark mask match measure merge my normalize notify obtain omit open order our pad parse pass "
+    "patch pause pick poll pop prefer prepare prevent print process protect prove publish pull push put query raise "
+    "read recover redirect reduce refuse register reject release reload remember remove rename render repeat replace "
+    "reply report reset resolve respond restart restore restrict resume retry return reuse rewrite roll rotate round "
+    "run save schedule search select send serialize serve set shorten show shut skip sort split start stop store "
+    "stream strip substitute suppress swallow switch take tell terminate the translate treat trim truncate try turn "
+    "two undo unpack update upload use validate verify visit wait walk warn watch we with work wrap write".split()
 )
 """First words of a description of what one unit does, or of a sentence, rather than of a topic."""
-_TESTS = frozenset(("test", "unittest"))
+_NOUNS = frozenset(
+    "bind block cache call cast change check clone copy count delay dispatch dump escape export fall fill filter "
+    "format guard handle hold import limit list load lock log look map mask match measure merge order pad patch "
+    "pause pick poll pool print process query queue release reload rename replace report request reset restart "
+    "retry return roll run schedule search set sort split start stop store stream strip switch test turn update use "
+    "visit wait walk watch work".split()
+)
+"""Of these, the words that are nouns as well; what follows tells which."""
+_SENTENCE = re.compile(
+    r"\b(?:an?|the|when|if|to|into|so|every|all|until|before|after|unless|once|its?|them)\b", re.IGNORECASE
+)
+_TESTS = re.compile(
+    r"\btests? (?:about|case|covering|checking|for|in|of|showing|that|where|which)\b"
+    r"|\b(?:is|are|gets?) (?:\w+ ){0,3}tested\b"
+    r"|\b(?:an?|any|the|unit|regression|integration) tests?\b(?! (?:client|helper|runner|server|double))",
+    re.IGNORECASE,
+)
 _GENERIC = frozenset("__init__ base common core helpers impl index init lib main mod src types util utils".split())
 """Names of files that say nothing; that of their folder does."""
 
@@ -81,7 +97,8 @@ def form_of(text: str, names: QueryNames) -> int:
     if _HOW.match(text.strip()):
         return 1
     first = text.split(maxsplit=1)[0].lower() if text.strip() else ""
-    return 3 if first in _ACTIONS or _ASKS.search(text) else 2
+    acts = first in _ACTIONS and (first not in _NOUNS or _SENTENCE.search(text))
+    return 3 if acts or _ASKS.search(text) else 2
 
 
 def shortness(question: Question) -> float:
@@ -89,6 +106,30 @@ def shortness(question: Question) -> float:
     if form_of(question.text, question.typed) == FORMS.index("other"):
         return 0.0
     return min(max((_LONG - len(question.terms)) / (_LONG - _SHORT), 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ListEvidence:
+    """What places candidates in a list beside what each is worth alone."""
+
+    rows: Scores
+    """(candidates, len(EVIDENCE))."""
+    files: NDArray[np.intp]
+    """(candidates) a small number a file."""
+    support: Scores
+    """(candidates) how good the rest of the file is, what `file_support` returns."""
+
+    def only(self, candidates: Sequence[int]) -> ListEvidence:
+        """Return that of some candidates."""
+        return ListEvidence(self.rows[candidates], self.files[candidates], self.support[candidates])
+
+
+def file_support(scores: Array, files: NDArray[np.intp]) -> Scores:
+    """Return how good the rest of the file of each candidate is, beside it, by scores of the first stage."""
+    strength = np.exp((scores - scores.max(initial=-np.inf)).astype(np.float64))
+    others = np.bincount(files, weights=strength)[files] - strength if len(files) else strength
+    beside: Scores = np.log1p(3.0 * np.maximum(others, 0.0) / np.maximum(strength, 1e-6))
+    return np.minimum(beside, _MOST_SUPPORT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,24 +143,19 @@ class ListOrder:
         """Return the order of named weights; what is not named weighs nothing."""
         return cls(np.array([stored.get(name, 0.0) for name in ORDER_WEIGHTS]))
 
-    def scores(self, question: Question, scores: Scores, rows: Scores, files: NDArray[np.intp]) -> Scores:
+    def scores(self, question: Question, scores: Scores, listed: ListEvidence) -> Scores:
         """Return what candidates are worth at their place of a list, in log odds, from what they are worth alone.
 
-        `rows` holds their evidence, shape `(candidates, len(EVIDENCE))`, `files` a small number a file. The best of the
-        list is worth what the best was before: the order changes, not how sure it is.
+        The best of the list is worth what the best was before: the order changes, not how sure it is.
         """
         form, short = form_of(question.text, question.typed), shortness(question)
         evidence, support, again = self._parts(form, short if FORMS[form] in ("how", "topic") else 1.0)
-        own = scores + rows @ evidence
+        own = scores + listed.rows @ evidence
         order = np.argsort(-own, kind="stable")
-        place = _places_in_file(files[order])
-        further = np.empty_like(place)
-        further[order] = place
-        strength = np.exp(own - own.max(initial=0.0))
-        others = np.bincount(files, weights=strength)[files] - strength
-        beside = np.minimum(np.log1p(3.0 * np.maximum(others, 0.0) / np.maximum(strength, 1e-6)), _MOST_SUPPORT)
-        listed: Scores = own + support * beside * (further == 0) - again * np.minimum(further, _MOST_AGAIN)
-        return listed - (listed.max(initial=-np.inf) - scores.max(initial=-np.inf)) if len(scores) else listed
+        further = np.empty(len(order), np.intp)
+        further[order] = _places_in_file(listed.files[order])
+        placed: Scores = own + support * listed.support * (further == 0) - again * np.minimum(further, _MOST_AGAIN)
+        return placed - (placed.max(initial=-np.inf) - scores.max(initial=-np.inf)) if len(scores) else placed
 
     def of_files(self, question: Question, weights: Array, paths: Sequence[str]) -> Scores:
         """Return what the names of files are worth, before any text is read."""
@@ -162,7 +198,7 @@ class _Asked:
         self.short = shortness(question)
         self.typed = question.typed.distinct
         self.folded = frozenset(fold(name.name) for name in self.typed)
-        self.tests = not _TESTS.isdisjoint(question.terms)
+        self.tests = bool(_TESTS.search(question.text))
         self._files: dict[str, tuple[float, float, float]] = {}
 
     def row(self, chunk: Chunk) -> tuple[float, ...]:

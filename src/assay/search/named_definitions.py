@@ -14,7 +14,8 @@ from assay.search.declared_names import (
     declarations,
     declared_places,
     exactness,
-    is_owner,
+    fold,
+    owners_of,
     typed_names,
     unit_of,
 )
@@ -54,13 +55,14 @@ def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[st
     numbers = declarations(snapshot, names, None).tolist() if names.asked else []
     chunks = [each for each in map(snapshot.chunk, numbers) if f"{each.path}/".startswith(inside and f"{inside}/")]
     if names.asked and names.asked.owner:
-        chunks = [each for each in chunks if is_owner(each, names.asked)]
-    worth = declared_places(names, chunks)
+        chunks = [each for each in chunks if fold(names.asked.owner) in {fold(each.symbol), *owners_of(each)}]
+    worth = declared_places(names, chunks, [True] * len(chunks))
     if not names.asked or not worth.any():
         raise InputError(f"nothing here declares '{typed}'{_close_to(snapshot, typed)}")
     best, name = chunks[int(worth.argmax())], names.asked.name
     how = exactness(best, names.asked)
-    alike = {unit_of(each) for each in chunks if each.kind in TYPES | CALLABLE and exactness(each, names.asked) == how}
+    declaring = [each for each in chunks if each.kind in TYPES | CALLABLE]
+    alike = {unit_of(each) for each in declaring if exactness(each, names.asked) in {how, 0.0}}  # 0 holds it inside
     units = [each.at for each in table_of(snapshot).file(best.path).definitions if name in each.at.name.split(", ")]
     lines = [each.line for each in units if best.start_line <= each.line <= best.end_line]
     return best.path, lines[0] if lines else declared_line(best), len(alike | {unit_of(best)})

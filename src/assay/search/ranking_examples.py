@@ -28,7 +28,7 @@ from assay.search.declared_names import unit_of
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
-from assay.search.list_order import evidence_of
+from assay.search.list_order import ListEvidence, evidence_of
 from assay.search.question import Question
 from assay.search.ranking_name import RankingName, ranking_name
 from assay.search.relevance import query_features
@@ -87,16 +87,16 @@ class RankingExample:
     query_row: Array
     """(query features)."""
     question: Question
-    evidence: NDArray[np.float64]
-    """(candidates, evidence of a list)."""
+    listed: ListEvidence
+    """Of all candidates; its support once the first stage has scored them."""
     units: NDArray[np.intp]
     """(candidates) a number each for what is one unit."""
 
     def only(self, candidates: Sequence[int]) -> RankingExample:
         """Return the example with some of its candidates."""
         spans = tuple(self.spans[at] for at in candidates)
-        kept = {name: getattr(self, name)[candidates] for name in ("rows", "targets", "evidence", "units")}
-        return replace(self, spans=spans, **kept)
+        kept = {name: getattr(self, name)[candidates] for name in ("rows", "targets", "units")}
+        return replace(self, spans=spans, listed=self.listed.only(candidates), **kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +216,10 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
         units: dict[tuple[str, ...], int] = {}
         unit = [units.setdefault(unit_of(chunk) if chunk.symbol else (chunk.id,), len(units)) for chunk in chunks]
         evidence = evidence_of(seen.question, seen.term_weights, chunks)
+        listed = ListEvidence(evidence, candidates.files, np.zeros(len(chunks)))
         query_row, name = query_features(seen), ranking_name(seen.snapshot, side)
         yield RankingExample(
-            judged, name, rows, spans, targets, query_row, seen.question, evidence, np.array(unit, np.intp)
+            judged, name, rows, spans, targets, query_row, seen.question, listed, np.array(unit, np.intp)
         )
 
 
