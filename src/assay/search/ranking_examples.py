@@ -17,12 +17,12 @@ import numpy as np
 from assay.corpus.chunk import parse
 from assay.corpus.languages import BY_EXTENSION
 from assay.corpus.walk import Skipped, read, walk
+from assay.encode.view import chunk_vectors
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import Fields
 from assay.measure.line_spans import Entry, Span
 from assay.protocols import Encoder, Say
-from assay.search.chunk_vectors import chunk_vectors
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
@@ -187,14 +187,13 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
     query = searcher.corrected(judged.query)
     found = searcher.look_up(query, searcher.encoder.encode([query.text], "query")[0])
     for side in _SIDES[query.mode]:
-        seen = searcher.on_side(found, side)
-        candidates = searcher.candidates(replace(query, mode=side), seen)
+        candidates = searcher.candidates(replace(query, mode=side), found)
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers.tolist()]
         rows = np.hstack((candidates.rows, text_features(searcher.token_similarity, found, chunks)))
         spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
         targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
-        name = ranking_name(seen.snapshot, side)
-        yield RankingExample(judged, name, rows, spans, targets, query_features(seen))
+        name = ranking_name(found.snapshot, side)
+        yield RankingExample(judged, name, rows, spans, targets, query_features(found))
 
 
 def worth_of(span: Span, entries: Sequence[Entry]) -> float:
