@@ -209,7 +209,7 @@ def make_toml_greedy(repo: Repo) -> None:
     """assay.toml with harmless keys of absurd values."""
     repo.write(
         "assay.toml",
-        "[index]\nchunk_lines = 1\noverlap_lines = 1000000\n[search]\nlimit = 1000000000\nrerank_depth = 1000000\n",
+        "[index]\nchunk_lines = 1\nsection_lines = 1000000\n[search]\nlimit = 1000000000\nrerank_depth = 1000000\n",
     )
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from assay.assemble.indexes import encoder_of, index_key, location_of, root_of
@@ -120,16 +119,7 @@ def test_settings_that_count_when_an_index_is_made_are_told_apart_from_those_of_
         return index_key(load(changes=changes))
 
     assert key() == key("search.ranking=fused", "search.rerank_depth=9", "search.limit=3", "index.location=x")
-    made = ("index.chunk_lines=80", "index.section_lines=9", "index.overlap_lines=2", "index.quantisation=int8")
+    made = ("index.chunk_lines=80", "index.section_lines=9", "index.quantisation=int8")
     keys = [key(change) for change in (*made, "encoder.reads=source", "encoder.spec=hash")]
-    assert len({key(), *keys}) == 7
-    assert key(*made) == "static:default, chunk_lines 80, section_lines 9, overlap_lines 2, quantisation int8"
-
-
-def test_a_side_is_encoded_by_its_own(project: Path):
-    workspace = open_workspace(project, load(options={"encoder.spec": "sides:hash:128,hash:64"}))
-    snapshot = workspace.snapshot
-    halves = {chunk.path: snapshot.vectors(np.array([n]))[0] for n, chunk in enumerate(snapshot.living())}
-    assert not halves["README.md"][:128].any()
-    assert not halves["mail/send.py"][128:].any()
-    assert workspace.search(queries_of(["send mail"], mode="all"), 1)[0].chunk.path
+    assert len({key(), *keys}) == 6
+    assert key(*made) == "static:default, chunk_lines 80, section_lines 9, quantisation int8"

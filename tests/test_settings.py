@@ -35,7 +35,6 @@ NONSENSE = {
     "search.rerank_depth=0": "setting 'search.rerank_depth' is 0; wanted 1 or more",
     "index.chunk_lines=0": "setting 'index.chunk_lines' is 0; wanted 1 or more",
     "index.section_lines=0": "setting 'index.section_lines' is 0; wanted 1 or more",
-    "index.overlap_lines=-1": "setting 'index.overlap_lines' is -1; wanted 0 or more",
     "index.quantisation=int4": "setting 'index.quantisation' is 'int4'; wanted one of none, int8, binary",
     "encoder.reads=code": "setting 'encoder.reads' is 'code'; wanted one of auto, view, source",
     "encoder.spec=1": "setting 'encoder.spec' in --set is 1; wanted text",
@@ -52,7 +51,7 @@ def test_a_change_that_makes_no_sense_says_what_would():
             load(changes=[change])
         found[change] = str(error.value)
     assert found == NONSENSE
-    edges = ["search.limit=1", "search.vector_weight=0", "index.overlap_lines=0"]
+    edges = ["search.limit=1", "search.vector_weight=0"]
     assert load(changes=edges).search.limit == 1
 
 

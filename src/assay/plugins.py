@@ -28,7 +28,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "hash": "assay.encode.hashed:HashedEncoder",
         "hf": "assay.encode.open_hf:open_hf",
         "onnx": "assay.encode.onnx:OnnxEncoder",
-        "sides": "assay.encode.sides:make_sides",
         "static": "assay.encode.static:load_static",
     },
     "ranker": {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay.types import Blend, Chunk, Hit, Program, Prompt, Query, Ranked, Reply, Task
 
 Vectors = NDArray[np.float32]
-Role = Literal["query", "code", "docs"]
+Role = Literal["query", "code"]
 """What a text is; chunks of documentation are `docs` only to an encoder that has another one for them."""
 Say = Callable[[str], None]
 """Called with a line for whoever waits."""

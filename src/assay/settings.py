@@ -30,7 +30,7 @@ PATIENCE_S = 600.0
 FILE = "assay.toml"
 """The name of the settings file of a root, and of the user's own in the configuration folder."""
 HARMLESS = frozenset(
-    "index.chunk_lines index.section_lines index.overlap_lines index.quantisation encoder.reads search.limit"
+    "index.chunk_lines index.section_lines index.quantisation encoder.reads search.limit"
     " search.excerpt_lines search.ranking search.fusion search.vector_weight search.keyword_weight"
     " search.rerank_depth search.rerank_ms".split()
 )
@@ -58,7 +58,6 @@ class IndexSettings:
     """Lines of a chunk of code at most; measured: 120 finds no more within as many lines read."""
     section_lines: int = 50
     """Lines of a chunk of prose at most; measured on documentation queries."""
-    overlap_lines: int = 0
     quantisation: str = "none"
     refresh: bool = True
     """Whether searches and servers bring it up to date; if not, it is read as it is, and no file need be here."""
@@ -69,7 +68,7 @@ class IndexSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be made."""
-        at_least(self, {"chunk_lines": 1, "section_lines": 1, "overlap_lines": 0, "cache_gb": 0}, "index.")
+        at_least(self, {"chunk_lines": 1, "section_lines": 1, "cache_gb": 0}, "index.")
         one_of("index.quantisation", self.quantisation, QUANTISATIONS)
 
 

@@ -108,14 +108,6 @@ def test_a_long_function_is_cut_into_equal_pieces_at_statements():
     assert all(chunk.text.lstrip().startswith(("def", "if")) for chunk in parsed.chunks)
 
 
-def test_a_later_part_repeats_the_end_of_the_one_before():
-    text = "def long(a):\n" + "    a()\n" * 99
-    apart, over = (parse("a.py", text, Sizes(20, 20, overlap)).chunks for overlap in (0, 3))
-    assert len(apart) == len(over) == 5
-    assert [chunk.start_line for chunk in over] == [max(1, chunk.start_line - 3) for chunk in apart]
-    assert [chunk.end_line for chunk in over] == [chunk.end_line for chunk in apart]
-
-
 def test_a_class_is_cut_at_its_members_and_a_limit_moves_no_other_border():
     members = "".join(f"    def f{n}(self):\n" + "        x()\n" * 30 for n in range(3))
     for longest, wanted in ((31, 4), (100, 4), (16, 7)):

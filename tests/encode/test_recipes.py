@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from assay import plugins
-from assay.encode.hashed import HashedEncoder
 from assay.encode.model_options import split_model
 from assay.encode.recipes import RECIPES, Recipe, recipe_of, spec_of
 from assay.errors import InputError
@@ -124,15 +121,3 @@ def test_a_configuration_brings_pooling_length_and_prefixes_or_goes_to_the_libra
     (tmp_path / "modules.json").write_text("{")
     with pytest.raises(InputError, match=r"modules\.json cannot be read"):
         used(str(tmp_path), finder(tmp_path))
-
-
-def test_code_and_documentation_by_two_encoders() -> None:
-    encoder = plugins.make("encoder", "sides:hash:64,hash:32")
-    assert (encoder.name, encoder.dimension) == ("sides:hash:64,hash:32", 96)
-    texts = ["send mail again", "close the box"]
-    code, docs, query = (encoder.encode(texts, role) for role in ("code", "docs", "query"))
-    assert not (code @ docs.T).any()
-    wanted = HashedEncoder("32").encode(texts, "query") @ HashedEncoder("32").encode(texts, "code").T
-    np.testing.assert_allclose(query @ docs.T * 2**0.5, wanted, atol=1e-6)
-    with pytest.raises(InputError, match="wanted sides:CODE,DOCS"):
-        plugins.make("encoder", "sides:hash")

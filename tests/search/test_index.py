@@ -212,7 +212,7 @@ def test_another_encoder_is_another_index(tree, tmp_path):
     assert len(report.changed.added) == 1
 
 
-CHANGED = {"chunk_lines": 20, "section_lines": 9, "overlap_lines": 2, "quantisation": "int8", "reads": "source"}
+CHANGED = {"chunk_lines": 20, "section_lines": 9, "quantisation": "int8", "reads": "source"}
 
 
 def whole(index):

@@ -16,7 +16,6 @@ import platformdirs
 
 from assay import plugins
 from assay.corpus.clone import clone, is_url
-from assay.encode.sides import SidesEncoder, specs_of
 from assay.encode.view import Reads
 from assay.errors import InputError, UnwritableIndex
 from assay.protocols import Encoder, Progress
@@ -126,21 +125,13 @@ def location_of(root: Path, settings: Settings) -> Path:
 
 def encoder_of(settings: Settings) -> Encoder:
     """Return the encoder that the settings name; one that is slower than a look-up is given a memory."""
-    return _remembering(settings.encoder.spec)
-
-
-def _remembering(spec: str) -> Encoder:
-    kind, _, argument = spec.partition(":")
-    if kind == "sides":
-        return SidesEncoder(*map(_remembering, specs_of(argument)))
-    encoder: Encoder = plugins.make("encoder", spec)
-    return encoder if kind in QUICK else remembered(encoder)
+    encoder: Encoder = plugins.make("encoder", settings.encoder.spec)
+    return encoder if is_quick(settings.encoder.spec) else remembered(encoder)
 
 
 def is_quick(spec: str) -> bool:
-    """Say whether an encoder, both of two, is a table and no network of neurons."""
-    kind, _, argument = spec.partition(":")
-    return all(map(is_quick, specs_of(argument))) if kind == "sides" else kind in QUICK
+    """Say whether an encoder is a table and no network of neurons."""
+    return spec.partition(":")[0] in QUICK
 
 
 def remembered(encoder: Encoder) -> Encoder:
@@ -195,7 +186,6 @@ def build_of(settings: Settings) -> Build:
     return Build(
         chunk_lines=index.chunk_lines,
         section_lines=index.section_lines,
-        overlap_lines=index.overlap_lines,
         quantisation=index.quantisation,
         open_ignored=index.open_ignored,
         reads=cast(Reads, settings.encoder.reads),

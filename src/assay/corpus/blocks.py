@@ -5,7 +5,7 @@ A line ends at a line feed and nowhere else, as editors and git count. What is n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.settings import IndexSettings
@@ -25,18 +25,11 @@ class Sizes:
 
     code: int = _USUAL.chunk_lines
     prose: int = _USUAL.section_lines
-    overlap: int = _USUAL.overlap_lines
-    """How many lines a later part of something long repeats of the part before it."""
 
     @property
     def block(self) -> int:
         """Lines of what has no structure."""
         return min(BLOCK_LINES, self.code)
-
-    def overlapping(self, spans: Iterable[Span], earliest: int) -> Iterator[Span]:
-        """Let each span begin so much earlier, though not before `earliest`, where the first one begins."""
-        for start, end in spans:
-            yield max(earliest, start - self.overlap), end
 
 
 def lines_of(text: str) -> list[str]:
@@ -66,7 +59,7 @@ def chunk(lines: Sequence[str], path: str, language: str, start: int, end: int, 
 
 def blocks(path: str, lines: Sequence[str], language: str, sizes: Sizes) -> tuple[Chunk, ...]:
     """Cut a whole file into blocks."""
-    found = sizes.overlapping(spans(lines, 0, len(lines), sizes.block), trimmed(lines, 0, len(lines))[0])
+    found = spans(lines, 0, len(lines), sizes.block)
     return tuple(chunk(lines, path, language, start, end, kind="block") for start, end in found)
 
 

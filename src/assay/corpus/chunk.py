@@ -34,7 +34,7 @@ class ParsedFile:
 
 
 def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked: bool = False) -> ParsedFile:  # noqa: B008  frozen
-    """Cut one file into chunks that cover every non-blank line once, or as often as an overlap asks for.
+    """Cut one file into chunks that cover every non-blank line once.
 
     With `linked`, say also what each chunk defines and calls.
     """

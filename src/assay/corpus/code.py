@@ -114,8 +114,7 @@ def _cut(pieces: Sequence[Unit], lines: Sequence[str], root: SgNode, sizes: bloc
         if not _is_long(piece, sizes):
             yield piece
             continue
-        parts = split.spans(lines, piece.start, piece.end, _limit(piece, sizes), depths)
-        for start, end in sizes.overlapping(parts, piece.start):
+        for start, end in split.spans(lines, piece.start, piece.end, _limit(piece, sizes), depths):
             yield replace(piece, start=start, end=end, doc=piece.doc if start == piece.start else "")
 
 

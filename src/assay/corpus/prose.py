@@ -92,8 +92,7 @@ def _pieces(section: _Section, lines: Sequence[str], sizes: blocks.Sizes) -> Ite
         if start < end:
             yield start, end
         return
-    parts = split.spans(lines, start, end, sizes.prose, _paragraphs(lines, start, end))
-    yield from sizes.overlapping(parts, start)
+    yield from split.spans(lines, start, end, sizes.prose, _paragraphs(lines, start, end))
 
 
 def _paragraphs(lines: Sequence[str], start: int, end: int) -> dict[int, int]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from assay.protocols import Encoder, Vectors
 from assay.terms import STOP_WORDS, parts, words
 from assay.types import Chunk
 
@@ -56,6 +57,11 @@ def text_for(encoder: str, chunk: Chunk, reads: Reads = "auto") -> str:
     if reads == "auto":
         reads = "view" if is_word_bag(encoder) else "source"
     return view(chunk) if reads == "view" else source(chunk)
+
+
+def chunk_vectors(encoder: Encoder, chunks: Iterable[Chunk], reads: Reads = "auto") -> Vectors:
+    """Return one unit-length row a chunk."""
+    return encoder.encode([text_for(encoder.name, chunk, reads) for chunk in chunks], "code")
 
 
 def is_word_bag(encoder: str) -> bool:

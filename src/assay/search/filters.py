@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.sides import Side
 from assay.store.segment import Segment
 from assay.store.snapshot import Snapshot
 from assay.types import KINDS, Chunk, Query
@@ -28,6 +28,8 @@ _MOST_KNOWN = 64
 _FOLDERS = "(?:.*/)?"
 
 Mask = NDArray[np.bool_]
+Side = Literal["code", "docs"]
+SIDES: tuple[Side, ...] = ("code", "docs")
 
 
 def side_of(chunk: Chunk) -> Side:

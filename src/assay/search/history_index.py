@@ -13,9 +13,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from assay.corpus.git_history import Commit, commit_ids, commits_of, cut_off
+from assay.encode.view import chunk_vectors
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
-from assay.search.chunk_vectors import chunk_vectors
 from assay.search.commit_chunks import commit_chunks
 from assay.search.index_identity import Build, identity, mismatch
 from assay.store.catalog import DIGEST_BYTES, FileRecord

@@ -15,11 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.sides import HALVES, SIDES, is_sided
 from assay.protocols import Encoder, Vectors
 from assay.search.declared_names import declarations, declared_places, unit_of
 from assay.search.features import NAME, CandidateFeatures, QueryInCorpus, candidates_of
-from assay.search.filters import PROSE, Mask, filter_mask, side_of
+from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of
 from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.list_order import ListEvidence, evidence_of, file_support
 from assay.search.messages import comes_from
@@ -31,9 +30,8 @@ from assay.search.spelling import Speller
 from assay.search.text_features import ALL_FEATURES, text_features
 from assay.search.token_similarity import TokenSimilarity
 from assay.store.chunk_order import ChunkOrder
-from assay.store.cosine_moments import mean_and_deviation
 from assay.store.snapshot import Snapshot
-from assay.types import Chunk, Hit, Mode, Query
+from assay.types import Chunk, Hit, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning
 _BEYOND = 5  # chunks that hold all terms of a question and that the first stage leaves out
@@ -72,21 +70,10 @@ class LearnedSearcher:
         question, snapshot = understand(query.text), self.snapshot
         terms = match(snapshot, question.terms)
         names = [found for found in match(snapshot, question.names) if len(found.chunks)]
-        cosines = self._cosines(snapshot, query, vector)
+        cosines = snapshot.near(vector, [filter_mask(snapshot, each) for each in _of_each_side(query)])
         lexical = bm25(snapshot, terms, self.field_weights)
         nearness = snapshot.nearness(vector, cosines)
         return QueryInCorpus(snapshot, question, terms, names, lexical, vector, cosines, *nearness)
-
-    def _cosines(self, snapshot: Snapshot, query: Query, vector: Vectors) -> Array:
-        """Return the cosines of the chunks near a query, of code and of documentation each; by two encoders, of all."""
-        if is_sided(self.encoder.name):
-            every: Array = snapshot.similarities(vector[None, :])[0]
-            return every
-        return snapshot.near(vector, [filter_mask(snapshot, each) for each in _of_each_side(query)])
-
-    def on_side(self, found: QueryInCorpus, mode: Mode) -> QueryInCorpus:
-        """Return what was looked up as code or documentation is to see it: by its own encoder, if it has one."""
-        return _of_side(found, mode) if is_sided(self.encoder.name) else found
 
     def candidates(self, query: Query, found: QueryInCorpus) -> CandidateFeatures:
         """Return every chunk worth ranking with its features."""
@@ -120,7 +107,6 @@ class LearnedSearcher:
         """Rank the code or the documentation: all by what the index knows, the best by their words as well."""
         name = ranking_name(found.snapshot, query.mode)
         ranking = load_ranking(name, self.encoder.name, self.weights)
-        found = self.on_side(found, query.mode)
         candidates = self.candidates(query, found)
         scores = ranking.first.scores(candidates.rows)
         support = file_support(scores, candidates.files)
@@ -292,15 +278,6 @@ def _is_one_place(best: Chunk, other: Chunk) -> bool:
         return best.text == other.text
     lines = max(best.end_line, other.end_line) - min(best.start_line, other.start_line)
     return best.signature != other.signature or lines < _ONE_PLACE
-
-
-def _of_side(found: QueryInCorpus, mode: Mode) -> QueryInCorpus:
-    """Return what was looked up with the cosines of one side alone, whose encoder knows nothing of the other side."""
-    side = filter_mask(found.snapshot, Query("", "", mode=mode))
-    assert side is not None  # a mode is a filter
-    cosines = np.where(side, found.cosines * np.float32(HALVES), np.float32(0))
-    mean, deviation = mean_and_deviation(cosines[side])
-    return replace(found, cosines=cosines, mean=mean, deviation=deviation)
 
 
 def _first(numbers: NDArray[np.int64], order: ChunkOrder) -> NDArray[np.int64]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from assay.corpus.call_facts import names_in
 from assay.corpus.chunk import parse
+from assay.encode.view import chunk_vectors
 from assay.protocols import Encoder
-from assay.search.chunk_vectors import chunk_vectors
 from assay.search.index_identity import Build
 from assay.store.quantised import quantised
 from assay.store.segment import build

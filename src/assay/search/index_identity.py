@@ -20,7 +20,6 @@ class Build:
 
     chunk_lines: int = _INDEX.chunk_lines
     section_lines: int = _INDEX.section_lines
-    overlap_lines: int = _INDEX.overlap_lines
     quantisation: str = _INDEX.quantisation
     reads: Reads = "auto"
     open_ignored: bool = field(default=_INDEX.open_ignored, compare=False)
@@ -31,7 +30,7 @@ class Build:
     @property
     def sizes(self) -> Sizes:
         """Return how long chunks may be."""
-        return Sizes(self.chunk_lines, self.section_lines, self.overlap_lines)
+        return Sizes(self.chunk_lines, self.section_lines)
 
     def changes(self) -> list[str]:
         """Return what differs from the defaults: part of an index's identity, where nothing stands for the usual."""

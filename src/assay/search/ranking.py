@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.encode.sides import name_of_side
 from assay.encode.view import is_word_bag
 from assay.errors import InputError
 from assay.search.features import FEATURES
@@ -210,8 +209,7 @@ _AGAIN = "train them again with assay train ranking"
 
 def weights_file(name: RankingName, encoder: str) -> str:
     """Return the name of a file of weights; a cosine of word bags and one of a transformer differ in worth."""
-    side = "docs" if name == "docs" else "code"
-    return f"{name}.json" if is_word_bag(name_of_side(encoder, side)) else f"{name}-contextual.json"
+    return f"{name}.json" if is_word_bag(encoder) else f"{name}-contextual.json"
 
 
 def _relevance(stored: Mapping[str, Any] | None) -> RankingWeights:

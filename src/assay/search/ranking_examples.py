@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from assay.corpus.chunk import parse
 from assay.corpus.languages import BY_EXTENSION
 from assay.corpus.walk import Skipped, read, walk
+from assay.encode.view import chunk_vectors
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import Fields
 from assay.measure.line_spans import Entry, Span
 from assay.protocols import Encoder, Say
-from assay.search.chunk_vectors import chunk_vectors
 from assay.search.declared_names import unit_of
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
@@ -207,19 +207,18 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
     query = searcher.corrected(judged.query)
     found = searcher.look_up(query, searcher.encoder.encode([query.text], "query")[0])
     for side in _SIDES[query.mode]:
-        seen = searcher.on_side(found, side)
-        candidates = searcher.candidates(replace(query, mode=side), seen)
+        candidates = searcher.candidates(replace(query, mode=side), found)
         chunks = [found.snapshot.chunk(number) for number in candidates.numbers.tolist()]
         rows = np.hstack((candidates.rows, text_features(searcher.token_similarity, found, chunks)))
         spans = tuple(Span(chunk.path, chunk.start_line, chunk.end_line) for chunk in chunks)
         targets = np.array([worth_of(span, judged.entries) for span in spans], dtype=np.float32)
         units: dict[tuple[str, ...], int] = {}
         unit = [units.setdefault(unit_of(chunk) if chunk.symbol else (chunk.id,), len(units)) for chunk in chunks]
-        evidence = evidence_of(seen.question, seen.term_weights, chunks)
+        evidence = evidence_of(found.question, found.term_weights, chunks)
         listed = ListEvidence(evidence, candidates.files, np.zeros(len(chunks)))
-        query_row, name = query_features(seen), ranking_name(seen.snapshot, side)
+        query_row, name = query_features(seen), ranking_name(found.snapshot, side)
         yield RankingExample(
-            judged, name, rows, spans, targets, query_row, seen.question, listed, np.array(unit, np.intp)
+            judged, name, rows, spans, targets, query_row, found.question, listed, np.array(unit, np.intp)
         )
 
 
