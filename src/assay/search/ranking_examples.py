@@ -216,7 +216,7 @@ def _examples(searcher: LearnedSearcher, judged: JudgedQuery) -> Iterator[Rankin
         unit = [units.setdefault(unit_of(chunk) if chunk.symbol else (chunk.id,), len(units)) for chunk in chunks]
         evidence = evidence_of(found.question, found.term_weights, chunks)
         listed = ListEvidence(evidence, candidates.files, np.zeros(len(chunks)))
-        query_row, name = query_features(seen), ranking_name(found.snapshot, side)
+        query_row, name = query_features(found), ranking_name(found.snapshot, side)
         yield RankingExample(
             judged, name, rows, spans, targets, query_row, found.question, listed, np.array(unit, np.intp)
         )
