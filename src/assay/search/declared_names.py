@@ -118,25 +118,39 @@ def declarations(snapshot: Snapshot, names: QueryNames, allowed: Mask | None) ->
 def _declaring(
     snapshot: Snapshot, name: QueryName, allowed: Mask | None, *, with_constructors: bool = False
 ) -> NDArray[np.int64]:
-    """Return the chunks of a name, types first; its words stand in many others, whose symbols are not read."""
+    """Return the chunks of a name, types first."""
     pieces = parts(name.name)
     if not pieces:
         return np.zeros(0, np.int64)
-    numbers, counts = snapshot.postings(exact(name.name) if len(pieces) > 1 else stem(pieces[0]))
-    if allowed is not None:
-        numbers, counts = numbers[allowed[numbers]], counts[allowed[numbers]]
-    kinds = snapshot.rows("kind", numbers) if len(numbers) else np.zeros(0, np.uint8)
-    built = (counts[:, _PARENT] > 0) & (kinds == KINDS.index("constructor")) & with_constructors
-    longer = snapshot.symbol_bytes(numbers) - len(name.name.encode())
-    alike = (abs(longer) <= _UNDERSCORES) | (kinds == KINDS.index("constant"))
-    likely = numbers[np.lexsort((numbers, abs(longer), _ORDER[kinds]))]
-    likely = likely[np.isin(likely, numbers[(counts[:, _NAME] > 0) & alike])][:_MOST_READ].tolist()
-    named = [at for at in likely if _is_called(snapshot.symbol(at), name)]
     inside = snapshot.postings(f":{name.name}")[0]  # of a small type, which is one chunk with its members
-    if allowed is not None:
-        inside = inside[allowed[inside]]
-    every = (*named, *numbers[built].tolist(), *inside[:_MOST].tolist())
-    return np.array(list(dict.fromkeys(every))[:_MOST], np.int64)
+    found = [_named(snapshot, exact(name.name), name, allowed)]
+    if len(pieces) == 1:
+        found.append(_named(snapshot, stem(pieces[0]), name, allowed))
+    if with_constructors:
+        found += [_constructors(snapshot, term, allowed) for term in (exact(name.name), stem(pieces[0]))]
+    found.append(inside if allowed is None else inside[allowed[inside]])
+    return np.array(list(dict.fromkeys(np.concatenate([each[:_MOST] for each in found]).tolist())), np.int64)
+
+
+def _named(snapshot: Snapshot, term: str, name: QueryName, allowed: Mask | None) -> NDArray[np.int64]:
+    """Return the chunks that are called so among those in whose names a term stands; few symbols are read."""
+    numbers, counts = snapshot.postings(term)
+    numbers = numbers[(counts[:, _NAME] > 0) & (True if allowed is None else allowed[numbers])]
+    if not len(numbers):
+        return np.zeros(0, np.int64)
+    kinds = snapshot.rows("kind", numbers)
+    longer = abs(snapshot.symbol_bytes(numbers) - len(name.name.encode()))
+    alike = (longer <= _UNDERSCORES) | (kinds == KINDS.index("constant")) | term.startswith("=")
+    likely = numbers[alike][np.lexsort((numbers[alike], longer[alike], _ORDER[kinds[alike]]))][:_MOST_READ]
+    return np.array([at for at in likely.tolist() if _is_called(snapshot.symbol(at), name)], np.int64)
+
+
+def _constructors(snapshot: Snapshot, term: str, allowed: Mask | None) -> NDArray[np.int64]:
+    numbers, counts = snapshot.postings(term)
+    numbers = numbers[(counts[:, _PARENT] > 0) & (True if allowed is None else allowed[numbers])]
+    built = snapshot.rows("kind", numbers) == KINDS.index("constructor") if len(numbers) else np.zeros(0, bool)
+    found: NDArray[np.int64] = numbers[built]
+    return found
 
 
 def _is_called(symbol: str, name: QueryName) -> bool:
