@@ -16,7 +16,7 @@ from statistics import mean
 
 from assay.judge.cost_forecast import CostForecast, priced
 from assay.judge.pairs import Pair, read
-from assay.judge.prompts import EARLIER, fill, load
+from assay.judge.prompts import fill, load
 from assay.llm.providers import price_of
 from assay.types import Prompt
 
@@ -47,8 +47,7 @@ def main() -> None:
     read_tokens = shared = 0.0
     for name, often in calls.items():
         whole, beginning = sizes(name, pairs, given.tokenize)
-        _, before = sizes(name, pairs, given.tokenize, EARLIER / "1")
-        print(f"{name:10} {whole:7.0f} tokens, {beginning:6.0f} at its beginning are shared (before {before:4.0f})")
+        print(f"{name:10} {whole:7.0f} tokens, {beginning:6.0f} at its beginning are shared")
         read_tokens += often * whole
         shared += often * beginning
     written = sum(often * ANSWERS[name] for name, often in calls.items())
@@ -60,9 +59,9 @@ def main() -> None:
         print(f"{spec:24} list ${price.listed:7.0f}  cached ${price.cached:7.0f}  batch ${price.batch:7.0f}")
 
 
-def sizes(name: str, pairs: list[Pair], address: str, folder: Path | None = None) -> tuple[float, float]:
+def sizes(name: str, pairs: list[Pair], address: str) -> tuple[float, float]:
     """Return how many tokens a prompt has, and how many at its beginning are those of all pairs."""
-    template = load(name, folder)
+    template = load(name)
     made = [fill(template, {"query": pair.query.text, "code": pair.code.text, **_MORE}) for pair in pairs]
     counts = [count(whole(prompt), address) for prompt in made]
     return mean(counts), count(whole(made[0])[: made[0].shared], address)

@@ -25,8 +25,7 @@ from batch_endpoint import BatchEndpoint
 Question = dict[str, Any]
 
 VARIABLES = (
-    "ASSAY_API_BASE ASSAY_API_KEY ASSAY_CHAT_URL ASSAY_CHAT_KEY OPENAI_BASE_URL OPENAI_API_KEY DEEPSEEK_API_KEY "
-    "OPENROUTER_API_KEY VLLM_API_KEY"
+    "ASSAY_API_BASE ASSAY_API_KEY OPENAI_BASE_URL OPENAI_API_KEY DEEPSEEK_API_KEY OPENROUTER_API_KEY VLLM_API_KEY"
 ).split()
 """Of the environment: what a test takes away first."""
 

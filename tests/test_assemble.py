@@ -16,7 +16,6 @@ from assay.search.issue_searcher import IssueSearcher
 from assay.search.keywords import KeywordSearcher
 from assay.search.spelling import SpellCorrected
 from assay.settings import load
-from assay.store.place import located
 
 
 def test_a_workspace_is_ready_to_be_searched(project: Path):
@@ -33,12 +32,6 @@ def test_an_index_lies_where_the_settings_say(tmp_path: Path, cache: Path):
     assert location("kept/here") == tmp_path / "kept/here"
     assert location("/elsewhere") == Path("/elsewhere")
     assert location("~/there") == Path.home() / "there"
-
-
-def test_an_index_in_lance_is_refused_with_what_replaces_it(tmp_path: Path):
-    with pytest.raises(InputError, match="indexes in Lance are no more; give a folder, or s3"):
-        located("lance:s3://bucket/x", tmp_path)
-    assert located("kept", tmp_path) == str(tmp_path / "kept")
 
 
 def test_each_root_has_an_index_of_its_own(tmp_path: Path):

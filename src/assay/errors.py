@@ -130,14 +130,6 @@ class SettingsNotUsed(UserWarning):
     """A repository's own settings file asks for what only the user may decide, or cannot be read."""
 
 
-class OldName(FutureWarning):
-    """A name that still works and should be replaced; it is said once, and says by what."""
-
-
-class OlderRun(FutureWarning):
-    """A run that an earlier version began goes on, though something about it is not known."""
-
-
 def nearest(unknown: str, known: Sequence[str]) -> str:
     """Return the end of a message about an unknown name: the known one nearest to it, or all of them."""
     from difflib import get_close_matches

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -308,19 +305,3 @@ def test_no_command_prints_a_key(command, server: EndpointServer, project: Path,
         written = "".join(file.read_text(errors="replace") for file in tmp_path.rglob("*") if file.is_file())
         assert KEY[:PIECE] not in ran.out + ran.err + written
         assert "Bearer" not in ran.out + ran.err
-
-
-def test_an_old_variable_still_works_and_says_its_new_name_once(server: EndpointServer):
-    code = (
-        "import sys; from assay.cli import main; from assay.llm.openai import openai; from assay.types import Prompt\n"
-        "main.run = lambda _: [openai('m').reply(Prompt('', 'x', {'type': 'object'})) for _ in range(3)] and 0\n"
-        "main.main()"
-    )
-    old = {"ASSAY_CHAT_URL": server.base, "ASSAY_CHAT_KEY": "sk-old-key"}
-    environment = {name: value for name, value in os.environ.items() if name not in VARIABLES} | old
-    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert server.keys == ["Bearer sk-old-key"] * 3
-    assert ran.stderr.splitlines() == [
-        "assay: the environment variable ASSAY_CHAT_URL is now called ASSAY_API_BASE: set that instead",
-        "assay: the environment variable ASSAY_CHAT_KEY is now called ASSAY_API_KEY: set that instead",
-    ]

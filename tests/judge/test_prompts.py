@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.judge.prompts import EARLIER, NAMES, folder_of, load, versions
+from assay.judge.prompts import NAMES, load
 from assay.judge.question_author import PROMPTS
 from assay.llm.boundary import boundary
 from assay.llm.prompt_files import fill
@@ -64,15 +64,6 @@ def test_code_that_closes_the_marks_of_another_text_closes_nothing():
 def test_braces_in_a_text_are_no_holes():
     assert "{mark}" in fill(load("single"), {"query": "{mark}", "code": "c"}).text
     assert "{{code}}" in fill(load("single"), {"query": "{{code}}", "code": "secret"}).text
-
-
-def test_prompts_of_earlier_campaigns_are_found_by_their_hashes():
-    folder = folder_of({name: load(name, EARLIER / "1").version for name in NAMES})
-    assert folder == EARLIER / "1"
-    prompt = fill(load("single", folder), DATA)
-    assert prompt.system.index("data-") == prompt.shared
-    assert folder_of(versions()) is None
-    assert folder_of({"single": "of somebody else"}) is None
 
 
 def test_a_prompt_that_is_missing_or_broken_is_an_error(tmp_path):

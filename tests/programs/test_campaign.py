@@ -163,23 +163,6 @@ def test_the_manifest_says_what_decided_and_progress_is_told(out: Path):
     assert told == [("programs", 1, 2), ("programs", 2, 2)]
 
 
-BEFORE = """{"settings": {"tasks": "tasks", "samples": "samples", "form": "own", "stop": "none", "sandbox": "scripted",
- "limits": {"cpu_s": 5.0, "wall_s": 15.0, "memory_mb": 1024, "processes": 32, "file_mb": 16, "scratch_mb": 64,
- "inodes": 4096, "output_kb": 64}, "guarantees": [], "installed": []}, "seed": 0, "corpus": "c", "versions": {}}"""
-OUTCOME = """{"task_id": "t", "program_id": "t#0", "fault": "correct", "line": -1, "detail": "", "got": "",
- "expected": "", "stdout": "", "seconds": 0.1, "cpu_s": 0.1, "peak_mb": 9.0, "tests_run": 1, "shared": false,
- "missing": "", "sandbox": "one", "n": 1}""".replace("\n", "")
-
-
-def test_a_file_that_an_earlier_version_began_is_continued(tmp_path: Path):
-    out, runner = tmp_path / "outcomes.jsonl", Scripted()
-    out.write_text(f'{OUTCOME}\n{{"task_id": "t", "pro')
-    manifest_of(out).write_text(BEFORE)
-    rows = execute_to_file([TASK], programs("one", "two"), runner, out, settings=SETTINGS)
-    assert (runner.ran, [str(row.outcome.fault) for row in rows]) == (["two"], ["correct", "TypeError"])
-    assert out.read_text().startswith(f"{OUTCOME}\n")
-
-
 class Answers(Scripted):
     """Prints the same for every job."""
 

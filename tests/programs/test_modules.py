@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +11,7 @@ import pytest
 from assay.bench.program_ranking import RecordedRanker
 from assay.cage.limits import Limits
 from assay.cage.open_cage import open_sandbox
-from assay.errors import InputError, OlderRun
-from assay.judge.campaign import CampaignSettings
+from assay.errors import InputError
 from assay.programs.modules.distributions import _OTHERWISE_NAMED, Known, known, plain
 from assay.programs.modules.importable import changes, importable
 from assay.programs.modules.imports import forkable, imported, needs
@@ -22,7 +19,6 @@ from assay.programs.modules.install_missing import install_missing_modules
 from assay.programs.run_samples import ready_tasks, run_samples
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
-from assay.runs.record import append_lines, begin, manifest_of
 from assay.runs.run_manifest import stamp_of
 from assay.types import Call, Program, Ranked, Script, Task
 
@@ -131,21 +127,6 @@ def test_a_run_is_not_continued_where_a_module_came(tmp_path: Path):
     with pytest.raises(InputError, match=r"importable \(tinything 2\.0 was not there\) differ; give another --out"):
         ran(place, out)
     assert ran(place, tmp_path / "other.jsonl") == ["correct"]
-
-
-def test_a_run_of_an_earlier_version_goes_on_and_says_what_it_does_not_know(tmp_path: Path):
-    out = tmp_path / "records.jsonl"
-    settings = CampaignSettings("signals", config="", importable=("cpython==3.11.2",))
-    append_lines(out, [{}])
-    before = {name: value for name, value in asdict(settings).items() if name != "importable"}
-    manifest_of(out).write_text(json.dumps({"settings": before}))
-    begin(out, replace(settings, importable=()), "verdicts")
-    manifest_of(out).write_text(json.dumps({"settings": before}))
-    with pytest.warns(OlderRun, match="does not say what programs could import then"):
-        begin(out, settings, "verdicts")
-    begin(out, settings, "verdicts")
-    with pytest.raises(InputError, match=r"importable \(cpython 3\.11\.2 is now 3\.12\.1\) differ"):
-        begin(out, replace(settings, importable=("cpython==3.12.1",)), "verdicts")
 
 
 class Counting:

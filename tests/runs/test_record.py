@@ -102,17 +102,10 @@ def test_lines_of_other_settings_are_refused_and_named(tmp_path: Path):
     with pytest.raises(InputError, match=said):
         begin(out, Decides(), "lines")
     begin(out, Decides(2, ("b",)), "lines")
-    assert list(read_lines(out)) == [{"n": 1}]
-
-
-def test_a_setting_that_an_earlier_version_did_not_know_was_at_its_default(tmp_path: Path):
-    out = tmp_path / "run.jsonl"
-    append_lines(out, [{"n": 1}])
-    manifest_of(out).write_text(json.dumps({"settings": {"depth": 1, "parts": []}}))
-    begin(out, Decides(), "lines")
-    manifest_of(out).write_text(json.dumps({"settings": {"depth": 1, "parts": []}}))
+    manifest_of(out).write_text(json.dumps({"settings": {"depth": 2, "parts": ["b"]}}))
     with pytest.raises(InputError, match="later differ"):
-        begin(out, Decides(later="other"), "lines")
+        begin(out, Decides(2, ("b",)), "lines")
+    assert list(read_lines(out)) == [{"n": 1}]
 
 
 def test_lines_that_nothing_says_more_about_are_refused(tmp_path: Path):

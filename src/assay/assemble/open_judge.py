@@ -19,7 +19,7 @@ from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
 from assay.judge.build_judge import PYTHON, build_judge
 from assay.judge.campaign import CampaignSettings, settings_of
 from assay.judge.pair_verdict import Judge
-from assay.judge.prompts import folder_of, versions
+from assay.judge.prompts import versions
 from assay.judge.question_author import question_versions
 from assay.judge.run_tests import SandboxFailed
 from assay.protocols import Say
@@ -155,7 +155,6 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     from assay.programs.modules.distributions import known
 
     settings = settings_of(records)
-    prompts = prompts or folder_of(settings.prompts)
     if settings.judge == "agents" and settings.prompts != versions(prompts):
         raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
     if settings.judge == "author" and settings.prompts != question_versions(prompts):

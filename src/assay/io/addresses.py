@@ -8,24 +8,18 @@ the environment names, never to one that stands in a file.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from urllib.parse import SplitResult, urlsplit
 
-from assay.errors import InputError, OldName
+from assay.errors import InputError
 
 BASE, KEY = "ASSAY_API_BASE", "ASSAY_API_KEY"
 OPENAI_URL, OPENAI_BASE, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"
-_RENAMED = {"ASSAY_CHAT_URL": BASE, "ASSAY_CHAT_KEY": KEY}
 
 
 def first_set(names: Sequence[str]) -> str:
-    """Return the first of some variables that says something, or nothing; an old name says which is the new one."""
-    found = next((name for name in names if os.environ.get(name, "").strip()), "")
-    new = _RENAMED.get(found)
-    if new and not os.environ.get(new):
-        warnings.warn(f"the environment variable {found} is now called {new}: set that instead", OldName, stacklevel=2)
-    return found
+    """Return the first of some variables that says something, or nothing."""
+    return next((name for name in names if os.environ.get(name, "").strip()), "")
 
 
 def key_in(variable: str) -> str:

@@ -197,14 +197,13 @@ def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
     """Return what some steps took: the same for steps made now and for those read from records."""
     replies = [step for step in steps if step["kind"] == "reply"]
     costs = [step["cost"] for step in replies]
-    counted = all("attempts" in step for step in replies)  # not by earlier versions
     return {
         "calls": dict(Counter(step["part"] for step in replies)),
         "prompts": {step["part"]: step["prompt"] for step in replies},
         "models": sorted({step["model"] for step in replies}),
         "tokens_in": sum(step["tokens_in"] for step in replies),
         "tokens_out": sum(step["tokens_out"] for step in replies),
-        **(_sharing(replies) if counted else {}),
+        **_sharing(replies),
         "cost": None if None in costs else round(sum(costs), 9),
         "seconds": {
             "model": round(sum(step["seconds"] for step in replies), 3),

@@ -22,7 +22,7 @@ from assay.judge.pairs import Pair
 from assay.judge.past_records import past
 from assay.judge.steps import pair_journal
 from assay.judge.tally import Tally
-from assay.programs.modules.importable import UNKNOWN, changes
+from assay.programs.modules.importable import changes
 from assay.runs.in_flight import in_flight
 from assay.runs.journal import Journal, Steps
 from assay.runs.record import begin, sole_writer, stored_settings
@@ -67,7 +67,7 @@ class CampaignSettings:
     """A hash of the list of what may be installed; empty where nothing is."""
     sample: str = ""
     """How the pairs were drawn from a larger file; empty where all are judged."""
-    importable: tuple[str, ...] = field(default=(), metadata={"changes": changes, "unknown": UNKNOWN})
+    importable: tuple[str, ...] = field(default=(), metadata={"changes": changes})
     """What is there for code and tests without that; nothing where none are run."""
 
 

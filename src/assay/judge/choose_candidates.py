@@ -112,8 +112,7 @@ def _progress(out: Path, sources: Sources) -> Iterator[list[dict[str, Any]]]:
                 )
             append_lines(file, [now])
         elif first.get("key") != now["key"]:
-            known = {**now, "sample": "", **first}  # earlier versions wrote no hash of queries and of codes
-            refuse(out, "candidates", [name for name in differing(known, now) if name != "key"] or ["queries or codes"])
+            refuse(out, "candidates", [name for name in differing(first, now) if name != "key"] or ["queries or codes"])
         _cut(out, done[-1]["bytes"] if done else 0)
         yield done
 

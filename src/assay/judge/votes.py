@@ -110,14 +110,9 @@ def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "calls": dict(calls),
         "prompts": {name: version for each in spent for name, version in each["prompts"].items()},
         "models": sorted({model for each in spent for model in each["models"]}),
-        **_sums(spent),
+        **{name: sum(each[name] for each in spent) for name in _COUNTED},
         "cost": None if None in costs else round(sum(costs), 9),
         "seconds": {
             part: round(sum(each["seconds"][part] for each in spent), 3) for part in ("model", "sandbox", "install")
         },
     }
-
-
-def _sums(spent: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Add up what is counted; of records of earlier versions some of it is not there."""
-    return {name: sum(each[name] for each in spent) for name in _COUNTED if all(name in each for each in spent)}

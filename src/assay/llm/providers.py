@@ -101,7 +101,7 @@ def endpoint(provider: str, argument: str) -> Endpoint:
     if not model:
         raise InputError(f"'{provider}:{argument}' names no model; write {provider}:MODEL")
     options = _options(query, f"{provider}:{argument}")
-    named = first_set(("ASSAY_CHAT_URL", BASE, *([OPENAI_BASE] if provider == "openai" else [])))
+    named = first_set((BASE, *([OPENAI_BASE] if provider == "openai" else [])))
     environment = checked_base(os.environ[named].strip(), f"the chat address in {named}") if named else ""
     url = checked_base(f"http{told}", "the chat address") if at else environment or known.url
     own = url == known.url
@@ -134,7 +134,7 @@ def keys() -> Iterator[tuple[str, str]]:
 
 def _key_variable(known: Provider, *, own: bool, is_named: bool) -> str:
     """Return where the key for an address is: one that only a spec names gets none."""
-    if is_named and (variable := first_set(("ASSAY_CHAT_KEY", KEY))):
+    if is_named and (variable := first_set((KEY,))):
         return variable
     return known.key if own or is_named else ""
 

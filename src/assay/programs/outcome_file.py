@@ -15,7 +15,7 @@ from assay.cage.limits import Limits
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.execute import executions, settled
-from assay.programs.modules.importable import UNKNOWN, changes
+from assay.programs.modules.importable import changes
 from assay.programs.reference_limits import Timeouts
 from assay.runs.record import Batches, begin, read_lines, refuse, rewrite
 from assay.types import Outcome, Program, Task
@@ -41,7 +41,7 @@ class ExecuteSettings:
     guarantees: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
     """Distributions that programs were given, each as `NAME==VERSION`."""
-    importable: tuple[str, ...] = field(default=(), metadata={"changes": changes, "unknown": UNKNOWN})
+    importable: tuple[str, ...] = field(default=(), metadata={"changes": changes})
     """All that programs find there, and their Python, likewise."""
     timeouts: Timeouts = ()
     """Limits that follow from references, where they do."""

@@ -12,16 +12,15 @@ import json
 import os
 import shutil
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import MISSING, asdict, fields
+from dataclasses import asdict, fields
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-from assay.errors import InputError, OlderRun, StorageError
+from assay.errors import InputError, StorageError
 from assay.io.files import refuse_special, replacing
 from assay.io.lock import alone
 from assay.runs.run_manifest import write_manifest
@@ -163,7 +162,7 @@ def begin(file: Path, settings: DataclassInstance, what: str, *, seed: int = 0, 
                 f"{file} holds {what}, and {manifest_of(file).name} beside it does not say what decided about them: "
                 "give another --out, or --fresh"
             )
-        refuse(file, what, _differences(settings, _as_called_now(settings, before, file)))
+        refuse(file, what, _differences(settings, before))
     write_manifest(manifest_of(file), settings, seed=seed, corpus=corpus)
 
 
@@ -218,28 +217,13 @@ def _record(line: bytes, where: str) -> dict[str, Any]:
     return record
 
 
-def _as_called_now(settings: DataclassInstance, before: Mapping[str, Any], file: Path) -> dict[str, Any]:
-    """Return settings of an earlier version as this one says them.
-
-    One that it did not know has its default, or where nobody can know it (`unknown` in its field's metadata says what
-    that is called) the value of today, with a warning.
-    """
-    known = {each.name: each.default for each in fields(settings) if each.default is not MISSING} | dict(before)
-    later = [each for each in fields(settings) if "unknown" in each.metadata and each.name not in before]
-    today = {each.name: getattr(settings, each.name) for each in later}
-    for each in later:
-        if today[each.name] != each.default:
-            what = each.metadata["unknown"]
-            warnings.warn(f"{file} was begun by an earlier version and does not say {what}", OlderRun, stacklevel=3)
-    return known | today
-
-
 def _differences(settings: DataclassInstance, before: Mapping[str, Any]) -> list[str]:
     """Return which settings differ from those before, and how, where the `changes` of a field's metadata can say it."""
     now = asdict(settings)
     says = {each.name: each.metadata["changes"] for each in fields(settings) if "changes" in each.metadata}
     differ = differing(before, now)
-    how = {name: says[name](before[name], now[name]) for name in differ if name in says and before[name] and now[name]}
+    told = (name for name in differ if name in says and before.get(name) and now[name])
+    how = {name: says[name](before[name], now[name]) for name in told}
     return [f"{name} ({how[name]})" if name in how else name for name in differ]
 
 

@@ -8,17 +8,13 @@ from pathlib import Path
 
 import platformdirs
 
-from assay.errors import InputError
 from assay.store.bucket_place import bucket_place, is_bucket
 
-_LANCE = "lance:"
 _LONGEST = 40
 
 
 def located(location: str, folder: Path) -> str:
     """Return where an index lies that was named in a folder; a place in a bucket says so by itself."""
-    if location.startswith(_LANCE):
-        raise InputError(f"'{location}': indexes in Lance are no more; give a folder, or s3://BUCKET/PREFIX")
     if is_bucket(location):
         return str(bucket_place(location))
     return str(folder / Path(location).expanduser())

@@ -15,8 +15,6 @@ from assay.programs.modules.imports import strings_from
 if TYPE_CHECKING:
     from assay.cage.cage_pool import ProgramRunner
 
-UNKNOWN = "what programs could import then: outcomes may differ where that has changed"
-"""Of runs that say nothing about it."""
 _MOST = 5
 _LISTING = """
 def listing():

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -229,11 +229,9 @@ class _Run:
 
 
 def _refuse_others(out: Path, settings: SamplingSettings) -> None:
-    """Refuse a file of other settings; a manifest of an earlier version does not name those that came later."""
+    """Refuse a file of other settings."""
     if is_begun(out):
-        later = {each.name: each.default for each in fields(settings) if each.default is not MISSING}
-        before = asdict(settings) | later | (stored_settings(out) or {})
-        refuse(out, "samples", differing(before, asdict(settings)))
+        refuse(out, "samples", differing(stored_settings(out) or {}, asdict(settings)))
 
 
 def _seed(seed: int, task: str, start: int) -> int:
