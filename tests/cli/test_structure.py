@@ -20,7 +20,7 @@ def test_an_outline_lists_signatures_with_their_lines(assay, project: Path, monk
 
 def test_what_is_related_to_a_name_is_listed(assay, project: Path):
     ran = assay("related", "send_mail", project)
-    assert (ran.status, ran.out.splitlines()[0]) == (0, f"send_mail  {project}/mail/send.py:6-14")
+    assert (ran.status, ran.out.splitlines()[0]) == (0, f"send_mail  {project}/mail/send.py:6-12")
     missed = assay("related", "sent_mail", project)
     assert (missed.status, missed.err) == (2, "assay: nothing here declares 'sent_mail'; near to it: send_mail\n")
     assert "is not a place: give FILE:LINE" in assay("related", project / "mail/send.py", project).err

@@ -61,6 +61,8 @@ def search(given: SearchOptions) -> int:
     from assay.cli.workspaces import open_many_roots
     from assay.errors import InputError
 
+    if given.by == "file" and given.form not in {"text", "jsonl"}:
+        raise InputError(f"--by file has no --format {given.form}: take text or jsonl")
     texts = [sys.stdin.read() if text == "-" else text for text in (given.query, *given.more)]
     queries = given.filters.queries(texts)
     many = replace(given.many, repositories=given.many.repositories + repositories_in(texts))
@@ -76,8 +78,6 @@ def search(given: SearchOptions) -> int:
         by_file=given.by == "file",
         expanded=given.expanded,
     )
-    if look.by_file and look.form not in {"text", "jsonl"}:
-        raise InputError(f"--by file has no --format {look.form}: take text or jsonl")
     limit = opened[0].settings.search.limit
     named = look.names_root or many.are_several(given.roots)
     ask = partial(answer_of, opened, queries, literal=given.all_matches, named=named)

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from operator import itemgetter
 
 from assay.corpus.call_facts import CodeCall
 from assay.errors import InputError
-from assay.search.declared_names import (
-    CALLABLE,
-    TYPES,
-    declarations,
-    declared_places,
-    exactness,
-    fold,
-    owners_of,
-    typed_names,
-    unit_of,
-)
+from assay.search.declared_names import QueryNames, declarations, declared_places, is_owner, typed_names, unit_of
 from assay.search.excerpt import declared_line
 from assay.search.reference_table import PlacedCall, family_of, table_of
 from assay.search.related_code import RelatedPlace, call_place, calls_of_unit, chunk_at, defined_place, unit_at
 from assay.search.resolve import resolver_of
 from assay.store.snapshot import Snapshot
+from assay.types import Chunk
 
 
 def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[RelatedPlace]:
@@ -52,20 +44,28 @@ def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[st
     `inside` is the file or folder to keep to.
     """
     names = typed_names(typed)
-    numbers = declarations(snapshot, names, None).tolist() if names.asked else []
-    chunks = [each for each in map(snapshot.chunk, numbers) if f"{each.path}/".startswith(inside and f"{inside}/")]
-    if names.asked and names.asked.owner:
-        chunks = [each for each in chunks if fold(names.asked.owner) in {fold(each.symbol), *owners_of(each)}]
-    worth = declared_places(names, chunks, [True] * len(chunks))
-    if not names.asked or not worth.any():
+    found = _declared(snapshot, names, inside)
+    worth = declared_places(names, found, [True] * len(found))
+    if not worth.any():
         raise InputError(f"nothing here declares '{typed}'{_close_to(snapshot, typed)}")
-    best, name = chunks[int(worth.argmax())], names.asked.name
-    how = exactness(best, names.asked)
-    declaring = [each for each in chunks if each.kind in TYPES | CALLABLE]
-    alike = {unit_of(each) for each in declaring if exactness(each, names.asked) in {how, 0.0}}  # 0 holds it inside
-    units = [each.at for each in table_of(snapshot).file(best.path).definitions if name in each.at.name.split(", ")]
-    lines = [each.line for each in units if best.start_line <= each.line <= best.end_line]
-    return best.path, lines[0] if lines else declared_line(best), len(alike | {unit_of(best)})
+    _, _, best = max(zip(worth.tolist(), (not each.parent for each in found), found, strict=True), key=itemgetter(0, 1))
+    units = {unit_of(each) for each in found if each.kind not in {"impl", "block", "section", "constructor"}}
+    return best.path, declared_line(best), len(units | {unit_of(best)})
+
+
+def _declared(snapshot: Snapshot, names: QueryNames, inside: str) -> list[Chunk]:
+    """Return what declares the name that is asked for; if nothing is written exactly so, what nearly is."""
+    name = names.asked
+    if name is None:
+        return []
+
+    def kept(chunks: Iterable[Chunk]) -> list[Chunk]:
+        below = [each for each in chunks if f"{each.path}/".startswith(inside and f"{inside}/")]
+        return [each for each in below if not name.owner or is_owner(each, name)]
+
+    exact = table_of(snapshot).definitions(name.name)
+    units = (Chunk("", "", "", e.path, e.at.line, e.at.end, e.at.name, e.at.kind, e.at.owner) for e in exact)
+    return kept(units) or kept(map(snapshot.chunk, declarations(snapshot, names, None).tolist()))
 
 
 def _close_to(snapshot: Snapshot, typed: str) -> str:

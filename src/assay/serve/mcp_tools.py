@@ -40,7 +40,7 @@ class Tools:
         self._session, self._is_text = session, is_text
 
     def _page(self, k: int, budget: int, cursor: str, detail: Detail = "full") -> Page:
-        return Page(k, budget, cursor, detail=detail, is_text=self._is_text)
+        return Page(k, budget, cursor, detail=detail, is_text=self._is_text, is_grouped=self._is_text)
 
     def search(  # noqa: PLR0913, PLR0917  what a client sees
         self,

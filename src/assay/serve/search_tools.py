@@ -9,7 +9,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 from typing import ClassVar, get_args
 
 import numpy as np
@@ -81,12 +81,7 @@ class Page:
     is_text: bool = False
     """Whether the answer is written as text, which is shorter than JSON."""
     is_grouped: bool = False
-    """Whether the best member of a type stands for the others; in text it does."""
-
-    @property
-    def in_groups(self) -> bool:
-        """Say whether one hit stands for several of a type."""
-        return self.is_grouped or self.is_text
+    """Whether the best member of a type stands for the others."""
 
     def __post_init__(self) -> None:
         """Refuse what holds nothing, and what holds too much."""
@@ -250,17 +245,7 @@ def search(session: Session, texts: Sequence[str], path: str, *, keep: SearchFil
     keep = replace(keep, repositories=keep.repositories + repositories_in(texts))
     if path and keep.repositories:
         raise InputError("repo keeps to some of the served folders, and path names one: leave one of them out")
-    question = (
-        "search",
-        *texts,
-        path,
-        keep.mode,
-        keep.languages,
-        keep.globs,
-        keep.kinds,
-        keep.repositories,
-        page.in_groups,
-    )
+    question = ("search", *texts, path, astuple(keep), page.is_grouped)
     if keep.repositories or (not path and session.are_several):
         return _search_all(session, texts, keep, page, question)
     place = session.place(path)
@@ -367,9 +352,9 @@ def _answer(
 ) -> Answer:
     """Return hits in an order that every page sees: what only a deeper search finds comes after the first ones."""
     first = joint_answer(searches, queries, _FIRST, rooted=rooted)
-    hits = grouped(first.hits) if asked.page.in_groups else list(first.hits)
+    hits = grouped(first.hits) if asked.page.is_grouped else list(first.hits)
     if len(hits) < asked.depth and len(first) >= _FIRST:
         known = {hit.chunk.id for hit in first}
         deeper = [hit for hit in joint_answer(searches, queries, DEEPEST, rooted=rooted) if hit.chunk.id not in known]
-        hits = grouped(first.hits, deeper) if asked.page.in_groups else [*hits, *deeper]
+        hits = grouped(first.hits, deeper) if asked.page.is_grouped else [*hits, *deeper]
     return replace(first, hits=tuple(hits[: asked.depth]))
