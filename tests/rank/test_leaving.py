@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.consensus.consensus_ranker import ConsensusRanker
 from assay.rank.cosine_ranker import CosineRanker
@@ -21,7 +21,6 @@ from assay.rank.holes.hole_runs import check_out
 from assay.rank.mutation.mutate import mutate
 from assay.rank.prefix.finished_part import finished_part
 from assay.rank.prefix.prefix_ranker import PrefixRanker
-from assay.rank.specs import ranker_of
 from assay.types import Program, Task
 
 
@@ -169,19 +168,3 @@ def test_beginnings_are_ordered_by_what_they_show(assay, tmp_path: Path):
     ran = assay("rank", "eval", tmp_path / "s.jsonl", tmp_path / "o.jsonl", "--seen", "0.5,1", "--k", "1")
     assert ran.status == 0, ran.err
     assert "prefix: half of the wrong ones from 0.75 of a program on" in ran.out
-
-
-def test_programs_whose_types_cannot_be_right_come_last(monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("pyrefly")
-    from assay.rank.static_types import type_checker
-
-    prompt = 'def pick(names, at):\n    """Return a name.\n    >>> pick(["a", "b"], 1)\n    \'b\'\n    """\n'
-    right = "def pick(names, at):\n    return names[at]\n"
-    other_kind = "def pick(names, at):\n    return [name for name in names if name]\n"
-    breaks = "def pick(names, at):\n    return names[at] + at\n"
-    programs = [Program("t", source) for source in (right, other_kind, breaks, "def pick(names, at:\n", "\0")]
-    found = [(each.score, each.fault) for each in ranker_of("types").rank(Task("t", prompt, "pick"), programs)]
-    assert found[:3] == [(1.0, None), (0.0, Fault.OUTPUT_TYPE_ERROR), (0.0, Fault.TYPE_ERROR)]
-    monkeypatch.setattr(type_checker, "_CHECKER", "no-such-checker")
-    with pytest.raises(MissingExtra, match="types"):
-        ranker_of("types")
