@@ -27,7 +27,6 @@ def rows(path: Path, found: list[dict[str, object]]) -> Path:
 
 def test_every_signal_is_measured_on_tasks_and_models_that_were_not_learned_from(tmp_path: Path):
     pytest.importorskip("lightgbm")
-    pytest.importorskip("pyrefly")
     tasks, samples, outcomes = [], [], []
     for at in range(6):
         shown = [{"args": [1, 2], "expected": 3 + at}]
@@ -40,7 +39,7 @@ def test_every_signal_is_measured_on_tasks_and_models_that_were_not_learned_from
     files = [rows(tmp_path / f"{name}.jsonl", each) for name, each in (("t", tasks), ("s", samples), ("o", outcomes))]
     script = ROOT / "benchmarks/coderanker/signals.py"
     command = [sys.executable, script, "--set", "few", *files, "--out", tmp_path / "out"]
-    chosen = ["--ranker", "gate", "--ranker", "consensus:WEIGHTS", "--ranker", "types+consensus:WEIGHTS"]
+    chosen = ["--ranker", "gate", "--ranker", "consensus:WEIGHTS", "--ranker", "gate+consensus:WEIGHTS"]
     ended = subprocess.run([*command, *chosen], capture_output=True, text=True, check=False, env=os.environ)
     assert ended.returncode == 0, ended.stderr
     titles = [line for line in ended.stdout.splitlines() if line.startswith("few, ")]
@@ -49,5 +48,5 @@ def test_every_signal_is_measured_on_tasks_and_models_that_were_not_learned_from
     best = {line[0]: float(line[2]) for line in lines[:4]}
     assert best["unranked"] == pytest.approx(0.4)
     assert best["gate"] == pytest.approx(2 / 3, abs=1e-3)  # the text and the name are told from the shown value
-    assert best["types+consensus"] >= best["gate"] - 1e-9
+    assert best["gate+consensus"] >= best["gate"] - 1e-9
     assert len(list((tmp_path / "out").glob("*.json"))) == 6

@@ -42,11 +42,9 @@ SPECS = (
     "centrality",
     *(f"gate+centrality:{view}" for view in VIEWS),
     "gate+centrality",
-    "types+gate+centrality",
     *(f"consensus:WEIGHTS?without={part}" for part in PARTS),
     "consensus:WEIGHTS?without=form,task,peers,base",
     "consensus:WEIGHTS",
-    "types+consensus:WEIGHTS",
 )
 MEASURES = (RankMeasure(1), RankMeasure(5, unique=True), RankMeasure(1, "exec"))
 Values = dict[str, dict[RankMeasure, dict[str, float]]]

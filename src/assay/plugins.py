@@ -42,7 +42,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "prefix": "assay.rank.prefix.prefix_ranker:PrefixRanker",
         "neural": "assay.rank.neural.neural_ranker:NeuralRanker",
         "signal": "assay.rank.consensus.part_rankers:SignalRanker",
-        "types": "assay.rank.static_types.types_ranker:TypesRanker",
     },
     "sampler": {
         "chat": "assay.rank.sampling.endpoint_sampler:ChatSampler",

@@ -1,4 +1,4 @@
-"""`assay rank data`, `mix`, `mutate` and `eval` on small files of our own, in the sandbox that this machine gives."""
+"""`assay rank data`, `mix` and `eval` on small files of our own, in the sandbox that this machine gives."""
 
 from __future__ import annotations
 
@@ -140,12 +140,6 @@ def test_nothing_to_learn_from_or_to_measure_is_an_error(assay, refuses, folder:
         (measure, "has an outcome"),
         ((*measure, "--ranker", "consensus", "--ranker", "consensus"), "named twice"),
     ])  # fmt: skip
-
-
-def test_mutants_are_made_of_references(assay, folder: Path, tmp_path: Path):
-    ran = assay("rank", "mutate", folder / "tasks.jsonl", "--count", "4", "--out", tmp_path / "m.jsonl")
-    assert ran.status == 0, ran.err
-    assert ran.out.startswith(f"{len(lines(tmp_path / 'm.jsonl')) - 9} mutants of 9 programs")
 
 
 @pytest.mark.usefixtures("made")

@@ -45,20 +45,12 @@ def test_a_filter_of_the_repository_never_runs(repository: Path, tmp_path: Path)
     assert not (tmp_path / "ran").exists()
 
 
-def test_links_are_written_on_demand_if_they_stay_in_the_folder_and_programs_stay_programs(
-    repository: Path, tmp_path: Path
-):
-    links = {"in/beside": "../notes.md", "in/top": "..", "around": "in/top/../secret", "up": "../outside"}
-    for name, target in {**links, "loop": "loop", "gone": "nothing"}.items():
-        (repository / name).parent.mkdir(exist_ok=True)
-        (repository / name).symlink_to(target)
+def test_programs_stay_programs(repository: Path, tmp_path: Path):
     (repository / "run").write_text("#!/bin/sh\n")
     (repository / "run").chmod(0o755)
     commit(repository, {})
     out = tmp_path / "out"
-    export(repository, "HEAD", out, links=True)
-    assert {p.name for p in out.rglob("*") if p.is_symlink()} == {"beside", "top", "loop", "gone"}
-    assert (out / "in" / "beside").read_text() == "# Notes\n"
+    export(repository, "HEAD", out)
     assert os.access(out / "run", os.X_OK)
     assert not os.access(out / "notes.md", os.X_OK)
 

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import InputError, MissingExtra
 from assay.faults import Fault
 from assay.rank.consensus.consensus_ranker import ConsensusRanker
 from assay.rank.cosine_ranker import CosineRanker
 from assay.rank.dataset import dataset_formats
 from assay.rank.dataset.examples import Example
-from assay.rank.holes.hole_runs import check_out
-from assay.rank.mutation.mutate import mutate
 from assay.rank.prefix.finished_part import finished_part
 from assay.rank.prefix.prefix_ranker import PrefixRanker
-from assay.rank.specs import ranker_of
 from assay.types import Program, Task
 
 
@@ -56,68 +51,6 @@ SOURCE = """def solve(items, limit):
             seen.append(item)
     return total > limit
 """
-
-
-def test_mutants_parse_and_are_others():
-    program = Program("t", SOURCE, "p")
-    made = mutate(program, 10, seed=1)
-    assert made == mutate(program, 10, seed=1) != mutate(program, 10, seed=2)
-    sources = {each.source for each in (made.original, *made.mutants)}
-    assert len(sources) == 11
-    assert [source for source in sources if source != ast.unparse(ast.parse(source)) + "\n"] == []
-    with pytest.raises(InputError, match="did you mean 'bound'"):
-        mutate(program, 5, operators=["bounds"])
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """Return a repository with a function, an older form of it and a test."""
-    text = '"""Numbers."""\n\n\ndef clip(number):\n    """Return 3 at most."""\n    n = number\n    return min(n, 3)\n'
-    test = "from box.numbers import clip\n\ndef test_clip():\n    assert [clip(n) for n in (1, 4)] == [1, 3]\n"
-    root = tmp_path / "box"
-    files = {"src/box/__init__.py": "", "tests/test_box.py": test, "src/box/numbers.py": text.replace("min", "max")}
-    for name, content in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(content)
-    git(root, "init", "-q")
-    for content in (text.replace("min", "max"), text):
-        (root / "src/box/numbers.py").write_text(content)
-        git(root, "add", "-A")
-        git(root, "commit", "-qm", "on")
-    return root
-
-
-def git(root: Path, *arguments: str) -> None:
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    subprocess.run(["git", "-C", root, *who, *arguments], check=True, capture_output=True)
-
-
-def test_holes_of_a_repository_become_labelled_programs(assay, repository: Path, tmp_path: Path):
-    out = tmp_path / "holes"
-    ran = assay("rank", "holes", repository, "--out", out, "--mutants", "1", "--alike", "0")
-    assert ran.status == 0, ran.err
-    faults = {
-        row["program_id"]: row["fault"] for row in map(json.loads, (out / "outcomes.jsonl").read_text().splitlines())
-    }
-    samples = [json.loads(line) for line in (out / "samples.jsonl").read_text().splitlines()]
-    told = {row["config"]: faults[row["id"]] for row in samples}
-    assert (told["original"], told["older"]) == ("correct", "other intent error")
-    ran = assay("rank", "holes", tmp_path, "--out", tmp_path / "h")
-    assert (ran.status, "not a git repository" in ran.err) == (2, True)
-
-
-def test_no_setting_of_a_repository_runs_and_no_link_leads_out(repository: Path, tmp_path: Path):
-    (repository / ".gitattributes").write_text("*.py filter=evil\ntests export-ignore\n")
-    (repository / "absolute").symlink_to("/etc/passwd")
-    (repository / "beside").symlink_to("src/box")
-    git(repository, "add", ".gitattributes", "absolute", "beside")
-    git(repository, "commit", "-qm", "odd")
-    git(repository, "config", "filter.evil.smudge", f"sh -c 'touch {tmp_path / 'ran'}; cat'")
-    place = check_out(repository, tmp_path / "out")
-    assert not (tmp_path / "ran").exists()
-    assert (place / "tests/test_box.py").is_file()
-    assert (place / "beside").is_symlink()
-    assert not (place / "absolute").is_symlink()
 
 
 def test_cosine_prefers_what_is_near_the_text():
@@ -169,19 +102,3 @@ def test_beginnings_are_ordered_by_what_they_show(assay, tmp_path: Path):
     ran = assay("rank", "eval", tmp_path / "s.jsonl", tmp_path / "o.jsonl", "--seen", "0.5,1", "--k", "1")
     assert ran.status == 0, ran.err
     assert "prefix: half of the wrong ones from 0.75 of a program on" in ran.out
-
-
-def test_programs_whose_types_cannot_be_right_come_last(monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("pyrefly")
-    from assay.rank.static_types import type_checker
-
-    prompt = 'def pick(names, at):\n    """Return a name.\n    >>> pick(["a", "b"], 1)\n    \'b\'\n    """\n'
-    right = "def pick(names, at):\n    return names[at]\n"
-    other_kind = "def pick(names, at):\n    return [name for name in names if name]\n"
-    breaks = "def pick(names, at):\n    return names[at] + at\n"
-    programs = [Program("t", source) for source in (right, other_kind, breaks, "def pick(names, at:\n", "\0")]
-    found = [(each.score, each.fault) for each in ranker_of("types").rank(Task("t", prompt, "pick"), programs)]
-    assert found[:3] == [(1.0, None), (0.0, Fault.OUTPUT_TYPE_ERROR), (0.0, Fault.TYPE_ERROR)]
-    monkeypatch.setattr(type_checker, "_CHECKER", "no-such-checker")
-    with pytest.raises(MissingExtra, match="types"):
-        ranker_of("types")

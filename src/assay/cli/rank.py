@@ -14,10 +14,8 @@ COMMANDS = {
     "eval": "Measure orders: ranked pass@k beside unranked.",
     "data": "Make a dataset from samples.",
     "mix": "Mix datasets into one, or convert one.",
-    "mutate": "Make wrong programs from right ones.",
     "sample": "Let a model write programs for tasks.",
     "train": "Train a neural ranker.",
-    "holes": "Make a dataset from the functions of a repository.",
     "compare": "Compare rankers over sets, models and prompts.",
 }
 DEFAULT = "order"

@@ -20,8 +20,8 @@ from assay.io.files import read_regular
 _LARGEST = 64 << 20
 _SHA1 = 40
 """Characters of the id of an object, where it is one of SHA-1."""
-_LINK, _PROGRAM = "120000", "100755"
-LINKS = {_LINK: "a symbolic link", "160000": "a submodule"}
+_PROGRAM = "100755"
+LINKS = {"120000": "a symbolic link", "160000": "a submodule"}
 """What is left out of a commit, by its mode, as a walk leaves it out."""
 
 
@@ -93,34 +93,16 @@ def contents(root: Path, commit: str, blobs: Mapping[str, Blob]) -> Iterator[tup
             printed.read(1)
 
 
-def export(root: Path, commit: str, folder: Path, *, links: bool = False) -> int:
-    """Write the files of a commit below a folder and return how many; `links` takes those that stay in it, too."""
-    entries = {path: blob for path, blob in tree(root, commit).items() if _inside(path)}
-    files = {path: blob for path, blob in entries.items() if blob.mode not in LINKS}
+def export(root: Path, commit: str, folder: Path) -> int:
+    """Write the files of a commit below a folder and return how many; links are left out."""
+    files = {path: blob for path, blob in tree(root, commit).items() if blob.mode not in LINKS and _inside(path)}
     for path, data in contents(root, commit, files):
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
         if files[path].mode == _PROGRAM:
             target.chmod(0o755)
-    if links:
-        _link(folder, contents(root, commit, {path: blob for path, blob in entries.items() if blob.mode == _LINK}))
     return len(files)
-
-
-def _link(folder: Path, leading: Iterable[tuple[str, bytes]]) -> None:
-    """Make links where nothing is yet, then take away those that lead out of the folder, one by way of another, too."""
-    top, made = Path(os.path.realpath(folder)), list[Path]()
-    for path, target in leading:
-        link = top / path
-        if os.path.realpath(link.parent) == str(link.parent):
-            with suppress(OSError, ValueError):  # something stands there, or no system has such a target
-                link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(os.fsdecode(target))
-                made.append(link)
-    for link in made:
-        if not Path(os.path.realpath(link)).is_relative_to(top):
-            link.unlink()
 
 
 def _inside(path: str) -> bool:

@@ -1,1 +1,0 @@
-"""Programs that are right in, the same programs and wrong ones made of them out."""
