@@ -18,8 +18,8 @@ from importlib.util import find_spec
 import numpy as np
 
 from assay.measure.compare import interval, randomisation
-from assay.measure.line_spans import Entry, Span
-from assay.measure.matched import Matched, Unit, match
+from assay.measure.line_spans import Entry, Span, Unit
+from assay.measure.matched import Matched, match
 from assay.measure.measures import NAMES, parse
 
 DOCUMENTS, FILES, LINES = 100_000, 200, 2_000

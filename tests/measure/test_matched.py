@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.line_spans import Entry, Span, span_of
-from assay.measure.matched import UNITS, match
+from assay.measure.line_spans import UNITS, Entry, Span, span_of
+from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.measure.ranges import MODULE
 

@@ -19,8 +19,8 @@ from assay.bench.results import Figures, GroupFigures
 from assay.bench.system_corpus import SystemCorpus, lines_of
 from assay.corpus.functions import functions
 from assay.measure.compare import interval
-from assay.measure.line_spans import Span
-from assay.measure.matched import Matched, Unit, match
+from assay.measure.line_spans import Span, Unit
+from assay.measure.matched import Matched, match
 from assay.measure.measures import Measure
 from assay.report.table import Mean
 from assay.terms import tokens

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from assay.errors import InputError
+
+Unit = Literal["line", "line published", "file", "function"]
+"""What an answer is found by."""
+UNITS: tuple[Unit, ...] = get_args(Unit)
 
 _LINES = re.compile(r"(?P<path>.+):(?P<start>\d+)(?:-(?P<end>\d+))?", re.DOTALL)
 

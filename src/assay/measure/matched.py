@@ -14,17 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError, nearest
-from assay.measure.line_spans import Entry, Span
+from assay.measure.line_spans import UNITS, Entry, Span, Unit
 from assay.measure.ranges import Floats, Functions, Ints, Numbers, Ranges, joined, ranks
 
-Unit = Literal["line", "line published", "file", "function"]
-UNITS: tuple[Unit, ...] = get_args(Unit)
 Bools = NDArray[np.bool_]
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.errors import InputError
-from assay.measure.line_spans import Entry, Span, span_of
-from assay.measure.matched import Unit
+from assay.measure.line_spans import Entry, Span, Unit, span_of
 from assay.truth.ground_truth import Truth
 from assay.types import Problem, Query
 

@@ -19,8 +19,7 @@ from assay.corpus.pinned import LINKS, commit_of, contents, is_repository, tree
 from assay.corpus.walk import walk
 from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError, nearest
-from assay.measure.line_spans import Entry, Span, span_of
-from assay.measure.matched import Unit
+from assay.measure.line_spans import Entry, Span, Unit, span_of
 from assay.truth.ground_truth import TruthFile
 from assay.truth.qrels import Qrels
 from assay.types import Judgment, Problem
