@@ -38,7 +38,7 @@ from assay.judge.evidence import COLUMNS, ENCODER_COLUMN, evidence, with_cosines
 from assay.judge.judge_figures import auc, figures_of
 from assay.judge.labelled_pairs import plain, read_labelled
 from assay.judge.signals import load, weights_file
-from assay.search.harvest import chunks_of, environment, without_question
+from assay.search.harvest import chunks_of, environment, pairs_of, undocumented
 from assay.types import Chunk, Problem, Query
 
 CANDIDATES = 20
@@ -119,13 +119,16 @@ def docstrings(_: Sequence[Path], out: Path) -> None:
     draw, found = random.Random(1), []  # noqa: S311
     for source in environment():
         most = LIBRARY if source.name == "stdlib" else PACKAGE
-        asked = (without_question(chunk) for chunk in chunks_of(source) if is_function(chunk))
-        found += islice(
-            (labelled(first.rstrip("."), bare.text, 1) for first, bare in asked if 0 < len(first) < 120), most
-        )
+        asked = ((question_of(chunk), undocumented(chunk).text) for chunk in chunks_of(source) if is_function(chunk))
+        found += islice((labelled(first.rstrip("."), code, 1) for first, code in asked if 0 < len(first) < 120), most)
     draw.shuffle(found)
     pairs = [*{plain(row["query"]): row for row in found[:8_000]}.values()]
     write(out, "docstrings", mined(pairs[:4_000], [row["code"] for row in pairs]))
+
+
+def question_of(chunk: Chunk) -> str:
+    """Return the question that the documentation of a function opens with, or nothing."""
+    return next((pair.query for pair in pairs_of(chunk, "")), "")
 
 
 def is_function(chunk: Chunk) -> bool:

@@ -61,6 +61,7 @@ def measured(chunks: int) -> dict[str, float]:
     from assay.encode.static import load_static
     from assay.search.folder_index import FolderIndex
     from assay.search.hybrid import LearnedSearcher
+    from assay.store.quantised import products
     from assay.types import Query
 
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +90,8 @@ def measured(chunks: int) -> dict[str, float]:
         vector = index.encoder.encode([QUERIES[0]], "query")
         started = time.perf_counter()
         for _ in range(10):
-            snapshot.similarities(vector)
+            for part, _ in snapshot.parts:
+                products(vector, part.vectors)
         dense_ms = (time.perf_counter() - started) * 100
         return {
             "chunks": report.chunks,

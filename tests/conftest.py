@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -279,31 +278,3 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     transformers.BertModel(config).eval().save_pretrained(path)
     return path
-
-
-@pytest.fixture
-def exported_cross(tmp_path: Path) -> Path:
-    """Return a folder with an exported cross-encoder: a pair scores 4 for each `mail` of its text, 5 for each `box`."""
-    pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
-    onnx, tokenizers = pytest.importorskip("onnx"), pytest.importorskip("tokenizers")
-    node, tensor = onnx.helper.make_node, onnx.helper.make_tensor_value_info
-    names, whole, real = ("input_ids", "token_type_ids"), onnx.TensorProto.INT64, onnx.TensorProto.FLOAT
-    nodes = [
-        node("Mul", names, ["theirs"]),
-        node("ReduceSum", ["theirs", "axes"], ["sums"], keepdims=0),
-        node("Cast", ["sums"], ["scores"], to=real),
-    ]
-    inputs = [tensor(name, whole, ["pairs", "tokens"]) for name in names]
-    axes = [onnx.helper.make_tensor("axes", whole, [1], [1])]
-    graph = onnx.helper.make_graph(nodes, "sums", inputs, [tensor("scores", real, ["pairs"])], axes)
-    folder = tmp_path / "exported"
-    folder.mkdir()
-    opset = onnx.helper.make_opsetid("", 13)
-    onnx.save(onnx.helper.make_model(graph, opset_imports=[opset], ir_version=8), folder / "model.onnx")
-    words = {"[UNK]": 0, "[PAD]": 1, "mail": 4, "box": 5}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    about = {"version": "1", "settings": {"tokens": 16}, "blend": {"weight": 0.5, "scale": 1.0, "offset": 0.0}}
-    (folder / "reranker.json").write_text(json.dumps(about))
-    return folder

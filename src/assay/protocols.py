@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.types import Blend, Chunk, Hit, Program, Prompt, Query, Ranked, Reply, Task
+from assay.types import Chunk, Hit, Program, Prompt, Query, Ranked, Reply, Task
 
 Vectors = NDArray[np.float32]
 Role = Literal["query", "code"]
@@ -71,19 +71,6 @@ class Scorer(Protocol):
 
     def score(self, query: Query, chunks: Sequence[Chunk]) -> Sequence[float]:
         """Return one score a chunk; higher is better."""
-
-
-@runtime_checkable
-class BlendedScorer(Scorer, Protocol):
-    """A scorer that was trained beside the ranking and knows what its opinion is worth there."""
-
-    @property
-    def name(self) -> str:
-        """What tells it from every other: two of one name give the same scores."""
-
-    @property
-    def blend(self) -> Blend:
-        """How its scores join the ranking's probabilities."""
 
 
 @runtime_checkable

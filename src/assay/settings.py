@@ -32,7 +32,7 @@ FILE = "assay.toml"
 HARMLESS = frozenset(
     "index.chunk_lines index.section_lines index.quantisation encoder.reads search.limit"
     " search.excerpt_lines search.ranking search.fusion search.vector_weight search.keyword_weight"
-    " search.rerank_depth search.rerank_ms".split()
+    " search.rerank_depth".split()
 )
 """Settings that the file of a repository may set; any other only if the user trusts that file."""
 USER_ONLY = {
@@ -100,12 +100,10 @@ class SearchSettings:
     reranker: str = ""
     """The spec of a scorer; empty means none."""
     rerank_depth: int = 50
-    rerank_ms: int = 2000
-    """After this time of a query a reranker that knows its worth reads no further; 0 lets it read all."""
 
     def __post_init__(self) -> None:
         """Refuse what asks for nothing."""
-        at_least(self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1, "rerank_ms": 0}, "search.")
+        at_least(self, {"limit": 1, "excerpt_lines": 1, "rerank_depth": 1}, "search.")
         at_least(self, {"vector_weight": 0, "keyword_weight": 0}, "search.")
         one_of("search.ranking", self.ranking, RANKINGS)
         one_of("search.fusion", self.fusion, FUSIONS)

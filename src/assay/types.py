@@ -117,21 +117,6 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Blend:
-    """How a reranker's opinion joins the ranking's: the logistic of scale · (logit + weight · z) + offset.
-
-    `logit` is that of the ranking's probability, `z` the reranker's score standardized over what it read of one query.
-
-    >>> Blend(weight=0.5).scale
-    1.0
-    """
-
-    weight: float
-    scale: float = 1.0
-    offset: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Judgment:
     """Ground truth: how well a target answers a query, and who says so.
 

@@ -8,12 +8,11 @@ import os
 import re
 import subprocess
 import sys
-from itertools import count, product
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from assay.search import rerank
 from endpoint_server import Play, serving
 from git_repositories import repository
 
@@ -126,32 +125,6 @@ def test_a_reranker_that_is_not_there_is_named_with_what_is_wanted(assay, projec
     none = assay("search", "where is mail sent", project, "--set", "search.reranker=cross:./none")
     assert (none.status, none.out) == (0, plain.out)
     assert "not reranked by 'cross:./none': no folder './none'; wanted a folder with a cross-encoder" in none.err
-
-
-def test_an_exported_cross_encoder_adds_to_the_ranking_in_bounded_time(
-    assay, exported_cross: Path, project: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(exported_cross / "cache"))
-    asked = ("search", "send mail", project, "--format", "json", "--set")
-    reranked = (*asked, f"search.reranker=cross:{exported_cross}")
-    plain = json.loads(assay(*asked, "search.limit=9").out)
-    first, again = (json.loads(assay(*reranked, "--set", "search.rerank_ms=0").out) for _ in "12")
-    assert first["hits"] == again["hits"]
-    assert "notes" not in first
-    assert {hit["path"] for hit in first["hits"]} == {hit["path"] for hit in plain["hits"]}
-    assert all({"ranking", "reranker"} <= hit["why"].keys() for hit in first["hits"])
-    for number in range(20):
-        (project / f"mail/more{number}.py").write_text(f"def send_mail_{number}(letter):\n    return letter\n")
-    monkeypatch.setattr(rerank, "monotonic", count(0.0, 1.0).__next__)  # a second passes from look to look
-    late = assay(*reranked, "--set", "search.rerank_ms=1")
-    (note,) = json.loads(late.out)["notes"]
-    assert re.match(
-        r"the reranker had no time to read \d+ of .*; a search.rerank_ms of more than 1 gives it more$", note
-    )
-    assert note in late.err
-    ran = assay(*reranked, "--set", "search.ranking=keywords")
-    assert ran.status == 2
-    assert "adds to the probabilities of the learned ranking, and search.ranking is 'keywords'" in ran.err
 
 
 def test_a_reranker_that_answers_nonsense_is_an_error(assay, project: Path):

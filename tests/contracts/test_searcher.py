@@ -17,11 +17,11 @@ from assay.search.fuse import FusedSearcher, Member
 from assay.search.hybrid import LearnedSearcher
 from assay.search.issue_searcher import IssueSearcher
 from assay.search.keywords import KeywordSearcher
-from assay.search.rerank import BlendedSearcher, RerankedSearcher
+from assay.search.rerank import RerankedSearcher
 from assay.search.spelling import SpellCorrected, Speller
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot
-from assay.types import Blend, Chunk, Query
+from assay.types import Chunk, Query
 
 ENCODER = HashedEncoder("64")
 WORDS = "retry timeout cache limit header request response client server session".split()
@@ -76,12 +76,6 @@ def pipeline(snapshot, encoder) -> Searcher:
     )
 
 
-class TrainedLongest(Longest):
-    """The same, worth as much as the ranking."""
-
-    name, blend = "longest", Blend(1.0, 0.9, -0.1)
-
-
 SEARCHERS: dict[str, Callable[..., Searcher]] = {
     "learned": LearnedSearcher,
     "issues": lambda snapshot, encoder: IssueSearcher(LearnedSearcher(snapshot, encoder), snapshot),
@@ -91,7 +85,6 @@ SEARCHERS: dict[str, Callable[..., Searcher]] = {
     "rrf": lambda snapshot, encoder: fused(snapshot, encoder, "rrf"),
     "linear": lambda snapshot, encoder: fused(snapshot, encoder, "linear"),
     "reranked": lambda snapshot, _: RerankedSearcher(KeywordSearcher(snapshot), Longest(), 10),
-    "blended": lambda snapshot, encoder: BlendedSearcher(LearnedSearcher(snapshot, encoder), TrainedLongest(), 10),
     "pipeline": pipeline,
 }
 ISSUE = (

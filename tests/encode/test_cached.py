@@ -1,4 +1,4 @@
-"""Vectors and scores that were computed once are read from a database."""
+"""Vectors that were computed once are read from a database."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from assay.encode.cached_encoder import CachedEncoder
-from assay.encode.cached_scorer import CachedScorer
 from assay.encode.hashed import HashedEncoder
 from assay.errors import StorageError
-from assay.protocols import BlendedScorer, Encoder, Role, Vectors
-from assay.types import Blend, Chunk, Query
+from assay.protocols import Encoder, Role, Vectors
 
 
 class Counted:
@@ -27,20 +25,6 @@ class Counted:
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         self.asked += [(text, role) for text in texts]
         return HashedEncoder("64").encode(texts, role)
-
-
-class Lengths:
-    """A scorer that remembers what it read."""
-
-    blend = Blend(0.5)
-
-    def __init__(self, name: str = "lengths") -> None:
-        self.name = name
-        self.read: list[str] = []
-
-    def score(self, query: Query, chunks: Sequence[Chunk]) -> list[float]:
-        self.read += [chunk.id for chunk in chunks]
-        return [len(chunk.text) / len(query.text) for chunk in chunks]
 
 
 def test_each_text_is_encoded_once_a_role_and_encoder_even_across_processes(tmp_path: Path) -> None:
@@ -71,29 +55,3 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "cache.sqlite").write_text("not a database, only text that is long enough to be looked at" * 20)
     with pytest.raises(StorageError, match=r"cache\.sqlite cannot be used"):
         CachedEncoder(Counted(), tmp_path / "cache.sqlite")
-
-
-CHUNKS = [Chunk(str(n), "alpha beta gamma delta"[: 6 * n], path="a.py") for n in range(1, 5)]
-QUERY = Query("1", "where is it")
-
-
-def test_each_text_is_scored_once_a_question_and_model(tmp_path: Path) -> None:
-    scorer, file = Lengths(), tmp_path / "deep" / "scores.sqlite"
-    first = CachedScorer(scorer, file)
-    assert isinstance(first, BlendedScorer)
-    assert (first.name, first.blend) == ("lengths", Blend(0.5))
-    fresh = first.score(QUERY, CHUNKS[:3])
-    again = CachedScorer(scorer, file)
-    assert again.score(QUERY, CHUNKS) == [*fresh, scorer.score(QUERY, CHUNKS[3:])[0]]
-    assert scorer.read == ["1", "2", "3", "4", "4"]
-    again.score(Query("2", "another"), CHUNKS[:1])
-    CachedScorer(Lengths("other"), file).score(QUERY, CHUNKS[:1])
-    assert scorer.read[5:] == ["1"]
-    assert again.score(QUERY, []) == []
-
-
-def test_two_chunks_with_one_text_are_scored_once(tmp_path: Path) -> None:
-    scorer = Lengths()
-    twins = [CHUNKS[0], Chunk("twin", CHUNKS[0].text, path="a.py")]
-    assert len(set(CachedScorer(scorer, tmp_path / "scores.sqlite").score(QUERY, twins))) == 1
-    assert scorer.read == ["twin"]

@@ -102,7 +102,7 @@ def content(snapshot):
 
 
 def similarities(snapshot, query):
-    scores = snapshot.similarities(ENCODER.encode([query], "query"))[0]
+    scores = snapshot.near(ENCODER.encode([query], "query")[0])
     dead = set(snapshot.dead.tolist())
     return {snapshot.chunk(n).id: scores[n] for n in range(snapshot.size) if n not in dead}
 

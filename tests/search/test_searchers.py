@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,17 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.protocols import BlendedScorer
-from assay.search import rerank
 from assay.search.dense import VectorSearcher, exhaustive
 from assay.search.fuse import FusedSearcher, Member, by_rank, by_score
 from assay.search.keywords import KeywordSearcher
 from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
-from assay.search.rerank import UNREAD, BlendedSearcher, RerankedSearcher, before_reranking, logit
+from assay.search.rerank import RerankedSearcher
 from assay.search.union import union
 from assay.store.lexical_fields import FIELDS, field_words
 from assay.terms import terms_of
-from assay.types import Blend, Chunk, Hit, Query
+from assay.types import Chunk, Hit, Query
 
 QUERY = [Query("1", "anything")]
 
@@ -61,7 +58,7 @@ def test_the_score_of_vectors_is_the_cosine_and_the_only_reason(encoder, snapsho
     snapshot = snapshot_of([Chunk("a", "retry the request"), Chunk("b", "paint a house"), Chunk("c", "a request")])
     searcher = VectorSearcher(snapshot, encoder)
     hits, none = searcher.search([Query("1", "request"), Query("2", "?!")], 5)
-    cosines = dict(zip("abc", snapshot.similarities(encoder.encode(["request"], "query"))[0].tolist(), strict=True))
+    cosines = dict(zip("abc", snapshot.near(encoder.encode(["request"], "query")[0]).tolist(), strict=True))
     wanted = {name: pytest.approx(cosine) for name, cosine in cosines.items() if cosine > 0}
     assert {hit.chunk.id: hit.score for hit in hits} == wanted
     assert all(hit.why == {"dense": hit.score} for hit in hits)
@@ -211,11 +208,9 @@ def ranked(size: int) -> Found:
 
 @dataclass
 class Scripted:
-    """A scorer that knows a score for each chunk, and what it is worth, and notes what it read."""
+    """A scorer that knows a score for each chunk, and notes what it read."""
 
     scores: dict[str, float]
-    blend: Blend = field(default_factory=lambda: Blend(1.0))
-    name: str = "trained"
     read: list[str] = field(default_factory=list)
 
     def score(self, _query, chunks):
@@ -237,40 +232,4 @@ def test_the_scorer_orders_what_it_reads_and_reads_enough(k, depth, wanted):
 def test_a_scorer_is_not_asked_about_nothing():
     scorer = Scripted({})
     assert RerankedSearcher(ranked(0), scorer).search(QUERY * 2, 5) == [[], []]
-    assert BlendedSearcher(ranked(0), scorer).search(QUERY, 5) == [[]]
     assert scorer.read == []
-
-
-def test_a_trained_scorer_adds_to_the_probabilities_of_what_it_reads():
-    scorer = Scripted({"1": 1.0, "0": -1.0}, blend=Blend(2.0))
-    assert isinstance(scorer, BlendedScorer)
-    (hits,) = BlendedSearcher(ranked(5), scorer, 3).search(QUERY, 5)
-    assert scorer.read == ["0", "1", "2"]
-    by_id = {hit.chunk.id: hit for hit in hits}
-    deviations = 2 * (3 / 2) ** 0.5  # of 1 from the mean of -1, 1 and 0, each of which counts twice
-    assert by_id["1"].why == {"own": 0.5, "ranking": 0.0, "reranker": pytest.approx(deviations)}
-    assert by_id["1"].score == pytest.approx(1 / (1 + math.exp(-deviations)))
-    assert by_id["3"].why.keys() == {"own", "ranking"}
-    assert by_id["3"].score == pytest.approx(1 / 4)
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    for probability, wanted in ((0.5, 0.0), (0.0, -13.8), (1.0, 13.8)):
-        assert logit(probability) == pytest.approx(wanted, abs=0.1)
-
-
-def test_the_sum_is_calibrated_and_the_probabilities_before_can_be_had():
-    (hits,) = BlendedSearcher(ranked(3), Scripted({"2": 5.0}, blend=Blend(9.0, 0.5, -1.0)), 3).search(QUERY, 3)
-    assert hits[0].chunk.id == "2"
-    assert all(0 < hit.score < 1 for hit in hits)
-    assert [hit.chunk.id for hit in before_reranking(hits)] == ["0", "1", "2"]
-    assert [hit.score for hit in before_reranking(hits)] == pytest.approx([1, 1 / 2, 1 / 3], abs=1e-5)
-
-
-def test_when_the_time_is_up_the_rest_keeps_its_order_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(rerank, "monotonic", itertools.count().__next__)  # a second at each look
-    scorer = Scripted({str(n): float(-n) for n in range(20)}, blend=Blend(0.0))
-    (hits,) = BlendedSearcher(ranked(20), scorer, 20, time_ms=900).search(QUERY, 20)
-    assert UNREAD.get() == 12
-    assert scorer.read == [str(n) for n in range(8)]
-    assert [hit.chunk.id for hit in hits] == [str(n) for n in range(20)]
-    BlendedSearcher(ranked(20), Scripted({}), 20, time_ms=60_000).search(QUERY, 20)
-    assert UNREAD.get() == 0

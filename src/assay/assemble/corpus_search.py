@@ -16,7 +16,6 @@ from assay.protocols import Encoder, Searcher
 from assay.search.checked_searcher import CheckedSearcher, IndexGuard
 from assay.search.hybrid import is_relevant
 from assay.search.listing import listing
-from assay.search.rerank import RANKING, before_reranking
 from assay.search.spelling import Speller
 from assay.search.union import union
 from assay.settings import SearchSettings
@@ -64,8 +63,6 @@ class CorpusSearch:
 
         A reranker only says which of some texts is the better one, and one of them always is.
         """
-        blended = bool(self.settings.reranker) and any(RANKING in hit.why for hit in hits)
-        if self.settings.ranking == "learned" and (blended or not (reranked and self.settings.reranker)):
-            own = before_reranking(hits) if blended else hits
-            return is_relevant(own, self.snapshot, self.encoder.name, weights_folder(self.settings))
+        if self.settings.ranking == "learned" and not (reranked and self.settings.reranker):
+            return is_relevant(hits, self.snapshot, self.encoder.name, weights_folder(self.settings))
         return bool(hits)

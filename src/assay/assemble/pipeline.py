@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import platformdirs
-
 from assay import plugins
 from assay.errors import InputError
-from assay.protocols import BlendedScorer, Encoder, Scorer, Searcher
+from assay.protocols import Encoder, Searcher
 from assay.search.hybrid import LearnedSearcher
 from assay.search.issue_searcher import IssueSearcher
 from assay.search.ranking import SHIPPED
+from assay.search.rerank import RerankedSearcher
 from assay.search.spelling import SpellCorrected, Speller
 from assay.search.translation import TranslatedSearcher, Translator
 from assay.settings import SearchSettings
@@ -41,26 +40,10 @@ def searcher_of(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings, 
         searcher = IssueSearcher(LearnedSearcher(snapshot, encoder, speller, weights_folder(settings)), snapshot)
     else:
         searcher = SpellCorrected(_unlearned(snapshot, encoder, settings), speller)
-    searcher = _reranked(searcher, settings) if settings.reranker else searcher
+    if settings.reranker:
+        scorer = plugins.make("scorer", settings.reranker)
+        searcher = RerankedSearcher(searcher, scorer, settings.rerank_depth)
     return TranslatedSearcher(searcher, translator())
-
-
-def _reranked(searcher: Searcher, settings: SearchSettings) -> Searcher:
-    """Return a searcher with the reranker that the settings name; one that knows its worth is given a memory."""
-    from assay.search.rerank import BlendedSearcher, RerankedSearcher
-
-    scorer: Scorer = plugins.make("scorer", settings.reranker)
-    if not isinstance(scorer, BlendedScorer):
-        return RerankedSearcher(searcher, scorer, settings.rerank_depth)
-    if settings.ranking != "learned":
-        raise InputError(
-            f"search.reranker is '{settings.reranker}', which adds to the probabilities of the learned ranking, and "
-            f"search.ranking is '{settings.ranking}', which has none; leave one of them out"
-        )
-    from assay.encode.cached_scorer import CachedScorer
-
-    cached = CachedScorer(scorer, platformdirs.user_cache_path("assay") / "rerankers.sqlite")
-    return BlendedSearcher(searcher, cached, settings.rerank_depth, settings.rerank_ms)
 
 
 def check(settings: SearchSettings) -> None:

@@ -16,15 +16,9 @@ from assay.assemble.pipeline import translator
 from assay.assemble.quoted_texts import asks_something, counted_matches, matches_of, without_missing
 from assay.assemble.workspace import Workspace
 from assay.errors import DamagedIndex, MissingExtra, ModelUnavailable
-from assay.search.rerank import UNREAD
 from assay.search.text_matches import TextMatch
 from assay.search.translation import unread_note
 from assay.types import Chunk, Hit, Problem, Query
-
-_TOO_LATE = (
-    "the reranker had no time to read {unread} of the first hits, which keep the order of the ranking; "
-    "a search.rerank_ms of more than {ms} gives it more"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +43,7 @@ class Answer(Sequence[Hit]):
     stale: bool = False
     """Whether files changed that are not in the index: another process is indexing them, or it cannot be written."""
     notes: tuple[str, ...] = ()
-    """What the answer does without, and why: a reranker in time, or the words of a language that is not read."""
+    """What the answer does without, and why: a reranker, or the words of a language that is not read."""
     matches: tuple[TextMatch, ...] | None = None
     """Every place that holds what a query quotes or one of its expressions, or, if asked for, a query itself."""
     problems: tuple[Problem, ...] = ()
@@ -145,14 +139,12 @@ def _found(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[list[H
 def _reranked(search: CorpusSearch, queries: Sequence[Query], k: int) -> tuple[list[Hit], str]:
     settings = search.settings
     try:
-        hits = search.search(queries, k)
+        return search.search(queries, k), ""
     except (ModelUnavailable, MissingExtra) as error:
         if not settings.reranker:
             raise
         without = f"not reranked by '{settings.reranker}': {error}"
         return search.search(queries, k, reranked=False), without
-    unread = UNREAD.get() if settings.reranker else 0
-    return hits, _TOO_LATE.format(unread=unread, ms=settings.rerank_ms) if unread else ""
 
 
 def _corrected(searches: Sequence[JointSearch], queries: Sequence[Query], read: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Open the cross-encoder that a spec names: an exported one of a folder, or any classifier of pairs."""
+"""Open the cross-encoder that a spec names, without loading torch for one that is not there."""
 
 from __future__ import annotations
 
@@ -10,19 +10,10 @@ from assay.errors import MissingExtra, ModelUnavailable
 from assay.extras import install_command
 from assay.protocols import Scorer
 
-ABOUT = "reranker.json"
-"""What a folder with an exported cross-encoder says of it: how much it reads, and what its scores are worth."""
-
 
 def open_cross(model: str) -> Scorer:
     """Return the cross-encoder of a folder, or of a name on the hub."""
     folder = Path(model).expanduser()
-    if (folder / ABOUT).is_file():
-        try:
-            from assay.encode.onnx_cross import OnnxCrossEncoder
-        except ModuleNotFoundError as error:
-            raise MissingExtra(f"cross:{model}", str(error.name), "onnx") from error
-        return OnnxCrossEncoder(folder)
     if not folder.is_dir() and (is_path(model) or find_spec("transformers") is None):
         raise ModelUnavailable(
             f"no folder '{model}'; wanted a folder with a cross-encoder, or the name of one on the hub, which needs "

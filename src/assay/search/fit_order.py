@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from assay.measure.compare import interval
 from assay.search.lexical import Array
-from assay.search.list_order import EVIDENCE, ORDER_WEIGHTS, ListEvidence, ListOrder
+from assay.search.list_order import EVIDENCE, FIXED, ORDER_WEIGHTS, ListEvidence, ListOrder
 from assay.search.question import Question
 from assay.search.ranking_examples import RankingExample
 from assay.search.trained_ranking import RankingFigure, SystemFigures
@@ -29,7 +29,6 @@ START = {
     "file_words": 0.3,
     "file_words_short": 0.4,
     "file_whole_short": 0.4,
-    "test_asked": 1.0,
     "file_how": 0.35,
     "file_topic": 0.15,
     "file_other": 0.05,
@@ -97,12 +96,12 @@ def list_example(example: RankingExample, odds: Array) -> ListExample:
 
 def fit_order(examples: Sequence[ListExample]) -> ListOrder:
     """Return the weights with the best mean figures, within bounds for what follows in a file."""
-    weights = np.array([START.get(name, 0.0) for name in ORDER_WEIGHTS])
+    weights = ListOrder.of(START).weights
     step = np.full(len(weights), _STEP)
     best = _worth(examples, weights)
     for _ in range(_ROUNDS):
         before = best
-        for at in range(len(weights)):
+        for at in (at for at, name in enumerate(ORDER_WEIGHTS) if name not in FIXED):
             for change in (step[at], -step[at]):
                 tried = weights.copy()
                 tried[at] += change

@@ -88,15 +88,9 @@ def pairs_of(chunk: Chunk, source: str) -> Iterator[TrainingPair]:
     first, rest = _first_sentence(_plain(chunk.doc))
     if not _asks(first):
         return
-    yield TrainingPair(first, view(_bare(chunk, "")), source, "doc")
+    yield TrainingPair(first, view(undocumented(chunk)), source, "doc")
     if _asks(rest):
         yield TrainingPair(first, rest[:_REST], source, "rest")
-
-
-def without_question(chunk: Chunk) -> tuple[str, Chunk]:
-    """Return the question that a chunk's documentation opens with, or nothing, and the chunk without that sentence."""
-    first, rest = ("", "") if chunk.kind in _PROSE_KINDS else _first_sentence(_plain(chunk.doc))
-    return (first if _asks(first) else ""), _bare(chunk, rest)
 
 
 def chunks_of(source: PackageSource, left_out: Collection[str] = LEFT_OUT) -> Iterator[Chunk]:
@@ -109,9 +103,9 @@ def chunks_of(source: PackageSource, left_out: Collection[str] = LEFT_OUT) -> It
             yield from parse(entry.path, text).chunks
 
 
-def _bare(chunk: Chunk, doc: str) -> Chunk:
-    """Return a chunk with other documentation, and none in its text."""
-    return replace(chunk, doc=doc, text=_without(chunk.text, chunk.doc))
+def undocumented(chunk: Chunk) -> Chunk:
+    """Return a chunk without its documentation."""
+    return replace(chunk, doc="", text=_without(chunk.text, chunk.doc))
 
 
 def _text(root: Path, entry: FileEntry, left_out: Collection[str]) -> str:

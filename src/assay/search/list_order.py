@@ -45,6 +45,9 @@ FORMS = ("name", "how", "topic", "other")
 ORDER_WEIGHTS = (*EVIDENCE, *(f"file_{form}" for form in FORMS[1:]), *(f"again_{form}" for form in FORMS))
 """Those of the evidence; of what else is good in a file; of each further hit of a file, which are subtracted."""
 
+FIXED = {"test_asked": 1.0}
+"""Set by hand: too few judged questions ask for tests."""
+
 _SHORT, _LONG = 5, 10  # terms of a question that is a topic, and of one that describes a unit
 _MOST_AGAIN = 4
 _MOST_SUPPORT = 4.0
@@ -141,7 +144,7 @@ class ListOrder:
     @classmethod
     def of(cls, stored: Mapping[str, float]) -> ListOrder:
         """Return the order of named weights; what is not named weighs nothing."""
-        return cls(np.array([stored.get(name, 0.0) for name in ORDER_WEIGHTS]))
+        return cls(np.array([FIXED.get(name, stored.get(name, 0.0)) for name in ORDER_WEIGHTS]))
 
     def scores(self, question: Question, scores: Scores, listed: ListEvidence) -> Scores:
         """Return what candidates are worth at their place of a list, in log odds, from what they are worth alone.

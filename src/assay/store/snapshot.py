@@ -17,7 +17,7 @@ from assay.store.chunk_order import ChunkOrder
 from assay.store.cosine_moments import VectorSums, mean_and_deviation, sums_with_lists
 from assay.store.lexical_fields import FIELDS
 from assay.store.near_chunks import cosines_with, near_cosines
-from assay.store.quantised import products, restored
+from assay.store.quantised import restored
 from assay.store.segment import Mask, Segment, build
 from assay.store.term_table import TermTable
 from assay.types import Chunk
@@ -195,13 +195,6 @@ class Snapshot:
     @cached_property
     def _term_table(self) -> TermTable:
         return TermTable([part.terms for part, _ in self.parts])
-
-    def similarities(self, vectors: Vectors) -> Vectors:
-        """Return the cosine of each query with every chunk, shape `(queries, size)`."""
-        columns = [products(vectors, part.vectors) for part, _ in self.parts]
-        if len(columns) == 1:
-            return columns[0]
-        return np.concatenate(columns, axis=1) if columns else np.zeros((len(vectors), 0), dtype=np.float32)
 
     def near(self, vector: Vectors, allowed: Sequence[Mask | None] = (None,)) -> Vectors:
         """Return the cosine of one vector with every chunk, shape `(size,)`; not a number for those far from it.
