@@ -25,7 +25,7 @@ LONGEST_FUNCTION = 40
 LONGEST_COMMAND = 60
 MOST_BRANCHES = 12
 LARGEST_CAGE = 3100
-BUDGET = {"code lines of src/assay": 64_220, "files of src/assay": 809, "lines of tests": 45_921}
+BUDGET = {"code lines of src/assay": 63_360, "files of src/assay": 793, "lines of tests": 46_076}
 """Where the design wants them: 46,000, 360 and 30,000."""
 READS_A_CLOCK = {
     "tests/waiting.py": "the one place that waits for an event",

@@ -61,10 +61,12 @@ def calibrated(
     floor = float(np.quantile(share * own_added[answered] + height, settings.false_alarms))
     low = share * added + height < floor
     of_none = np.array([not one.example.judged.repository for one in foreign], dtype=bool)
+    relevance = relevance.times(share).plus(_SCORE, -scale).plus(_ALWAYS, scale * middle)
+    usual = float(relevance.scores(relevance_rows(tested)[answered]).mean())
     return Calibration(
-        relevance.times(share).plus(_SCORE, -scale).plus(_ALWAYS, scale * middle),
+        relevance.plus(_ALWAYS, -usual),  # code and documentation share the mean of what each adds: 0 where they answer
         scale,
-        height - scale * middle,
+        height - scale * middle + usual,
         _probability(floor),
         _fraction(low[~of_none]),
         _fraction(low[of_none]),
