@@ -40,7 +40,7 @@ def loaded(line: str) -> tuple[int, set[str]]:
     [
         ("exec --help", 7),
         ("rank mix set.jsonl --out mixed.jsonl", 37),
-        ("truth check set.csv", 53),
+        ("truth check set.csv", 54),
         ("judge accounts records.jsonl", 36),
     ],
 )
