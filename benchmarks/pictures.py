@@ -29,10 +29,10 @@ PICTURES = ROOT / "docs" / "pictures"
 ASSAY = (sys.executable, "-m", "assay")
 WIDTH = 110
 SESSION = (
-    'assay search "ask a busy endpoint again after a pause" src --limit 2 --set search.excerpt_lines=6',
+    'assay search "mask the key in a message" src --limit 2 --set search.excerpt_lines=6',
     'assay search "chance that one of k samples is correct" src --limit 1 --explain',
 )
-QUESTION = "ask a busy endpoint again after a pause"
+QUESTION = "mask the key in a message"
 KEPT = " file:src/**"
 """What the picture of the page adds, for this very file holds the question."""
 ANSWER = "src/assay/"
