@@ -23,7 +23,7 @@ def parsed(arguments: list[str]) -> Any:
     assert arguments[0] == "serve"
     command = assay.get_command(None, "serve")
     folders = [str(DEPLOY) if each.startswith(("/code", "/srv")) else each for each in arguments[1:]]
-    return command.make_context("serve", folders).params
+    return command.make_context("serve", folders, **assay.context_settings).params
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")

@@ -207,7 +207,7 @@ def parse(line: str) -> None:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     words = list(takewhile(lambda word: not set(word) <= set("();<>|&"), lexer))
-    command, context = top, click.Context(top, info_name="assay")
+    command, context = top, click.Context(top, info_name="assay", **top.context_settings)
     while isinstance(command, click.Group) and words and "--help" not in words:
         known = words[0] in command.list_commands(context)
         if not known and command.name != "rank":

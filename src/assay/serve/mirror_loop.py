@@ -108,10 +108,11 @@ class MirrorLoop:
             if self._problem:
                 raise InputError(self._problem)
             self._states = {root: replace(state, due=0.0) for root, state in self._states.items()}
-            self._begin(pool)
+            begun = time.time()  # what fails is due again later, and tried no second time
+            self._begin(pool, begun)
             while self._busy:
-                self._begin(pool)
                 self._collect()
+                self._begin(pool, begun)
             return self._write()
 
     def _read_list(self) -> bool:
@@ -172,9 +173,9 @@ class MirrorLoop:
         soonest = state.checked + self.pace.least_s
         self._states[root] = replace(state, due=min(state.due, max(time.time(), soonest)))
 
-    def _begin(self, pool: ThreadPoolExecutor) -> bool:
+    def _begin(self, pool: ThreadPoolExecutor, now: float | None = None) -> bool:
         """Begin with what is due, as far as there is room; those that have no index yet first."""
-        now = time.time()
+        now = time.time() if now is None else now
         idle = [self._states[root] for root in self._listed if root not in self._busy]
         due = [state for state in idle if state.due <= now]
         due.sort(key=lambda state: (bool(state.generation), state.failures, state.due))
