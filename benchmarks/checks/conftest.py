@@ -10,13 +10,22 @@ from __future__ import annotations
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 TESTS = Path(__file__).parents[2] / "tests"
 sys.path += [str(TESTS), str(TESTS / "judge")]
 
-_spec = spec_from_file_location("tests_conftest", TESTS / "conftest.py")
-assert _spec
-assert _spec.loader
-_lent = sys.modules[_spec.name] = module_from_spec(_spec)
-_spec.loader.exec_module(_lent)
-cache, assay, project, tiny_bert = _lent.cache, _lent.assay, _lent.project, _lent.tiny_bert
+
+def _lent(folder: str) -> ModuleType:
+    """Load the conftest of a folder of tests under a name of its own."""
+    spec = spec_from_file_location(f"tests_conftest_{folder.replace('/', '_')}", TESTS / folder / "conftest.py")
+    assert spec
+    assert spec.loader
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_every, _neural = _lent(""), _lent("rank/neural")
+cache, assay, project, tiny_bert = _every.cache, _every.assay, _every.project, _every.tiny_bert
+bases, examples = _neural.bases, _neural.examples
