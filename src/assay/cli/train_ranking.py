@@ -53,7 +53,9 @@ def ranking(chosen: TrainRankingOptions) -> None:
     prose alone answers it. The figures are cross-validated: each query is scored by weights that were learned on the
     other repositories, so give two or more. What is written was learned from all of them.
 
-    Use it with --set search.weights=FOLDER. The example reproduces the shipped weights.
+    A truth that names whole files teaches the order of the list alone. Use the weights with --set
+    search.weights=FOLDER. The example, with benchmarks/truth/manners/*.csv and the files of semble's benchmark, makes
+    the shipped weights.
     """
     from assay.assemble.training import train_ranking
     from assay.search.ranking_train_settings import RankingTrainSettings
