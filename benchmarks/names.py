@@ -23,11 +23,11 @@ import assay
 from assay.corpus.chunk import parse
 from assay.corpus.walk import Skipped, read, walk
 from assay.measure.compare import interval
-from assay.search.declared_names import CALLABLE, TYPES, fold, last_name
+from assay.search.declared_names import fold, innermost_name
 from assay.search.path_traits import traits_of
-from assay.types import Chunk
+from assay.types import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
-DRAWN = TYPES | CALLABLE - {"constructor"} | {"constant"}
+DRAWN = TYPE_KINDS | CALLABLE_KINDS - {"constructor"} | {"constant"}
 
 
 def main() -> None:
@@ -73,7 +73,7 @@ def drawn(chunks: Sequence[Chunk], most: int, seed: str) -> list[tuple[Chunk, bo
     heads: dict[str, dict[object, Chunk]] = defaultdict(dict)
     for chunk in chunks:
         if chunk.kind in DRAWN | {"constructor"}:
-            unit = (chunk.path, chunk.parent, chunk.signature if chunk.kind in CALLABLE else "")
+            unit = (chunk.path, chunk.parent, chunk.signature if chunk.kind in CALLABLE_KINDS else "")
             for symbol in chunk.symbol.split(", "):
                 known = heads[symbol].setdefault(unit, chunk)
                 heads[symbol][unit] = min(known, chunk, key=lambda one: one.start_line)
@@ -87,9 +87,9 @@ def drawn(chunks: Sequence[Chunk], most: int, seed: str) -> list[tuple[Chunk, bo
             if plain and chunk.kind in DRAWN and len(units) == 1:
                 once.append(chunk)
             elif plain and chunk.kind == "method" and chunk.parent:
-                shared[last_name(chunk.parent), symbol].append(chunk)
+                shared[innermost_name(chunk.parent), symbol].append(chunk)
     dice.shuffle(once)
-    types, others = ([one for one in once if (one.kind in TYPES) == wanted] for wanted in (True, False))
+    types, others = ([one for one in once if (one.kind in TYPE_KINDS) == wanted] for wanted in (True, False))
     alone = [units[0] for units in shared.values() if len(units) == 1]
     dice.shuffle(alone)
     return [(one, True) for one in types[: most // 2] + others[: most // 2]] + [
@@ -102,12 +102,12 @@ def ways(names: Sequence[tuple[Chunk, bool]]) -> Iterator[tuple[str, str, Chunk]
     for chunk, is_only in names:
         name = chunk.symbol
         if chunk.kind == "method" and chunk.parent:
-            yield "Owner.name", f"{last_name(chunk.parent)}.{name}", chunk
+            yield "Owner.name", f"{innermost_name(chunk.parent)}.{name}", chunk
         if is_only:
             yield "name", name, chunk
-            yield "name, a type" if chunk.kind in TYPES else "name, no type", name, chunk
+            yield "name, a type" if chunk.kind in TYPE_KINDS else "name, no type", name, chunk
             yield "where is X defined", f"where is {name} defined", chunk
-            if chunk.kind in TYPES:
+            if chunk.kind in TYPE_KINDS:
                 yield "class X", f"{chunk.kind} {name}", chunk
             if name != name.lower():
                 yield "in lower case", name.lower(), chunk

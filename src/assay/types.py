@@ -99,6 +99,8 @@ KINDS = (
     "cell",
 )
 """Every kind a chunk may have; the position of a kind is what an index stores."""
+TYPE_KINDS = frozenset(("class", "interface", "struct", "enum", "trait", "type"))
+CALLABLE_KINDS = frozenset(("function", "method", "constructor", "macro"))
 
 
 @dataclass(frozen=True, slots=True)

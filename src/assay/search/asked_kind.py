@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.search.lexical import Array
-from assay.types import Chunk
+from assay.types import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
 KIND_FEATURES = (
     "type",
@@ -49,9 +49,8 @@ _CONSTANTS = frozenset(
     "variabl number size timeout mani long mask prefix version".split()
 )
 """Stems that ask for a value rather than for what is done with it."""
-_TYPES = frozenset(("class", "interface", "struct", "enum", "trait", "type", "impl"))
+_TYPES = TYPE_KINDS | {"impl"}
 _BLOCKS = frozenset(("block", "module", ""))
-_CALLABLE = frozenset(("function", "method", "constructor", "macro"))
 
 
 def kind_features(terms: Sequence[str], chunks: Sequence[Chunk]) -> Array:
@@ -70,5 +69,5 @@ def _row(kind: str, named: frozenset[str], *, value: bool) -> tuple[bool, ...]:
         kind == "constant",
         kind == "constant" and value,
         kind in _BLOCKS and value,
-        kind in _CALLABLE and bool(named),
+        kind in CALLABLE_KINDS and bool(named),
     )

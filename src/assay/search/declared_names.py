@@ -21,10 +21,7 @@ from assay.search.path_traits import traits_of
 from assay.store.lexical_fields import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import exact, parts, stem
-from assay.types import KINDS, Chunk
-
-TYPES = frozenset(("class", "interface", "struct", "enum", "trait", "type"))
-CALLABLE = frozenset(("function", "method", "constructor", "macro"))
+from assay.types import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
 
 _NAME, _PARENT = FIELDS.index("name"), FIELDS.index("parent")
 _QUALIFIER = r"(?:\.|::|#|->|\\|/)"
@@ -36,8 +33,8 @@ _MOST_READ, _MOST = 256, 48  # chunks of a name whose symbols are read, and that
 _INSIDE, _FOLDED = 0.75, 0.25  # how exactly a chunk declares what a unit in it does, and a name in another letter case
 _UNDERSCORES = 3  # by which a name may be longer or shorter than it is typed
 _KIND_WORDS = {
-    **dict.fromkeys(("class", "struct", "enum", "interface", "trait", "type", "protocol", "record", "object"), TYPES),
-    **dict.fromkeys(("function", "method", "def", "fn", "func", "fun", "macro"), CALLABLE),
+    **dict.fromkeys((*TYPE_KINDS, "protocol", "record", "object"), TYPE_KINDS),
+    **dict.fromkeys(("function", "method", "def", "fn", "func", "fun", "macro"), CALLABLE_KINDS),
     **dict.fromkeys(("constructor", "initializer"), frozenset(("constructor",))),
     **dict.fromkeys(("constant", "variable", "const"), frozenset(("constant",))),
 }
@@ -52,12 +49,11 @@ _BESIDE_ELSEWHERE = frozenset(
 )
 """What a translation leaves of such words."""
 _AROUND = _BESIDE | _BESIDE_ELSEWHERE | _KIND_WORDS.keys()
+_PIECES = ("impl", "block", "section", "")
 _ORDER = np.array(
-    [
-        0 if kind in TYPES else 1 if kind in CALLABLE else 3 if kind in ("impl", "block", "section", "") else 2
-        for kind in KINDS
-    ]
+    [(kind not in TYPE_KINDS) + (kind not in TYPE_KINDS | CALLABLE_KINDS) + (kind in _PIECES) for kind in KINDS]
 )
+"""Of each kind: types, functions, the rest, what only goes on with another unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +178,10 @@ def is_owner(chunk: Chunk, name: QueryName) -> bool:
 def owners_of(chunk: Chunk) -> tuple[str, ...]:
     """Return what a chunk stands in, folded: a type, a file, a folder."""
     *folders, file = chunk.path.split("/")
-    return tuple(map(fold, (last_name(chunk.parent), file.partition(".")[0], *folders[-1:])))
+    return tuple(map(fold, (innermost_name(chunk.parent), file.partition(".")[0], *folders[-1:])))
 
 
-def last_name(parent: str) -> str:
+def innermost_name(parent: str) -> str:
     """Return the innermost of enclosing names."""
     return re.split(r"[.:]+", parent)[-1] if parent else ""
 
@@ -214,7 +210,7 @@ def declared_places(
 def _worth(chunk: Chunk, names: QueryNames, asked: QueryName, *, is_inside: bool, is_head: bool) -> float:
     how = exactness(chunk, asked) or _INSIDE * (is_inside and chunk.language not in PROSE)
     made = names.kinds == {"constructor"} and chunk.kind == "constructor"
-    if made and fold(last_name(chunk.parent)) == fold(asked.name):
+    if made and fold(innermost_name(chunk.parent)) == fold(asked.name):
         how = 1.0
     if not how:
         return 0.0

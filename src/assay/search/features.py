@@ -20,7 +20,7 @@ from assay.search.path_traits import traits_of
 from assay.search.question import Question
 from assay.store.lexical_fields import FIELDS
 from assay.store.snapshot import Snapshot
-from assay.types import KINDS
+from assay.types import CALLABLE_KINDS, KINDS
 
 NAME, PARENT, PATH, DOC, BODY = range(len(FIELDS))
 
@@ -61,7 +61,7 @@ def _kinds(*names: str) -> NDArray[np.bool_]:
     return np.array([kind in names for kind in KINDS])
 
 
-_CALLABLE = _kinds("function", "method", "constructor", "macro")
+_CALLABLE = _kinds(*CALLABLE_KINDS)
 _BLOCK = _kinds("block", "module")
 _TEST = KINDS.index("test")
 

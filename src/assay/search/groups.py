@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from assay.search.declared_names import TYPES, last_name, unit_of
+from assay.search.declared_names import innermost_name, unit_of
 from assay.search.excerpt import declared_line
 from assay.search.filters import PROSE
-from assay.types import Chunk, Hit
+from assay.types import TYPE_KINDS, Chunk, Hit
 
 _LEAST = 3  # hits of one type that are a group
 _MOST_NAMES = 6
@@ -65,7 +65,7 @@ def others_text(hit: Hit, path_of: Callable[[Chunk], str] = lambda chunk: chunk.
         more = ["…"] * (len(members) > _MOST_NAMES)
         yield f"+{len(members)} in {of_type}: {', '.join(names + more)}"
     if lines := sorted({declared_line(chunk) for chunk in here if chunk.symbol == best.symbol}):
-        name = best.symbol or last_name(best.parent)
+        name = best.symbol or innermost_name(best.parent)
         yield f"+{len(lines)} more of {name} at line{'s'[: len(lines) > 1]} {', '.join(map(str, lines))}"
     if copies := dict.fromkeys(path_of(chunk) for chunk in hit.others if chunk.root != best.root):
         yield f"also in {', '.join(copies)}"
@@ -79,6 +79,6 @@ def _united(group: Sequence[Hit]) -> Hit:
 def _type_of(hit: Hit) -> tuple[str, str, str] | None:
     """Return the type that a hit is or is a member of; functions of a namespace or in a function are no members."""
     chunk = hit.chunk
-    is_type = chunk.kind in TYPES or chunk.kind == "impl"
-    name = chunk.symbol if is_type else "" if chunk.kind == "function" else last_name(chunk.parent)
+    is_type = chunk.kind in TYPE_KINDS or chunk.kind == "impl"
+    name = chunk.symbol if is_type else "" if chunk.kind == "function" else innermost_name(chunk.parent)
     return (chunk.root, chunk.path, name) if name and chunk.language not in PROSE else None

@@ -18,12 +18,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.search.declared_names import CALLABLE, TYPES, QueryNames, exactness, fold, last_name
+from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
 from assay.search.lexical import Array
 from assay.search.path_traits import traits_of
 from assay.search.question import Question
 from assay.terms import parts, stem, words
-from assay.types import Chunk
+from assay.types import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
 EVIDENCE = (
     "typed",
@@ -93,6 +93,7 @@ _GENERIC = frozenset("__init__ base common core helpers impl index init lib main
 Scores = NDArray[np.float64]
 
 
+@lru_cache(64)
 def form_of(text: str, names: QueryNames) -> int:
     """Return the place in `FORMS` of a question."""
     if names.asked is not None:
@@ -206,8 +207,8 @@ class _Asked:
 
     def row(self, chunk: Chunk) -> tuple[float, ...]:
         """Return the evidence of one candidate, in the order of `EVIDENCE`."""
-        is_type = chunk.kind in TYPES
-        typed, parent = 0.0, last_name(chunk.parent)
+        is_type = chunk.kind in TYPE_KINDS
+        typed, parent = 0.0, innermost_name(chunk.parent)
         if self.typed:
             typed = max(exactness(chunk, name) for name in self.typed)
         return (
@@ -242,7 +243,8 @@ class _Asked:
 
     @staticmethod
     def _names_file(chunk: Chunk) -> bool:
-        return (chunk.kind in TYPES or chunk.kind in CALLABLE) and fold(chunk.symbol) == _file_words(chunk.path)[1]
+        is_unit = chunk.kind in TYPE_KINDS | CALLABLE_KINDS
+        return is_unit and fold(chunk.symbol) == _file_words(chunk.path)[1]
 
 
 @lru_cache(16_384)

@@ -59,13 +59,13 @@ def _declared(snapshot: Snapshot, names: QueryNames, inside: str) -> list[Chunk]
     if name is None:
         return []
 
-    def kept(chunks: Iterable[Chunk]) -> list[Chunk]:
+    def filter_chunks(chunks: Iterable[Chunk]) -> list[Chunk]:
         below = [each for each in chunks if f"{each.path}/".startswith(inside and f"{inside}/")]
         return [each for each in below if not name.owner or is_owner(each, name)]
 
     exact = table_of(snapshot).definitions(name.name)
     units = (Chunk("", "", "", e.path, e.at.line, e.at.end, e.at.name, e.at.kind, e.at.owner) for e in exact)
-    return kept(units) or kept(map(snapshot.chunk, declarations(snapshot, names, None).tolist()))
+    return filter_chunks(units) or filter_chunks(map(snapshot.chunk, declarations(snapshot, names, None).tolist()))
 
 
 def _close_to(snapshot: Snapshot, typed: str) -> str:

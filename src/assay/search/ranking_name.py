@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from assay.search.filters import PROSE
 from assay.store.segment import Mask, Segment
 from assay.store.snapshot import Snapshot
-from assay.types import KINDS, Mode
+from assay.types import CALLABLE_KINDS, KINDS, Mode
 
 RankingName = Literal["code", "docs", "functions"]
 """`functions` is code of a corpus whose files hold one function each."""
 RANKING_NAMES: tuple[RankingName, ...] = get_args(RankingName)
 
-_CALLABLE = np.array([kind in ("function", "method", "constructor", "macro") for kind in KINDS])
+_CALLABLE = np.array([kind in CALLABLE_KINDS for kind in KINDS])
 _ALONE = 0.75  # of the files of code, so many with exactly one function make a corpus of functions
 _FEWEST = 20  # files from which a corpus is of any sort
 
