@@ -24,7 +24,7 @@ from exhaustive import made
 
 from assay import plugins
 from assay.judge.choose_candidates import Sources, candidates
-from assay.search.dense import exhaustive
+from assay.search.retrievers import exhaustive
 from assay.types import Chunk, Query
 
 ENCODERS = ("static:default", "hash", "hash:512")

@@ -3,7 +3,7 @@
     python benchmarks/exhaustive.py [--codes 132952] [--queries 20604] [--random 768] [--json FILE]
 
 Texts are made by a seeded generator (`scale.py`), questions are half of the words of a code's docstring. The default
-encoder encodes both, `assay.search.dense.exhaustive` finds the first 100 codes of each query, `assay.measure` scores
+encoder encodes both, `search.retrievers.exhaustive` finds the first 100 codes of each query, `assay.measure` scores
 them. `--random N` adds random vectors of N dimensions, which need no encoding. Each row is a process of its own, so
 that its peak memory is its own; sizes are a quarter, a half and all of the codes, of the queries, and of both.
 """
@@ -28,7 +28,7 @@ from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.protocols import Vectors
-from assay.search.dense import exhaustive
+from assay.search.retrievers import exhaustive
 
 DEPTH = 100
 MEASURES = ("MRR", "nDCG@10", "MAP", "Recall@100")

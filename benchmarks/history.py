@@ -23,7 +23,7 @@ import numpy as np
 
 from assay.assemble.history import History
 from assay.measure.compare import interval
-from assay.search.commit_filter import CommitFilter
+from assay.search.history import CommitFilter
 from assay.settings import Settings
 
 DEPTH = 10

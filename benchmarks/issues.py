@@ -32,8 +32,8 @@ from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.protocols import Searcher
 from assay.search.hybrid import LearnedSearcher
-from assay.search.keywords import KeywordSearcher
 from assay.search.lexical import FieldWeights
+from assay.search.retrievers import KeywordSearcher
 from assay.settings import load
 from assay.truth import truth_formats
 from assay.truth.formats.swebench import by_checkout

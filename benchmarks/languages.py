@@ -27,9 +27,8 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.search.asked_language import NAMES
 from assay.search.ranking_examples import JudgedQuery, judged_queries
-from assay.search.translation import unread_note
+from assay.search.translation import NAMES, unread_note
 from assay.settings import Settings
 
 TRUTHS = Path(__file__).parent / "truth"

@@ -22,8 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.search.asked_language import FOLDER
-from assay.search.lexicon import UNSPACED, UNSPACED_LANGUAGES, Lexicon, LexiconEntry, key_of
+from assay.search.translation import FOLDER, UNSPACED, UNSPACED_LANGUAGES, Lexicon, LexiconEntry, key_of
 from assay.terms import STOP_WORDS, parts, stem
 
 WORD = re.compile(r"[^\W\d_]+")

@@ -20,8 +20,7 @@ import numpy as np
 
 import assay
 from assay.measure.compare import interval
-from assay.search.filters import PROSE
-from assay.search.path_traits import traits_of
+from assay.search.filters import PROSE, traits_of
 from assay.store.snapshot import Snapshot
 
 STRING = re.compile(r'"((?:[^"\\\n]|\\.){18,120})"')

@@ -24,7 +24,7 @@ from assay.corpus.chunk import parse
 from assay.corpus.walk import Skipped, read, walk
 from assay.measure.compare import interval
 from assay.search.declared_names import fold, innermost_name
-from assay.search.path_traits import traits_of
+from assay.search.filters import traits_of
 from assay.types import CALLABLE_KINDS, TYPE_KINDS, Chunk
 
 DRAWN = TYPE_KINDS | CALLABLE_KINDS - {"constructor"} | {"constant"}

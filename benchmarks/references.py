@@ -32,9 +32,9 @@ from assay.assemble.workspace import open_workspace
 from assay.corpus.call_facts import CALLABLES, TYPES
 from assay.corpus.languages import language_of
 from assay.measure.proportions import wilson
-from assay.search.path_traits import traits_of
+from assay.search.filters import traits_of
 from assay.search.reference_table import PlacedDefinition, family_of, table_of
-from assay.search.related_code import callees_of, calls_of_unit
+from assay.search.related import callees_of, calls_of_unit
 from assay.search.resolve import resolver_of
 from assay.settings import Settings
 from assay.store.snapshot import Snapshot

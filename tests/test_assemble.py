@@ -10,11 +10,10 @@ from assay.assemble.workspace import open_workspace
 from assay.encode.cached_encoder import CachedEncoder
 from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Searcher
-from assay.search.dense import VectorSearcher
-from assay.search.fuse import FusedSearcher
-from assay.search.issue_searcher import IssueSearcher
-from assay.search.keywords import KeywordSearcher
-from assay.search.spelling import SpellCorrected
+from assay.search.combine import FusedSearcher
+from assay.search.issues import IssueSearcher
+from assay.search.question import SpellCorrected
+from assay.search.retrievers import KeywordSearcher, VectorSearcher
 from assay.settings import load
 
 

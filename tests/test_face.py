@@ -41,10 +41,10 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_a_room_does_not_take_the_place_of_a_function():
-    rooms = "import assay.search.dense, assay.rank.order, assay.judge.pairs, assay"
+    rooms = "import assay.search.retrievers, assay.rank.order, assay.judge.pairs, assay"
     called = "print([callable(each) for each in (assay.search, assay.rank, assay.judge)], assay.search.__name__)"
     assert python(f"{rooms}; {called}") == "[True, True, True] search"
-    assert python("import assay; assay.search; import assay.search.dense; print(callable(assay.search))") == "True"
+    assert python("import assay; assay.search; import assay.search.retrievers; print(callable(assay.search))") == "True"
 
 
 def test_the_face_loads_what_is_asked_for_and_no_more():

@@ -10,7 +10,7 @@ import pytest
 from assay.assemble.commit_text import commit_text, commits_text
 from assay.assemble.history import FoundCommit, History, reason_of
 from assay.errors import InputError
-from assay.search.commit_filter import CommitFilter
+from assay.search.history import CommitFilter
 from assay.settings import Settings
 from assay.store.place import history_location
 from assay.terms import terms

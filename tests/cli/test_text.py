@@ -9,7 +9,7 @@ import pytest
 
 from assay.cli import text
 from assay.io.terminal import WIDEST
-from assay.search.excerpt import lines, terms_to_mark
+from assay.search.display import lines, terms_to_mark
 from assay.types import Chunk, Hit
 
 HIT = Hit(

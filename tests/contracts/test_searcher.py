@@ -11,14 +11,12 @@ import pytest
 from assay.encode.hashed import HashedEncoder
 from assay.encode.view import view
 from assay.protocols import Searcher
-from assay.search.dense import VectorSearcher
+from assay.search.combine import FusedSearcher, Member, RerankedSearcher
 from assay.search.filters import PROSE
-from assay.search.fuse import FusedSearcher, Member
 from assay.search.hybrid import LearnedSearcher
-from assay.search.issue_searcher import IssueSearcher
-from assay.search.keywords import KeywordSearcher
-from assay.search.rerank import RerankedSearcher
-from assay.search.spelling import SpellCorrected, Speller
+from assay.search.issues import IssueSearcher
+from assay.search.question import SpellCorrected, Speller
+from assay.search.retrievers import KeywordSearcher, VectorSearcher
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Query

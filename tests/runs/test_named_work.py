@@ -14,7 +14,7 @@ from assay.errors import AssayError, InputError
 from assay.runs.crew import Crew
 from assay.runs.crew_place import NamedWork
 from assay.runs.crew_runner import CrewRunner
-from assay.search.index_report import IndexReport
+from assay.search.folder_index import IndexReport
 from assay.settings import IndexSettings, Settings
 from scripted_crew import HiredHere
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.search.excerpt import declared, excerpt, fit, lines, places, telling, terms_to_mark
+from assay.search.display import declared, excerpt, fit, lines, places, telling, terms_to_mark
 from assay.terms import tokens
 from assay.types import Chunk, Hit
 

@@ -9,15 +9,23 @@ from hypothesis import strategies as st
 
 from assay.encode.static import default_static
 from assay.encode.view import view
-from assay.search.asked_kind import KIND_FEATURES, kind_features
-from assay.search.features import FEATURES, _file_mean, _place, candidates_of
+from assay.search.features import (
+    ALL_FEATURES,
+    FEATURES,
+    KIND_FEATURES,
+    SIMILARITY_FIELDS,
+    TOKEN_FEATURES,
+    TokenSimilarity,
+    _file_mean,
+    _place,
+    candidates_of,
+    kind_features,
+)
+from assay.search.filters import traits_of
 from assay.search.hybrid import LearnedSearcher
-from assay.search.path_traits import traits_of
+from assay.search.phrases import PHRASE_FEATURES, phrase_features
 from assay.search.question import understand
-from assay.search.relevance import QUERY_FEATURES, RELEVANCE_FEATURES, query_features, relevance_row
-from assay.search.shared_phrases import PHRASE_FEATURES, phrase_features
-from assay.search.text_features import ALL_FEATURES
-from assay.search.token_similarity import FIELDS, TOKEN_FEATURES, TokenSimilarity
+from assay.search.ranking import QUERY_FEATURES, RELEVANCE_FEATURES, query_features, relevance_row
 from assay.store.snapshot import Snapshot
 from assay.types import KINDS, Chunk, Query
 
@@ -185,8 +193,8 @@ def near(words, *chunks):
 
 def test_a_word_is_nearest_to_itself_then_to_a_synonym_wherever_that_stands():
     (row,) = near(["retry"], Chunk("1", "", symbol="retryRequest"))
-    assert [row[f"near_{field}"] for field in FIELDS] == pytest.approx([1, 1, 1], abs=1e-3)
-    assert [row[f"alike_{field}@100"] for field in FIELDS] == pytest.approx([np.log(2)] * 3, abs=1e-2)
+    assert [row[f"near_{field}"] for field in SIMILARITY_FIELDS] == pytest.approx([1, 1, 1], abs=1e-3)
+    assert [row[f"alike_{field}@100"] for field in SIMILARITY_FIELDS] == pytest.approx([np.log(2)] * 3, abs=1e-2)
     assert (row["least_met"], row["met"]) == pytest.approx((1, 1), abs=1e-3)
     for word, alike, stranger in (
         ("delete", "removeFile", "paint_picture"),
@@ -195,14 +203,14 @@ def test_a_word_is_nearest_to_itself_then_to_a_synonym_wherever_that_stands():
         ("begin", "start", "banana"),
     ):
         mine, other = near([word], Chunk("1", "", symbol=alike), Chunk("2", "", symbol=stranger))
-        assert all(mine[f"near_{field}"] > other[f"near_{field}"] + 0.1 for field in FIELDS), word
+        assert all(mine[f"near_{field}"] > other[f"near_{field}"] + 0.1 for field in SIMILARITY_FIELDS), word
     once, twice = near(["error"], Chunk("1", "", symbol="exception"), Chunk("2", "", symbol="exceptionFailure"))
     levels = [name for name in once if name.startswith("alike_name@")]
     assert sum(twice[name] for name in levels) > max(once[name] for name in levels) > once["alike_name@100"]
     named = Chunk("1", "paint", symbol="retry")
     documented = Chunk("2", "paint", symbol="picture", doc="Retry.")
     rows = near(["retry"], named, documented, Chunk("3", "retry", symbol="picture"))
-    held = [[field for field in FIELDS if row[f"near_{field}"] > 0.9] for row in rows]
+    held = [[field for field in SIMILARITY_FIELDS if row[f"near_{field}"] > 0.9] for row in rows]
     assert [sorted(each) for each in held] == [["doc", "name", "text"], ["doc", "text"], ["text"]]
 
 
@@ -224,7 +232,7 @@ def test_a_chunk_without_a_telling_word_is_near_nothing_and_takes_nothing_from_i
     for text in ("", "  ", "()", "the of and to", "how do i"):
         (row,) = near(["retry"], Chunk("1", text))
         assert max(value for name, value in row.items() if not name.startswith("alike_")) < 0.2, text
-        assert max(row[f"alike_{field}@100"] for field in FIELDS) < 0.01, text
+        assert max(row[f"alike_{field}@100"] for field in SIMILARITY_FIELDS) < 0.01, text
     full = Chunk("1", "retry", symbol="retry", doc="Retry.")
     (alone,) = near(["retry"], full)
     assert near(["retry"], Chunk("0", ""), full, Chunk("2", ""))[1] == pytest.approx(alone, abs=1e-6)

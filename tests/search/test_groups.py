@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.search.groups import by_file, grouped, others_text
+from assay.search.display import by_file, grouped, others_text
 from assay.types import Chunk, Hit
 
 

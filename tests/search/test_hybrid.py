@@ -11,7 +11,7 @@ from assay.assemble.workspace import open_workspace
 from assay.encode.static import default_static
 from assay.encode.view import view
 from assay.search.hybrid import LearnedSearcher, _top, is_relevant
-from assay.search.spelling import Speller
+from assay.search.question import Speller
 from assay.settings import load
 from assay.store.chunk_order import ChunkOrder
 from assay.store.snapshot import Snapshot

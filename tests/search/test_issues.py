@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.search.hybrid import LearnedSearcher
-from assay.search.issue_searcher import WEIGHTS, IssueSearcher, pooled
-from assay.search.issue_text import issue_of
-from assay.search.messages import comes_from
-from assay.search.named_places import NamedPlace, named_files, places_of
+from assay.search.issues import WEIGHTS, IssueSearcher, NamedPlace, issue_of, named_files, places_of, pooled
+from assay.search.phrases import comes_from
 from assay.search.question import understand
 from assay.types import Chunk, Hit, Query
 

@@ -13,13 +13,13 @@ pytest.importorskip("torch", reason="the train extra is not installed")
 
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span
+from assay.search.features import ALL_FEATURES
 from assay.search.hybrid import LearnedSearcher
 from assay.search.learn_ranking import GROUPS, cross_validated, train_all
 from assay.search.ranking import load_ranking
 from assay.search.ranking_examples import gather, judged_queries, worth_of
 from assay.search.ranking_figures import measured
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.text_features import ALL_FEATURES
 from assay.types import Query
 
 SMALL = RankingTrainSettings(encoder="hash:64", steps=5, seeds=1, hidden_code=2)

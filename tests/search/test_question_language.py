@@ -6,10 +6,22 @@ import csv
 from pathlib import Path
 
 from assay.assemble.pipeline import dictionary
-from assay.search.asked_language import LANGUAGES, NAMES, language_of, read_marks
-from assay.search.lexicon import Lexicon, LexiconEntry, key_of, load_lexicon, read_lexicon, without_accents
-from assay.search.replaced_words import in_english
-from assay.search.translation import TranslatedSearcher, Translator, unread_note
+from assay.search.translation import (
+    LANGUAGES,
+    NAMES,
+    Lexicon,
+    LexiconEntry,
+    TranslatedSearcher,
+    Translator,
+    in_english,
+    key_of,
+    language_of,
+    load_lexicon,
+    read_lexicon,
+    read_marks,
+    unread_note,
+    without_accents,
+)
 from assay.types import Chunk, Hit, Query
 
 TRUTHS = Path(__file__).parents[2] / "benchmarks" / "truth"

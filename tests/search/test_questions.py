@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.assemble.pipeline import dictionary
-from assay.search.query_words import QueryWords, query_words
-from assay.search.question import understand
-from assay.search.spelling import Speller
+from assay.search.question import QueryWords, Speller, query_words, understand
 from assay.terms import STOP_WORDS, stem
 from assay.types import Chunk
 

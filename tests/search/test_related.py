@@ -7,11 +7,9 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import InputError
-from assay.search.name_lookup import nearest_to
-from assay.search.named_definitions import declaration_of, definitions_at, references_at
 from assay.search.reference_table import table_of
-from assay.search.related_code import related_code
-from assay.search.related_text import related_text
+from assay.search.related import declaration_of, definitions_at, references_at, related_code, related_text
+from assay.search.resolve import nearest_to
 
 SHOP = {
     "shop/order.py": '''"""Orders."""

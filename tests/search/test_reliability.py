@@ -17,7 +17,7 @@ import pytest
 from assay.encode.hashed import HashedEncoder
 from assay.errors import AssayError, StorageError
 from assay.search.folder_index import FolderIndex
-from assay.search.workers import ChunkWorkers
+from assay.search.index_build import ChunkWorkers
 from assay.store import folder as index_folder
 from waiting import until
 

@@ -11,13 +11,12 @@ import random
 import pytest
 
 from assay.encode.hashed import HashedEncoder
-from assay.search.dense import VectorSearcher
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
-from assay.search.index_identity import Build
-from assay.search.keywords import KeywordSearcher
-from assay.search.related_code import related_code
-from assay.search.spelling import Speller
+from assay.search.index_build import Build
+from assay.search.question import Speller
+from assay.search.related import related_code
+from assay.search.retrievers import KeywordSearcher, VectorSearcher
 from assay.types import Query
 
 ENCODER = HashedEncoder("32")

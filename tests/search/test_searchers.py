@@ -11,12 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.search.dense import VectorSearcher, exhaustive
-from assay.search.fuse import FusedSearcher, Member, by_rank, by_score
-from assay.search.keywords import KeywordSearcher
+from assay.search.combine import FusedSearcher, Member, RerankedSearcher, by_rank, by_score, union
 from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
-from assay.search.rerank import RerankedSearcher
-from assay.search.union import union
+from assay.search.retrievers import KeywordSearcher, VectorSearcher, exhaustive
 from assay.store.lexical_fields import FIELDS, field_words
 from assay.terms import terms_of
 from assay.types import Chunk, Hit, Query

@@ -14,7 +14,7 @@ from assay.judge.testable import testable
 from assay.protocols import Encoder, Progress
 from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import read_lines, start_fresh
-from assay.search.dense import exhaustive
+from assay.search.retrievers import exhaustive
 from assay.settings import EncoderSettings, Settings
 from assay.types import Problem
 

@@ -13,11 +13,10 @@ from functools import cached_property
 
 from assay.assemble.pipeline import dictionary, searcher_of, weights_folder
 from assay.protocols import Encoder, Searcher
-from assay.search.checked_searcher import CheckedSearcher, IndexGuard
+from assay.search.combine import CheckedSearcher, IndexGuard, union
 from assay.search.hybrid import is_relevant
-from assay.search.listing import listing
-from assay.search.spelling import Speller
-from assay.search.union import union
+from assay.search.question import Speller
+from assay.search.retrievers import listing
 from assay.settings import SearchSettings
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Query

@@ -18,9 +18,8 @@ from assay.assemble.workspace import Workspace
 from assay.io.lock import alone
 from assay.llm.providers import price_of
 from assay.protocols import Progress
-from assay.search.describe import DescribeForecast, DescribeReport, describe, forecast, to_describe
-from assay.search.descriptions import Descriptions
-from assay.search.index_report import IndexReport
+from assay.search.descriptions import DescribeForecast, DescribeReport, Descriptions, describe, forecast, to_describe
+from assay.search.folder_index import IndexReport
 
 
 @dataclass(frozen=True, slots=True)

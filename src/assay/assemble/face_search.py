@@ -14,7 +14,7 @@ from assay.assemble.root_settings import UserSettings, root_settings
 from assay.assemble.search_answer import Answer, answer
 from assay.assemble.workspace import open_workspaces
 from assay.protocols import Progress
-from assay.search.index_report import IndexReport
+from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 from assay.types import Mode, Query
 

@@ -19,12 +19,10 @@ from assay.assemble.queries import queries_of
 from assay.corpus.git_history import commit_ids
 from assay.errors import InputError
 from assay.protocols import Progress
-from assay.search.checked_searcher import IndexGuard
-from assay.search.commit_chunks import MOST_FILES, changed_files
-from assay.search.commit_filter import CommitFilter
-from assay.search.excerpt import lines, lines_with_terms, terms_to_mark, window
-from assay.search.history_index import MOST_COMMITS, HistoryIndex
-from assay.search.query_words import query_words
+from assay.search.combine import IndexGuard
+from assay.search.display import lines, lines_with_terms, terms_to_mark, window
+from assay.search.history import MOST_COMMITS, MOST_FILES, CommitFilter, HistoryIndex, changed_files
+from assay.search.question import query_words
 from assay.search.reference_table import numbers_in
 from assay.settings import Settings
 from assay.store.place import history_location

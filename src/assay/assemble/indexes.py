@@ -19,9 +19,8 @@ from assay.corpus.clone import clone, is_url
 from assay.encode.view import Reads
 from assay.errors import InputError, UnwritableIndex
 from assay.protocols import Encoder, Progress
-from assay.search.folder_index import FolderIndex
-from assay.search.index_identity import Build
-from assay.search.index_report import Freshness, IndexReport
+from assay.search.folder_index import FolderIndex, Freshness, IndexReport
+from assay.search.index_build import Build
 from assay.settings import Settings
 from assay.store.bucket_place import bucket_place, is_bucket
 from assay.store.folder import IndexFolder
@@ -146,7 +145,7 @@ def index_of(root: Path, settings: Settings, encoder: Encoder | None = None) -> 
     folder, encoder = _folder_of(root, settings), encoder or encoder_of(settings)
     if settings.index.refresh:
         return FolderIndex(root, folder, encoder, build_of(settings), _described)
-    from assay.search.published_index import PublishedIndex
+    from assay.search.folder_index import PublishedIndex
 
     return PublishedIndex(root, folder, encoder)
 

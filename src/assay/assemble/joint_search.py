@@ -12,7 +12,7 @@ from functools import cached_property
 from assay.assemble.corpus_search import CorpusSearch
 from assay.assemble.workspace import Workspace
 from assay.errors import DamagedIndex
-from assay.search.checked_searcher import IndexGuard
+from assay.search.combine import IndexGuard
 from assay.settings import SearchSettings
 from assay.store.snapshot import Snapshot
 from assay.types import Problem

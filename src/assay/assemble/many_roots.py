@@ -19,7 +19,7 @@ from assay.assemble.workspace import Workspace, last_workspace, open_workspace, 
 from assay.corpus.clone import is_url
 from assay.errors import AssayError, DamagedIndex, InputError
 from assay.protocols import Progress
-from assay.search.checked_searcher import rebuild_command
+from assay.search.combine import rebuild_command
 from assay.settings import Settings
 from assay.store.bucket_place import is_bucket
 from assay.types import Problem

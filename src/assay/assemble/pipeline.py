@@ -8,11 +8,11 @@ from pathlib import Path
 from assay import plugins
 from assay.errors import InputError
 from assay.protocols import Encoder, Searcher
+from assay.search.combine import RerankedSearcher
 from assay.search.hybrid import LearnedSearcher
-from assay.search.issue_searcher import IssueSearcher
+from assay.search.issues import IssueSearcher
+from assay.search.question import SpellCorrected, Speller
 from assay.search.ranking import SHIPPED
-from assay.search.rerank import RerankedSearcher
-from assay.search.spelling import SpellCorrected, Speller
 from assay.search.translation import TranslatedSearcher, Translator
 from assay.settings import SearchSettings
 from assay.store.snapshot import Snapshot
@@ -70,14 +70,13 @@ def weights_folder(settings: SearchSettings) -> Path:
 
 def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -> Searcher:
     """Return a searcher that nothing was learned for: by vectors, by words, or by both, fused."""
-    from assay.search.dense import VectorSearcher
-    from assay.search.keywords import KeywordSearcher
+    from assay.search.retrievers import KeywordSearcher, VectorSearcher
 
     if settings.ranking == "vectors":
         return VectorSearcher(snapshot, encoder)
     if settings.ranking == "keywords":
         return KeywordSearcher(snapshot)
-    from assay.search.fuse import FusedSearcher, Member
+    from assay.search.combine import FusedSearcher, Member
 
     vectors = Member("vectors", VectorSearcher(snapshot, encoder), settings.vector_weight)
     keywords = Member("keywords", KeywordSearcher(snapshot), settings.keyword_weight)

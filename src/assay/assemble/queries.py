@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import InputError, nearest
-from assay.search.query_words import query_words
+from assay.search.question import query_words
 from assay.types import KINDS, Mode, Query
 
 LONGEST_QUERY = 20_000

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.assemble.joint_search import JointSearch
 from assay.search.filters import filter_mask
-from assay.search.query_words import query_words
+from assay.search.question import query_words
 from assay.search.text_matches import MOST_MATCHES, TextMatch, reading_order, text_matches
 from assay.types import Query
 

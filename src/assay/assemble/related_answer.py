@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.assemble.workspace import Workspace
-from assay.search.related_code import GROUPS, Group, RelatedCode, RelatedPlace
+from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,10 @@ def related_answer(  # noqa: PLR0913  a place or a name
     With a `name` instead of a line, it is the unit that declares it, below `path` where that is given; the subject says
     among how many. With `named`, each path has the name of its root before it.
     """
-    from assay.search.named_definitions import declaration_of  # and what reads calls: not for a search
-    from assay.search.related_code import related_code
+    from assay.search.related import (
+        declaration_of,  # and what reads calls: not for a search
+        related_code,
+    )
 
     with workspace.guard.reading():
         path, line, among = declaration_of(workspace.snapshot, name, path) if name else (path, line, 1)

@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.errors import AssayError
 from assay.runs.crew_place import About, NamedWork
-from assay.search.index_report import IndexReport
+from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 
 

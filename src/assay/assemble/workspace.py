@@ -13,8 +13,8 @@ from assay.assemble.pipeline import check
 from assay.corpus.clone import is_url
 from assay.errors import InputError, StorageError, UnwritableIndex
 from assay.protocols import Encoder, Progress, Searcher
-from assay.search.checked_searcher import IndexGuard, rebuild_command
-from assay.search.index_report import IndexReport
+from assay.search.combine import IndexGuard, rebuild_command
+from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 from assay.store.bucket_place import is_bucket
 from assay.store.place import holds_many, located

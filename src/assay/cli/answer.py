@@ -18,8 +18,7 @@ from assay.cli import text
 from assay.cli.workspaces import about
 from assay.errors import InputError, counted, printable
 from assay.io.terminal import dumps, say, wants_color
-from assay.search.excerpt import Line, excerpt, fit, lines, terms_to_mark
-from assay.search.groups import by_file, grouped, hits_to_group, others_text
+from assay.search.display import Line, by_file, excerpt, fit, grouped, hits_to_group, lines, others_text, terms_to_mark
 from assay.search.text_matches import MOST_MATCHES
 from assay.terms import tokens
 from assay.types import Chunk, Hit

@@ -136,7 +136,7 @@ def _index(path: str, chosen: SettingsOptions) -> Finding:
 
 def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
     from assay.errors import DamagedIndex, counted
-    from assay.search.checked_searcher import rebuild_command
+    from assay.search.combine import rebuild_command
 
     root = index.root
     try:

@@ -15,7 +15,7 @@ from assay.cli.options import ClusterOptions, SettingsOptions
 if TYPE_CHECKING:
     from assay.assemble.describe_index import DescribeOptions
     from assay.assemble.workspace import Workspace
-    from assay.search.describe import DescribeReport
+    from assay.search.descriptions import DescribeReport
     from assay.settings import ClusterSettings
 
 

@@ -58,7 +58,7 @@ def log(given: LogOptions) -> int:
     from assay.assemble.indexes import root_of
     from assay.cli.progress import progress
     from assay.io.terminal import say
-    from assay.search.commit_filter import CommitFilter
+    from assay.search.history import CommitFilter
 
     keep = CommitFilter(given.author, given.since, given.until, given.paths)
     roots = given.roots or (".",)

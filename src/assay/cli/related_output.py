@@ -11,8 +11,7 @@ from assay.assemble.workspace import Workspace
 from assay.cli.workspaces import about
 from assay.errors import InputError, printable
 from assay.io.terminal import dumps
-from assay.search.related_code import GROUPS, RelatedPlace
-from assay.search.related_text import related_text
+from assay.search.related import GROUPS, RelatedPlace, related_text
 from assay.terms import tokens
 
 

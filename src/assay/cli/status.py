@@ -19,7 +19,7 @@ from assay.cli.options import SettingsOptions
 
 if TYPE_CHECKING:
     from assay.assemble.indexes import AnyIndex
-    from assay.search.index_report import Freshness
+    from assay.search.folder_index import Freshness
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _looked_at(index: AnyIndex) -> tuple[Freshness | None, str]:
 def _explained(name: str, index: AnyIndex, standing: Freshness | None, damage: str, given: StatusOptions) -> int:
     """Say what is wrong with an index, and what to do; return the exit status that says so."""
     from assay.io.terminal import say
-    from assay.search.checked_searcher import rebuild_command
+    from assay.search.combine import rebuild_command
     from assay.store.bucket_place import is_bucket
 
     path, location = ("PATH", index.location) if is_bucket(given.path) else (given.path, given.chosen.location)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from assay.errors import printable
 from assay.io.terminal import printable_line, terminal_width
-from assay.search.excerpt import Line, declared, declared_line, places
-from assay.search.excerpt import lines as lines_of
+from assay.search.display import Line, declared, declared_line, places
+from assay.search.display import lines as lines_of
 from assay.types import Chunk, Hit
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def file_text(hits: Sequence[Hit], wanted: AbstractSet[str], *, color: bool = Fa
     """Return the best places of one file as text below its path, and how many more there are."""
     import click
 
-    from assay.search.groups import others_text
+    from assay.search.display import others_text
 
     path = _escaped(hits[0].chunk.path)
     rows = [click.style(path, fg="magenta", bold=True) if color else path]

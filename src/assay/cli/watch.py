@@ -16,7 +16,7 @@ from assay.cli.repositories import RepositoriesOptions
 if TYPE_CHECKING:
     from types import FrameType
 
-    from assay.search.index_report import IndexReport
+    from assay.search.folder_index import IndexReport
     from assay.serve.upkeep import WatchedIndex
 
 _NICER = 10

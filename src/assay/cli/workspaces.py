@@ -13,7 +13,7 @@ from assay.cli.options import RootsOptions, SettingsOptions
 from assay.cli.progress import progress
 from assay.errors import InputError, counted
 from assay.io.terminal import say
-from assay.search.index_report import IndexReport
+from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 from assay.store.bucket_place import is_bucket
 from assay.store.place import holds_many

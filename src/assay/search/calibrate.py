@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from assay.search.fit_relevance import fit_relevance, is_answered, relevance_rows
 from assay.search.lexical import Array
-from assay.search.ranking import RankingWeights, no_weights
+from assay.search.ranking import RELEVANCE_FEATURES, RankingWeights, no_weights
 from assay.search.ranking_figures import ScoredExample, Values
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.relevance import RELEVANCE_FEATURES
 
 _FIRST = 10  # hits of a query that the curve is fitted to
 _SCORE, _ALWAYS = RELEVANCE_FEATURES.index("score"), RELEVANCE_FEATURES.index("always")

@@ -16,8 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.search.filters import PROSE, Mask
-from assay.search.path_traits import traits_of
+from assay.search.filters import PROSE, Mask, traits_of
 from assay.store.lexical_fields import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import exact, parts, stem

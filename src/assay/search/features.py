@@ -1,26 +1,38 @@
-"""CandidateFeatures for a query in, one row of features each out: what a ranking is learned from and explained by.
+"""Compute the feature row of each candidate.
 
 All features are bounded and relative to the query, never to one repository, so that one set of weights serves all of
 them. One pass over arrays; nothing here looks at a text. Each earns its place: what an ablation could not measure is
 not computed (`docs/results.md`).
+
+Words that people use for a sort of unit in any language of programs, not those of one repository. Nothing is left out
+for being of another sort: the ranking learns what it is worth.
+
+Late interaction (Khattab and Zaharia, 2020, *ColBERT*) over a table of static word vectors, and kernel pooling of the
+same cosines (Xiong et al., 2017, *End-to-End Neural Ad-hoc Ranking with Kernel Pooling*): besides the most similar
+word, how many are similar at each of six levels. No model runs, and what a chunk's words are is read from its text, so
+no index holds anything for it. Only the first few dozen candidates are looked at: reading texts costs more than all
+the rest of a query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.encode.static import StaticEncoder, default_static
+from assay.search.filters import traits_of
 from assay.search.lexical import Array, TermMatch
-from assay.search.path_traits import traits_of
+from assay.search.phrases import PHRASE_FEATURES, phrase_features
 from assay.search.question import Question
 from assay.store.lexical_fields import FIELDS
 from assay.store.snapshot import Snapshot
-from assay.types import CALLABLE_KINDS, KINDS
+from assay.terms import STOP_WORDS, words
+from assay.types import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk
 
 NAME, PARENT, PATH, DOC, BODY = range(len(FIELDS))
 
@@ -245,3 +257,176 @@ def _counts(found: TermMatch, numbers: Numbers) -> NDArray[np.uint8]:
 
 def _nothing(numbers: Numbers) -> NDArray[np.uint8]:
     return np.zeros((len(numbers), len(FIELDS)), dtype=np.uint8)
+
+
+KIND_FEATURES = (
+    "type",
+    "type_asked",
+    "kind_asked",
+    "constant",
+    "constant_asked",
+    "block_asked",
+    "type_not_callable",
+)
+
+_RECORDS = frozenset(("struct", "class", "type"))
+_CONTRACTS = frozenset(("interface", "trait", "type", "class"))
+_NAMED: Mapping[str, frozenset[str]] = {
+    "struct": _RECORDS,
+    "structur": _RECORDS,
+    "record": _RECORDS,
+    "object": _RECORDS,
+    "class": frozenset(("class", "struct")),
+    "interfac": _CONTRACTS,
+    "protocol": _CONTRACTS,
+    "trait": _CONTRACTS,
+    "enum": frozenset(("enum",)),
+    "enumer": frozenset(("enum",)),
+    "variant": frozenset(("enum",)),
+    "union": frozenset(("type", "enum", "struct")),
+    "alias": frozenset(("type",)),
+    "alia": frozenset(("type",)),
+    "typedef": frozenset(("type", "struct")),
+    "type": _RECORDS | _CONTRACTS | {"enum"},
+}
+"""The kinds of unit that a stem in a question stands for."""
+_CONSTANTS = frozenset(
+    "constant default config configur set limit maximum minimum max min tabl valu list map option flag environ "
+    "variabl number size timeout mani long mask prefix version".split()
+)
+"""Stems that ask for a value rather than for what is done with it."""
+_TYPES = TYPE_KINDS | {"impl"}
+_BLOCKS = frozenset(("block", "module", ""))
+
+
+def kind_features(terms: Sequence[str], chunks: Sequence[Chunk]) -> Array:
+    """Return what each chunk is and whether a question's stems ask for it, shape `(chunks, len(KIND_FEATURES))`."""
+    named = [_NAMED[term] for term in terms if term in _NAMED]
+    value = not _CONSTANTS.isdisjoint(terms)
+    rows = [_row(chunk.kind, frozenset().union(*named), value=value) for chunk in chunks]
+    return np.array(rows, dtype=np.float32).reshape(len(chunks), len(KIND_FEATURES))
+
+
+def _row(kind: str, named: frozenset[str], *, value: bool) -> tuple[bool, ...]:
+    return (
+        kind in _TYPES,
+        kind in _TYPES and bool(named),
+        kind in named,
+        kind == "constant",
+        kind == "constant" and value,
+        kind in _BLOCKS and value,
+        kind in CALLABLE_KINDS and bool(named),
+    )
+
+
+SIMILARITY_FIELDS = ("name", "doc", "text")
+LEVELS = ((1.0, 0.03), (0.8, 0.08), (0.6, 0.08), (0.45, 0.08), (0.3, 0.08), (0.15, 0.1))
+"""Centre and width of each kernel; the first counts the same word alone."""
+_NEAR = tuple(f"near_{field}" for field in SIMILARITY_FIELDS)
+_ALIKE = tuple(f"alike_{field}@{round(100 * centre)}" for field in SIMILARITY_FIELDS for centre, _ in LEVELS)
+TOKEN_FEATURES = (*_NEAR, *_ALIKE, "asked_name", "asked_doc", "least_met", "met")
+"""In the order of their columns; what stands behind an `@` is a level."""
+
+_NAME_WORDS, _DOC_WORDS, _TEXT_WORDS = 16, 40, 90
+_DOC, _TEXT = 400, 3000  # characters looked at
+_KEPT = 8192  # chunks, of about 1 kB: questions in a row come to the same ones, above all while one is typed
+_ENOUGH = 3  # words of a text that are looked up at first for each row that is wanted
+_CENTRES, _WIDTHS = (np.array(column, dtype=np.float32) for column in zip(*LEVELS, strict=True))
+
+Bags = tuple[NDArray[np.int32], ...]
+
+
+@dataclass(frozen=True)
+class TokenSimilarity:
+    """Compares words by a static table, loaded at the first question."""
+
+    load: Callable[[], StaticEncoder] = default_static
+
+    @cached_property
+    def _table(self) -> StaticEncoder:
+        return self.load()
+
+    @cached_property
+    def _plain(self) -> frozenset[int]:
+        return frozenset(row for word in STOP_WORDS for row in self._table.vocabulary.rows_of_word(word))
+
+    def features(self, asked_words: Sequence[str], weights: Array, chunks: Sequence[Chunk]) -> Array:
+        """Return how similar some words are to those of each chunk's name, documentation and text.
+
+        `weights` add up to 1; the result has shape `(chunks, len(TOKEN_FEATURES))`: for each of the three the mean
+        cosine with the most similar word, and the logarithm of how many words are similar at each level, both weighted;
+        how much of the name and of the documentation is asked for; the cosine of the word that is met least, and the
+        mean of all.
+        """
+        bags = [bag for one in chunks for bag in self._known(one.symbol, one.parent, one.about, one.text)]
+        if not asked_words or not bags:
+            return np.zeros((len(chunks), len(TOKEN_FEATURES)), dtype=np.float32)
+        lengths = np.array([len(bag) for bag in bags])
+        starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+        rows, place = np.unique(np.concatenate(bags).astype(np.int64), return_inverse=True)
+        cosines = np.maximum(self._table.vectors_of(rows) @ self._table.rows(asked_words).T, 0.0)
+        nearest = np.maximum.reduceat(cosines[place], starts, axis=0)
+        near = (nearest * weights).sum(axis=1)  # in BLAS, finite numbers raised an invalid-value warning now and then
+        asked = np.add.reduceat(cosines.max(axis=1)[place], starts) / lengths
+        last = nearest[len(SIMILARITY_FIELDS) - 1 :: len(SIMILARITY_FIELDS)]
+        columns = (
+            near.reshape(len(chunks), -1),
+            _alike(cosines, place, starts, weights).reshape(len(chunks), -1),
+            asked.reshape(len(chunks), -1)[:, : len(SIMILARITY_FIELDS) - 1],
+            last.min(axis=1, keepdims=True),
+            last.mean(axis=1, keepdims=True),
+        )
+        return np.hstack(columns).astype(np.float32)
+
+    @cached_property
+    def _known(self) -> Callable[[str, str, str, str], Bags]:
+        return lru_cache(_KEPT)(self._bags)
+
+    def _bags(self, symbol: str, parent: str, about: str, text: str) -> Bags:
+        """Return the rows of the words of a chunk's name, of its documentation too, and of all of it; never none."""
+        name, doc = words(symbol), words(about[:_DOC])
+        named = [*name, *doc]
+        return (
+            self._rows([*name, *words(parent)], _NAME_WORDS),
+            self._rows(named, _DOC_WORDS),
+            self._rows([*named, *words(text[:_TEXT])], _TEXT_WORDS),
+        )
+
+    def _rows(self, every: Sequence[str], limit: int) -> NDArray[np.int32]:
+        """Return the first rows of some words, each once; a long text is looked up to its end only where it must be."""
+        enough = _ENOUGH * limit
+        found = self._telling(every[:enough])
+        if len(found) < limit and len(every) > enough:
+            found = self._telling(every)
+        return np.array(found[:limit] or [0], dtype=np.int32)
+
+    def _telling(self, every: Sequence[str]) -> list[int]:
+        plain = self._plain
+        return [row for row in dict.fromkeys(self._table.vocabulary.rows_of(every)) if row not in plain]
+
+
+def _alike(cosines: Array, place: NDArray[np.intp], starts: NDArray[np.intp], weights: Array) -> Array:
+    """Return for each bag and level the weighted logarithm of the soft count of similar words, shape `(bags, levels)`.
+
+    Kernels are computed once a distinct word, and a bag adds up those of its words.
+    """
+    kernels = np.exp(-(((cosines[:, :, None] - _CENTRES) / _WIDTHS) ** 2) / 2)
+    counts = np.add.reduceat(kernels[place], starts, axis=0)
+    alike: Array = (np.log1p(counts) * weights[:, None]).sum(axis=1)
+    return alike
+
+
+TEXT_FEATURES = (*TOKEN_FEATURES, *KIND_FEATURES, *PHRASE_FEATURES)
+ALL_FEATURES = (*FEATURES, *TEXT_FEATURES)
+"""What the second stage looks at; the first looks at `FEATURES`."""
+
+
+def text_features(similarity: TokenSimilarity, found: QueryInCorpus, chunks: Sequence[Chunk]) -> Array:
+    """Return the features of chunks, shape `(chunks, len(TEXT_FEATURES))`."""
+    question = found.question
+    parts = (
+        similarity.features(question.words, found.term_weights, chunks),
+        kind_features(question.terms, chunks),
+        phrase_features(question.text, chunks),
+    )
+    return np.hstack(parts)

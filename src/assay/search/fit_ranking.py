@@ -14,13 +14,11 @@ from dataclasses import dataclass, replace
 import torch
 
 from assay.errors import InputError
-from assay.search.features import FEATURES
+from assay.search.features import ALL_FEATURES, FEATURES
 from assay.search.list_order import file_support
-from assay.search.ranking import SECOND_STAGE, RankingWeights
+from assay.search.ranking import SECOND_STAGE, RankingName, RankingWeights
 from assay.search.ranking_examples import RankingExample
-from assay.search.ranking_name import RankingName
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.text_features import ALL_FEATURES
 
 LEAST_DEVIATION = 1e-3  # a feature that never varied was not learned, and must not weigh when it does
 _NOT_THERE = -1e9  # the score of a place without a candidate

@@ -13,10 +13,9 @@ import torch
 
 from assay.search.fit_ranking import LEAST_DEVIATION
 from assay.search.lexical import Array
-from assay.search.ranking import RankingWeights
+from assay.search.ranking import RELEVANCE_FEATURES, RankingWeights, relevance_row
 from assay.search.ranking_figures import ScoredExample
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.relevance import RELEVANCE_FEATURES, relevance_row
 
 _ANSWERED = 5  # first candidates of which one is right
 

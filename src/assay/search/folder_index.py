@@ -1,7 +1,9 @@
-"""A folder of files in, an index that is equal to a fresh one out, for the price of what changed.
+"""Keep the index of a folder equal to a fresh one for the price of what changed, or read one from a bucket.
 
 The stored form (`assay.store.folder`) knows segments; `index_update` knows what they should hold. This module
 decides when there is anything to do, and says what was found.
+
+What others keep up to date in a bucket is searched without a checkout; each refresh asks whether there is a newer one.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +19,7 @@ from typing import TYPE_CHECKING
 from assay.corpus.walked_files import Skipped, Walk
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
-from assay.search.index_changes import Differences, differences, unchanged
-from assay.search.index_identity import Build, identity, mismatch
-from assay.search.index_report import Freshness, IndexReport
+from assay.search.index_build import Build, Differences, differences, identity, mismatch, unchanged
 from assay.store.blobs import Overtaken
 from assay.store.catalog import Catalog, FileRecord
 from assay.store.change import IndexChange
@@ -30,7 +30,61 @@ from assay.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from assay.search.index_build import Describe
-    from assay.search.index_walk import WalkListing
+from collections.abc import Sequence
+
+from assay.corpus.walk import walk
+from assay.errors import InputError
+from assay.store.manifest import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an index holds and leaves out, and what its refresh did."""
+
+    files: int
+    """Files with text in the index, copies of the same text included."""
+    chunks: int
+    described: int = 0
+    """Chunks with a description."""
+    skipped: tuple[Skipped, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What is to be known about how a file was cut, by its path."""
+    changed: Differences = Differences()  # noqa: RUF009  frozen
+    """What its refresh brought up to date."""
+    rebuilt_because: str = ""
+    """Why nothing of the former index was kept, or empty."""
+    seconds: float = 0.0
+    busy: bool = False
+    """Another process was writing for longer than was to be waited: this is the version before."""
+    unwritten: str = ""
+    """Why files that changed are not in it: nothing can be written, and this is the version before. Or empty."""
+    folders: tuple[str, ...] = ()
+    """Below the root, those that were looked into, as `Walk` has them."""
+
+    @property
+    def stale(self) -> bool:
+        """Say whether files changed that are not in it."""
+        return self.busy or bool(self.unwritten)
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How an index stands against the files, when nothing is done about it."""
+
+    report: IndexReport
+    stale: Differences
+    """What the next refresh would change."""
+    updated_s: float
+    """When it was last written, in seconds since 1970."""
+    encoder: str
+    """What it was made with, whatever the settings say now."""
+    form: str
+    """The format it is stored in, with its version."""
+    rebuild_because: str = ""
+    """Why the next refresh would make it anew, or empty."""
+    is_compared: bool = True
+    """Whether files were looked at; those of an index that is read as it is need not be here."""
+
 
 _KEEPER_S = 30.0
 _AGAIN_S = 0.02
@@ -176,7 +230,7 @@ class FolderIndex:
         version = self.folder.open()
         if version is None:
             return None
-        from assay.search.index_read import stale
+        from assay.search.index_build import stale
 
         version = self._as_seen_here(version)
         manifest, found = version.manifest, self._list(version).walk
@@ -235,7 +289,7 @@ class FolderIndex:
 
     def _behind(self, version: Version, found: Walk) -> bool:
         """Say whether files changed since; those that changed just before it was written are read to know."""
-        from assay.search.index_read import is_stale
+        from assay.search.index_build import is_stale
 
         checked_ns = version.manifest.checked_ns
         if unchanged(found, version.catalog, checked_ns):
@@ -246,7 +300,7 @@ class FolderIndex:
         self, last: Version | None, listed: WalkListing, progress: Progress | None, *, again: Collection[str] = ()
     ) -> Differences:
         """Write the next version, of which some unchanged files are new; the caller is the one writer."""
-        from assay.search.index_update import Update  # and the parser's tables: only where something changed
+        from assay.search.index_build import Update  # and the parser's tables: only where something changed
 
         found, before = listed.walk, {record.path: record for record in last.catalog.records()} if last else {}
         trusted_ns = last.manifest.checked_ns if last and last.manifest.rules == found.rules else 0
@@ -272,7 +326,7 @@ class FolderIndex:
         return version is not None and version.described > 0
 
     def _list(self, last: Version | None) -> WalkListing:
-        from assay.search.index_walk import listed  # and the patterns of ignore files: not for an index taken as it is
+        # and the patterns of ignore files: not for an index taken as it is
 
         known, rules = (last.catalog.paths, last.manifest.rules) if last else ((), "")
         opened = self.build.open_ignored
@@ -352,3 +406,134 @@ def _report(version: Version, found: Walk | None) -> IndexReport:
         notes=dict(version.catalog.texts_of("note")),
         folders=found.folders if found else (),
     )
+
+
+class PublishedIndex:
+    """The index of one root, of which no file need be here."""
+
+    def __init__(self, root: Path, folder: IndexFolder, encoder: Encoder) -> None:
+        self.root = root
+        self.encoder = encoder
+        self._folder = folder
+        self._index = FolderIndex(self.root, folder, encoder)
+        self._read: tuple[str, IndexReport] | None = None
+        """A version's catalog, and what the version holds."""
+
+    @property
+    def location(self) -> str:
+        """Where it lies."""
+        return self._index.location
+
+    @property
+    def verified(self) -> str:
+        """Say what `check` reads."""
+        return self._index.verified
+
+    def refresh(
+        self,
+        progress: Progress | None = None,  # noqa: ARG002  as of an index that is written
+        *,
+        patience_s: float | None = None,  # noqa: ARG002  the same
+        replaces: bool = True,  # noqa: ARG002  the same
+    ) -> IndexReport:
+        """Take what was written last, and say what it holds."""
+        started = time.perf_counter()
+        self.snapshot()
+        report = self.status()
+        assert report is not None  # it is searched
+        return replace(report, seconds=time.perf_counter() - started)
+
+    def generation(self) -> str:
+        """Return what names the version that was written last, as no other; empty without an index."""
+        return self._index.generation()
+
+    def snapshot(self) -> Snapshot:
+        """Return what is searched: what was written last, by the encoder that is asked."""
+        manifest = self._folder.manifest()
+        if manifest is None:
+            raise InputError(f"there is no index in {self.location}: assay index PATH --index {self.location} makes it")
+        self._refuse_another(manifest.identity)
+        return self._index.snapshot()
+
+    def status(self) -> IndexReport | None:
+        """Say what it holds; None where there is none."""
+        catalog = self._folder.catalog()
+        if self._read is None or self._read[0] != catalog:
+            report = self._index.status()
+            self._read = None if report is None else (catalog, report)
+        return self._read and self._read[1]
+
+    def last(self) -> IndexReport | None:
+        """Say what it holds; None where there is none that was made by this encoder and can be read."""
+        try:
+            manifest = self._folder.manifest()
+            made_by = manifest and (manifest.identity.encoder, manifest.identity.dimension)
+            return self.status() if made_by == (self.encoder.name, self.encoder.dimension) else None
+        except DamagedIndex:  # or of an older form: who writes it makes another one
+            return None
+
+    def standing(self) -> Freshness | None:
+        """Say what it holds and how old it is; there are no files here to compare it with."""
+        manifest, report = self._folder.manifest(), self.status()
+        if manifest is None or report is None:
+            return None
+        updated_s = manifest.checked_ns / 1e9
+        made_by = manifest.identity.encoder
+        return Freshness(report, Differences(), updated_s, made_by, self._index.form, is_compared=False)
+
+    def describe(self, progress: Progress | None = None) -> IndexReport:  # noqa: ARG002
+        """Refuse: descriptions are of files, which are not here."""
+        raise InputError(
+            f"{self.location} is read as it is: describe it where its files are, and without index.refresh=false"
+        )
+
+    def check(self) -> str:
+        """Read every byte; return what is damaged, or nothing."""
+        return self._index.check()
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Refuse: nothing here could change it."""
+        raise InputError(
+            f"{self.location} is read as it is: keep it up to date where its files are, and without index.refresh=false"
+        )
+
+    def torn(self) -> bool:
+        """Say whether a file in use was written to or cut off."""
+        return self._index.torn()
+
+    def size_bytes(self) -> int:
+        """Return what it takes up where it lies."""
+        return self._index.size_bytes()
+
+    def _refuse_another(self, made_by: Identity) -> None:
+        if (made_by.encoder, made_by.dimension) != (self.encoder.name, self.encoder.dimension):
+            made = f"{made_by.encoder} ({made_by.dimension} dimensions)"
+            raise InputError(f"{self.location} was made with {made}, and this is {self.encoder.name}: give --encoder")
+
+
+@dataclass(frozen=True, slots=True)
+class WalkListing:
+    """What a walk found, and when it began."""
+
+    walk: Walk
+    at_ns: int
+
+
+def listed(
+    root: Path, location: Path, *, known: Sequence[str] = (), rules: str = "", open_ignored: bool = False
+) -> WalkListing:
+    """List the files of a root but for those of its index; see `walk`."""
+    at_ns = time.time_ns()
+    return WalkListing(_outside(walk(root, known=known, rules=rules, open_ignored=open_ignored), root, location), at_ns)
+
+
+def _outside(found: Walk, root: Path, location: Path) -> Walk:
+    """Leave an index that lies in its own root out of the walk: it would change whenever it is written."""
+    root, location = root.resolve(), location.resolve()
+    if not location.is_relative_to(root):
+        return found
+    inside = f"{location.relative_to(root).as_posix()}/"
+    files = tuple(file for file in found.files if not file.path.startswith(inside))
+    skipped = tuple(each for each in found.skipped if not each.path.startswith(inside))
+    folders = tuple(folder for folder in found.folders if not folder.startswith(inside))
+    return replace(found, files=files, skipped=skipped, folders=folders)

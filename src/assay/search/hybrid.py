@@ -17,18 +17,21 @@ from numpy.typing import NDArray
 
 from assay.protocols import Encoder, Vectors
 from assay.search.declared_names import declarations, declared_places, unit_of
-from assay.search.features import NAME, CandidateFeatures, QueryInCorpus, candidates_of
+from assay.search.features import (
+    ALL_FEATURES,
+    NAME,
+    CandidateFeatures,
+    QueryInCorpus,
+    TokenSimilarity,
+    candidates_of,
+    text_features,
+)
 from assay.search.filters import PROSE, SIDES, Mask, filter_mask, side_of
 from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.list_order import ListEvidence, evidence_of, file_support
-from assay.search.messages import comes_from
-from assay.search.question import Question, understand
-from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking
-from assay.search.ranking_name import ranking_name
-from assay.search.relevance import query_features
-from assay.search.spelling import Speller
-from assay.search.text_features import ALL_FEATURES, text_features
-from assay.search.token_similarity import TokenSimilarity
+from assay.search.phrases import comes_from
+from assay.search.question import Question, Speller, understand
+from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking, query_features, ranking_name
 from assay.store.chunk_order import ChunkOrder
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Hit, Query

@@ -1,21 +1,100 @@
-"""Texts to segments on disk, batch by batch, so that memory is bounded by a batch and not by the repository."""
+"""Build segments from the files of a folder: what changed, how each is read and cut, batch by batch.
+
+As in git, a file is not read when size, times and inode are as recorded. Programs can set the time of modification
+back, but not that of change. Neither is trusted for a file that changed just before it was recorded: a second change in
+the same tick of the clock would not show.
+
+Files whose size, times or inode differ are read: a branch that was switched and switched back is no difference. What is
+reported as stale is what the next refresh would report as changed, and it is found by the same comparison.
+
+A file's text is indexed once: under the first of the paths that hold it. Which path that is depends on the files
+alone and not on how they came to be, so that an updated index is equal to a fresh one.
+
+A fork copies only the thread that calls it, so a process with more threads works alone; so does one outside Linux,
+where a fork and the system's own libraries do not agree. Workers end when the parent does, whatever ended it, so
+that none writes to an index after another process has taken it over.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import product
+from multiprocessing.connection import Connection, Pipe, wait
+from operator import attrgetter
 from pathlib import Path
+from typing import Generic, TypeVar
 
+import numpy as np
+
+from assay import __version__
+from assay.corpus.blocks import Sizes
 from assay.corpus.call_facts import names_in
 from assay.corpus.chunk import parse
-from assay.encode.view import chunk_vectors
-from assay.protocols import Encoder
-from assay.search.index_identity import Build
+from assay.corpus.decode import read
+from assay.corpus.walked_files import FileEntry, Skipped, Walk
+from assay.encode.view import Reads, chunk_vectors
+from assay.errors import AssayError
+from assay.io.parent_death import end_with
+from assay.protocols import Encoder, Progress
+from assay.settings import IndexSettings
+from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, STAT, Catalog, FileRecord
+from assay.store.manifest import Identity
 from assay.store.quantised import quantised
 from assay.store.segment import build
 from assay.store.segment_file import write_segment
 from assay.types import Chunk
+
+_INDEX = IndexSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How an index is built."""
+
+    chunk_lines: int = _INDEX.chunk_lines
+    section_lines: int = _INDEX.section_lines
+    quantisation: str = _INDEX.quantisation
+    reads: Reads = "auto"
+    open_ignored: bool = field(default=_INDEX.open_ignored, compare=False)
+    """Whether `.assayignore` may bring in what git ignores; the rules of the walk remember it."""
+    batch_bytes: int = field(default=8_000_000, compare=False)
+    """Text that each process holds at once; nothing that is stored depends on it."""
+
+    @property
+    def sizes(self) -> Sizes:
+        """Return how long chunks may be."""
+        return Sizes(self.chunk_lines, self.section_lines)
+
+    def changes(self) -> list[str]:
+        """Return what differs from the defaults: part of an index's identity, where nothing stands for the usual."""
+        usual = Build()
+        mine = ((each.name, getattr(self, each.name)) for each in fields(self) if each.compare)
+        return [f"{name} {value}" for name, value in mine if value != getattr(usual, name)]
+
+
+def identity(encoder: Encoder, build: Build) -> Identity:
+    """Return what chunks and vectors depend on."""
+    return Identity(encoder.name, encoder.dimension, ", ".join((f"assay {__version__}", *build.changes())))
+
+
+def mismatch(made_by: Identity, wanted: Identity) -> str:
+    """Return why nothing can be built upon an index that was made under another identity; empty for the same one."""
+    return (
+        "" if made_by == wanted else f"it was made with {_identity_text(made_by)}, and this is {_identity_text(wanted)}"
+    )
+
+
+def _identity_text(identity: Identity) -> str:
+    return f"{identity.encoder} ({identity.dimension} dimensions), {identity.settings}"
+
 
 _WORTH_FORKING_BYTES = 200_000  # below, two processes save less than they cost
 _SMALLEST_BATCH_BYTES = 100_000
@@ -68,7 +147,7 @@ def build_all(  # noqa: PLR0913  what is indexed, how, and where to
     def work(batch: SegmentBatch) -> Built:
         return _built(batch, encoder, how, describe)
 
-    from assay.search.workers import ChunkWorkers, can_fork  # not for a search that finds nothing changed: 10 ms
+    # not for a search that finds nothing changed: 10 ms
 
     cores = os.cpu_count() or 1
     if cores == 1 or total < _WORTH_FORKING_BYTES or not can_fork() or not encoder.name.startswith(_ENCODERS_TO_FORK):
@@ -109,3 +188,332 @@ def _built(batch: SegmentBatch, encoder: Encoder, how: Build, describe: Describe
         links = [list(names_in(each)) if each else [] for each in facts]
         write_segment(batch.target, build(chunks, quantised(vectors, how.quantisation), facts, links))
     return Built(batch.target, counts, notes)
+
+
+UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
+_TIMES = ("mtime_ns", "ctime_ns")
+_stat = attrgetter(*STAT)
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What of a walk stands as recorded, and what may have changed."""
+
+    same: tuple[FileRecord, ...]
+    read: tuple[FileEntry, ...]
+    known: dict[str, FileRecord]
+    """The record of each path to read that has one."""
+
+
+def unchanged(walk: Walk, catalog: Catalog, checked_ns: int) -> bool:
+    """Say, for the price of comparing columns, whether nothing changed."""
+    settled_ns = checked_ns - UNSURE_NS
+    if len(walk.files) != len(catalog) or any(catalog.stat(at).max(initial=0) >= settled_ns for at in _TIMES):
+        return False
+    return [file.path for file in walk.files] == catalog.paths and all(
+        np.array_equal(np.fromiter(map(attrgetter(name), walk.files), column.dtype, len(column)), column)
+        for name, column in ((name, catalog.stat(name)) for name in STAT)
+    )
+
+
+def sift(walk: Walk, recorded: Mapping[str, FileRecord], checked_ns: int) -> Sifted:
+    """Sort a walk's files into those that stand as recorded and those to read."""
+    same, read, known = [], [], {}
+    settled_ns = checked_ns - UNSURE_NS
+    for file in walk.files:
+        record = recorded.get(file.path)
+        if record is None:
+            read.append(file)
+        elif _stat(record) == _stat(file) and max(file.mtime_ns, file.ctime_ns) < settled_ns:
+            same.append(record)
+        else:
+            read.append(file)
+            known[file.path] = record
+    return Sifted(tuple(same), tuple(read), known)
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Files with text that are not as an index has them, or had them before it was brought up to date."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return sum(self.counts().values())
+
+    def counts(self) -> dict[str, int]:
+        """Return how many files were added, changed and removed."""
+        return {"added": len(self.added), "changed": len(self.changed), "removed": len(self.removed)}
+
+
+def differences(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) -> Differences:
+    """Compare the files with text, before and after."""
+    old = {path: record.digest for path, record in before.items() if record.digest != NO_DIGEST}
+    new = {path: record.digest for path, record in after.items() if record.digest != NO_DIGEST}
+    both = old.keys() & new.keys()
+    changed = (path for path in both if old[path] != new[path])
+    return Differences(tuple(sorted(new.keys() - both)), tuple(sorted(changed)), tuple(sorted(old.keys() - both)))
+
+
+def read_file(root: Path, file: FileEntry) -> tuple[str | None, FileRecord]:
+    """Return the text of a file, or None where there is none, and its record."""
+    text = read(root, file)
+    if isinstance(text, Skipped):
+        return None, _record(file, skipped=text.reason)
+    return text, _record(file, _digest(file.path, text))
+
+
+def stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> Differences:
+    """Return how the files that were found differ from those recorded, reading those that may."""
+    sifted = sift(found, before, checked_ns)
+    after = {record.path: record for record in sifted.same}
+    after.update((file.path, read_file(root, file)[1]) for file in sifted.read)
+    return differences(before, after)
+
+
+def is_stale(root: Path, found: Walk, before: Mapping[str, FileRecord], checked_ns: int) -> bool:
+    """Say whether any file that was found differs from what is recorded, reading no further than the first."""
+    gone = before.keys() - {file.path for file in found.files}
+    if any(before[path].digest != NO_DIGEST for path in gone):
+        return True
+    sifted = sift(found, before, checked_ns)
+    known = {path: record.digest for path, record in sifted.known.items()}
+    return any(read_file(root, file)[1].digest != known.get(file.path, NO_DIGEST) for file in sifted.read)
+
+
+def _record(file: FileEntry, digest: bytes = NO_DIGEST, skipped: str = "") -> FileRecord:
+    return FileRecord(file.path, file.size, file.mtime_ns, file.ctime_ns, file.inode, digest, skipped=skipped)
+
+
+def _digest(path: str, text: str) -> bytes:
+    """Hash what decides how a file is cut: its text and the suffix of its name."""
+    suffix = path.rpartition("/")[2].rpartition(".")[2]
+    return hashlib.blake2b(f"{suffix}\0{text}".encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
+
+
+SMALLEST_COPY_BYTES = 400
+"""Below, equal files are chance: empty `__init__.py`, one-line re-exports."""
+
+
+@dataclass(slots=True)
+class Update:
+    """One update of one index; holds what is known so far of each file."""
+
+    root: Path
+    encoder: Encoder
+    build: Build
+    new_path: Callable[[], Path]
+    progress: Progress | None = None
+    describe: Describe = list
+    records: dict[str, FileRecord] = field(default_factory=dict)
+    indexed: set[str] = field(default_factory=set)
+    """Paths whose text, as it is now, is in a segment."""
+    fresh: list[Path] = field(default_factory=list)
+    """The segments written by this update."""
+
+    def run(
+        self, found: Walk, before: Mapping[str, FileRecord], trusted_ns: int, *, again: Collection[str] = ()
+    ) -> set[str]:
+        """Write what is new as segments; return the paths whose former chunks are no more.
+
+        The files of `again` are indexed again, though they did not change.
+        """
+        keep = {path: record for path, record in before.items() if path not in again} if again else before
+        todo = sift(found, keep, trusted_ns)
+        self._keep(todo.same)
+        self._build(self._first_texts(todo), todo.read)
+        self._build(self._promoted(), ())
+        self._settle()
+        kept = {path for path in self.indexed & keep.keys() if keep[path].digest == self.records[path].digest}
+        return {path for path, record in before.items() if record.indexed} - kept
+
+    def _keep(self, same: Iterable[FileRecord]) -> None:
+        for record in same:
+            self.records[record.path] = record
+            if record.indexed:
+                self.indexed.add(record.path)
+
+    def _first_texts(self, todo: Sifted) -> Iterator[Text]:
+        """Read what may have changed; yield the texts that no earlier path holds."""
+        first = _firsts(self.records.values())
+        for file in todo.read:
+            text, record = read_file(self.root, file)
+            self.records[file.path] = record
+            if text is None:
+                continue
+            known = todo.known.get(file.path)
+            if known is not None and known.indexed and known.digest == record.digest:
+                self.records[file.path] = replace(record, chunks=known.chunks, note=known.note)
+                self.indexed.add(file.path)
+            elif not _may_repeat(record) or file.path <= first.get(record.digest, file.path):
+                yield Text(file.path, text)
+            _claim(first, record)
+
+    def _promoted(self) -> Iterator[Text]:
+        """Yield texts whose first path is none of those indexed: it was a copy of one that is gone."""
+        for path in sorted(set(_firsts(self.records.values()).values()) - self.indexed):
+            old = self.records[path]
+            entry = FileEntry(path, old.size, old.mtime_ns, old.ctime_ns, old.inode)
+            text, self.records[path] = read_file(self.root, entry)
+            if text is not None:
+                yield Text(path, text)
+
+    def _settle(self) -> None:
+        """Record every later path of a text as a copy of the first."""
+        first = _firsts(self.records.values())
+        for path, record in self.records.items():
+            if _may_repeat(record) and (holder := first[record.digest]) != path:
+                self.indexed.discard(path)
+                self.records[path] = replace(record, chunks=0, note="", skipped=f"a copy of {holder}")
+
+    def _build(self, texts: Iterable[Text], files: Sequence[FileEntry]) -> None:
+        """Write texts as segments and note what came of each file."""
+        total = sum(file.size + FILE_BYTES for file in files)
+        done = 0
+        for built in build_all(texts, self.encoder, self.build, self.new_path, total, describe=self.describe):
+            for path, chunks in built.chunks.items():
+                self.records[path] = replace(self.records[path], chunks=chunks, note=built.notes.get(path, ""))
+            self.indexed.update(built.chunks)
+            if any(built.chunks.values()):
+                self.fresh.append(built.target)
+            done += len(built.chunks)
+            if self.progress:
+                self.progress("index", done, max(done, len(files)))
+
+
+def _firsts(records: Iterable[FileRecord]) -> dict[bytes, str]:
+    """Return the first path of each text that is long enough to have copies."""
+    first: dict[bytes, str] = {}
+    for record in records:
+        _claim(first, record)
+    return first
+
+
+def _may_repeat(record: FileRecord) -> bool:
+    return record.size >= SMALLEST_COPY_BYTES and record.digest != NO_DIGEST
+
+
+def _claim(first: dict[bytes, str], record: FileRecord) -> None:
+    if _may_repeat(record):
+        holder = first.get(record.digest)
+        if holder is None or record.path < holder:
+            first[record.digest] = record.path
+
+
+_UNSAFE = ("onnxruntime", "torch")  # have threads of their own that a copy would lack
+
+_ENDED = "an indexing process was ended from outside, perhaps for want of memory"
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def can_fork() -> bool:
+    """Say whether this process may be copied safely."""
+    return sys.platform == "linux" and threading.active_count() == 1 and sys.modules.keys().isdisjoint(_UNSAFE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    process: int
+    pipe: Connection
+
+
+class ChunkWorkers(Generic[Task, Result]):
+    """Processes that live as long as the `with`; they see the world as it was when they were made."""
+
+    def __init__(self, work: Callable[[Task], Result], count: int) -> None:
+        self._workers: list[_Worker] = []
+        for _ in range(count):
+            self._workers.append(_fork(work))
+
+    def __enter__(self) -> ChunkWorkers[Task, Result]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.pipe.close()
+        for worker in self._workers:
+            os.waitpid(worker.process, 0)
+
+    def map(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        """Yield results as they come, in any order; the first error of a worker is raised here."""
+        waiting = iter(tasks)
+        idle = {worker.pipe for worker in self._workers}
+        busy: set[Connection] = set()
+        for task in waiting:
+            if not idle:
+                yield from _results(busy, idle)
+            pipe = idle.pop()
+            try:
+                pipe.send(task)
+            except BrokenPipeError as gone:
+                raise AssayError(_ENDED) from gone
+            busy.add(pipe)
+        while busy:
+            yield from _results(busy, idle)
+
+
+def _results(busy: set[Connection], idle: set[Connection]) -> Iterator[Result]:
+    """Wait for some workers and yield what they made."""
+    for pipe in wait(list(busy)):
+        assert isinstance(pipe, Connection)
+        try:
+            result, error = pipe.recv()
+        except EOFError as gone:
+            raise AssayError(_ENDED) from gone
+        busy.remove(pipe)
+        idle.add(pipe)
+        if error is not None:
+            raise error
+        yield result
+
+
+def _fork(work: Callable[[Task], Result]) -> _Worker:
+    ours, theirs = Pipe()
+    parent = os.getpid()
+    process = os.fork()
+    if not process:
+        try:
+            end_with(parent)
+            _serve(work, theirs)
+        finally:
+            os._exit(0)
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _serve(work: Callable[[Task], Result], pipe: Connection) -> None:
+    """Answer tasks until the parent is gone; the pipe is all that is kept of the parent's open files."""
+    _keep_to_one_core()
+    gc.disable()  # nearly nothing here is a cycle, and looking for some took a twentieth of the time
+    own = os.dup2(pipe.fileno(), 3) if pipe.fileno() != 3 else 3
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    pipe = Connection(own)
+    while True:
+        try:
+            task = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            pipe.send((work(task), None))
+        except Exception as error:  # noqa: BLE001  the parent raises it
+            error.add_note("in an indexing process:\n" + "".join(traceback.format_tb(error.__traceback__)))
+            pipe.send((None, error))
+
+
+def _keep_to_one_core() -> None:
+    """Stop numpy's OpenBLAS from using every core in every worker: its threads spin, and that doubled the work.
+
+    A library that is loaded no longer reads its environment, so its own switch is looked up.
+    """
+    with Path("/proc/self/maps").open() as maps:
+        loaded = {line.split(maxsplit=5)[-1].strip() for line in maps if "openblas" in line}
+    for path in loaded:
+        library = ctypes.CDLL(path)
+        for prefix, suffix in product(("scipy_", ""), ("64_", "")):
+            switch = getattr(library, f"{prefix}openblas_set_num_threads{suffix}", None)
+            if switch is not None:
+                switch(1)

@@ -13,19 +13,17 @@ from assay.errors import InputError
 from assay.io import files
 from assay.protocols import Say
 from assay.runs.run_manifest import write_manifest
-from assay.search.asked_kind import KIND_FEATURES
 from assay.search.calibrate import calibrated
+from assay.search.features import KIND_FEATURES, TOKEN_FEATURES
 from assay.search.fit_order import FILES, fit_order, list_example, order_figures
 from assay.search.fit_ranking import Stages, fit_stages, second_stage, use_one_thread
 from assay.search.list_order import ListOrder
-from assay.search.ranking import SHIPPED, Ranking, as_json, weights_file
+from assay.search.phrases import PHRASE_FEATURES
+from assay.search.ranking import RANKING_NAMES, SHIPPED, Ranking, RankingName, as_json, weights_file
 from assay.search.ranking_card import card
 from assay.search.ranking_examples import RankingExample, RankingExamples
 from assay.search.ranking_figures import ScoredExample, compared, figures_of, measured
-from assay.search.ranking_name import RANKING_NAMES, RankingName
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.shared_phrases import PHRASE_FEATURES
-from assay.search.token_similarity import TOKEN_FEATURES
 from assay.search.trained_ranking import Ablation, SystemFigures, TrainedRanking
 
 GROUPS: Mapping[str, tuple[str, ...]] = {

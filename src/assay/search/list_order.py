@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.search.declared_names import QueryNames, exactness, fold, innermost_name
+from assay.search.filters import traits_of
 from assay.search.lexical import Array
-from assay.search.path_traits import traits_of
 from assay.search.question import Question
 from assay.terms import parts, stem, words
 from assay.types import CALLABLE_KINDS, TYPE_KINDS, Chunk

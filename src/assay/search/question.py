@@ -1,12 +1,25 @@
-"""What somebody typed in, what to look for out: weighted groups of terms, and what sort of question it is."""
+"""Parse what somebody typed: query words, weighted terms and corrected spelling.
+
+The words are those of code hosts: a key with its value, a text in quotes, an expression between slashes, each between
+blanks. A text of several lines, or a long one, is an issue or a pasted message and has none.
+
+A word is corrected only when the corpus does not hold it and no dictionary knows it, to the nearest word by
+transpositions and single edits (optimal string alignment) that the corpus does hold. People type in code search
+as in web search; a valid word that the corpus lacks is left alone, for its meaning still counts.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
+from assay.protocols import Searcher
 from assay.search.declared_names import QueryNames, typed_names
+from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, WORD, exact, parts, stem
+from assay.types import Hit, Query
 
 _QUOTED = re.compile(r'"([^"]+)"|`([^`]+)`')
 _TEST_WORDS = frozenset(("test", "spec", "fixtur", "mock", "assert", "unittest", "benchmark"))
@@ -70,3 +83,188 @@ def _joined(plain: list[str]) -> list[str]:
     """Run two and three neighbouring words together; few enough to look all of them up."""
     plain = plain[:24]
     return [exact("".join(plain[i : i + n])) for n in (2, 3) for i in range(len(plain) - n + 1)]
+
+
+KEYS = {
+    "repo": "a repository, by name or path",
+    "file": "files, by glob",
+    "lang": "a language, by name or file extension",
+    "kind": "a kind of unit: function, method, class, section, …",
+    "sym": "a name, or a qualified one: retry, Task.retry, get_*",
+}
+"""What a query word keeps; with `-` before it, it leaves that out."""
+_WORDS = re.compile(
+    r"""(?<!\S)(?:
+        "(?P<exact>(?:[^"\\\n]|\\.)+)"
+        | /(?P<regex>(?:[^/\\\s]|\\.)(?:(?:[^/\\\n]|\\.)*(?:[^/\\\s]|\\.))?)/
+        | (?P<sign>-?)(?P<key>KEYS):(?P<value>"[^"\n]+"|(?!//)[^\s"]\S*)
+    )(?!\S)""".replace("KEYS", "|".join(KEYS)),
+    re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\(.)")
+_MEANING = re.compile(r"[][\\^$.*+?(){}|]")
+_LETTER = re.compile(r"\w")
+_NAME = re.compile(r"[^\W\d]\w{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWords:
+    """A query taken apart; a value that starts with `!` is left out."""
+
+    text: str
+    """What is asked by meaning; empty if the words are all there is and none of them says anything."""
+    repositories: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    """What the text has to hold letter by letter."""
+    patterns: tuple[str, ...] = ()
+    """Regular expressions that a line of the text has to match."""
+    by_meaning: bool = True
+    """Whether anything is asked beside the query words."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Say whether the query has no query word."""
+        filters = (self.repositories, self.paths, self.languages, self.kinds, self.symbols)
+        return not any((*filters, self.exact, self.patterns))
+
+
+def query_words(typed: str) -> QueryWords:
+    """Take a query apart; text in quotes stays part of what is asked by meaning, too."""
+    if len(typed) > LONG or "\n" in typed.strip():
+        return QueryWords(typed)
+    found = [each for each in _WORDS.finditer(typed) if not _is_path(each, typed)]
+    if not found:
+        return QueryWords(typed)
+    taken = {each.span() for each in found}
+    exact = tuple(_ESCAPE.sub(r"\1", each["exact"]) for each in found if each["exact"])
+    patterns = tuple(each["regex"].replace("\\/", "/") for each in found if each["regex"])
+    values = {key: tuple(_values(found, key)) for key in KEYS}
+    rest = " ".join(
+        _WORDS.sub(lambda each: each[0] if each["exact"] or each.span() not in taken else " ", typed).split()
+    )
+    return QueryWords(
+        rest if _LETTER.search(rest) else _names((*patterns, *values["sym"])),
+        values["repo"],
+        values["file"],
+        values["lang"],
+        values["kind"],
+        values["sym"],
+        exact,
+        patterns,
+        by_meaning=bool(_LETTER.search(_WORDS.sub(lambda each: " " if each.span() in taken else each[0], typed))),
+    )
+
+
+def _is_path(found: re.Match[str], typed: str) -> bool:
+    """Say whether what stands between slashes is a path in a question, as in `where is /users/ handled`.
+
+    An expression has a letter that means something in one, or stands alone.
+    """
+    plain = found["regex"] and not _MEANING.search(found["regex"])
+    return bool(plain) and bool(_LETTER.search(_WORDS.sub(" ", typed)))
+
+
+def _values(found: Iterable[re.Match[str]], key: str) -> Iterable[str]:
+    for each in found:
+        if each["key"] == key:
+            value = each["value"].strip('"')
+            several = [value] if key == "file" else value.split(",")
+            yield from (f"{'!' if each['sign'] else ''}{one}" for one in several if one)
+
+
+def _names(values: Iterable[str]) -> str:
+    """Return the names in expressions and globs, which is what they ask for by meaning."""
+    return " ".join(name for value in values for name in _NAME.findall(re.sub(r"\\[a-zA-Z]", " ", value)))
+
+
+_WORD = re.compile(r"(?<!\w)[A-Za-z]{4,40}(?!\w)")  # no part of an identifier or of a word with other letters
+_TRIED = 24  # the nearest words that are looked up
+_KEPT = 4096  # words: who types asks the same ones again with every letter
+
+
+@dataclass(frozen=True)
+class Speller:
+    """Corrects queries about one snapshot; `dictionary` gives the words that are right anyway."""
+
+    snapshot: Snapshot
+    dictionary: Callable[[], frozenset[str]]
+
+    def corrected(self, text: str) -> str:
+        """Return the text with its misspelt words replaced, a long one as it is."""
+        return text if len(text) > LONG else _WORD.sub(lambda found: self._known_corrections(found.group()), text)
+
+    @cached_property
+    def _known_corrections(self) -> Callable[[str], str]:
+        return lru_cache(_KEPT)(self._corrected)
+
+    def _corrected(self, word: str) -> str:
+        if word != word.lower() and word != word.capitalize():
+            return word
+        plain = word.lower()
+        if plain in STOP_WORDS or self._is_held(plain) or plain in self._known:
+            return word
+        return self._nearest(plain) or self._split(plain) or word
+
+    def _is_held(self, word: str) -> bool:
+        """Say whether any chunk holds a word."""
+        return any(map(self.snapshot.holds, _terms_of(word)))
+
+    def _count_chunks_with(self, word: str) -> int:
+        """Return how many chunks hold a word."""
+        return max(len(self.snapshot.postings(term)[0]) for term in _terms_of(word))
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return self.dictionary()
+
+    @cached_property
+    def _choices(self) -> list[str]:
+        corpus = {term for term in self.snapshot.terms() if term.isalpha() and len(term) > 3}
+        return sorted(corpus | {word for word in self._known if len(word) > 3})
+
+    def _nearest(self, word: str) -> str | None:
+        """Return the nearest word that the corpus holds.
+
+        Of equals one with the same first letter, then the commonest, then a word before its stem: `cache`, not `cach`.
+        """
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        edits = 1 if len(word) < 8 else 2
+        found = process.extract(word, self._choices, scorer=OSA.distance, score_cutoff=edits, limit=_TRIED)
+        held = [
+            (distance, choice[0] != word[0], -self._count_chunks_with(choice), choice == stem(choice), choice)
+            for choice, distance, _ in found
+        ]
+        return next((choice for _, _, count, _, choice in sorted(held) if count), None)
+
+    def _split(self, word: str) -> str | None:
+        """Return two words run together, both held, as two."""
+        halves = ((word[:i], word[i:]) for i in range(3, len(word) - 2))
+        return next(
+            (f"{left} {right}" for left, right in halves if self._is_right(left) and self._is_right(right)), None
+        )
+
+    def _is_right(self, word: str) -> bool:
+        return word in self._known and self._is_held(word)
+
+
+def _terms_of(word: str) -> tuple[str, str]:
+    """Return the terms that an index may hold a word as: its stem, and an identifier that it is."""
+    return stem(word), "=" + word
+
+
+@dataclass(frozen=True, slots=True)
+class SpellCorrected:
+    """Search with `inner` for what was meant."""
+
+    inner: Searcher
+    speller: Speller
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return what `inner` does for the queries with their spelling corrected."""
+        return self.inner.search([replace(query, text=self.speller.corrected(query.text)) for query in queries], k)

@@ -1,4 +1,13 @@
-"""Features in, one score a candidate out: a small learned ranking whose weights ship with the package.
+"""Score candidates by a small learned ranking whose weights ship with the package.
+
+A corpus of single functions (a data set such as CoSQA, snippets saved one a file) has no repository around them: the
+rest of a file and its path say nothing there. Repositories are far from that: of 34 looked at, none had more than a
+quarter of its files of code with exactly one function.
+
+The features of a ranking compare the candidates of one query. Whether even the best is any good is a question across
+queries: how much of the query is unknown to the corpus, how far the best stands out, what the best and the first few
+hold. A small network over this row is added to the log odds of every candidate of the query, so that those of different
+queries and corpora can be compared, and the floor of *nothing relevant* means the same everywhere.
 
 A linear part, which explains itself, and one hidden layer for what only counts together (a test file, unless tests are
 asked for). `assay train ranking` learns the weights on judged queries of many repositories; a folder of others
@@ -12,18 +21,115 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assay.encode.view import is_word_bag
 from assay.errors import InputError
-from assay.search.features import FEATURES
+from assay.search.features import ALL_FEATURES, FEATURES, QueryInCorpus
+from assay.search.filters import PROSE
 from assay.search.lexical import Array
 from assay.search.list_order import ORDER_WEIGHTS, ListOrder
-from assay.search.ranking_name import RankingName
-from assay.search.relevance import RELEVANCE_FEATURES, relevance_row
-from assay.search.text_features import ALL_FEATURES
+from assay.store.segment import Mask, Segment
+from assay.store.snapshot import Snapshot
+from assay.types import CALLABLE_KINDS, KINDS, Mode
+
+RankingName = Literal["code", "docs", "functions"]
+"""`functions` is code of a corpus whose files hold one function each."""
+RANKING_NAMES: tuple[RankingName, ...] = get_args(RankingName)
+
+_CALLABLE = np.array([kind in CALLABLE_KINDS for kind in KINDS])
+_ALONE = 0.75  # of the files of code, so many with exactly one function make a corpus of functions
+_FEWEST = 20  # files from which a corpus is of any sort
+
+
+def ranking_name(snapshot: Snapshot, mode: Mode) -> RankingName:
+    """Return the name of the ranking for code or for documentation of a corpus."""
+    if mode == "docs":
+        return "docs"
+    if snapshot.single_functions is None:
+        snapshot.single_functions = holds_single_functions(snapshot)
+    return "functions" if snapshot.single_functions else "code"
+
+
+def holds_single_functions(snapshot: Snapshot) -> bool:
+    """Say whether nearly every file of code holds exactly one function."""
+    callables = [np.zeros(0, np.int64), *(_callables(*part) for part in snapshot.parts)]
+    in_file = np.concatenate(callables)
+    return len(in_file) >= _FEWEST and bool((in_file == 1).mean() > _ALONE)
+
+
+def _callables(segment: Segment, live: Mask | None) -> NDArray[np.int64]:
+    """Count the functions of each file of code that has a living chunk, shape `(files of code,)`."""
+    file, kind = segment.file, segment.kind
+    if live is not None:
+        file, kind = file[live], kind[live]
+    prose = np.array([language in PROSE for language in segment.languages], dtype=bool)
+    known = np.bincount(file, minlength=len(prose)) > 0
+    functions: NDArray[np.int64] = np.bincount(file[_CALLABLE[kind]], minlength=len(prose))[known & ~prose]
+    return functions
+
+
+QUERY_FEATURES = (
+    "unknown",
+    "terms",
+    "strongest",
+    "closest",
+    "closest_share",
+    "corpus",
+    "cosine_mean",
+    "cosine_deviation",
+    "rarity",
+    "always",
+)
+"""Of the query in the whole corpus; the last is 1, for the constant of a sum."""
+RELEVANCE_FEATURES = (
+    *(f"first_{name}" for name in ALL_FEATURES),
+    *(f"any_{name}" for name in ALL_FEATURES),
+    "score",
+    "margin",
+    *QUERY_FEATURES,
+)
+"""Of the best candidate, of any of the first five, of their scores, of the query."""
+
+_FIRST = 5  # candidates
+
+
+def query_features(found: QueryInCorpus) -> Array:
+    """Return what is known of a query before any candidate is looked at, shape `(len(QUERY_FEATURES))`."""
+    unknown = [not len(term.chunks) for term in found.terms] or [True]
+    weight = float(found.idf.sum())
+    row = (
+        float(found.term_weights @ np.array(unknown, dtype=np.float32)),
+        np.log1p(len(found.terms)),
+        found.strongest / weight,
+        found.closest,
+        found.standing_out(found.closest),
+        np.log1p(len(found.snapshot)),
+        found.mean,
+        found.deviation,
+        weight / max(len(found.terms), 1),
+        1.0,
+    )
+    return np.array(row, dtype=np.float32)
+
+
+def relevance_row(query: Array, rows: Array, scores: Array) -> Array:
+    """Return the features of a query with candidates, shape `(len(RELEVANCE_FEATURES))`.
+
+    `query` is what `query_features` returned, `rows` and `scores` are of the second stage; their order does not matter.
+    Without candidates theirs are 0.
+    """
+    if not len(scores):
+        return np.concatenate((np.zeros(len(RELEVANCE_FEATURES) - len(query)), query)).astype(np.float32)
+    first = np.argsort(-scores, kind="stable")[:_FIRST]
+    others = scores[first[1:]]
+    margin = float(scores[first[0]] - others.mean()) if len(others) else 0.0
+    best = (rows[first[0]], rows[first].max(axis=0), [scores[first[0]], margin], query)
+    return np.concatenate(best).astype(np.float32)
+
 
 BESIDE = ("message", "list", "name", "answerable")
 """What is added to a score beside the features of the candidate."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from assay.search.features import FEATURES
+from assay.search.features import ALL_FEATURES, FEATURES
 from assay.search.ranking import SECOND_STAGE
 from assay.search.ranking_train_settings import RankingTrainSettings
-from assay.search.text_features import ALL_FEATURES
 from assay.search.trained_ranking import RankingFigure, SystemFigures, TrainedRanking
 
 _PAGE = """\

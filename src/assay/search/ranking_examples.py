@@ -25,15 +25,13 @@ from assay.io.fields import Fields
 from assay.measure.line_spans import Entry, Span
 from assay.protocols import Encoder, Say
 from assay.search.declared_names import unit_of
+from assay.search.features import text_features
 from assay.search.filters import PROSE
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import Array
 from assay.search.list_order import ListEvidence, evidence_of
-from assay.search.question import Question
-from assay.search.ranking_name import RankingName, ranking_name
-from assay.search.relevance import query_features
-from assay.search.spelling import Speller
-from assay.search.text_features import text_features
+from assay.search.question import Question, Speller
+from assay.search.ranking import RankingName, query_features, ranking_name
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
 from assay.truth.check_truth import check

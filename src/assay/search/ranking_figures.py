@@ -16,11 +16,11 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
+from assay.search.combine import by_rank, by_score
 from assay.search.features import FEATURES
-from assay.search.fuse import by_rank, by_score
 from assay.search.lexical import Array
+from assay.search.ranking import RankingName
 from assay.search.ranking_examples import JudgedQuery, RankingExample
-from assay.search.ranking_name import RankingName
 from assay.search.trained_ranking import RankingFigure, SystemFigures
 from assay.types import Chunk, Hit
 

@@ -1,4 +1,7 @@
-"""A call in, the definitions that it means out: by file, import and receiver, as far as the code shows them.
+"""Resolve a name or a call in a file to the definitions that it means.
+
+What a receiver is follows from imports, from the types that parameters, fields and results are said to have, and from
+what constructs it; an expression of which that says nothing means nothing here.
 
 What is only defined outside of the repository is not found. Where nothing says what a receiver is, every method of
 the name comes into question, and the answer says of how many it is one.
@@ -7,27 +10,333 @@ the name comes into question, and the answer says of how many it is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from posixpath import dirname
 from weakref import WeakKeyDictionary
 
-from assay.corpus.call_facts import CALLABLES
+from assay.corpus.call_facts import CALLABLES, TYPES
+from assay.corpus.call_grammars import CALL_GRAMMARS
 from assay.corpus.grammars import words
-from assay.search.module_paths import ModulePaths
-from assay.search.name_lookup import (
-    NameContext,
-    NameLookup,
-    Thing,
-    address,
-    last_name,
-    nearest_to,
-    unique,
-    without_headers,
+from assay.search.filters import traits_of
+from assay.search.reference_table import (
+    Module,
+    ModulePaths,
+    PlacedCall,
+    PlacedDefinition,
+    ReferenceTable,
+    module_of,
+    table_of,
 )
-from assay.search.path_traits import traits_of
-from assay.search.reference_table import PlacedCall, PlacedDefinition, ReferenceTable, table_of
 from assay.store.snapshot import Snapshot
 from assay.terms import parts
+
+_DEEP = 8
+"""Steps from one type to the next that are followed."""
+_MOST_STEPS = 5000
+"""Expressions that are read for one question."""
+_STEP = re.compile(r"([./]#?)([\w$]+)|(\(\))|(\^)")
+_HEADER = re.compile(r"\.(?:h|hh|hpp|hxx|d\.ts|pyi)$")
+
+
+@dataclass(frozen=True, slots=True)
+class NameContext:
+    """Where a name is read."""
+
+    path: str
+    family: str
+    owner: str = ""
+
+
+Thing = PlacedDefinition | Module
+
+
+class NameLookup:
+    """What names mean in one snapshot; one is made for each question, whose steps it counts."""
+
+    def __init__(self, table: ReferenceTable, modules: ModulePaths) -> None:
+        self.table, self.modules = table, modules
+        self._left = _MOST_STEPS
+        self._walked: dict[tuple[tuple[str, int, str], str], tuple[int, list[Thing]]] = {}
+        """What types inherit under a name, and at which depth they were asked: bases may lead in a circle."""
+
+    def bare(self, name: str, context: NameContext, stars: Sequence[str], depth: int = 0) -> list[PlacedDefinition]:
+        """Return what a name means that has nothing before it, from the nearest scope that has it."""
+        found = [
+            each
+            for each in self.table.definitions(name)
+            if each.family == context.family and each.at.kind not in ("constant", "block", "section")
+        ]
+        if not found:
+            return []
+        methods = self._own_methods(name, context, depth)
+        around = [each for each in found if each.path == context.path and _is_around(each.at.owner, context.owner)]
+        if methods or around:
+            innermost = max((len(each.at.owner) for each in around), default=0)
+            return methods or [each for each in around if len(each.at.owner) == innermost]
+        alone = [each for each in found if not each.at.owner or each.at.kind in TYPES]
+        for star in stars:
+            modules = self.modules.locate(star, context.path, context.family)
+            if there := [each for each in alone for module in modules if _lies_in(each, module)]:
+                return there
+        return self._in_reach(alone, context)
+
+    def _own_methods(self, name: str, context: NameContext, depth: int) -> list[PlacedDefinition]:
+        """Return the methods of the types around, where these are called by their bare names."""
+        grammar = CALL_GRAMMARS.get(context.family)
+        if grammar is None or not grammar.methods_bare:
+            return []
+        for owner in _outer(context.owner):
+            for type_ in self._types_here(owner, context):
+                if found := [e for e in self.attributes(type_, name, depth) if isinstance(e, PlacedDefinition)]:
+                    return found
+        return []
+
+    @staticmethod
+    def _in_reach(alone: Sequence[PlacedDefinition], context: NameContext) -> list[PlacedDefinition]:
+        """Return which of the definitions of other files are seen without an import."""
+        grammar = CALL_GRAMMARS.get(context.family)
+        reach = grammar.reach if grammar else "file"
+        if context.family == "rust":
+            return [each for each in alone if each.at.kind == "macro"]
+        if reach == "folder":
+            here = [each for each in alone if dirname(each.path) == dirname(context.path)]
+            return here or [each for each in alone if each.at.kind in TYPES and context.family == "java"]
+        return nearest_to(without_headers(alone), context.path) if reach == "any" else []
+
+    def _types_here(self, owner: str, context: NameContext) -> list[PlacedDefinition]:
+        """Return the type of a full name, in this file if it is there."""
+        name = owner.rpartition(".")[2]
+        found = [e for e in self.table.definitions(name) if e.family == context.family and e.at.kind in TYPES]
+        here = [each for each in found if each.path == context.path and each.at.full_name == owner]
+        here = here or [each for each in found if each.path == context.path]
+        return _declared_first(here) or nearest_to(_declared_first(found), context.path)[:1]
+
+    def things_of(self, text: str, context: NameContext, depth: int) -> Iterator[Thing]:
+        """Yield what an expression may be: types, functions, modules."""
+        self._left -= 1
+        if depth > _DEEP or self._left < 0 or not text or text[0] in "?*":
+            return
+        if text[0] == "@":
+            owner, _, steps = text[1:].partition("|")
+            things: list[Thing] = list(self._types_here(owner, context))
+        else:
+            found = re.match(r"[^.(]*", text)
+            head = found[0] if found else ""
+            steps = text[len(head) :]
+            things = list(self.start(head, context, depth))
+        for step in _STEP.finditer(steps):
+            if not things:
+                return
+            things = unique(each for thing in things for each in self._step(thing, step, depth + 1))[:_DEEP]
+        yield from things
+
+    def _step(self, thing: Thing, step: re.Match[str], depth: int) -> Iterable[Thing]:
+        if step[4]:
+            return self._above(thing, depth) if isinstance(thing, PlacedDefinition) else ()
+        if not step[3]:
+            return self.attributes(thing, step[2], depth)
+        if isinstance(thing, tuple):
+            return ()
+        if thing.at.kind not in TYPES:
+            return self._return_type(thing, depth)
+        called = [each for each in self._members(thing, "__call__") if thing.family == "python"]
+        return [thing, *(each for one in called for each in self._return_type(one, depth))]
+
+    def _return_type(self, thing: PlacedDefinition, depth: int) -> Iterator[Thing]:
+        context = NameContext(thing.path, thing.family, thing.at.owner)
+        if thing.at.kind in CALLABLES:
+            for each in thing.at.types:
+                yield from self.things_of(each, context, depth)
+
+    def _above(self, type_: PlacedDefinition, depth: int) -> Iterator[Thing]:
+        """Yield the bases of a type."""
+        context = NameContext(type_.path, type_.family)
+        for base in type_.at.types:
+            yield from (each for each in self.things_of(base, context, depth) if each != type_)
+        if type_.family == "go":
+            for field in self.table.file(type_.path).fields:
+                if field.owner == type_.at.full_name and re.split(r"[/:]", field.type)[-1] == field.name:
+                    yield from self.things_of(field.type, context, depth)
+
+    def start(self, head: str, context: NameContext, depth: int = 0) -> Iterator[Thing]:
+        """Yield what a name or a path of names is."""
+        if head.startswith(":"):
+            first, *rest = head[1:].split("/")
+            things: list[Thing] = [*self.bare(first, context, (), depth)]
+            if not things and rest:
+                things = [*self._names_beside(first, context)]
+            for name in rest:
+                things = [each for thing in things for each in self.attributes(thing, name, depth)]
+            yield from things
+            return
+        for module in self.modules.locate(head, context.path, context.family):
+            yield from self._in_module(module, context.family, depth)
+
+    def _names_beside(self, name: str, context: NameContext) -> Iterator[Module]:
+        """Yield the modules of a name below the file's own, as Rust declares them."""
+        own = module_of(context.path, context.family)
+        for module in ((*own, name), (*own[:-1], name)):
+            if self.modules.is_module(module, context.family):
+                yield module
+                return
+
+    def _in_module(self, module: Module, family: str, depth: int) -> Iterator[Thing]:
+        """Yield what a module path means: a definition of its last name, or the module itself."""
+        self._left -= 1
+        if not module or self._left < 0:
+            yield from () if module else (module,)
+            return
+        *above, last = module
+        found: list[Thing] = [each for each in self._things_named(last, family) if address(each) == tuple(above)]
+        found = found or list(self._variable(tuple(above), last, family, depth + 1))
+        if self.modules.is_module(module, family):
+            found.append(module)
+        yield from found or self._below(tuple(above), last, family)
+
+    def _below(self, module: Module, name: str, family: str) -> list[PlacedDefinition]:
+        """Return the definitions of a name that a package gives on from the modules in it, the nearest ones."""
+        inner = [each for each in self._things_named(name, family) if not each.at.owner and _lies_in(each, module)]
+        inner = [each for each in inner if module and not traits_of(each.path)[0]]
+        shortest = min((len(address(each)) for each in inner), default=0)
+        return without_headers([each for each in inner if len(address(each)) == shortest])
+
+    def _variable(self, module: Module, name: str, family: str, depth: int) -> Iterator[Thing]:
+        """Yield what a module gives a name to: a variable, an import that it gives on; or a member of a type."""
+        for path in self.modules.files.get(family, {}).get(module, ()) if depth <= _DEEP else ():
+            context = NameContext(path, family)
+            for field in self.table.file(path).fields:
+                if not field.owner and field.name == name:
+                    yield from self.things_of(field.type, context, depth)
+                elif field.name == "*":
+                    for place in self.modules.locate(field.type, path, family):
+                        yield from self._in_module((*place, name), family, depth + 3)
+        for outer in self._in_module(module, family, depth) if self._names_type(module, family) else ():
+            yield from self.attributes(outer, name, depth)
+
+    def _names_type(self, module: Module, family: str) -> bool:
+        return bool(module) and any(each.at.kind in TYPES for each in self._things_named(module[-1], family))
+
+    def _things_named(self, name: str, family: str) -> list[PlacedDefinition]:
+        found = (each for each in self.table.definitions(name) if each.family == family)
+        return [each for each in found if each.at.kind not in ("block", "section")]
+
+    def attributes(self, thing: Thing, name: str, depth: int) -> Iterable[Thing]:
+        """Return what `thing.name` is: a member, the type of a field, a name of a module."""
+        if depth > _DEEP:
+            return ()
+        if isinstance(thing, tuple):
+            return list(self._module_member(thing, name, depth))
+        if thing.at.kind not in TYPES:
+            return ()
+        return (
+            self._members(thing, name)
+            or list(self._field(thing, name, depth))
+            or self._inherited_members(thing, name, depth)
+        )
+
+    def _module_member(self, module: Module, name: str, depth: int) -> Iterator[Thing]:
+        for family in self.modules.files:
+            if self.modules.is_module(module, family) or not module:
+                yield from self._in_module((*module, name.replace("-", "_")), family, depth)
+
+    def _members(self, type_: PlacedDefinition, name: str) -> list[PlacedDefinition]:
+        if name in ("new", "init") and type_.family in ("ruby", "swift"):
+            name = "initialize" if type_.family == "ruby" else "init"
+        found = [
+            each
+            for each in self.table.definitions(name)
+            if each.family == type_.family and each.at.owner and last_name(each.at.owner) == type_.at.name
+        ]
+        for near in (
+            [each for each in found if each.path == type_.path and each.at.owner == type_.at.full_name],
+            [each for each in found if each.path == type_.path],
+            [each for each in found if dirname(each.path) == dirname(type_.path)],
+        ):
+            if near:
+                return without_headers(near)
+        others = [each for each in self.table.definitions(type_.at.name) if each.at.kind in TYPES]
+        alone = len({dirname(each.path) for each in others if each.at.kind != "impl"}) <= 1
+        return without_headers(found) if alone else []
+
+    def _field(self, type_: PlacedDefinition, name: str, depth: int) -> Iterator[Thing]:
+        for field in self.table.file(type_.path).fields:
+            if field.name == name and field.owner == type_.at.full_name:
+                yield from self.things_of(
+                    field.type, NameContext(type_.path, type_.family, type_.at.full_name), depth + 1
+                )
+
+    def _inherited_members(self, type_: PlacedDefinition, name: str, depth: int) -> list[Thing]:
+        key = type_.key, name
+        at, found = self._walked.get(key, (_DEEP + 1, []))
+        if at <= depth:
+            return found
+        self._walked[key] = depth, []
+        for base in self._above(type_, depth + 1):
+            if isinstance(base, PlacedDefinition) and (found := list(self.attributes(base, name, depth + 1))):
+                self._walked[key] = depth, found
+                return found
+        return []
+
+
+def address(each: PlacedDefinition) -> Module:
+    """Return the path of names that leads to a definition."""
+    owner = tuple(each.at.owner.split(".")) if each.at.owner else ()
+    return (*module_of(each.path, each.family), *owner)
+
+
+def _lies_in(each: PlacedDefinition, module: Module) -> bool:
+    return module_of(each.path, each.family)[: len(module)] == module
+
+
+def _is_around(owner: str, inside: str) -> bool:
+    return not owner or inside == owner or inside.startswith(f"{owner}.")
+
+
+def _outer(owner: str) -> Iterator[str]:
+    """Yield the names of what is around, innermost first."""
+    while owner:
+        yield owner
+        owner = owner.rpartition(".")[0]
+
+
+def last_name(name: str) -> str:
+    """Return the innermost of names with dots between them."""
+    return name.rpartition(".")[2]
+
+
+def _declared_first(found: Sequence[PlacedDefinition]) -> list[PlacedDefinition]:
+    """Return declarations of a type rather than blocks of its methods, where there are any."""
+    return [each for each in found if each.at.kind != "impl"] or list(found)
+
+
+def without_headers(found: Sequence[PlacedDefinition]) -> list[PlacedDefinition]:
+    """Return definitions rather than what headers declare of them."""
+    return [each for each in found if not _HEADER.search(each.path)] or list(found)
+
+
+def nearest_to(found: Sequence[PlacedDefinition], path: str) -> list[PlacedDefinition]:
+    """Return those that share most of the way to a file."""
+    ways = [_shared_parts(each.path, path) for each in found]
+    longest = max(ways, default=0)
+    return [each for each, way in zip(found, ways, strict=True) if way == longest]
+
+
+def _shared_parts(one: str, other: str) -> int:
+    if one == other:
+        return 1000
+    count = 0
+    for a, b in zip(one.split("/")[:-1], other.split("/")[:-1], strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def unique(things: Iterable[Thing]) -> list[Thing]:
+    """Return things without repetition, in order."""
+    return list(dict.fromkeys(things))
+
 
 _FEW = 3
 """Methods of one name that a call on something unknown is said to come from."""

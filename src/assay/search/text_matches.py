@@ -20,8 +20,7 @@ import re2
 
 from assay.corpus.languages import BY_EXTENSION
 from assay.errors import InputError
-from assay.search.filters import PROSE, filter_mask
-from assay.search.path_traits import traits_of
+from assay.search.filters import PROSE, filter_mask, traits_of
 from assay.store.segment import Mask, Segment
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Query

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assay.search.ranking import Ranking
-from assay.search.ranking_name import RankingName
+from assay.search.ranking import Ranking, RankingName
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.assemble.commit_text import commits_text
 from assay.errors import counted
-from assay.search.related_text import related_text
+from assay.search.related import related_text
 from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace
 from assay.serve.related_tools import RelatedFound, related_code_of

@@ -18,7 +18,7 @@ from assay.assemble.indexes import AnyIndex, index_of
 from assay.assemble.workspace import Workspace, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, StorageError
-from assay.search.index_report import IndexReport
+from assay.search.folder_index import IndexReport
 from assay.settings import Settings
 
 KEPT_FRESH_S = 0.1

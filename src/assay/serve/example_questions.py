@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.search.path_traits import traits_of
+from assay.search.filters import traits_of
 from assay.serve.session import Session
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk

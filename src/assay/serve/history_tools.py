@@ -10,7 +10,7 @@ from typing import ClassVar
 from assay.assemble.commit_text import commit_text
 from assay.assemble.history import FoundCommit, reason_of
 from assay.corpus.blocks import lines_of
-from assay.search.commit_filter import CommitFilter
+from assay.search.history import CommitFilter
 from assay.serve.file_history import history
 from assay.serve.file_views import check_file_line, read_file
 from assay.serve.responses import OVERHEAD, cost

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assay.errors import InputError
-from assay.search.commit_filter import CommitFilter
+from assay.search.history import CommitFilter
 from assay.serve import history_tools, read_tools, related_tools, search_tools, unit_tools
 from assay.serve.history_tools import LogAnswer
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer

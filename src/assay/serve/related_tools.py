@@ -11,8 +11,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from assay.assemble.related_answer import RelatedAnswer, related_answer
 from assay.errors import InputError
-from assay.search.related_code import GROUPS, Group, RelatedCode, RelatedPlace
-from assay.search.related_text import place_text
+from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace, place_text
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView
@@ -113,14 +112,14 @@ def related(session: Session, path: str, line: int, name: str = "", *, page: Pag
 
 def definitions(session: Session, path: str, line: int, name: str, *, page: Page) -> PlacesFound:
     """Return where a name on a line of a file is defined."""
-    from assay.search.named_definitions import definitions_at
+    from assay.search.related import definitions_at
 
     return _places(session, path, page, lambda snapshot, inside: definitions_at(snapshot, inside, line, name))
 
 
 def references(session: Session, path: str, line: int, *, page: Page) -> PlacesFound:
     """Return every place that calls the unit at a line of a file."""
-    from assay.search.named_definitions import references_at
+    from assay.search.related import references_at
 
     return _places(session, path, page, lambda snapshot, inside: references_at(snapshot, inside, line))
 

@@ -21,8 +21,7 @@ import numpy as np
 from assay.corpus.blocks import lines_of
 from assay.corpus.functions import functions
 from assay.errors import InputError, printable
-from assay.search.excerpt import cut, telling
-from assay.search.groups import others_text
+from assay.search.display import cut, others_text, telling
 from assay.search.reference_table import numbers_in
 from assay.store.snapshot import Snapshot
 from assay.terms import tokens

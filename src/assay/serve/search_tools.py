@@ -20,9 +20,9 @@ from assay.assemble.search_answer import Answer, joint_answer
 from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.order import best_first
 from assay.rank.specs import ranker_of
-from assay.search.excerpt import terms_to_mark as terms_asked
-from assay.search.groups import grouped
-from assay.search.index_changes import Differences
+from assay.search.display import grouped
+from assay.search.display import terms_to_mark as terms_asked
+from assay.search.index_build import Differences
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView

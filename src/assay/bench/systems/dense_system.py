@@ -22,7 +22,7 @@ from assay.bench.systems.system_texts import ChunkFilters, chunks_of
 from assay.errors import InputError
 from assay.io.files import replacing
 from assay.protocols import Encoder, Searcher, Vectors
-from assay.search.dense import exhaustive
+from assay.search.retrievers import exhaustive
 from assay.types import Chunk, Hit, Query
 
 _BLOCK = 4096

@@ -21,7 +21,7 @@ from assay import __version__
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
-from assay.search.commit_filter import CommitFilter
+from assay.search.history import CommitFilter
 from assay.serve import history_tools, read_tools, related_tools, search_tools
 from assay.serve.example_questions import ExampleQuestions, example_questions
 from assay.serve.facets import FacetCounts, facet_counts

@@ -1,4 +1,4 @@
-"""A line of a file in, what has to do with the whole unit around it out: callers, callees, tests, and what is alike.
+"""Find what has to do with a unit of code: callers, callees, tests, and similar code.
 
 Who calls and what is called is read from the calls of the code, never from words; what is alike from the vectors. A
 line of prose, or of a language whose calls are not read, has only what is alike, and the answer says so.
@@ -6,17 +6,21 @@ line of prose, or of a language whose calls are not read, has only what is alike
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
 
-from assay.corpus.call_facts import CALLABLES, TYPES
+from assay.corpus.call_facts import CALLABLES, TYPES, CodeCall
 from assay.corpus.call_grammars import CALL_GRAMMARS
-from assay.errors import InputError
-from assay.search.filters import PROSE
-from assay.search.path_traits import traits_of
+from assay.errors import InputError, printable
+from assay.search.declared_names import QueryNames, declarations, declared_places, is_owner, typed_names, unit_of
+from assay.search.display import declared_line
+from assay.search.filters import PROSE, traits_of
 from assay.search.reference_table import PlacedCall, PlacedDefinition, family_of, numbers_in, table_of
 from assay.search.resolve import Resolver, resolver_of
 from assay.store.snapshot import Snapshot
@@ -262,3 +266,121 @@ def _line(snapshot: Snapshot, number: int, line: int) -> str:
 
 def _what(chunk: Chunk) -> str:
     return f"{chunk.path} is {chunk.language}, which" if chunk.language else f"{chunk.path}"
+
+
+_WIDEST = 100
+"""Characters of a line of code that are shown."""
+_ALSO = 5
+"""Further lines of a caller that call."""
+_NOTHING = {"callers": "no caller found", "callees": "calls nothing of this repository", "tests": "no test calls it"}
+
+
+def related_text(code: RelatedCode, *, explain: bool = False) -> str:
+    """Return what is related as lines of text; with `explain`, every line that calls, and how alike the alike are."""
+    return "\n".join(_rows(code, explain)) + "\n"
+
+
+def _rows(code: RelatedCode, explain: bool) -> Iterator[str]:  # noqa: FBT001  of one function
+    subject = code.subject
+    place = f"{printable(subject.path)}:{subject.line}-{subject.end_line}{_among(subject)}"
+    yield f"{subject.name or subject.kind or 'lines'}  {place}"
+    if code.note:
+        yield code.note
+    for group in GROUPS:
+        places = code.groups[group]
+        if not places:
+            if group in _NOTHING and not code.note:
+                yield f"{group}: {_NOTHING[group]}"
+            continue
+        more = code.total[group] - len(places)
+        rest = f", {more:,} more" if more > 0 and group != "alike" else ""
+        yield f"{group} ({len(places)}{rest})"
+        yield from (f"  {place_text(place, explain=explain)}" for place in places)
+
+
+def place_text(place: RelatedPlace, *, explain: bool = False) -> str:
+    """Return one place on one line."""
+    row = f"{printable(place.path)}:{place.line} {printable(place.name or place.kind)}".rstrip()
+    if place.group == "callers" and place.text:
+        row += f"  {printable(place.text)[:_WIDEST]}"
+    if len(place.lines) > 1 and place.group == "callers":
+        others = place.lines[1:] if explain else place.lines[1 : 1 + _ALSO]
+        more = f" and {len(place.lines) - 1 - len(others)} more" if len(place.lines) - 1 > len(others) else ""
+        row += f"  (also {', '.join(map(str, others))}{more})"
+    row += _among(place)
+    if explain and place.group == "alike":
+        row += f"  {place.score:.2f}"
+    return row
+
+
+def _among(place: RelatedPlace) -> str:
+    return f"  (one of {place.among} definitions of that name)" if place.among > 1 else ""
+
+
+def definitions_at(snapshot: Snapshot, path: str, line: int, name: str) -> list[RelatedPlace]:
+    """Return what a name on a line means: what is called there, else what is seen of that name from the file.
+
+    Where nothing is, return every definition of the name, each of which says that it is one of them.
+    """
+    number = chunk_at(snapshot, path, line)
+    resolver, file = resolver_of(snapshot), table_of(snapshot).file(path)
+    calls = [each for each in file.calls if each.at.line == line and each.at.name == name]
+    unit = unit_at(snapshot, path, line)
+    family = family_of(snapshot.language(number))
+    inside = unit.at.full_name if unit else ""
+    for call in calls or [PlacedCall(path, family, number, CodeCall(line, name, "", inside))]:
+        meaning = resolver.meaning(call)
+        if meaning.found:
+            return [defined_place(snapshot, each, "callees", meaning.among) for each in meaning.found]
+    every = [each for each in table_of(snapshot).definitions(name) if each.family == family]
+    here = [each for each in every if each.path == path and each.at.line == line]
+    return [defined_place(snapshot, each, "callees", len(here or every)) for each in here or every]
+
+
+def declaration_of(snapshot: Snapshot, typed: str, inside: str = "") -> tuple[str, int, int]:
+    """Return the path and line of the best declaration of a name, and how many declarations it has.
+
+    `inside` is the file or folder to keep to.
+    """
+    names = typed_names(typed)
+    found = _declared(snapshot, names, inside)
+    worth = declared_places(names, found, [True] * len(found))
+    if not worth.any():
+        raise InputError(f"nothing here declares '{typed}'{_close_to(snapshot, typed)}")
+    _, _, best = max(zip(worth.tolist(), (not each.parent for each in found), found, strict=True), key=itemgetter(0, 1))
+    units = {unit_of(each) for each in found if each.kind not in {"impl", "block", "section", "constructor"}}
+    return best.path, declared_line(best), len(units | {unit_of(best)})
+
+
+def _declared(snapshot: Snapshot, names: QueryNames, inside: str) -> list[Chunk]:
+    """Return what declares the name that is asked for; if nothing is written exactly so, what nearly is."""
+    name = names.asked
+    if name is None:
+        return []
+
+    def filter_chunks(chunks: Iterable[Chunk]) -> list[Chunk]:
+        below = [each for each in chunks if f"{each.path}/".startswith(inside and f"{inside}/")]
+        return [each for each in below if not name.owner or is_owner(each, name)]
+
+    exact = table_of(snapshot).definitions(name.name)
+    units = (Chunk("", "", "", e.path, e.at.line, e.at.end, e.at.name, e.at.kind, e.at.owner) for e in exact)
+    return filter_chunks(units) or filter_chunks(map(snapshot.chunk, declarations(snapshot, names, None).tolist()))
+
+
+def _close_to(snapshot: Snapshot, typed: str) -> str:
+    """Return the end of a message about a name that nothing declares: names that are nearly that, or the next step."""
+    last = re.split(r"\W+", typed)[-1]
+    known = (term[1:] for term in snapshot.terms() if term[:1] == ":" and term[1:2].lower() == last[:1].lower())
+    close = get_close_matches(last, list(known), n=3)
+    return f"; near to it: {', '.join(close)}" if close else "; assay search finds code by meaning"
+
+
+def references_at(snapshot: Snapshot, path: str, line: int) -> Sequence[RelatedPlace]:
+    """Return every place that calls the unit at a line, one for each line; those that are sure first."""
+    chunk_at(snapshot, path, line)
+    unit = unit_at(snapshot, path, line)
+    if unit is None:
+        raise InputError(f"nothing is defined at '{path}:{line}': give a line of a function, a method or a type")
+    calls = {(call.path, call.at.line): (call, among) for call, among in calls_of_unit(resolver_of(snapshot), unit)}
+    places = [call_place(snapshot, [each]) for each in calls.values()]
+    return sorted(places, key=lambda each: (each.among > 1, each.path, each.line))

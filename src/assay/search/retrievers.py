@@ -1,22 +1,53 @@
-"""Queries in, the chunks nearest in meaning out: one query at a time with its filters, or thousands at once.
+"""Retrieve chunks by words alone, by meaning alone, or by filters alone.
 
 One query reads of large segments what their inverted lists bring near. For many queries every vector is looked at and
 the products are made block by block, so that memory is bounded by a block whatever the corpus' size.
+
+They come in the order in which somebody reads a repository: the program, its documentation, then tests and asides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Encoder, Vectors
-from assay.search.filters import filter_mask
-from assay.search.top_k import best
+from assay.search.filters import Mask, filter_mask
+from assay.search.lexical import Array, FieldWeights, bm25, match
+from assay.search.question import understand
+from assay.search.text_matches import TextMatch, reading_order
+from assay.store.chunk_order import ChunkOrder
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Query
+
+
+def best(scores: Array, allowed: Mask | None, k: int, order: ChunkOrder) -> NDArray[np.int64]:
+    """Return the numbers of the `k` highest scores above 0, best first, equal ones in the order of the corpus."""
+    found = np.flatnonzero(scores > 0.0 if allowed is None else (scores > 0.0) & allowed)
+    return order.ranked(scores, found, k)
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordSearcher:
+    """Search one corpus by words alone; no encoder is asked."""
+
+    snapshot: Snapshot
+    weights: FieldWeights = field(default_factory=FieldWeights)
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return at most `k` hits a query, best first; each shares a word with its query."""
+        return [self._answer(query, k) for query in queries]
+
+    def _answer(self, query: Query, k: int) -> list[Hit]:
+        snapshot = self.snapshot
+        scores = bm25(snapshot, match(snapshot, understand(query.text).terms), self.weights)
+        numbers = best(scores, filter_mask(snapshot, query), k, snapshot.order)
+        found = zip(numbers.tolist(), scores[numbers].tolist(), strict=True)
+        return [Hit(snapshot.chunk(number), score, {"lexical": score}) for number, score in found]
+
 
 Numbers = NDArray[np.int64]
 
@@ -120,3 +151,16 @@ def _exact(queries: Vectors, codes: Vectors, found: Numbers, k: int) -> tuple[Nu
         np.einsum("qd,qcd->qc", queries[rows], codes[found[rows]], out=scores[rows])
     order = np.lexsort((found, -scores), axis=-1)[:, :k]
     return np.take_along_axis(found, order, axis=1), np.take_along_axis(scores, order, axis=1)
+
+
+def listing(snapshot: Snapshot, query: Query, k: int) -> list[Hit]:
+    """Return the first `k` chunks that a query keeps; each is what was asked for, and has the score 1."""
+    allowed = filter_mask(snapshot, query)
+    numbers = np.arange(snapshot.size) if allowed is None else np.flatnonzero(allowed)
+    lines = snapshot.rows("lines", numbers)[:, 0].tolist()
+    places = (
+        (TextMatch(snapshot.path(number), line, 0), number)
+        for number, line in zip(numbers.tolist(), lines, strict=True)
+    )
+    first = sorted(places, key=lambda place: (reading_order(place[0]), place[1]))[:k]
+    return [Hit(snapshot.chunk(number), 1.0) for _, number in first]

@@ -1,0 +1,279 @@
+"""Search for an issue part by part: its title, its text, and the files that it names.
+
+The title alone is the better question, and the rest adds what it leaves out; without a title the rest is asked. Each
+part is answered with probabilities, so their weighted mean is one, too (a linear opinion pool: Stone, 1961, *The
+Opinion Pool*). Half of it is of the hit and half of its file, whose probability is that of its best hit; a fix spreads
+over files, so none has more than three places. Questions are asked as they stand.
+
+What stands before the corpus's own folders (another machine's, a host, a package's place) is passed over: the ends of
+two paths are compared. Their files come from the postings of the last name, so no list of files is walked.
+
+Forms to fill in, lists of versions and logs are the same in all issues of a project, so their words point nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from glob import escape
+
+import numpy as np
+
+from assay.corpus.languages import BY_EXTENSION
+from assay.protocols import Searcher
+from assay.search.features import PATH
+from assay.search.filters import keeping, traits_of
+from assay.search.question import LONG
+from assay.store.snapshot import Snapshot
+from assay.terms import terms
+from assay.types import Chunk, Hit, Query
+
+WEIGHTS: Mapping[str, float] = {"title": 1.0, "text": 0.5, "named": 0.5}
+"""What each part counts; between 0.3 and 1 for the later ones nothing moves by more than one question in a hundred."""
+_OF_ONE_FILE = 3
+_DEPTH = 50
+"""Hits of each part that are pooled."""
+_Parts = dict[str, float]
+"""What adds up to a score."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssueSearcher:
+    """Search with `inner`, whose scores are probabilities."""
+
+    inner: Searcher
+    snapshot: Snapshot
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        """Return at most `k` hits a query, best first."""
+        if all(len(query.text) < LONG for query in queries):
+            return self.inner.search(queries, k)
+        # its patterns are compiled when it is loaded
+
+        issues = [issue_of(query.text) for query in queries]
+        return [
+            self._answer(query, issue, k) if issue else self.inner.search([query], k)[0]
+            for query, issue in zip(queries, issues, strict=True)
+        ]
+
+    def _answer(self, query: Query, issue: IssueText, k: int) -> list[Hit]:
+        named = self._named(query, issue.places)
+        parts = {"title": replace(query, text=issue.title)} if issue.title else {}
+        parts["text"] = replace(query, text=issue.text)
+        if named:
+            parts["named"] = replace(next(iter(parts.values())), paths=tuple(f"./{escape(path)}" for path in named))
+        answers = self.inner.search([*parts.values()], max(k, _DEPTH))
+        return pooled(dict(zip(parts, answers, strict=True)), named)[:k]
+
+    def _named(self, query: Query, places: Sequence[NamedPlace]) -> dict[str, float]:
+        """Return the files that are named and may be found, with how likely each is meant: 1/2, 1/3, and so on.
+
+        A test or an example that is named shows the fault; it is not where the fault is.
+        """
+        if not places:
+            return {}
+
+        passes = keeping(query.paths)
+        files = dict.fromkeys(
+            path for path in named_files(self.snapshot, places) if passes(path) and not any(traits_of(path))
+        )
+        return {path: 1 / at for at, path in enumerate(files, 2)}
+
+
+def pooled(answers: Mapping[str, Sequence[Hit]], named: Mapping[str, float]) -> list[Hit]:
+    """Return the hits of all parts, each once with its mean probability, best first; `why` adds up to it."""
+    counts = {part: WEIGHTS[part] / 2 / sum(map(WEIGHTS.__getitem__, answers)) for part in answers}
+    hits = {hit.chunk.id: hit for answer in answers.values() for hit in answer}
+    own, files = defaultdict[str, _Parts](dict), defaultdict[tuple[str, str], _Parts](dict)
+    for chunk in (hit.chunk for hit in hits.values() if hit.chunk.path in named):
+        files[chunk.root, chunk.path]["file_named"] = named[chunk.path] * counts["named"]
+    for part, answer in answers.items():
+        for hit in answer:
+            own[hit.chunk.id][part] = added = hit.score * counts[part]
+            file = files[_file_of(hit)]
+            if part != "named":
+                file[f"file_{part}"] = max(file.get(f"file_{part}", 0.0), added)
+    found = [_hit(hit.chunk, own[id_] | files[_file_of(hit)]) for id_, hit in hits.items()]
+    return _spread(sorted(found, key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path, hit.chunk.start_line)))
+
+
+def _hit(chunk: Chunk, parts: _Parts) -> Hit:
+    strongest_first = sorted(parts.items(), key=lambda part: -part[1])
+    return Hit(chunk, sum(parts.values()), dict(strongest_first))
+
+
+def _file_of(hit: Hit) -> tuple[str, str]:
+    """Return the file of a hit and its root; a text without one is alone in its own."""
+    return hit.chunk.root, hit.chunk.path or hit.chunk.id
+
+
+def _spread(hits: Sequence[Hit]) -> list[Hit]:
+    """Keep the first few hits of each file."""
+    places = Counter[tuple[str, str]]()
+    kept = []
+    for hit in hits:
+        places[_file_of(hit)] += 1
+        if places[_file_of(hit)] <= _OF_ONE_FILE:
+            kept.append(hit)
+    return kept
+
+
+_MOST = 40  # places that are looked up
+_ALIKE = 3
+"""Files that one place may mean; a name that more have says too little."""
+_COMMON = frozenset(("__init__", "conftest", "index", "lib", "main", "mod", "setup", "utils"))
+"""Names of files that say too little with one folder."""
+_PLACE = re.compile(
+    r'File "(?P<python>[^"\n]{1,300})", line (?P<at>\d{1,7})'
+    r"|\bat (?P<unit>[\w.$]{3,300})\([\w$]+(?P<ending>\.\w{1,6}):(?P<row>\d{1,7})\)"
+    r"|(?P<path>[\w./\\~@+-]{3,300})(?:(?P<mark>:|#L)(?P<line>\d{1,7}))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """A file as somebody names it, with folders that may be those of another machine."""
+
+    path: str
+    line: int = 0
+    """0 where no line is named."""
+
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def term(self) -> str:
+        """What its file is looked up by."""
+        return (terms(self.name.rpartition(".")[0]) or [""])[-1]
+
+
+def places_of(text: str) -> tuple[NamedPlace, ...]:
+    """Return the files that a text names, the most telling first.
+
+    Those are paths and links in their order, which are there on purpose, and frames from the innermost, which Python
+    prints last.
+    """
+    places, python = list[NamedPlace](), list[NamedPlace]()
+    for found in _PLACE.finditer(text):
+        place = _place(found)
+        if _is_telling(place):
+            (python if place.path.endswith(".py") and place.line and found["mark"] != "#L" else places).append(place)
+    return tuple(dict.fromkeys((*places, *reversed(python))))[:_MOST]
+
+
+def _place(found: re.Match[str]) -> NamedPlace:
+    line = int(found["at"] or found["row"] or found["line"] or 0)
+    if found["unit"]:
+        return NamedPlace(found["unit"].rpartition(".")[0].partition("$")[0].replace(".", "/") + found["ending"], line)
+    return NamedPlace((found["python"] or found["path"]).replace("\\", "/"), line)
+
+
+def _is_telling(place: NamedPlace) -> bool:
+    """Say whether it has the ending of a language, and folders or a line: a bare name is rarely where a fix goes."""
+    stem, _, extension = place.name.rpartition(".")
+    return bool(stem) and extension in BY_EXTENSION and (place.line > 0 or "/" in place.path)
+
+
+def named_files(snapshot: Snapshot, places: Sequence[NamedPlace]) -> Iterator[str]:
+    """Yield the files that places mean, in their order; each is likely one, and few or none of a place."""
+    for place in places:
+        chunks, counts = snapshot.postings(place.term)
+        files = np.unique(snapshot.files(chunks[counts[:, PATH] > 0])).tolist()
+        shared = {path: _shared_end(place.path, path) for path in map(snapshot.path_of, files)}
+        longest = max(shared.values(), default=0)
+        meant = sorted(path for path, length in shared.items() if length == longest > 0)
+        yield from meant if len(meant) <= _ALIKE else ()
+
+
+def _shared_end(theirs: str, ours: str) -> int:
+    """Return how many of the last parts of two paths are the same, 0 where that is too few to tell."""
+    their, our = theirs.split("/"), ours.split("/")
+    same = 0
+    while same < min(len(their), len(our)) and their[-1 - same] == our[-1 - same]:
+        same += 1
+    enough = 1 if len(their) == 1 else 3 if our[-1].partition(".")[0] in _COMMON else 2
+    return same if same >= min(enough, len(our)) else 0
+
+
+_LONGEST = 20_000  # characters that are read
+_ASKED = 2000  # characters that are asked: twice as many find no more
+_TITLE = 120  # characters at most
+_SENTENCE = 80  # characters from which a line that ends in a period is text
+
+_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)|</?(?:details|summary|br|p|div|img|sub|sup)\b[^<>\n]{0,200}>", re.DOTALL)
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(?P<marked>.+)|\s*(?:\*\*|__)(?P<bold>[^*\n]{3,80}?)(?:\*\*|__)\s*:?\s*$")
+_ABOUT_FORM = re.compile(
+    r"environment|version|platform|operating system|\bos\b|system info|system details|packages|pip (?:list|freeze)"
+    r"|check\s?list|additional context|screenshot",
+    re.IGNORECASE,
+)
+"""Headings over what is about the reporter's machine, or about the form."""
+_NOISE = re.compile(
+    r"\s*[-*]\s+\[[ xX]\]"  # a box to tick
+    r"|\W*\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\W*\d\d:\d\d:\d\d"  # a line of a log
+    r"|\s*(?:[-=*_~+|#]\s*){4,}$"  # a rule
+    r"|Traceback \(most recent call last\)"
+)
+_VERSION = re.compile(r"\s*[-*]?\s*[\w.()/+-]+(?: [\w.()/+-]+){0,3}\s*(?::|==?|\s)\s*v?\d+(?:\.\w+)+\S*\s*$")
+_LONGEST_VERSION = 100  # characters of a line that names a version and says nothing else
+_CODE = ("    ", "\t", ">>>", "$ ")
+_LABEL = re.compile(r"^(?:#+\s+|\[[\w ]{1,20}\]:?\s*|(?:bug|feature|feature request|question)\s*:\s*)+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class IssueText:
+    """An issue taken apart."""
+
+    title: str
+    """Empty where the text begins with a heading of a form, a sentence, or a trace."""
+    text: str
+    """The title and what is said below it, prose before code, as far as it is worth asking."""
+    places: tuple[NamedPlace, ...]
+    """Files that are named, the most telling first."""
+
+
+def issue_of(text: str) -> IssueText | None:
+    """Take an issue apart; None for a question, which is asked as it stands."""
+    text = _HIDDEN.sub(" ", text[:_LONGEST]).strip()
+    if len(text) < LONG or "\n" not in text:
+        return None
+    lines = _telling_lines(text)
+    return IssueText(_title(text), "\n".join(lines)[:_ASKED], places_of(text)) if lines else None
+
+
+def _title(text: str) -> str:
+    """Return the first line, without labels, if it is one that somebody put above the rest."""
+    first = text.partition("\n")[0].strip()
+    is_text = first.endswith((":", ",", ";", "!")) or (first.endswith(".") and len(first) > _SENTENCE)
+    if is_text or len(first) > _TITLE or _heading(first, first=True) or _NOISE.match(first) or _FENCE.match(first):
+        return ""
+    return _LABEL.sub("", first) or first
+
+
+def _telling_lines(text: str) -> list[str]:
+    """Return the lines that are not of a form, of a list of versions or of a log, prose before code."""
+    prose, code = list[str](), list[str]()
+    fenced = about_form = False
+    for line in filter(str.strip, text.split("\n")):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and (heading := _heading(line, first=not prose)):
+            about_form = bool(_ABOUT_FORM.search(heading))
+        elif not about_form and not _is_noise(line):
+            (code if fenced or line.startswith(_CODE) else prose).append(line)
+    return prose + code
+
+
+def _heading(line: str, *, first: bool) -> str:
+    """Return the text of a heading; the first one of the highest level is the issue's own title and none."""
+    found = _HEADING.match(line)
+    return "" if not found or (first and line.startswith("# ")) else found["marked"] or found["bold"]
+
+
+def _is_noise(line: str) -> bool:
+    return bool(_NOISE.match(line) or (len(line) <= _LONGEST_VERSION and _VERSION.match(line)))
