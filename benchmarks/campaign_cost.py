@@ -16,7 +16,8 @@ from statistics import mean
 
 from assay.judge.cost_forecast import CostForecast, priced
 from assay.judge.pairs import Pair, read
-from assay.judge.prompts import fill, load
+from assay.judge.prompts import load
+from assay.llm.prompt_files import fill
 from assay.llm.providers import price_of
 from assay.types import Prompt
 

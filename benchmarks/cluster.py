@@ -227,7 +227,7 @@ def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:
     """Print the driver's processor time a program, by the length of a batch, beside cages of this machine."""
     sys.path.append(str(TESTS))
     import ray_driver  # noqa: F401  for what it changes in ray
-    from assay.assemble.open_crew import open_crew
+    from assay.assemble.cluster import open_crew
     from assay.cage.limits import Limits
     from assay.cage.open_cage import open_sandbox
     from assay.programs.cage_member import cage_work

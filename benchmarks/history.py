@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.assemble.history import History
+from assay.assemble.commits import History
 from assay.measure.compare import interval
 from assay.search.history import CommitFilter
 from assay.settings import Settings

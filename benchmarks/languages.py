@@ -19,10 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
+from assay.assemble.answer import Answer, answer
 from assay.assemble.indexes import root_of
-from assay.assemble.pipeline import translator
-from assay.assemble.search_answer import Answer, answer
-from assay.assemble.workspace import Workspace, open_workspace
+from assay.assemble.workspace import Workspace, open_workspace, translator
 from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from assay.encode.static import load_static
 from assay.search.folder_index import FolderIndex
-from assay.search.index_build import UNSURE_NS
+from assay.search.index_changes import UNSURE_NS
 
 
 def main() -> None:

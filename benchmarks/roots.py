@@ -21,9 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.many_roots import RootOpening, open_many
-from assay.assemble.workspace import Workspace
+from assay.assemble.workspace import JointSearch, Workspace, joint_searches
 from assay.measure.compare import interval
 from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match

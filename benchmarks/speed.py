@@ -222,7 +222,7 @@ def warm_here(root: Path, content: str) -> dict[str, object]:
 
 
 def _assay(root: Path) -> tuple[Callable[[str], object], int]:
-    from assay.assemble.queries import queries_of
+    from assay.assemble.answer import queries_of
     from assay.assemble.workspace import open_workspace
     from assay.settings import Settings
 

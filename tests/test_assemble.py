@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.assemble.answer import queries_of
 from assay.assemble.indexes import encoder_of, index_key, location_of, root_of
-from assay.assemble.queries import queries_of
 from assay.assemble.workspace import open_workspace
 from assay.encode.cached_encoder import CachedEncoder
 from assay.errors import InputError, ModelUnavailable

@@ -21,11 +21,11 @@ __version__ = "0.1.0"
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy loads: idle threads spin for longer than they help
 
 if TYPE_CHECKING:
+    from assay.assemble.answer import Answer
     from assay.assemble.face_measures import evaluate
     from assay.assemble.face_pairs import judge
     from assay.assemble.face_programs import execute, rank
     from assay.assemble.face_search import Index, search
-    from assay.assemble.search_answer import Answer
     from assay.errors import (
         AssayError,
         BudgetSpent,
@@ -94,7 +94,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Answer": "assay.assemble.search_answer",
+    "Answer": "assay.assemble.answer",
     "Estimate": "assay.measure.agreement",
     "Fault": "assay.faults",
     "Index": "assay.assemble.face_search",

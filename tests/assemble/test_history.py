@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.commit_text import commit_text, commits_text
-from assay.assemble.history import FoundCommit, History, reason_of
+from assay.assemble.commits import FoundCommit, History, commit_text, commits_text, reason_of
 from assay.errors import InputError
 from assay.search.history import CommitFilter
 from assay.settings import Settings

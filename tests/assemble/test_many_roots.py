@@ -10,10 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from assay.assemble import many_roots
-from assay.assemble.joint_search import joint_searches
+from assay.assemble.answer import Answer, answer, queries_of
 from assay.assemble.many_roots import RootOpening, kept_repositories, open_many, repository_name, roots_in
-from assay.assemble.queries import queries_of
-from assay.assemble.search_answer import Answer, answer
+from assay.assemble.workspace import joint_searches
 from assay.errors import InputError
 from assay.settings import Settings, load
 from endpoint_server import Play, Question, serving

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from assay.assemble.queries import queries_of
+from assay.assemble.answer import queries_of
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.settings import load
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay import plugins
-from assay.assemble.repository_member import Repository, repository_work
+from assay.assemble.cluster import Repository, repository_work
 from assay.encode.encoder_member import CrewEncoder, encoder_work
 from assay.errors import AssayError, InputError
 from assay.runs.crew import Crew

@@ -9,8 +9,7 @@ from shlex import quote
 import numpy as np
 import pytest
 
-from assay.assemble.related_answer import related_answer
-from assay.assemble.search_answer import answer
+from assay.assemble.answer import answer, related_answer
 from assay.assemble.workspace import open_workspace
 from assay.errors import DamagedIndex
 from assay.settings import load

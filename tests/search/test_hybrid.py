@@ -6,8 +6,7 @@ import random
 
 import numpy as np
 
-from assay.assemble.pipeline import dictionary
-from assay.assemble.workspace import open_workspace
+from assay.assemble.workspace import dictionary, open_workspace
 from assay.encode.static import default_static
 from assay.encode.view import view
 from assay.search.hybrid import LearnedSearcher, _top, is_relevant

@@ -18,7 +18,7 @@ from assay.encode.hashed import HashedEncoder
 from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
-from assay.search.index_build import UNSURE_NS, Build, sift, unchanged
+from assay.search.index_changes import UNSURE_NS, Build, sift, unchanged
 from assay.store.catalog import STAT, Catalog, FileRecord
 from assay.store.compact import MOST_DEAD, MOST_SEGMENTS
 from assay.store.manifest import MANIFEST, manifest_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from assay.assemble.pipeline import dictionary
+from assay.assemble.workspace import dictionary
 from assay.search.translation import (
     LANGUAGES,
     NAMES,

@@ -13,7 +13,7 @@ import pytest
 from assay.encode.hashed import HashedEncoder
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
-from assay.search.index_build import Build
+from assay.search.index_changes import Build
 from assay.search.question import Speller
 from assay.search.related import related_code
 from assay.search.retrievers import KeywordSearcher, VectorSearcher

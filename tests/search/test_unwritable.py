@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from assay.assemble.related_answer import related_answer
-from assay.assemble.search_answer import answer
+from assay.assemble.answer import answer, related_answer
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.errors import StorageError
 from assay.serve.as_text import as_text
+from assay.serve.engine import Waits
 from assay.serve.search_tools import Page, SearchFilter, search
-from assay.serve.session import Session, Waits
+from assay.serve.session import Session
 from assay.settings import Settings, load
 from assay.types import Query
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from assay.assemble.queries import queries_of
+from assay.assemble.answer import queries_of
 from assay.errors import InputError
 from assay.search.ranking import PARTS
 

@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.assemble.indexes import location_of
-from assay.assemble.joint_search import joint_searches
-from assay.assemble.workspace import open_workspace
+from assay.assemble.workspace import joint_searches, open_workspace
 from assay.corpus.clone_rules import CloneRules
 from assay.errors import InputError
 from assay.serve import search_tools, turns

@@ -7,11 +7,9 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+from assay.assemble.answer import Answer, RelatedAnswer, answer, queries_of, related_answer
 from assay.assemble.many_roots import RootOpening, open_many
-from assay.assemble.queries import queries_of
-from assay.assemble.related_answer import RelatedAnswer, related_answer
 from assay.assemble.root_settings import UserSettings, root_settings
-from assay.assemble.search_answer import Answer, answer
 from assay.assemble.workspace import open_workspaces
 from assay.protocols import Progress
 from assay.search.folder_index import IndexReport

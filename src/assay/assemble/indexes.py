@@ -20,7 +20,7 @@ from assay.encode.view import Reads
 from assay.errors import InputError, UnwritableIndex
 from assay.protocols import Encoder, Progress
 from assay.search.folder_index import FolderIndex, Freshness, IndexReport
-from assay.search.index_build import Build
+from assay.search.index_changes import Build
 from assay.settings import Settings
 from assay.store.bucket_place import bucket_place, is_bucket
 from assay.store.folder import IndexFolder
@@ -153,7 +153,7 @@ def index_of(root: Path, settings: Settings, encoder: Encoder | None = None) -> 
 def _folder_of(root: Path, settings: Settings) -> IndexFolder:
     if not is_bucket(settings.index.location):
         return IndexFolder(location_of(root, settings))
-    from assay.assemble.bucket_indexes import bucket_folder  # and git: only for what several machines share
+    from assay.assemble.published import bucket_folder  # and git: only for what several machines share
 
     return bucket_folder(root, bucket_place(settings.index.location), settings.index.cache_gb)
 

@@ -14,8 +14,7 @@ from glob import glob
 from pathlib import Path
 
 from assay.assemble.indexes import AnyIndex, root_of
-from assay.assemble.pipeline import check
-from assay.assemble.workspace import Workspace, last_workspace, open_workspace, refuse_one_place_for_many
+from assay.assemble.workspace import Workspace, check, last_workspace, open_workspace, refuse_one_place_for_many
 from assay.corpus.clone import is_url
 from assay.errors import AssayError, DamagedIndex, InputError
 from assay.protocols import Progress
@@ -161,7 +160,10 @@ class _Opening:
 
     def open_bucket(self, place: str) -> None:
         """Open the repositories of a place in a bucket, as they are."""
-        from assay.assemble.published import fetched_ahead, published  # not for a search in a folder
+        from assay.assemble.published import (
+            fetched_ahead,
+            published,  # not for a search in a folder
+        )
 
         try:
             settings = self.how.settings_of(Path(place))

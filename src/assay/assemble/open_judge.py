@@ -263,7 +263,7 @@ def _runner_of(  # noqa: PLR0913, PLR0917  each is one thing
 ) -> RunnerOf:
     """Return what gives runners to the threads that judge, of this machine or of a cluster."""
     if cluster:
-        from assay.assemble.open_crew import open_shared_program_crew
+        from assay.assemble.cluster import open_shared_program_crew
 
         crew = open_shared_program_crew(cluster, say, name, limits)
         stack.callback(crew.close)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from assay.assemble.open_crew import open_program_crew
+from assay.assemble.cluster import open_program_crew
 from assay.cage.cage_pool import CagePool
 from assay.cage.limits import Ended, Job
 from assay.cage.open_cage import open_sandbox

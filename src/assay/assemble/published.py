@@ -1,7 +1,11 @@
-"""A place in a bucket in, the indexes of the repositories that it holds out, as they are: no files need be here."""
+"""Open indexes that lie in buckets, of one root or of every repository there.
+
+An index in a bucket is one in a folder whose files are copies: what searches, changes and verifies it is the same.
+"""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,10 +15,48 @@ from pathlib import Path
 import platformdirs
 
 from assay.assemble.indexes import AnyIndex, encoder_of, index_of, root_of
-from assay.errors import AssayError, InputError
+from assay.corpus.origin import origin_of, plain_name
+from assay.errors import AssayError, InputError, MissingExtra
 from assay.search.folder_index import PublishedIndex
 from assay.settings import Settings
-from assay.store.bucket_place import bucket_place, is_bucket
+from assay.store.bucket_place import BucketPlace, bucket_place, is_bucket
+from assay.store.folder import IndexFolder
+from assay.store.local_copies import LocalCopies
+from assay.store.manifest import MANIFEST
+from assay.store.shared_place import SharedPlace
+
+
+def bucket_folder(root: Path, place: BucketPlace, cache_gb: float) -> IndexFolder:
+    """Return where the index of a root lies in a bucket: under the name that was given, else that of its repository."""
+    if place.name:
+        return shared_folder(place, cache_gb)
+    if origin := origin_of(root):
+        return shared_folder(place.of(origin), cache_gb, origin)
+    here = f"the folder {root} of {socket.gethostname()}"
+    return shared_folder(place.of(plain_name(root.name) or "root"), cache_gb, here)
+
+
+def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> IndexFolder:
+    """Return where one repository lies in a bucket; with an origin, an index of another one is refused."""
+    shelf = platformdirs.user_cache_path("assay") / "buckets"
+    digest = blake2b(str(place).encode(), digest_size=8).hexdigest()
+    folder = shelf / f"{place.name.rpartition('/')[2][:40]}-{digest}"
+    copies = LocalCopies(folder, shelf, int(cache_gb * 1e9))
+    try:
+        from assay.store.bucket_blobs import BucketBlobs
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"index '{place}'", str(error.name), "bucket") from error
+    return IndexFolder(folder, SharedPlace(str(place), BucketBlobs(place), copies, origin))
+
+
+def repositories_in(place: BucketPlace) -> list[str]:
+    """Return the names of the repositories in a place, sorted; a place that names one holds that one."""
+    try:
+        from assay.store.bucket_blobs import names_in
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"'{place}'", str(error.name), "bucket") from error
+    return [place.name] if place.name else names_in(place, MANIFEST)
+
 
 _AT_ONCE = 16
 
@@ -27,7 +69,7 @@ def published(
     They are read as they are: there need be no files here, and nothing is refreshed. A place may name one of them,
     `s3://BUCKET/PREFIX#NAME`; else those that `keep` leaves are meant. Raises InputError where a place holds none.
     """
-    from assay.assemble.bucket_indexes import repositories_in, shared_folder  # and git: not for folders
+    # and git: not for folders
 
     place = bucket_place(location)
     encoder, names = encoder_of(settings), repositories_in(place)
@@ -66,8 +108,6 @@ def published_roots(location: str, settings: Settings) -> dict[Path, Settings]:
 
     For what serves folders: the folders lie in the user's cache.
     """
-    from assay.assemble.bucket_indexes import repositories_in
-
     place, shelf = bucket_place(location), platformdirs.user_cache_path("assay") / "published"
     roots = {}
     for name in repositories_in(place):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from assay import plugins
 from assay.assemble.indexes import encoder_of
-from assay.assemble.pipeline import dictionary
+from assay.assemble.workspace import dictionary
 from assay.encode.static import StaticEncoder
 from assay.encode.train_settings import JoinSettings, TableSettings, TrainSettings
 from assay.errors import InputError, MissingExtra

@@ -1,25 +1,147 @@
-"""Roots and settings to workspaces: a folder with its index open, ready to be searched."""
+"""Open roots and their indexes, and build the searcher that their settings describe.
+
+Roots whose settings and encoder are the same are one corpus: one set of statistics, one ranking, one verdict, in the
+time of one root of their size. Their answers need no merging then, which by rank loses a third of them
+(docs/results.md).
+
+One that is damaged is found out when the pass breaks over it; the others are asked again without it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
-from assay.assemble.corpus_search import CorpusSearch
+from assay import plugins
 from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root_of
-from assay.assemble.pipeline import check
 from assay.corpus.clone import is_url
-from assay.errors import InputError, StorageError, UnwritableIndex
+from assay.errors import DamagedIndex, InputError, StorageError, UnwritableIndex
 from assay.protocols import Encoder, Progress, Searcher
-from assay.search.combine import IndexGuard, rebuild_command
+from assay.search.combine import CheckedSearcher, IndexGuard, RerankedSearcher, rebuild_command, union
 from assay.search.folder_index import IndexReport
-from assay.settings import Settings
+from assay.search.hybrid import LearnedSearcher, is_relevant
+from assay.search.issues import IssueSearcher
+from assay.search.question import SpellCorrected, Speller
+from assay.search.ranking import SHIPPED
+from assay.search.retrievers import listing
+from assay.search.translation import TranslatedSearcher, Translator
+from assay.settings import SearchSettings, Settings
 from assay.store.bucket_place import is_bucket
 from assay.store.place import holds_many, located
 from assay.store.snapshot import Snapshot
-from assay.types import Hit, Query
+from assay.types import Hit, Problem, Query
+
+
+def dictionary() -> frozenset[str]:
+    """Return the words that are spelt right whether or not a corpus holds them: those the default encoder knows."""
+    from assay.encode.static import DEFAULT_FOLDER, VOCABULARY
+    from assay.encode.vocabulary import entries_in
+
+    return frozenset(filter(str.isalpha, entries_in(DEFAULT_FOLDER / VOCABULARY)))
+
+
+@cache
+def translator() -> Translator:
+    """Return what reads questions in other languages than English; every corpus has the same."""
+    return Translator(dictionary)
+
+
+def searcher_of(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings, speller: Speller) -> Searcher:
+    """Return the pipeline that the settings ask for."""
+    check(settings)
+    searcher: Searcher
+    if settings.ranking == "learned":
+        searcher = IssueSearcher(LearnedSearcher(snapshot, encoder, speller, weights_folder(settings)), snapshot)
+    else:
+        searcher = SpellCorrected(_unlearned(snapshot, encoder, settings), speller)
+    if settings.reranker:
+        scorer = plugins.make("scorer", settings.reranker)
+        searcher = RerankedSearcher(searcher, scorer, settings.rerank_depth)
+    return TranslatedSearcher(searcher, translator())
+
+
+def check(settings: SearchSettings) -> None:
+    """Refuse what no pipeline can be made of, before an index is."""
+    if settings.ranking == "fused" and not settings.vector_weight + settings.keyword_weight:
+        raise InputError("search.vector_weight and search.keyword_weight are both 0; give one of them a weight")
+    if settings.reranker:
+        kind = settings.reranker.partition(":")[0]
+        if kind == "ranker":
+            raise InputError(
+                f"search.reranker is '{settings.reranker}', which orders programs of one task and cannot order answers "
+                "to a question; wanted a scorer such as cross:FOLDER"
+            )
+        plugins.place("scorer", kind)
+    if not weights_folder(settings).is_dir():
+        wrong = f"search.weights is '{settings.weights}', not a folder"
+        raise InputError(f"{wrong}; make one with assay train ranking")
+
+
+def weights_folder(settings: SearchSettings) -> Path:
+    """Return where the weights of the learned ranking are: in the folder of the settings, else those that ship."""
+    return Path(settings.weights) if settings.weights else SHIPPED
+
+
+def _unlearned(snapshot: Snapshot, encoder: Encoder, settings: SearchSettings) -> Searcher:
+    """Return a searcher that nothing was learned for: by vectors, by words, or by both, fused."""
+    from assay.search.retrievers import KeywordSearcher, VectorSearcher
+
+    if settings.ranking == "vectors":
+        return VectorSearcher(snapshot, encoder)
+    if settings.ranking == "keywords":
+        return KeywordSearcher(snapshot)
+    from assay.search.combine import FusedSearcher, Member
+
+    vectors = Member("vectors", VectorSearcher(snapshot, encoder), settings.vector_weight)
+    keywords = Member("keywords", KeywordSearcher(snapshot), settings.keyword_weight)
+    return FusedSearcher((vectors, keywords), settings.fusion)
+
+
+@dataclass(frozen=True)
+class CorpusSearch:
+    """One corpus with all that its settings ask for, each part made when it is first needed."""
+
+    snapshot: Snapshot
+    encoder: Encoder
+    settings: SearchSettings
+    guard: IndexGuard
+
+    @cached_property
+    def speller(self) -> Speller:
+        """Return what corrects the spelling of queries."""
+        return Speller(self.snapshot, dictionary)
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Return the searcher that the settings ask for."""
+        return self._searcher_by(self.settings)
+
+    @cached_property
+    def unreranked(self) -> Searcher:
+        """Return the same without its reranker, for where that is not to be had."""
+        return self._searcher_by(replace(self.settings, reranker=""))
+
+    def _searcher_by(self, settings: SearchSettings) -> Searcher:
+        return CheckedSearcher(searcher_of(self.snapshot, self.encoder, settings, self.speller), self.guard)
+
+    def search(self, queries: Sequence[Query], k: int, *, reranked: bool = True) -> list[Hit]:
+        """Return the best hits of some queries, united."""
+        asked = [query for query in queries if query.text]
+        found = (self.searcher if reranked else self.unreranked).search(asked, k) if asked else []
+        with self.guard.reading():
+            found += [listing(self.snapshot, query, k) for query in queries if not query.text]
+        return union(found, k)
+
+    def is_relevant(self, hits: Sequence[Hit], *, reranked: bool = True) -> bool:
+        """Say whether a hit is likely right, by the ranking alone; where scores are no probabilities, any hit is.
+
+        A reranker only says which of some texts is the better one, and one of them always is.
+        """
+        if self.settings.ranking == "learned" and not (reranked and self.settings.reranker):
+            return is_relevant(hits, self.snapshot, self.encoder.name, weights_folder(self.settings))
+        return bool(hits)
 
 
 @dataclass(frozen=True)
@@ -202,7 +324,10 @@ def refuse_one_place_for_many(settings: Mapping[Path, Settings]) -> None:
 
 def published_workspaces(location: str, settings_of: Callable[[Path], Settings]) -> list[Workspace]:
     """Open every repository in a place such as `s3://BUCKET/PREFIX`, or the one that it names, as they are there."""
-    from assay.assemble.published import fetched_ahead, published  # not for a search in a folder
+    from assay.assemble.published import (
+        fetched_ahead,
+        published,  # not for a search in a folder
+    )
 
     settings = settings_of(Path(location))
     check(settings.search)
@@ -216,3 +341,48 @@ def last_workspace(root: Path, settings: Settings) -> Workspace | None:
     index = index_of(root, settings)
     report = index.last()
     return Workspace(index, report, settings) if report else None
+
+
+@dataclass(frozen=True)
+class JointSearch:
+    """Some workspaces that are searched in one pass."""
+
+    members: tuple[Workspace, ...]
+    problems: tuple[Problem, ...] = field(default=(), compare=False)
+    """Of roots that had to be left out."""
+
+    @cached_property
+    def corpus_search(self) -> CorpusSearch:
+        """Return what searches them; one alone knows words and filters from before."""
+        if len(self.members) == 1:
+            return self.members[0].corpus_search
+        first = self.members[0]
+        snapshot = Snapshot.joined({member.name: member.snapshot for member in self.members})
+        guard = IndexGuard(self._damage, "assay index PATH")
+        return CorpusSearch(snapshot, first.index.encoder, first.settings.search, guard)
+
+    def without_damaged(self) -> JointSearch:
+        """Return the same without the damaged ones, which it names; raise DamagedIndex where that leaves none."""
+        damage = {member.name: member.index.check() for member in self.members}
+        problems = [
+            Problem(member.name, f"the index is corrupt: {damage[member.name]}; {member.guard.rebuild} rebuilds it")
+            for member in self.members
+            if damage[member.name]
+        ]
+        whole = tuple(member for member in self.members if not damage[member.name])
+        if not whole or not problems:
+            raise DamagedIndex("; ".join(map(str, problems)) or "an index changed while it was read; ask again")
+        return JointSearch(whole, (*self.problems, *problems))
+
+    def _damage(self) -> str:
+        """Return what is damaged of any member."""
+        return next((found for member in self.members if (found := member.index.check())), "")
+
+
+def joint_searches(workspaces: Sequence[Workspace]) -> list[JointSearch]:
+    """Return what searches some workspaces in as few passes as their settings allow."""
+    groups: dict[tuple[str, SearchSettings], list[Workspace]] = {}
+    for workspace in workspaces:
+        search = replace(workspace.settings.search, limit=1, excerpt_lines=1)  # of printing
+        groups.setdefault((workspace.index.encoder.name, search), []).append(workspace)
+    return [JointSearch(tuple(group)) for group in groups.values()]

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from assay.assemble.search_answer import Answer
+from assay.assemble.answer import Answer
 from assay.assemble.workspace import Workspace
 from assay.cli import text
 from assay.cli.workspaces import about

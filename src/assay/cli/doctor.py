@@ -110,7 +110,7 @@ def _search() -> Finding:
     """Find the one right function of a folder."""
     from tempfile import TemporaryDirectory
 
-    from assay.assemble.queries import queries_of
+    from assay.assemble.answer import queries_of
     from assay.assemble.workspace import open_workspace
     from assay.settings import load
 

@@ -103,7 +103,7 @@ def _cluster(given: IndexOptions) -> ClusterSettings | None:
 
 def _indexed_there(given: IndexOptions, cluster: ClusterSettings) -> list[Workspace]:
     """Have a cluster index; what it could not is named, and then there is no success."""
-    from assay.assemble.index_on_cluster import index_on_cluster
+    from assay.assemble.cluster import index_on_cluster
     from assay.cli.progress import progress
     from assay.errors import InputError, counted
     from assay.io.terminal import say

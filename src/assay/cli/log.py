@@ -15,7 +15,7 @@ from assay.cli.options import SettingsOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.assemble.history import FoundCommit, FoundCommits
+    from assay.assemble.commits import FoundCommit, FoundCommits
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def log(given: LogOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.history import History
+    from assay.assemble.commits import History
     from assay.assemble.indexes import root_of
     from assay.cli.progress import progress
     from assay.io.terminal import say
@@ -83,7 +83,7 @@ def log(given: LogOptions) -> int:
 
 def _unit_answer(given: LogOptions, roots: Sequence[str], limit: int) -> FoundCommits:
     """Return the commits that changed the unit at a place, newest first."""
-    from assay.assemble.history import FoundCommits
+    from assay.assemble.commits import FoundCommits
     from assay.assemble.indexes import root_of
     from assay.cli.file_line import parsed_place, path_below
     from assay.errors import InputError
@@ -111,7 +111,7 @@ def _best(answers: list[tuple[str, FoundCommits]], limit: int, *, by_date: bool)
 
 
 def _commits_text(found: list[FoundCommit], form: str) -> str:
-    from assay.assemble.commit_text import commits_text
+    from assay.assemble.commits import commits_text
     from assay.io.terminal import dumps
 
     if form == "json":

@@ -132,7 +132,7 @@ class FilterOptions:
 
     def queries(self, texts: Sequence[str]) -> list[Query]:
         """Return checked queries that keep this."""
-        from assay.assemble.queries import queries_of
+        from assay.assemble.answer import queries_of
 
         return queries_of(texts, mode=self.mode, languages=self.languages, paths=self.paths, kinds=self.kinds)
 

@@ -53,7 +53,7 @@ def pattern(given: PatternOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.queries import language_named
+    from assay.assemble.answer import language_named
     from assay.cli.listed_files import listed_files
     from assay.corpus.code_pattern import Pattern
     from assay.corpus.rewriting import Rewriting

@@ -40,7 +40,7 @@ def related(given: RelatedOptions) -> int:
 
     Exits 0 if something was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.related_answer import related_answer
+    from assay.assemble.answer import related_answer
     from assay.cli.file_line import parsed_place, path_below
     from assay.cli.related_output import RelatedOutput
     from assay.cli.workspaces import PATIENCE_S, open_roots

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.assemble.related_answer import RelatedAnswer
+from assay.assemble.answer import RelatedAnswer
 from assay.assemble.workspace import Workspace
 from assay.cli.workspaces import about
 from assay.errors import InputError, printable

@@ -65,7 +65,7 @@ class RepositoriesOptions:
 
         Where a list was in use before, or some of its lines can be used, what is wrong is said, and the rest served.
         """
-        from assay.assemble.pipeline import check
+        from assay.assemble.workspace import check
         from assay.errors import InputError
         from assay.io.terminal import say
         from assay.serve.mirror_state import StateFile
@@ -85,8 +85,8 @@ class RepositoriesOptions:
 
     def _problems(self, chosen: SettingsOptions) -> tuple[list[str], int]:
         """Return what is wrong with the list or the settings of its lines, and how many lines can be used."""
-        from assay.assemble.pipeline import check
         from assay.assemble.repository_list import read_repositories
+        from assay.assemble.workspace import check
         from assay.errors import AssayError, InputError
 
         assert self.listed is not None

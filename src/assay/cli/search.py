@@ -55,8 +55,8 @@ def search(given: SearchOptions) -> int:
 
     Exits 0 if something relevant was found, 1 if not, 2 on an error.
     """
-    from assay.assemble.queries import repositories_in
-    from assay.assemble.search_answer import answer as answer_of
+    from assay.assemble.answer import answer as answer_of
+    from assay.assemble.answer import repositories_in
     from assay.cli.answer import AnswerOutput, Look, explain
     from assay.cli.workspaces import open_many_roots
     from assay.errors import InputError

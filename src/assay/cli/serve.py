@@ -125,7 +125,7 @@ def _begin(given: ServeOptions, server: HttpServer, roots: Iterable[object]) -> 
 def _check(given: ServeOptions, settings: Mapping[Path, Settings]) -> None:
     """Refuse what no question could be answered with, before anybody asks one."""
     from assay.assemble.indexes import index_of
-    from assay.assemble.pipeline import check
+    from assay.assemble.workspace import check
     from assay.errors import InputError
 
     truth = given.truth

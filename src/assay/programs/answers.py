@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from assay.cage.limits import Ended, Job, Limits
 from assay.faults import Fault
 from assay.programs.execute import refused
-from assay.programs.harness.codec import NotPlainData, pack
+from assay.programs.harness.codec import pack
+from assay.programs.harness.crossing import NotPlainData
 from assay.programs.harness.observe import FAILED, NONE, RETURNED
 from assay.types import Program, Script, Task
 

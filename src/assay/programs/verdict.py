@@ -22,8 +22,9 @@ from typing import Any, Final, assert_never
 from assay.cage.limits import Ended, Job, Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.harness.codec import NotPlainData, pack
+from assay.programs.harness.codec import pack
 from assay.programs.harness.collected import PYTEST
+from assay.programs.harness.crossing import NotPlainData
 from assay.programs.harness.recorder import TestFinding
 from assay.programs.harness.script_plan import packed, packed_call, script_plan
 from assay.programs.spec_cache import Extent, SpecCache

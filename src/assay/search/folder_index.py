@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from assay.corpus.walked_files import Skipped, Walk
 from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
-from assay.search.index_build import Build, Differences, differences, identity, mismatch, unchanged
+from assay.search.index_changes import Build, Differences, differences, identity, mismatch, unchanged
 from assay.store.blobs import Overtaken
 from assay.store.catalog import Catalog, FileRecord
 from assay.store.change import IndexChange

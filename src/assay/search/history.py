@@ -26,7 +26,7 @@ from assay.encode.view import chunk_vectors
 from assay.errors import DamagedIndex, InputError, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.filters import Mask, keeping
-from assay.search.index_build import Build, identity, mismatch
+from assay.search.index_changes import Build, identity, mismatch
 from assay.store.catalog import DIGEST_BYTES, FileRecord
 from assay.store.change import IndexChange
 from assay.store.folder import IndexFolder, Version

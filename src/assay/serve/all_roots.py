@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.many_roots import kept_repositories, repository_name
-from assay.assemble.workspace import Workspace, last_workspace, open_workspace
+from assay.assemble.workspace import JointSearch, Workspace, joint_searches, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError, nearest
 from assay.serve.engine import KEPT_FRESH_S, StillIndexing, Waits, as_kept

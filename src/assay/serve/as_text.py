@@ -7,7 +7,7 @@ from functools import singledispatch
 from itertools import count
 from typing import Any
 
-from assay.assemble.commit_text import commits_text
+from assay.assemble.commits import commits_text
 from assay.errors import counted
 from assay.search.related import related_text
 from assay.serve.history_tools import LogAnswer

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock, Thread
 
-from assay.assemble.history import History
+from assay.assemble.commits import History
 from assay.assemble.indexes import AnyIndex, index_of
 from assay.assemble.workspace import Workspace, last_workspace, open_workspace
 from assay.corpus.walked_files import as_utf8

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from assay.assemble.joint_search import JointSearch, joint_searches
+from assay.assemble.answer import joint_answer, repositories_in
 from assay.assemble.many_roots import repository_name
-from assay.assemble.queries import repositories_in
-from assay.assemble.search_answer import joint_answer
+from assay.assemble.workspace import JointSearch, joint_searches
 from assay.errors import InputError
 from assay.serve.search_tools import DEEPEST, SearchFilter, checked_queries
 from assay.serve.session import Session, check_globs

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from assay.assemble.commit_text import commit_text
-from assay.assemble.history import FoundCommit, reason_of
+from assay.assemble.commits import FoundCommit, commit_text, reason_of
 from assay.corpus.blocks import lines_of
 from assay.search.history import CommitFilter
 from assay.serve.file_history import history

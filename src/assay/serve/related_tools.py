@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeVar
 
-from assay.assemble.related_answer import RelatedAnswer, related_answer
+from assay.assemble.answer import RelatedAnswer, related_answer
 from assay.errors import InputError
 from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace, place_text
 from assay.serve.cursor import cursor as cursor_of

@@ -14,15 +14,14 @@ from typing import ClassVar, get_args
 
 import numpy as np
 
-from assay.assemble.joint_search import JointSearch, joint_searches
-from assay.assemble.queries import queries_of, repositories_in
-from assay.assemble.search_answer import Answer, joint_answer
+from assay.assemble.answer import Answer, joint_answer, queries_of, repositories_in
+from assay.assemble.workspace import JointSearch, joint_searches
 from assay.errors import DamagedIndex, InputError, nearest
 from assay.rank.order import best_first
 from assay.rank.specs import ranker_of
 from assay.search.display import grouped
 from assay.search.display import terms_to_mark as terms_asked
-from assay.search.index_build import Differences
+from assay.search.index_changes import Differences
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView

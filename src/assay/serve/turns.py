@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 
 from assay.assemble.indexes import is_quick
-from assay.assemble.joint_search import JointSearch
+from assay.assemble.workspace import JointSearch
 from assay.types import Query
 
 _turn = Lock()

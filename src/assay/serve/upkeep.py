@@ -18,7 +18,7 @@ from assay.assemble.indexes import AnyIndex
 from assay.errors import AssayError, printable
 from assay.protocols import Say, Stop
 from assay.search.folder_index import IndexReport
-from assay.search.index_build import UNSURE_NS
+from assay.search.index_changes import UNSURE_NS
 from assay.serve.watcher import NoWatch, Watcher
 
 _TICK_S = 1.0

@@ -16,8 +16,9 @@ from starlette.testclient import TestClient  # noqa: TID253
 
 from assay.serve import search_tools
 from assay.serve.engine import Waits
+from assay.serve.http.access import AccessRules
 from assay.serve.http.app import app_of
-from assay.serve.http.guard import AccessRules, Guard
+from assay.serve.http.guard import Guard
 from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import Labeller
 from assay.serve.report_data import Reports

@@ -26,10 +26,12 @@ from types import ModuleType
 from typing import Any, Final
 
 from assay.programs.harness import codec, shared, whole
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpack, unpack_numbered
+from assay.programs.harness.codec import Channel, pack
+from assay.programs.harness.crossing import Gone, NotPlainData
 from assay.programs.harness.object_table import ObjectTable
 from assay.programs.harness.program import LoadedProgram, failure_of, flush, fresh_streams
 from assay.programs.harness.recorder import NOTHING
+from assay.programs.harness.unpacking import unpack, unpack_numbered
 
 _HIDDEN: Final = 100
 _CHANGEABLE: Final = frozenset({list, dict})

@@ -17,11 +17,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, NamedTuple, Protocol
 
-from assay.programs.harness.codec import Gone, NotPlainData, Opaque, TooLarge, Unpacker, pack
-from assay.programs.harness.crossing import MOST_DRAWN
+from assay.programs.harness.codec import pack
+from assay.programs.harness.crossing import MOST_DRAWN, Gone, NotPlainData, Opaque, TooLarge
 from assay.programs.harness.graft import graft
 from assay.programs.harness.object_table import ABILITIES, ATTRIBUTE, KINDS, UNHASHABLE
 from assay.programs.harness.recorder import FAILURE
+from assay.programs.harness.unpacking import Unpacker
 
 _FIRST_SINGLY: Final = 64
 _MOST_AT_ONCE: Final = 4096

@@ -19,7 +19,8 @@ from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import Any, Final
 
-from assay.programs.harness.codec import Gone, TooLarge, pack
+from assay.programs.harness.codec import pack
+from assay.programs.harness.crossing import Gone, TooLarge
 
 MOST_OBJECTS: Final = 100_000
 _MOMENT_S: Final = 0.002

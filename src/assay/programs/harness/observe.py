@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from assay.faults import Fault
 from assay.programs.harness.canonical import canonical, canonical_lines
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque
+from assay.programs.harness.codec import Channel
+from assay.programs.harness.crossing import Gone, NotPlainData, Opaque
 from assay.programs.harness.recorder import FAILURE, found_in
 from assay.programs.harness.remote import LoadFailed, Remote
 

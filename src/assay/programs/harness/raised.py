@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any, Final
 
-from assay.programs.harness.codec import Gone
+from assay.programs.harness.crossing import Gone
 from assay.programs.harness.recorder import FAILURE
 
 _DEEPEST: Final = 3

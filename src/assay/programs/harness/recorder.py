@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from assay.faults import Fault
 from assay.programs.harness.asserts import EXPECTED, GOT, OF_MODULE, OF_NONE
-from assay.programs.harness.codec import Opaque
+from assay.programs.harness.crossing import Opaque
 from assay.programs.harness.script_plan import MODULE, ScriptPlan
 from assay.programs.intent import fault_of_unknown, fault_where
 

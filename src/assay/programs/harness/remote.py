@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, TooLarge, Unpacker, pack, pack_numbered, unpack
+from assay.programs.harness.codec import Channel, pack, pack_numbered
+from assay.programs.harness.crossing import Gone, NotPlainData, TooLarge
 from assay.programs.harness.graft import graft, graft_all
 from assay.programs.harness.handles import Handle, NeedsObjects, handle, stands_for
 from assay.programs.harness.raised import error_of
 from assay.programs.harness.recorder import NOTHING
+from assay.programs.harness.unpacking import Unpacker, unpack
 
 
 class LoadFailed(Exception):

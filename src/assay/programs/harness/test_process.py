@@ -20,8 +20,8 @@ from functools import partial
 from typing import Any, Final
 
 from assay.faults import Fault
-from assay.programs.harness.codec import Channel, Gone, NotPlainData, unpack
-from assay.programs.harness.crossing import deeply
+from assay.programs.harness.codec import Channel
+from assay.programs.harness.crossing import Gone, NotPlainData, deeply
 from assay.programs.harness.handles import NeedsObjects
 from assay.programs.harness.near import loosened, near
 from assay.programs.harness.observe import observe, write_line
@@ -40,6 +40,7 @@ from assay.programs.harness.remote import LoadFailed, Remote, is_failure
 from assay.programs.harness.script_plan import ScriptPlan, unpacked
 from assay.programs.harness.scripts import run_script
 from assay.programs.harness.seal import CodeChanged, Seal
+from assay.programs.harness.unpacking import unpack
 from assay.programs.intent import fault_of, fault_of_unknown
 
 MOST_PASSED: Final = 1000

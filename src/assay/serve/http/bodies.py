@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from assay.assemble.queries import LONGEST_QUERY
+from assay.assemble.answer import LONGEST_QUERY
 from assay.serve.http.params import LONGEST_PATH
 from assay.serve.search_tools import MOST_PROGRAMS
 

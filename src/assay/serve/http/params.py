@@ -15,7 +15,7 @@ from fastapi import HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from assay.assemble.queries import LONGEST_QUERY
+from assay.assemble.answer import LONGEST_QUERY
 from assay.corpus.code_pattern import LONGEST as LONGEST_PATTERN
 from assay.corpus.grammars import GRAMMARS
 from assay.corpus.languages import BY_EXTENSION, BY_NAME

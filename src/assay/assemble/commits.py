@@ -1,4 +1,4 @@
-"""A question about the past in, the commits that answer it out: what was changed, when, by whom, and why.
+"""Answer a question about the past with commits, and print a commit.
 
 A commit is as good as its best part, its message or what it changed in one file. Without a question, the commits that a
 filter keeps come newest first.
@@ -13,11 +13,11 @@ from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 
-from assay.assemble.corpus_search import CorpusSearch
+from assay.assemble.answer import queries_of
 from assay.assemble.indexes import build_of, encoder_of
-from assay.assemble.queries import queries_of
+from assay.assemble.workspace import CorpusSearch
 from assay.corpus.git_history import commit_ids
-from assay.errors import InputError
+from assay.errors import InputError, printable
 from assay.protocols import Progress
 from assay.search.combine import IndexGuard
 from assay.search.display import lines, lines_with_terms, terms_to_mark, window
@@ -215,3 +215,36 @@ def _newest(root: Path, commits: _IndexedCommits, snapshot: Snapshot, k: int) ->
     alive = _messages(snapshot)
     ids = [id_ for id_ in commit_ids(root, MOST_COMMITS) if id_ in alive][:k]
     return tuple(commits.commit_of(Hit(snapshot.chunk(alive[id_]), 1.0), frozenset()) for id_ in ids)
+
+
+_NAMED = 4
+"""Changed files that are named."""
+_WIDEST = 300
+"""Characters of a line that are shown."""
+_WIDEST_REASON = 1000
+"""The same of a message, whose paragraph may be one line."""
+
+
+def commits_text(commits: Sequence[FoundCommit]) -> str:
+    """Return commits as text, an empty line between two."""
+    return "\n".join(commit_text(commit, whole=len(commits) == 1) for commit in commits)
+
+
+def commit_text(commit: FoundCommit, *, whole: bool = False) -> str:
+    """Return a commit as text whose every line is fit for a terminal, with telling lines of its body, or all."""
+    root = f"{commit.root} " if commit.root else ""
+    author = commit.author.partition(" <")[0]
+    first = f"{root}{commit.id[:10]} {commit.date[:10]} {author}: {commit.subject}"
+    body = [line for line in commit.body.splitlines() if line.strip()]
+    told = body if whole else commit.reason
+    more = (f"… {len(body) - len(told)} more lines",) if len(body) > len(told) else ()
+    reason = (f"    {printable(row)[:_WIDEST_REASON]}\n" for row in (*told, *more))
+    rest = (f"    {printable(row)[:_WIDEST]}\n" for row in (_files(commit), *commit.lines))
+    return "".join((f"{printable(first)}\n", *reason, *rest))
+
+
+def _files(commit: FoundCommit) -> str:
+    """Return the changed files, first the one whose change was found."""
+    names = list(dict.fromkeys(([commit.change] if commit.change else []) + [*commit.files]))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}" or "no file"

@@ -1,0 +1,405 @@
+"""Answer queries: parse filters, search the workspaces, find quoted texts, and name what is related.
+
+Beforehand which quotes stand nowhere, and after it where all matches are.
+
+The one way from a question to an answer, for the command line, the servers and programs alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import overload
+
+from assay.assemble.workspace import CorpusSearch, JointSearch, Workspace, joint_searches, translator
+from assay.corpus.languages import BY_EXTENSION, BY_NAME
+from assay.errors import DamagedIndex, InputError, MissingExtra, ModelUnavailable, nearest
+from assay.search.filters import filter_mask
+from assay.search.question import query_words
+from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace
+from assay.search.text_matches import MOST_MATCHES, TextMatch, reading_order, text_matches
+from assay.search.translation import unread_note
+from assay.types import KINDS, Chunk, Hit, Mode, Problem, Query
+
+
+def without_missing(searches: Sequence[JointSearch], queries: Sequence[Query]) -> tuple[list[Query], list[str]]:
+    """Return queries without the quoted texts that no text holds, and a note on each: a quote may be of a person."""
+    kept, notes = [], []
+    for query in queries:
+        quotes = replace(query, patterns=())
+        if query.exact and not any(_keeps_any(each, quotes) for each in searches):
+            quoted = " and ".join(f'"{text}"' for text in query.exact)
+            notes.append(f"no text that is searched holds {quoted} letter by letter; searched without that")
+            query = replace(query, exact=())  # noqa: PLW2901  the same query from here on
+        kept.append(query)
+    return kept, notes
+
+
+def _keeps_any(search: JointSearch, query: Query) -> bool:
+    with search.corpus_search.guard.reading():
+        mask = filter_mask(search.corpus_search.snapshot, query)
+    return mask is None or bool(mask.any())
+
+
+def asks_something(query: Query) -> bool:
+    """Say whether a query asks for more than texts in quotes that nothing holds."""
+    return query.reads_text or not query.text or query_words(query.text).by_meaning
+
+
+def matches_of(searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool) -> tuple[TextMatch, ...]:
+    """Return where texts and expressions stand, for a reader; paths begin with their root if there are several."""
+    found: set[TextMatch] = set()
+    for each in searches:
+        search = each.corpus_search
+        name = each.members[0].name if rooted and len(each.members) == 1 else ""
+        with search.guard.reading():
+            places = (place for query in queries for place in text_matches(search.snapshot, query, MOST_MATCHES))
+            found.update(replace(place, path=Path(name, place.path).as_posix()) if name else place for place in places)
+    return tuple(sorted(found, key=reading_order)[:MOST_MATCHES])
+
+
+def counted_matches(
+    searches: Sequence[JointSearch], queries: Sequence[Query], *, rooted: bool
+) -> tuple[TextMatch, ...] | None:
+    """Return the matches of the queries that have quoted texts or expressions; None where none has."""
+    reading = [query for query in queries if query.reads_text]
+    return matches_of(searches, reading, rooted=rooted) if reading else None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Sequence[Hit]):
+    """The hits of a search, best first, and what is to be known about them.
+
+    >>> import assay
+    >>> answer = assay.search("where is mail sent", ".")
+    >>> answer.relevant
+    True
+    >>> [hit.chunk.symbol for hit in answer][0]
+    'send_mail'
+    """
+
+    hits: tuple[Hit, ...]
+    relevant: bool = True
+    """Whether the best hit is likely right, rather than only the nearest."""
+    corrected: tuple[str, ...] = ()
+    """The queries as they were searched for, if the spelling of one was corrected, or one was not in English."""
+    language: str = ""
+    """The language that a query was read in, if that is not English."""
+    stale: bool = False
+    """Whether files changed that are not in the index: another process is indexing them, or it cannot be written."""
+    notes: tuple[str, ...] = ()
+    """What the answer does without, and why: a reranker, or the words of a language that is not read."""
+    matches: tuple[TextMatch, ...] | None = None
+    """Every place that holds what a query quotes or one of its expressions, or, if asked for, a query itself."""
+    problems: tuple[Problem, ...] = ()
+    """Roots that could not be asked, each with the reason; the hits are those of the others."""
+    truncated: bool = False
+    """Whether there was no time to ask every root, or to bring it up to date; `problems` names these, too."""
+
+    def __bool__(self) -> bool:
+        """Say whether anything was found."""
+        return bool(self.hits or self.matches)
+
+    def __len__(self) -> int:
+        """Count the hits."""
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        """Yield the hits, best first."""
+        return iter(self.hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        """Return a hit by its place, or several."""
+        return self.hits[index]
+
+
+def answer(
+    workspaces: Sequence[Workspace], queries: Sequence[Query], k: int, *, literal: bool = False, named: bool = False
+) -> Answer:
+    """Ask all workspaces every query, in one pass where their settings are the same.
+
+    With `literal`, count every place that holds a query letter by letter. With `named`, and with several workspaces,
+    each path has the name of its root before it, so that it can be opened from where that name was given.
+    """
+    named = named or len(workspaces) > 1
+    searches = joint_searches(workspaces)
+    found = joint_answer(searches, queries, k, rooted=named)
+    if named:
+        found = replace(found, hits=tuple(map(_with_root_before_path, found.hits)))
+    if not literal or found.matches is not None:
+        return found
+    every = matches_of(searches, queries, rooted=named)
+    return replace(found, relevant=found.relevant or bool(every), matches=every)
+
+
+def joint_answer(searches: Sequence[JointSearch], queries: Sequence[Query], k: int, *, rooted: bool = False) -> Answer:
+    """Ask every query what some searches search, and return one answer; their probabilities compare as they are.
+
+    With `rooted`, each chunk knows which root it is from. Paths are relative to it.
+    """
+    hits: list[Hit] = []
+    asked: list[JointSearch] = []
+    sure = False
+    queries, notes = without_missing(searches, queries)
+    asks_more = not notes or any(map(asks_something, queries))
+    for each in searches:
+        found, note, search = _found(each, queries, k)
+        asked.append(search)
+        notes += [note] if note else []
+        sure = sure or search.corpus_search.is_relevant(found, reranked=not note)
+        hits += (_of_root(hit, search.members[0].name) for hit in found) if rooted else found
+    if len(searches) > 1:
+        hits.sort(key=lambda hit: (-hit.score, hit.chunk.root, hit.chunk.path))
+    readings = [translator().read(query.text) for query in queries]
+    notes += [unread_note(one.language) for one in readings if not one.is_read]
+    return Answer(
+        hits=tuple(hits[:k]),
+        relevant=sure and any(one.is_read for one in readings) and asks_more,
+        corrected=_corrected(asked, queries, tuple(one.text for one in readings)),
+        language=", ".join(dict.fromkeys(one.language for one in readings if one.language and one.is_read)),
+        stale=any(member.report.stale for each in asked for member in each.members),
+        notes=tuple(dict.fromkeys(notes)),
+        matches=counted_matches(asked, queries, rooted=rooted),
+        problems=tuple(problem for each in asked for problem in each.problems),
+    )
+
+
+def _found(joint: JointSearch, queries: Sequence[Query], k: int) -> tuple[list[Hit], str, JointSearch]:
+    """Return the hits of one search, how they are not reranked as its settings ask, if they are not, and what answered.
+
+    What is damaged is left out where it is not all there is.
+    """
+    try:
+        return *_reranked(joint.corpus_search, queries, k), joint
+    except DamagedIndex:
+        if len(joint.members) == 1:
+            raise
+    return _found(joint.without_damaged(), queries, k)
+
+
+def _reranked(search: CorpusSearch, queries: Sequence[Query], k: int) -> tuple[list[Hit], str]:
+    settings = search.settings
+    try:
+        return search.search(queries, k), ""
+    except (ModelUnavailable, MissingExtra) as error:
+        if not settings.reranker:
+            raise
+        without = f"not reranked by '{settings.reranker}': {error}"
+        return search.search(queries, k, reranked=False), without
+
+
+def _corrected(searches: Sequence[JointSearch], queries: Sequence[Query], read: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the queries as read, their spelling corrected by the first search that corrects one.
+
+    Return none where that is what was typed.
+    """
+    for search in (each.corpus_search for each in searches):
+        with search.guard.reading():
+            corrected = tuple(map(search.speller.corrected, read))
+        if corrected != read:
+            return corrected
+    return () if read == tuple(query.text for query in queries) else read
+
+
+def _of_root(hit: Hit, name: str) -> Hit:
+    """Return a hit that knows its root, by the name of the one that was searched alone if it does not."""
+    return hit if hit.chunk.root else _with_chunks(hit, lambda chunk: replace(chunk, root=name))
+
+
+def _with_root_before_path(hit: Hit) -> Hit:
+    return _with_chunks(hit, lambda chunk: replace(chunk, path=_path(chunk.root, chunk.path)))
+
+
+def _with_chunks(hit: Hit, changed: Callable[[Chunk], Chunk]) -> Hit:
+    return replace(hit, chunk=changed(hit.chunk), others=tuple(map(changed, hit.others)))
+
+
+def _path(root: str, path: str) -> str:
+    return Path(root, path).as_posix()
+
+
+LONGEST_QUERY = 20_000
+"""Characters; an issue with its stack trace is shorter, a file is longer."""
+
+
+def queries_of(
+    texts: Sequence[str | Query],
+    *,
+    mode: Mode | None = None,
+    languages: Sequence[str] = (),
+    paths: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+) -> list[Query]:
+    """Return queries with their filters, all of them checked; with none that keeps something they ask for code.
+
+    A text may have query words, `lang:py "exact" /regex/`, which are taken out of it, but for `repo:`, which is for who
+    chooses what is searched (`repositories_in`). A `Query` keeps its id, its text, its tags and the filters it has;
+    those given here are added to them.
+    """
+    added = Query("", "", mode or "all", tuple(map(language_named, languages)), tuple(paths), tuple(map(_kind, kinds)))
+    named = mode or ("all" if _keeps((*added.languages, *added.paths, *added.kinds)) else None)
+    return [_query(str(number), text, named, added) for number, text in enumerate(texts, 1)]
+
+
+def repositories_in(texts: Sequence[str | Query]) -> tuple[str, ...]:
+    """Return the globs of the repositories that texts keep to by the query word `repo:`."""
+    typed = (query_words(text).repositories for text in texts if isinstance(text, str))
+    return tuple(dict.fromkeys(one for found in typed for one in found))
+
+
+def _query(number: str, text: str | Query, mode: Mode | None, added: Query) -> Query:
+    if isinstance(text, str):
+        return _query_of_text(number, text, mode, added)
+    _check(text.text)
+    return replace(
+        text,
+        languages=text.languages + added.languages,
+        paths=text.paths + added.paths,
+        kinds=text.kinds + added.kinds,
+    )
+
+
+def _query_of_text(number: str, text: str, mode: Mode | None, added: Query) -> Query:
+    """Return what somebody typed as a query; one with words that keep languages, files or kinds looks in everything.
+
+    So does one that nothing is asked by meaning.
+    """
+    words = query_words(text)
+    _check(text)
+    everything = _keeps((*words.languages, *words.paths, *words.kinds)) or not words.by_meaning
+    return Query(
+        number,
+        words.text,
+        mode or ("all" if everything else "code"),
+        tuple(map(language_named, words.languages)) + added.languages,
+        words.paths + added.paths,
+        tuple(map(_kind, words.kinds)) + added.kinds,
+        words.symbols,
+        words.exact,
+        words.patterns,
+    )
+
+
+def _keeps(filters: Sequence[str]) -> bool:
+    """Say whether filters name what is wanted; to leave something out is not to want all the rest."""
+    return any(not one.startswith("!") for one in filters)
+
+
+def _check(text: str) -> None:
+    if not re.search(r"\w", text) and query_words(text).is_plain:
+        raise InputError("the query holds no word to search for; ask something, such as 'where are retries handled'")
+    if len(text) > LONGEST_QUERY:
+        raise InputError(f"the query has {len(text):,} characters, at most {LONGEST_QUERY:,} are searched; cut it")
+
+
+def language_named(name: str) -> str:
+    """Return the language that a name or a file extension says: `python` and `py` are one; `!` before it stays."""
+    if name.startswith("!"):
+        return f"!{language_named(name[1:])}"
+    known = {*BY_EXTENSION.values(), *BY_NAME.values()}
+    wanted = name.lower().lstrip(".")
+    if wanted in known:
+        return wanted
+    if wanted in BY_EXTENSION:
+        return BY_EXTENSION[wanted]
+    raise InputError(f"unknown language '{name}'; {nearest(wanted, sorted(known))}")
+
+
+def _kind(name: str) -> str:
+    if name.startswith("!"):
+        return f"!{_kind(name[1:])}"
+    known = [kind for kind in KINDS if kind]
+    if name.lower() in known:
+        return name.lower()
+    raise InputError(f"unknown kind '{name}'; {nearest(name.lower(), known)}")
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedAnswer:
+    """What calls a unit, what it calls, what tests it, and what is alike.
+
+    >>> import assay
+    >>> answer = assay.Index(".").related("mail/send.py", 6)
+    >>> answer.subject.name
+    'send_mail'
+    """
+
+    code: RelatedCode
+    stale: bool = False
+    """Whether files changed that are not in the index."""
+
+    def __bool__(self) -> bool:
+        """Say whether anything was found."""
+        return any(self.code.groups.values())
+
+    def __iter__(self) -> Iterator[RelatedPlace]:
+        """Yield every place, group by group."""
+        return (place for group in GROUPS for place in self.code.groups[group])
+
+    @property
+    def subject(self) -> RelatedPlace:
+        """The unit that was asked about."""
+        return self.code.subject
+
+    @property
+    def note(self) -> str:
+        """Why there are no callers and callees, where they cannot be read."""
+        return self.code.note
+
+    def of(self, group: Group) -> tuple[RelatedPlace, ...]:
+        """Return the places of one group: callers, callees, tests or alike."""
+        return self.code.groups[group]
+
+    @property
+    def callers(self) -> tuple[RelatedPlace, ...]:
+        """The units that call it, but for tests."""
+        return self.of("callers")
+
+    @property
+    def callees(self) -> tuple[RelatedPlace, ...]:
+        """The units that it calls."""
+        return self.of("callees")
+
+    @property
+    def tests(self) -> tuple[RelatedPlace, ...]:
+        """The tests that call it."""
+        return self.of("tests")
+
+    @property
+    def alike(self) -> tuple[RelatedPlace, ...]:
+        """The units that are nearest in meaning."""
+        return self.of("alike")
+
+
+def related_answer(  # noqa: PLR0913  a place or a name
+    workspace: Workspace, path: str, line: int, k: int, name: str = "", *, named: bool = False
+) -> RelatedAnswer:
+    """Return what has to do with the unit at a line of a file, at most `k` places a group.
+
+    With a `name` instead of a line, it is the unit that declares it, below `path` where that is given; the subject says
+    among how many. With `named`, each path has the name of its root before it.
+    """
+    from assay.search.related import (
+        declaration_of,  # and what reads calls: not for a search
+        related_code,
+    )
+
+    with workspace.guard.reading():
+        path, line, among = declaration_of(workspace.snapshot, name, path) if name else (path, line, 1)
+        found = related_code(workspace.snapshot, path, line, k)
+    found = replace(found, subject=replace(found.subject, among=among))
+    return RelatedAnswer(_with_root(found, workspace.name) if named else found, workspace.report.stale)
+
+
+def _with_root(code: RelatedCode, root: str) -> RelatedCode:
+    def with_root(place: RelatedPlace) -> RelatedPlace:
+        return replace(place, path=Path(root, place.path).as_posix())
+
+    groups = {group: tuple(map(with_root, places)) for group, places in code.groups.items()}
+    return replace(code, subject=with_root(code.subject), groups=groups)

@@ -1,0 +1,228 @@
+"""Start cluster workers, and index many repositories on them.
+
+Nothing of an index travels: it is written where the settings say by the machine that made it, so all machines have to
+see the same files. The machine that started the run looks whether it sees what was written.
+
+A single root is read, cut and written here, and only its encoder is elsewhere. What a table of words encodes takes
+less time than carrying it to another machine, so that is refused and not ignored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from assay.errors import MissingExtra
+from assay.protocols import Say
+from assay.runs.crew import MOST_ITEMS, Crew
+from assay.runs.crew_runner import CrewRunner, SharedCrewRunner
+from assay.runs.hired_worker import code_identity
+
+if TYPE_CHECKING:
+    from assay.cage.limits import Ended, Job, Limits
+    from assay.runs.crew_place import About, NamedWork
+    from assay.settings import ClusterSettings
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from assay.assemble.indexes import is_quick, location_of, remembered
+from assay.assemble.workspace import NamedRoot, Workspace, named_roots, open_workspace
+from assay.encode.encoder_member import CrewEncoder, encoder_work
+from assay.errors import AssayError, InputError
+from assay.protocols import Progress
+from assay.runs.crew_place import About, NamedWork
+from assay.search.folder_index import IndexReport
+from assay.settings import ClusterSettings, Settings
+from assay.types import Problem
+
+Work = TypeVar("Work")
+End = TypeVar("End")
+
+
+def open_crew(  # noqa: PLR0913  each is one thing
+    cluster: ClusterSettings,
+    work: NamedWork[Work, End],
+    expected: About | None,
+    say: Say,
+    *,
+    most: int = 0,
+    memory_mb: int = 0,
+    gpus: float = 0,
+    most_items: int = MOST_ITEMS,
+) -> Crew[Work, End]:
+    """Return the workers of a cluster, at most `most`, each with so much memory and so many GPUs of its machine."""
+    try:
+        from assay.runs.ray_crew import RayPlace, WorkerNeeds
+    except ModuleNotFoundError as error:
+        raise MissingExtra("--on ray", str(error.name), "ray") from error
+    place = RayPlace(cluster, work.opener, work.settings, needs=WorkerNeeds(memory_mb << 20, gpus), most=most)
+    same = None if expected is None else {**code_identity(), **expected}
+    return Crew(place, work, same, say=say, patience_s=cluster.patience_s, most_items=most_items)
+
+
+def open_program_crew(  # noqa: PLR0913  one argument a choice of the user
+    cluster: ClusterSettings,
+    say: Say,
+    kind: str = "",
+    limits: Limits | None = None,
+    *,
+    workers: int = 0,
+    allow_unsafe: bool = False,
+) -> CrewRunner[Job, Ended]:
+    """Return workers that run programs in the sandbox that this machine gives, and are as it is in all that decides."""
+    return CrewRunner(*_program_crew(cluster, say, kind, limits, workers=workers, allow_unsafe=allow_unsafe))
+
+
+def open_shared_program_crew(
+    cluster: ClusterSettings, say: Say, kind: str, limits: Limits
+) -> SharedCrewRunner[Job, Ended]:
+    """Return such workers for many threads."""
+    return SharedCrewRunner(*_program_crew(cluster, say, kind, limits))
+
+
+def _program_crew(  # noqa: PLR0913  each is one thing
+    cluster: ClusterSettings,
+    say: Say,
+    kind: str,
+    limits: Limits | None,
+    *,
+    workers: int = 0,
+    allow_unsafe: bool = False,
+) -> tuple[str, Crew[Job, Ended], tuple[str, ...]]:
+    from assay.cage.limits import Limits
+    from assay.cage.open_cage import open_sandbox
+    from assay.programs.cage_member import OVERHEAD_MB, about_cage, cage_work
+
+    limits = limits or Limits()
+    with open_sandbox(kind, limits, 1, allow_unsafe=allow_unsafe) as own:
+        name, guarantees, expected = own.name, own.guarantees, about_cage(own)
+    work = cage_work(name, limits, allow_unsafe=allow_unsafe)
+    crew = open_crew(cluster, work, expected, say, most=workers, memory_mb=limits.memory_mb + OVERHEAD_MB)
+    return name, crew, guarantees
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One to index."""
+
+    path: str
+    """A folder, absolute, or the URL of a git repository."""
+    settings: Settings
+
+
+IndexEnd = IndexReport | str
+"""What an index holds, or why there is none."""
+
+
+def repository_work() -> NamedWork[Repository, IndexEnd]:
+    """Return what makes the workers of a crew index repositories."""
+    settings = {"folder": str(Path.cwd())}
+    return NamedWork("assay.assemble.cluster:open_member", settings, pickle.dumps, pickle.loads, _broken)
+
+
+class RepositoryMember:
+    """What indexes where a worker is."""
+
+    def about(self) -> About:
+        """Say nothing that the code does not say."""
+        return {}
+
+    def do(self, items: Sequence[Any]) -> list[bytes]:
+        """Index repositories, one after another; one that cannot be indexed is no reason to stop."""
+        return [pickle.dumps(_indexed(pickle.loads(item))) for item in items]  # noqa: S301  of a crew of one code
+
+    def close(self) -> None:
+        """End it."""
+
+
+def open_member(folder: str) -> RepositoryMember:
+    """Open what indexes; relative names in settings are those of the folder where the run was started."""
+    os.chdir(folder)
+    return RepositoryMember()
+
+
+def _indexed(repository: Repository) -> IndexEnd:
+    from assay.assemble.workspace import open_workspaces
+
+    try:
+        return open_workspaces([repository.path], lambda _: repository.settings, check_all=True)[0].report
+    except (AssayError, OSError) as error:
+        return str(error)
+
+
+def _broken(repository: Repository, detail: str) -> IndexEnd:  # noqa: ARG001  whoever asked knows which
+    return detail
+
+
+_MEMORY_MB = 1_500
+"""What a worker reserves of its machine's memory: a repository in batches, or a model of the usual size."""
+
+
+def index_on_cluster(  # noqa: PLR0913  each is one thing
+    paths: Sequence[str],
+    settings_of: Callable[[Path], Settings],
+    cluster: ClusterSettings,
+    say: Say,
+    *,
+    gpus: float = 0,
+    progress: Progress | None = None,
+) -> tuple[list[Workspace], list[Problem]]:
+    """Bring indexes up to date on a cluster; return them, and what could not be indexed."""
+    roots = named_roots(paths, settings_of)
+    if len(roots) == 1:
+        return [_encoded_there(roots[0], cluster, say, gpus, progress)], []
+    crew = open_crew(cluster, repository_work(), {}, say, memory_mb=_MEMORY_MB, gpus=gpus)
+    opened: list[Workspace] = []
+    problems: list[Problem] = []
+    with CrewRunner("ray", crew) as runner:
+        jobs = (Repository(str(each.root), _placed(each)) for each in roots)
+        for number, (each, end) in enumerate(zip(roots, runner.run(jobs), strict=True), 1):
+            found = _as_seen_here(each, end)
+            opened += [found] if isinstance(found, Workspace) else []
+            problems += [found] if isinstance(found, Problem) else []
+            if progress:
+                progress("repositories", number, len(roots))
+    return opened, problems
+
+
+def _encoded_there(
+    named: NamedRoot, cluster: ClusterSettings, say: Say, gpus: float, progress: Progress | None
+) -> Workspace:
+    """Index one root here, with its texts encoded on the cluster."""
+    spec = named.settings.encoder.spec
+    if is_quick(spec) or spec.startswith("api:"):
+        why = "asks a server" if spec.startswith("api:") else "takes seconds on one machine"
+        raise InputError(
+            f"--on ray has nothing to do for one repository and the encoder '{spec}', which {why}: leave it out, or "
+            "name several repositories"
+        )
+    crew = open_crew(cluster, encoder_work(spec), None, say, memory_mb=_MEMORY_MB, gpus=gpus)
+    with CrewRunner("ray", crew) as runner:
+        encoder = remembered(CrewEncoder(runner, crew.assemble()))
+        opened = open_workspace(named.root, named.settings, progress=progress, check_all=True, encoder=encoder)
+    return replace(opened, name=named.name)
+
+
+def _placed(named: NamedRoot) -> Settings:
+    """Return settings that say where the index goes: the cache of another machine may be another folder."""
+    settings = named.settings
+    location = settings.index.location or str(location_of(named.root, settings))
+    return replace(settings, index=replace(settings.index, location=location))
+
+
+def _as_seen_here(named: NamedRoot, end: IndexEnd) -> Workspace | Problem:
+    """Return the index that another machine wrote, as this one sees it."""
+    if isinstance(end, str):
+        return Problem(named.name, end)
+    try:
+        seen = open_workspace(named.root, named.settings, refresh=False)
+    except InputError:
+        seen = None
+    if seen is None or (seen.report.files, seen.report.chunks) != (end.files, end.chunks):
+        return Problem(
+            named.name, "its index was written where this machine does not see it: all need the same file system"
+        )
+    return replace(seen, report=end, name=named.name)

@@ -1,0 +1,130 @@
+"""Decide what has to be read again: what an index is built by, and how files differ from its catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+
+import numpy as np
+
+from assay import __version__
+from assay.corpus.blocks import Sizes
+from assay.corpus.walked_files import FileEntry, Walk
+from assay.encode.view import Reads
+from assay.protocols import Encoder
+from assay.settings import IndexSettings
+from assay.store.catalog import NO_DIGEST, STAT, Catalog, FileRecord
+from assay.store.manifest import Identity
+
+_INDEX = IndexSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How an index is built."""
+
+    chunk_lines: int = _INDEX.chunk_lines
+    section_lines: int = _INDEX.section_lines
+    quantisation: str = _INDEX.quantisation
+    reads: Reads = "auto"
+    open_ignored: bool = field(default=_INDEX.open_ignored, compare=False)
+    """Whether `.assayignore` may bring in what git ignores; the rules of the walk remember it."""
+    batch_bytes: int = field(default=8_000_000, compare=False)
+    """Text that each process holds at once; nothing that is stored depends on it."""
+
+    @property
+    def sizes(self) -> Sizes:
+        """Return how long chunks may be."""
+        return Sizes(self.chunk_lines, self.section_lines)
+
+    def changes(self) -> list[str]:
+        """Return what differs from the defaults: part of an index's identity, where nothing stands for the usual."""
+        usual = Build()
+        mine = ((each.name, getattr(self, each.name)) for each in fields(self) if each.compare)
+        return [f"{name} {value}" for name, value in mine if value != getattr(usual, name)]
+
+
+def identity(encoder: Encoder, build: Build) -> Identity:
+    """Return what chunks and vectors depend on."""
+    return Identity(encoder.name, encoder.dimension, ", ".join((f"assay {__version__}", *build.changes())))
+
+
+def mismatch(made_by: Identity, wanted: Identity) -> str:
+    """Return why nothing can be built upon an index that was made under another identity; empty for the same one."""
+    return (
+        "" if made_by == wanted else f"it was made with {_identity_text(made_by)}, and this is {_identity_text(wanted)}"
+    )
+
+
+def _identity_text(identity: Identity) -> str:
+    return f"{identity.encoder} ({identity.dimension} dimensions), {identity.settings}"
+
+
+UNSURE_NS = 2_000_000_000  # the coarsest clock of a common file system
+
+_TIMES = ("mtime_ns", "ctime_ns")
+
+_stat = attrgetter(*STAT)
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What of a walk stands as recorded, and what may have changed."""
+
+    same: tuple[FileRecord, ...]
+    read: tuple[FileEntry, ...]
+    known: dict[str, FileRecord]
+    """The record of each path to read that has one."""
+
+
+def unchanged(walk: Walk, catalog: Catalog, checked_ns: int) -> bool:
+    """Say, for the price of comparing columns, whether nothing changed."""
+    settled_ns = checked_ns - UNSURE_NS
+    if len(walk.files) != len(catalog) or any(catalog.stat(at).max(initial=0) >= settled_ns for at in _TIMES):
+        return False
+    return [file.path for file in walk.files] == catalog.paths and all(
+        np.array_equal(np.fromiter(map(attrgetter(name), walk.files), column.dtype, len(column)), column)
+        for name, column in ((name, catalog.stat(name)) for name in STAT)
+    )
+
+
+def sift(walk: Walk, recorded: Mapping[str, FileRecord], checked_ns: int) -> Sifted:
+    """Sort a walk's files into those that stand as recorded and those to read."""
+    same, read, known = [], [], {}
+    settled_ns = checked_ns - UNSURE_NS
+    for file in walk.files:
+        record = recorded.get(file.path)
+        if record is None:
+            read.append(file)
+        elif _stat(record) == _stat(file) and max(file.mtime_ns, file.ctime_ns) < settled_ns:
+            same.append(record)
+        else:
+            read.append(file)
+            known[file.path] = record
+    return Sifted(tuple(same), tuple(read), known)
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Files with text that are not as an index has them, or had them before it was brought up to date."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return sum(self.counts().values())
+
+    def counts(self) -> dict[str, int]:
+        """Return how many files were added, changed and removed."""
+        return {"added": len(self.added), "changed": len(self.changed), "removed": len(self.removed)}
+
+
+def differences(before: Mapping[str, FileRecord], after: Mapping[str, FileRecord]) -> Differences:
+    """Compare the files with text, before and after."""
+    old = {path: record.digest for path, record in before.items() if record.digest != NO_DIGEST}
+    new = {path: record.digest for path, record in after.items() if record.digest != NO_DIGEST}
+    both = old.keys() & new.keys()
+    changed = (path for path in both if old[path] != new[path])
+    return Differences(tuple(sorted(new.keys() - both)), tuple(sorted(changed)), tuple(sorted(old.keys() - both)))
