@@ -227,7 +227,6 @@ def _open_cages(
     """Return what runs tests and what installs for them, and the settings that say so."""
     from assay.cage.limits import Limits
     from assay.cage.open_cage import open_sandbox
-    from assay.cage.sandbox_kinds import KINDS
     from assay.judge.installs import Installs
     from assay.programs.modules.distributions import known
     from assay.programs.modules.importable import importable
@@ -236,10 +235,8 @@ def _open_cages(
 
     limits = Limits() if options.timeout is None else Limits().with_cpu(options.timeout)
     with open_sandbox(options.sandbox, limits, 1) as first:
-        name, guarantees, in_container = first.name, first.guarantees, KINDS[first.name].container
+        name, guarantees = first.name, first.guarantees
         found = importable(first)
-    if options.install and in_container:
-        raise InputError("the sandbox 'container' has the modules of its image: --install cannot add to them")
     say(f"sandbox {name}: {'; '.join(guarantees)}")
     allowed = known(options.allow)
     runner_of = _runner_of(options.cluster, name, guarantees, limits, stack, say)

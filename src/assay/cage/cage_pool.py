@@ -19,9 +19,4 @@ CagePool: TypeAlias = LocalRunner[Job, Ended]
 
 def open_pool(plan: CagePlan, workers: int) -> CagePool:
     """Return so many cages, each of which starts with its first job."""
-    kind = Cage
-    if plan.kind.container:
-        from assay.cage.container import ContainerCage
-
-        kind = ContainerCage
-    return LocalRunner(plan.kind.name, [kind(plan) for _ in range(workers)], plan.kind.guarantees)
+    return LocalRunner(plan.kind.name, [Cage(plan) for _ in range(workers)], plan.kind.guarantees)

@@ -14,6 +14,11 @@ from assay.cage.probe import probe
 from assay.cage.sandbox_kinds import ISOLATING, KINDS, SandboxKind
 from assay.errors import InputError, nearest
 
+_REMOVED = {
+    "container": "run assay itself in a container, which gives 'landlock' there (docs/howto/pod.md)",
+    "hybrid": "it is called 'namespaces+landlock'",
+}
+
 
 def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
     kind: str = "",
@@ -43,6 +48,8 @@ def open_sandbox(  # noqa: PLR0913  one argument a choice of the user
 
 def _choose_kind(name: str, *, allow_unsafe: bool) -> SandboxKind:
     kind = KINDS.get(name)
+    if name in _REMOVED:
+        raise InputError(f"the sandbox '{name}' was removed; {_REMOVED[name]}")
     if name and kind is None:
         raise InputError(f"unknown sandbox '{name}'; {nearest(name, list(KINDS))}")
     if kind and not kind.isolates:

@@ -76,7 +76,7 @@ def _attack(kind: SandboxKind) -> ProbeFinding:
         except AssayError as error:
             return ProbeFinding(kind.name, reason=str(error))
         left = [process for cage in sandbox.processes() for process in usage.below(cage, usage.processes())]
-    if len(left) > _FORK_SERVER and not kind.container:
+    if len(left) > _FORK_SERVER:
         failed.append("leaves processes behind")
     return ProbeFinding(kind.name, tuple(failed))
 

@@ -26,8 +26,6 @@ class SandboxKind:
     """Its files are its own, mounted where only it sees them: they end with it, so one signal ends all of it."""
     landlock: bool = False
     """The files are the machine's, and Landlock says which may be touched."""
-    container: bool = False
-    """It lives in a container, with the modules of the container's image."""
     isolates: bool = True
     """A hostile program is held."""
 
@@ -56,26 +54,12 @@ LANDLOCK = SandboxKind(
     ("no sockets at all", _READS, _FOLDER, "no process outside signalled", _BOUNDED, _GONE),
     landlock=True,
 )
-CONTAINER = SandboxKind(
-    "container",
-    (
-        "no network at all",
-        "no file of the machine, but this package to start with",
-        "writes only to its container's memory, bounded in size and files",
-        "no process outside seen or signalled",
-        _BOUNDED,
-        _GONE,
-    ),
-    container=True,
-)
 WEAK = SandboxKind(
     "weak",
     ("processor time, wall time and output bounded; nothing else: programs can do whatever you can",),
     isolates=False,
 )
 
-KINDS: Mapping[str, SandboxKind] = {
-    kind.name: kind for kind in (NAMESPACES, GUARDED_NAMESPACES, LANDLOCK, CONTAINER, WEAK)
-}
+KINDS: Mapping[str, SandboxKind] = {kind.name: kind for kind in (NAMESPACES, GUARDED_NAMESPACES, LANDLOCK, WEAK)}
 """By name, strongest first."""
 ISOLATING = tuple(kind for kind in KINDS.values() if kind.isolates)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cage.sandbox_kinds import KINDS
 from assay.errors import InputError
 from assay.programs.modules.distributions import Known, known
 from assay.programs.modules.importable import importable
@@ -60,8 +59,6 @@ def install_missing_modules(  # noqa: PLR0913  each is one thing
             problems = _left_out(found, names) if install else ()
             yield EquippedRunner(plain, found.missing, importable(plain), problems=problems)
             return
-        if KINDS[plain.name].container:
-            raise InputError("the sandbox 'container' has the modules of its image: --install cannot add to them")
     say(f"installing {', '.join(wanted)}")
     made, refused = _had(wanted)
     problems = (*_left_out(found, names), *refused)
