@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.cage.attacks import ATTACKS, Bait
-from assay.cage.cage import CagePlan
-from assay.cage.cage_pool import open_pool
-from assay.cage.limits import Job
-from assay.cage.open_cage import open_sandbox
-from assay.cage.probe import PLAIN, ProbeFinding, attack_program, probe
-from assay.cage.sandbox_kinds import ISOLATING, KINDS, WEAK
+from assay.cage.cage import CagePlan, open_pool
+from assay.cage.job import ISOLATING, KINDS, WEAK, Job
+from assay.cage.open_cage import ATTACKS, PLAIN, Bait, ProbeFinding, attack_program, open_sandbox, probe
 from assay.errors import InputError
 
 

@@ -14,10 +14,10 @@ from assay.assemble.indexes import is_quick, location_of, remembered
 from assay.assemble.open_crew import open_crew
 from assay.assemble.repository_member import IndexEnd, Repository, repository_work
 from assay.assemble.workspace import NamedRoot, Workspace, named_roots, open_workspace
-from assay.encode.encoder_member import CrewEncoder, encoder_work
+from assay.encode.encoder_member import PoolEncoder, encoder_work
 from assay.errors import InputError
 from assay.protocols import Progress, Say
-from assay.runs.crew_runner import CrewRunner
+from assay.runs.worker_pool import PoolRunner
 from assay.settings import ClusterSettings, Settings
 from assay.types import Problem
 
@@ -41,7 +41,7 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
     crew = open_crew(cluster, repository_work(), {}, say, memory_mb=_MEMORY_MB, gpus=gpus)
     opened: list[Workspace] = []
     problems: list[Problem] = []
-    with CrewRunner("ray", crew) as runner:
+    with PoolRunner("ray", crew) as runner:
         jobs = (Repository(str(each.root), _placed(each)) for each in roots)
         for number, (each, end) in enumerate(zip(roots, runner.run(jobs), strict=True), 1):
             found = _as_seen_here(each, end)
@@ -64,8 +64,8 @@ def _encoded_there(
             "name several repositories"
         )
     crew = open_crew(cluster, encoder_work(spec), None, say, memory_mb=_MEMORY_MB, gpus=gpus)
-    with CrewRunner("ray", crew) as runner:
-        encoder = remembered(CrewEncoder(runner, crew.assemble()))
+    with PoolRunner("ray", crew) as runner:
+        encoder = remembered(PoolEncoder(runner, crew.assemble()))
         opened = open_workspace(named.root, named.settings, progress=progress, check_all=True, encoder=encoder)
     return replace(opened, name=named.name)
 

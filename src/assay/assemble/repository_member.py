@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import AssayError
-from assay.runs.crew_place import About, NamedWork
+from assay.runs.worker_pool import About, NamedWork
 from assay.search.index_report import IndexReport
 from assay.settings import Settings
 

@@ -1,4 +1,4 @@
-"""One cage from outside: started, given jobs, and gone without a trace when it or its supervisor ends."""
+"""Start cages, hand them jobs, and leave no trace when a cage or its supervisor ends."""
 
 from __future__ import annotations
 
@@ -15,18 +15,23 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assay.cage import control_group, frames
-from assay.cage.limits import Ended, Job, Limits
-from assay.cage.procs import WALL_OF_BUSY
-from assay.cage.sandbox_kinds import SandboxKind
+from assay.cage.job import Ended, Job, Limits, SandboxKind
+from assay.cage.processes import WALL_OF_BUSY
 from assay.errors import SandboxRefused
-from assay.runs.in_order import Ticket
-from assay.runs.local import AHEAD
+from assay.runs.local import AHEAD, LocalRunner, Ticket
 
-HARNESS = ("assay.programs.harness.candidate:serve", "assay.programs.harness.test_process:OpenTests")
-_REHEARSAL = "assay.programs.harness.rehearsal:rehearse"
+if TYPE_CHECKING:
+    from assay.protocols import Runner
+
+    ProgramRunner: TypeAlias = Runner[Job, Ended]
+    """What runs programs, wherever that is."""
+
+
+HARNESS = ("assay.programs.harness.program_process:serve", "assay.programs.harness.test_process:OpenTests")
+_REHEARSAL = "assay.programs.harness.test_process:rehearse"
 START_S = 60
 """Loading large modules on a busy machine takes this long at most."""
 _GRACE_S = 10
@@ -236,3 +241,11 @@ def _ended(job: Job, message: dict[str, Any], files: list[int], most: int) -> En
 def _close(files: list[int]) -> None:
     for file in files:
         os.close(file)
+
+
+CagePool: TypeAlias = LocalRunner[Job, Ended]
+
+
+def open_pool(plan: CagePlan, workers: int) -> CagePool:
+    """Return so many cages, each of which starts with its first job."""
+    return LocalRunner(plan.kind.name, [Cage(plan) for _ in range(workers)], plan.kind.guarantees)

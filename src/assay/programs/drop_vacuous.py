@@ -22,7 +22,7 @@ from assay.programs.verdict import unusable
 from assay.types import Problem, Program, Stdin, Task
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
     from assay.protocols import Progress
 
 _HAS_EVERYTHING = """\

@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import Any
 
 from assay.errors import BudgetSpent, ChatError, EndpointFailed, EndpointRefused, NoAnswer
-from assay.io.masks import Mask
+from assay.io.endpoints import Mask
 from assay.llm.boundary import boundary
 from assay.protocols import Chat, Progress
 from assay.search.descriptions import Descriptions, is_describable, key_of, shown

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from assay.errors import AssayError
-from assay.io.parent_death import end_with
+from assay.io.processes import end_with
 
 _UNSAFE = ("onnxruntime", "torch")  # have threads of their own that a copy would lack
 

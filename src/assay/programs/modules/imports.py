@@ -1,7 +1,13 @@
-"""What programs and tests import, and what of it a sandbox has not: asked of the sandbox itself, by a job.
+"""Find what programs import, which distribution brings it, and what a sandbox lacks.
+
+A name that is neither in the table nor on the list has no distribution, whatever PyPI says: models invent names, and
+others register what models invent. Known and allowed are two things: torch is known, and too large to be allowed.
 
 Imports are found by pattern, not by parsing: programs are hostile text, and a match in a text that is no import costs
 at most the install of something that is allowed.
+
+It decides about outcomes as the tests do, so it belongs to the settings of a run. The sandbox itself is asked, since
+its Python may be another one. The names of folders are read, which takes 3 ms where `importlib.metadata` takes 100.
 """
 
 from __future__ import annotations
@@ -10,20 +16,99 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.modules.distributions import Known
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import job_of, outcome_of
 from assay.types import Call, Program, Pytest, Script, Task
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
+
+
+_LIST = resources.files("assay.programs.modules") / "data" / "distributions.txt"
+_LINE = re.compile(r"(?:([A-Za-z_]\w*)\s*=\s*)?([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)", re.ASCII)
+
+_OTHERWISE_NAMED = dict(
+    pair.split("=")
+    for pair in """
+    Bio=biopython Crypto=pycryptodome Cryptodome=pycryptodomex Cython=cython IPython=ipython Levenshtein=levenshtein
+    OpenSSL=pyopenssl PIL=pillow PyPDF2=pypdf2 absl=absl-py attr=attrs bs4=beautifulsoup4 cairosvg=cairosvg
+    community=python-louvain constraint=python-constraint2 cpuinfo=py-cpuinfo cv2=opencv-python-headless
+    dateutil=python-dateutil docx=python-docx dotenv=python-dotenv factory=factory-boy faiss=faiss-cpu fitz=pymupdf
+    flask_sqlalchemy=flask-sqlalchemy git=gitpython github=pygithub google=protobuf grpc=grpcio
+    imblearn=imbalanced-learn
+    jose=python-jose jsonpath_ng=jsonpath-ng jwt=pyjwt louvain=python-louvain markdown_it=markdown-it-py
+    memory_profiler=memory-profiler mpl_toolkits=matplotlib msgpack=msgpack multipart=python-multipart nacl=pynacl
+    odf=odfpy opt_einsum=opt-einsum pkg_resources=setuptools pptx=python-pptx psycopg2=psycopg2-binary pulp=pulp
+    pythonjsonlogger=python-json-logger pywt=pywavelets pylab=matplotlib rest_framework=djangorestframework
+    ruamel=ruamel-yaml serial=pyserial skimage=scikit-image sklearn=scikit-learn skopt=scikit-optimize
+    slugify=python-slugify socks=pysocks sortedcontainers=sortedcontainers tables=tables telegram=python-telegram-bot
+    tensorflow=tensorflow torch=torch torchvision=torchvision transformers=transformers umap=umap-learn
+    umsgpack=u-msgpack-python usb=pyusb websocket=websocket-client wx=wxpython yaml=pyyaml z3=z3-solver zmq=pyzmq
+    zope=zope-interface
+    """.split()
+)
+"""Import names that differ from their distribution, and distributions that are known but not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of distributions, and which of them may be installed."""
+
+    allowed: frozenset[str]
+    of_module: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What a user's file says about import names."""
+
+    def distribution_of(self, module: str) -> str:
+        """Return what brings a module, empty for one that nobody knows."""
+        named = self.of_module.get(module) or _OTHERWISE_NAMED.get(module)
+        if named:
+            return named
+        same = plain(module)
+        return same if same in self.allowed else ""
+
+    def allows(self, distribution: str) -> bool:
+        """Say whether a distribution may be installed."""
+        return plain(distribution) in self.allowed
+
+
+def plain(name: str) -> str:
+    """Return a name as the index of distributions compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def known(more: Path | None = None) -> Known:
+    """Return the list that is shipped, and what a file adds: a line `NAME`, or `MODULE = NAME` where they differ."""
+    allowed = {line for line in _LIST.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")}
+    of_module: dict[str, str] = {}
+    for number, line in enumerate(_lines(more) if more else [], 1):
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        match = _LINE.fullmatch(text)
+        if match is None:
+            raise InputError(f"{more}:{number}: '{text[:60]}' is no name; wanted DISTRIBUTION or MODULE = DISTRIBUTION")
+        module, name = match.groups()
+        allowed.add(plain(name))
+        if module:
+            of_module[module] = plain(name)
+    return Known(frozenset(allowed), of_module)
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the list of allowed distributions {file}: {error}") from error
+
 
 _STATEMENT = re.compile(
     r"(?:^|[;:\n])[ \t]*(?:import[ \t]+(\w[\w., \t]*)|from[ \t]+(\w[\w.]*)[ \t]+import\b)", re.ASCII
@@ -120,3 +205,38 @@ def _texts(reading: TaskFile) -> Iterator[str]:
         yield from (test.source for test in task.tests if isinstance(test, Script | Pytest))
     for inputs in reading.inputs.values():
         yield inputs.contract
+
+
+_MOST = 5
+_LISTING = """
+def listing():
+    import json, os, platform, sys
+    found = [f'{platform.python_implementation()}-{platform.python_version()}']
+    for folder in sys.path:
+        try: names = os.listdir(folder)
+        except OSError: continue
+        found += [name[:-10] for name in names if name.endswith('.dist-info')]
+        found += [name[:-9] for name in names if name.endswith('.egg-info')]
+    print(json.dumps(found))
+"""
+
+
+def importable(runner: ProgramRunner) -> tuple[str, ...]:
+    """Return the Python of a sandbox and its distributions, sorted; of two with one name, the first on the path."""
+    found: dict[str, str] = {}
+    for text in strings_from(_LISTING, "listing", (), runner):
+        name, _, version = text.partition("-")
+        found.setdefault(plain(name), version.partition("-")[0])
+    return tuple(sorted(f"{name}=={version}" for name, version in found.items()))
+
+
+def changes(before: Sequence[str], now: Sequence[str]) -> str:
+    """Say which distributions came, went or have another version."""
+    old, new = (dict(text.split("==", 1) for text in each) for each in (before, now))
+    told = [
+        f"{name} {old[name]} is now {new[name]}" for name in sorted(old.keys() & new.keys()) if old[name] != new[name]
+    ]
+    told += [f"{name} {new[name]} was not there" for name in sorted(new.keys() - old.keys())]
+    told += [f"{name} {old[name]} is gone" for name in sorted(old.keys() - new.keys())]
+    more = f", and {len(told) - _MOST:,} more" if len(told) > _MOST else ""
+    return ", ".join(told[:_MOST]) + more
