@@ -99,7 +99,7 @@ def test_a_pipe_is_a_file_that_is_looked_at_twice(tmp_path: Path):
 
 def test_standard_input_is_a_file_and_what_was_kept_of_it_goes(tmp_path: Path):
     script = (
-        "from pathlib import Path\nfrom assay.io import rows, unpack\n"
+        "from pathlib import Path\nfrom assay.io import rows\n"
         "for name in ('-', '/dev/stdin'):\n    print([row for row, _ in rows.objects(Path(name), [])])\n"
     )
     done = subprocess.run(

@@ -275,11 +275,7 @@ def _strangers(kind: SandboxKind) -> Callable[[], int]:
 
 
 def _filter(kind: SandboxKind, version: int) -> Filter:
-    return Filter(
-        namespaces=kind.namespaces,
-        own_files=kind.mounts,
-        signals_younger=version >= _STRANGERS_KEPT_OFF,
-    )
+    return Filter(namespaces=kind.namespaces, own_files=kind.mounts, signals_younger=version >= _STRANGERS_KEPT_OFF)
 
 
 def scratch_of(plan: dict[str, Any]) -> Scratch:

@@ -120,9 +120,7 @@ GUARDED_NAMESPACES = SandboxKind(
     landlock=True,
 )
 LANDLOCK = SandboxKind(
-    "landlock",
-    ("no sockets at all", _READS, _FOLDER, "no process outside signalled", _BOUNDED, _GONE),
-    landlock=True,
+    "landlock", ("no sockets at all", _READS, _FOLDER, "no process outside signalled", _BOUNDED, _GONE), landlock=True
 )
 WEAK = SandboxKind(
     "weak",
