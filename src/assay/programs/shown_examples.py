@@ -119,9 +119,7 @@ def _read(source: str, end: int) -> Found | None:
 
 
 PROMPT: Final = ">>>"
-_MOST: Final = 50
 _LONGEST: Final = 2000
-_ATOL: Final = 1e-6
 
 
 def doctests_in(text: str, name: str) -> tuple[str, list[Call | Script]]:
@@ -131,7 +129,7 @@ def doctests_in(text: str, name: str) -> tuple[str, list[Call | Script]]:
     rest: list[str] = []
     for source, wanted in _parts(text, rest):
         tree = _parsed(source)
-        if tree is None or len(found) >= _MOST:
+        if tree is None or len(found) >= MOST:
             continue
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             test = _test(tree.body[0].value, wanted, name, setup)
@@ -183,14 +181,14 @@ def _test(tree: ast.expr, wanted: str, name: str, setup: list[str]) -> Call | Sc
     if value is None:
         return None
     args = _arguments(tree, name)
-    return _script(ast.unparse(tree), value[0], setup) if args is None else Call(args, value[0], _ATOL)
+    return _script(ast.unparse(tree), value[0], setup) if args is None else Call(args, value[0], ATOL)
 
 
 def _compared(tree: ast.Compare, name: str, setup: list[str]) -> Call | Script:
     """Return the test of an expression that holds the comparison itself."""
     args, right = _arguments(tree.left, name), literal(ast.unparse(tree.comparators[0]))
     if args is not None and right and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq):
-        return Call(args, right[0], _ATOL)
+        return Call(args, right[0], ATOL)
     return Script("\n".join([*setup, f"assert {ast.unparse(tree)}"]))
 
 
@@ -245,7 +243,7 @@ def unnamed_calls_in(text: str, width: int | None) -> Iterator[Call]:
         if call:
             found += 1
             yield call
-        if found >= _MOST:
+        if found >= MOST:
             return
 
 
@@ -293,7 +291,7 @@ def _spread(args: list[Any], line: str, place: int, width: int) -> Call | None:
 def _returning(args: list[Any], line: str, place: int) -> Call | None:
     relation = _UNNAMED_RELATION.match(line, place)
     value = relation and value_at(line, relation.end())
-    return Call(tuple(args), value[0], _ATOL) if value and _END.match(line, value[1]) else None
+    return Call(tuple(args), value[0], ATOL) if value and _END.match(line, value[1]) else None
 
 
 def _bare(line: str, place: int) -> int:

@@ -13,7 +13,7 @@ import json
 import socket
 import struct
 import sys
-from builtins import len
+from builtins import len  # noqa: A004 - tests beside the program may patch it
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -226,11 +226,6 @@ def is_flat(packed: list[Any]) -> bool:
     """Say whether a packed list holds no container."""
     return _NESTING.isdisjoint(map(type, packed))
 
-
-__all__ = [
-    "Channel", "Drawn", "Gone", "NotPlainData", "Opaque", "TooLarge", "Unpacker", "is_flat", "pack", "unpack",
-    "unpack_numbered",
-]  # fmt: skip
 
 _LENGTH = struct.Struct(">I")
 _DIRECT = frozenset({float, bool, NoneType})

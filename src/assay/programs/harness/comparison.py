@@ -1,11 +1,12 @@
 """Compare answers with expected values, classify the difference, and write values as canonical text.
 
-Decisions where the paper is silent, in the order in which the rules are asked:
+`fault_of` says which of the nine intent errors of the paper a wrong answer is. Where the paper is silent, in the order
+in which the rules are asked:
 
 - None where something else was expected is NoneError, an empty list, tuple, dict or set where anything else was
   expected is EmptyError; both at the top only, for inside an answer the output itself is neither.
-- bool, int, float and complex are one kind, as `False` against `True` (IntSmall) and `-inf` against `2.0` (IntLarge)
-  in table 13 have it. A list is no tuple, a set no list, text no bytes: OutputTypeError. Variants of dict are dicts.
+- bool, int, float and complex are one kind, as `False` against `True` (IntSmall) and `-inf` against `2.0` (IntLarge) in
+  table 13 have it. A list is no tuple, a set no list, text no bytes: OutputTypeError. Variants of dict are dicts.
 - Containers of one type: by length, then by the first difference, into which these rules look (`[[2], [3]]` against
   `[[1], [2]]` is IntSmall). Dicts are compared key by key in the expected order; other keys are `other intent error`,
   and so are sets in which more than one item differs.
@@ -13,17 +14,19 @@ Decisions where the paper is silent, in the order in which the rules are asked:
 - An assert that does not say what is right (`!=`, `not in`, a helper's `False`) leaves None and empty answers to be
   recognised, and is `other intent error` else. `isinstance` that fails is OutputTypeError.
 
-As EvalPlus and `numpy.allclose` compare: `|got - expected| <= atol + 1e-7 * |expected|`, only where a tolerance is
-given and the expected number is a float. An infinity is near to itself alone, and nan to nothing. Scalars of numpy are
-plain numbers; an array is equal to an array alone, and a complex number to none where another kind is expected. Tasks
-from JSON need a tuple taken for a list and `[x]` for `x`, as APPS does: `loosened`.
+`near` compares as EvalPlus and `numpy.allclose` do: `|got - expected| <= atol + 1e-7 * |expected|`, only where a
+tolerance is given and the expected number is a float. An infinity is near to itself alone, and nan to nothing. Scalars
+of numpy are plain numbers; an array is equal to an array alone, and a complex number to none where another kind is
+expected. Tasks from JSON need a tuple taken for a list and `[x]` for `x`, as APPS does: `loosened`.
 
-As APPS does: blank lines and the space around words do not count, and a number with a point or an exponent may be off
-by one part in 100,000 or by 1e-8. Unlike there, a whole number that is expected has to be that one exactly, however
-long and however written: `1e5` is 100000, `123456000.0` is not 123456789. What is too large for a float is text.
+`differs` compares what was printed as APPS does: blank lines and the space around words do not count, and a number with
+a point or an exponent may be off by one part in 100,000 or by 1e-8. Unlike there, a whole number that is expected has
+to be that one exactly, however long and however written: `1e5` is 100000, `123456000.0` is not 123456789. What is too
+large for a float is text.
 
-As `==` has it, 1, 1.0 and True are one; sets and dictionaries have no order. Unlike it, floats are one within nine
-digits, so that the order of a sum makes no difference. Long texts end in a hash of the whole.
+`canonical` writes equal values alike. As `==` has it, 1, 1.0 and True are one; sets and dictionaries have no order.
+Unlike it, floats are one within nine digits, so that the order of a sum makes no difference. Long texts end in a hash
+of the whole.
 """
 
 from __future__ import annotations
@@ -44,7 +47,7 @@ from assay.programs.harness.codec import MOST_DRAWN, Opaque
 
 SMALL_NUMBER: Final = 10
 SMALL_TEXT: Final = 3
-_DEEPEST: Final = 50
+_DEEPEST: Final = 100
 _NUMBERS: Final = (bool, int, float, complex)
 _ARRAYS: Final = (list, tuple, dict, set, frozenset)
 

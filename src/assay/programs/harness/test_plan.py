@@ -386,6 +386,8 @@ TESTS_FILE: Final = "<tests>"
 MODULE: Final = "solution"
 """The name under which tests may import the program."""
 _MAGIC: Final = MAGIC_NUMBER.hex()
+_PLAIN_FIELDS: Final = ("asserts", "sites", "libraries", "uses_library", "objects", "pure")
+"""Fields of a plan that JSON says as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,43 +439,27 @@ def script_plan(source: str, entry: str) -> ScriptPlan:
 def packed(plan: ScriptPlan, source: str, entry: str) -> dict[str, Any]:
     """Return a plan as JSON can say it."""
     return {
+        **{name: getattr(plan, name) for name in _PLAIN_FIELDS},
         "kind": "script",
         "source": source,
         "entry": entry,
         "magic": _MAGIC,
         "code": base64.b64encode(marshal.dumps(plan.code)).decode(),
-        "asserts": list(plan.asserts),
-        "sites": list(plan.sites),
         "names": sorted(plan.names),
         "called": sorted(plan.called),
-        "libraries": list(plan.libraries),
-        "uses_library": plan.uses_library,
         "outline": astuple(plan.outline),
-        "objects": plan.objects,
-        "pure": plan.pure,
     }
 
 
 def unpacked(spec: dict[str, Any]) -> ScriptPlan:
-    """Return the plan again, made anew from its source where another Python made it."""
+    """Return the plan again, made of its source where another Python made it."""
     if spec["magic"] != _MAGIC:
         return script_plan(spec["source"], spec["entry"])
     code = marshal.loads(base64.b64decode(spec["code"]))  # noqa: S302 - ours, see the module
-    names, called = frozenset(spec["names"]), frozenset(spec["called"])
     tests, helpers, calls, skips_by_program = spec["outline"]
     found = Outline(tuple(map(tuple, tests)), tuple(helpers), tuple(calls), skips_by_program)
-    return ScriptPlan(
-        code,
-        spec["asserts"],
-        spec["sites"],
-        names,
-        called,
-        spec["libraries"],
-        spec["uses_library"],
-        found,
-        spec["objects"],
-        spec["pure"],
-    )
+    plain = {name: spec[name] for name in _PLAIN_FIELDS}
+    return ScriptPlan(code, names=frozenset(spec["names"]), called=frozenset(spec["called"]), outline=found, **plain)
 
 
 def packed_call(args: Sequence[Any], expected: object, atol: float) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,30 +34,8 @@ if TYPE_CHECKING:
     from assay.cage.cage import ProgramRunner
 
 
-_LIST = resources.files("assay.programs.modules") / "data" / "distributions.txt"
+_DATA = resources.files("assay.programs.modules") / "data"
 _LINE = re.compile(r"(?:([A-Za-z_]\w*)\s*=\s*)?([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)", re.ASCII)
-
-_OTHERWISE_NAMED = dict(
-    pair.split("=")
-    for pair in """
-    Bio=biopython Crypto=pycryptodome Cryptodome=pycryptodomex Cython=cython IPython=ipython Levenshtein=levenshtein
-    OpenSSL=pyopenssl PIL=pillow PyPDF2=pypdf2 absl=absl-py attr=attrs bs4=beautifulsoup4 cairosvg=cairosvg
-    community=python-louvain constraint=python-constraint2 cpuinfo=py-cpuinfo cv2=opencv-python-headless
-    dateutil=python-dateutil docx=python-docx dotenv=python-dotenv factory=factory-boy faiss=faiss-cpu fitz=pymupdf
-    flask_sqlalchemy=flask-sqlalchemy git=gitpython github=pygithub google=protobuf grpc=grpcio
-    imblearn=imbalanced-learn
-    jose=python-jose jsonpath_ng=jsonpath-ng jwt=pyjwt louvain=python-louvain markdown_it=markdown-it-py
-    memory_profiler=memory-profiler mpl_toolkits=matplotlib msgpack=msgpack multipart=python-multipart nacl=pynacl
-    odf=odfpy opt_einsum=opt-einsum pkg_resources=setuptools pptx=python-pptx psycopg2=psycopg2-binary pulp=pulp
-    pythonjsonlogger=python-json-logger pywt=pywavelets pylab=matplotlib rest_framework=djangorestframework
-    ruamel=ruamel-yaml serial=pyserial skimage=scikit-image sklearn=scikit-learn skopt=scikit-optimize
-    slugify=python-slugify socks=pysocks sortedcontainers=sortedcontainers tables=tables telegram=python-telegram-bot
-    tensorflow=tensorflow torch=torch torchvision=torchvision transformers=transformers umap=umap-learn
-    umsgpack=u-msgpack-python usb=pyusb websocket=websocket-client wx=wxpython yaml=pyyaml z3=z3-solver zmq=pyzmq
-    zope=zope-interface
-    """.split()
-)
-"""Import names that differ from their distribution, and distributions that are known but not listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +48,7 @@ class Known:
 
     def distribution_of(self, module: str) -> str:
         """Return what brings a module, empty for one that nobody knows."""
-        named = self.of_module.get(module) or _OTHERWISE_NAMED.get(module)
+        named = self.of_module.get(module) or _otherwise_named().get(module)
         if named:
             return named
         same = plain(module)
@@ -87,7 +66,7 @@ def plain(name: str) -> str:
 
 def known(more: Path | None = None) -> Known:
     """Return the list that is shipped, and what a file adds: a line `NAME`, or `MODULE = NAME` where they differ."""
-    allowed = {line for line in _LIST.read_text(encoding="utf-8").split("\n") if line and not line.startswith("#")}
+    allowed = set(_data("distributions.txt"))
     of_module: dict[str, str] = {}
     for number, line in enumerate(_lines(more) if more else [], 1):
         text = line.partition("#")[0].strip()
@@ -101,6 +80,16 @@ def known(more: Path | None = None) -> Known:
         if module:
             of_module[module] = plain(name)
     return Known(frozenset(allowed), of_module)
+
+
+@cache
+def _otherwise_named() -> Mapping[str, str]:
+    return dict(pair.split("=") for pair in _data("modules.txt"))
+
+
+def _data(name: str) -> list[str]:
+    lines = (_DATA / name).read_text(encoding="utf-8").split("\n")
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _lines(file: Path) -> list[str]:

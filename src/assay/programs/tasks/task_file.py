@@ -4,8 +4,8 @@ A format is told by the fields that the records of a file have, not by its name.
 
 HumanEval (Chen et al. 2021): `task_id`, `prompt`, `entry_point`, `test`, `canonical_solution`. A program is the prompt
 with a completion. Prompt, program and tests share their names there and in BigCodeBench: HumanEval/32, 38 and 50 define
-a function above the one to be written, and their tests call it. A program could bring another one, so what the tests use
-of the prompt runs with them, where a program cannot change it.
+a function above the one to be written, and their tests call it. A program could bring another one, so what the tests
+use of the prompt runs with them, where a program cannot change it.
 
 MBPP (Austin et al. 2021): `task_id`, `text` or `prompt`, `code`, `test_list`, and where there are any
 `challenge_test_list`, whose asserts count too, `test_setup_code` or `test_imports`. Ids are `Mbpp/N`, as in EvalPlus.
@@ -20,9 +20,9 @@ others: `description` and `test_list` of objects with `input` and `output`, whos
 whatever starter code says. APPS keeps each return value in a list of its own and takes either: the list is taken off
 when every output of a task is one. The tag `values=json` says that a tuple may stand where a list is expected.
 
-Assay: `id`, `prompt`, `entry_point`, `setup`, `reference`, `timeout_s`, `tags`, and `tests`, a list of objects of one of
-four kinds: `script`; `args` with `expected` (JSON values), or `call` with `returns` (the same as Python writes it), each
-with `atol`; `stdin` with `stdout`; `pytest`. An unknown field is refused.
+Assay: `id`, `prompt`, `entry_point`, `setup`, `reference`, `timeout_s`, `tags`, and `tests`, a list of objects of one
+of four kinds: `script`; `args` with `expected` (JSON values), or `call` with `returns` (the same as Python writes it),
+each with `atol`; `stdin` with `stdout`; `pytest`. An unknown field is refused.
 
 pytest: each `test_NAME.py` or `NAME_test.py` is a task. Where a test imports `NAME`, it imports the program instead, on
 the same line; `NAME.py` beside the test is the task's reference.
