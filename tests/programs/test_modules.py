@@ -13,8 +13,8 @@ from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.programs.modules.imports import (
-    _OTHERWISE_NAMED,
     Known,
+    _otherwise_named,
     changes,
     forkable,
     importable,
@@ -65,7 +65,7 @@ def test_a_module_is_brought_by_what_is_known_to_bring_it_and_what_is_not_on_the
     assert not names.allows("torch"), "known, and too large"
     assert not names.allows("fastjsonx")
     assert plain("Ruamel.YAML__x") == "ruamel-yaml-x", "as the index compares them"
-    assert all(plain(name) == name for name in (*names.allowed, *_OTHERWISE_NAMED.values()))
+    assert all(plain(name) == name for name in (*names.allowed, *_otherwise_named().values()))
 
 
 def test_a_file_adds_names_and_modules_and_a_line_that_is_no_name_is_told_with_its_place(tmp_path: Path):
