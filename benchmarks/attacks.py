@@ -23,7 +23,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.cage.sandbox_kinds import KINDS
+from assay.cage.job import KINDS
 
 HERE = Path(__file__).parents[1]
 PACKAGES = ("src/assay", "tests/cage/attacks", "benchmarks/attack_catalogue")

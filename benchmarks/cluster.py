@@ -228,16 +228,16 @@ def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:
     sys.path.append(str(TESTS))
     import ray_driver  # noqa: F401  for what it changes in ray
     from assay.assemble.cluster import open_crew
-    from assay.cage.limits import Limits
+    from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
-    from assay.programs.cage_member import cage_work
+    from assay.programs.cage_worker import cage_work
     from assay.programs.samples import read as read_samples
-    from assay.programs.tasks.task_formats import read
+    from assay.programs.tasks.task_file import read_tasks
     from assay.programs.verdict import job_of
-    from assay.runs.crew_runner import CrewRunner
+    from assay.runs.worker_pool import PoolRunner
     from assay.settings import ClusterSettings
 
-    known = {task.id: task for task in read(tasks).tasks}
+    known = {task.id: task for task in read_tasks(tasks).tasks}
     wanted = read_samples(samples, tuple(known.values())).programs
     jobs = [job_of(known[program.task_id], program) for program in wanted]
     with open_sandbox(workers=2) as here:
@@ -247,7 +247,7 @@ def overhead(cluster: Cluster, tasks: Path, samples: Path) -> None:
     for length in (1, 4, 16):
         settings = ClusterSettings(cluster.address)
         crew = open_crew(settings, cage_work(name, Limits()), None, lambda _: None, most_items=length)
-        with CrewRunner("ray", crew) as runner:
+        with PoolRunner("ray", crew) as runner:
             list(runner.run(jobs[:10]))
             ms = driver_ms(lambda: list(runner.run(jobs)), len(jobs))
         print(f"overhead, batches of up to {length}: {ms:.3f} ms a program", flush=True)

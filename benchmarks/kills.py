@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.cage import usage
+from assay.cage import processes
 
 MEASURED = {"seconds", "cpu_s", "peak_mb"}
 AT_ONCE = 5
@@ -140,7 +140,7 @@ def killed(command: KilledCommand, out: Path, after_s: float) -> bool:
     try:
         process.wait(after_s)
     except subprocess.TimeoutExpired:
-        below = usage.below(process.pid, usage.processes())
+        below = processes.below(process.pid, processes.processes())
         process.kill()
         process.wait()
     else:

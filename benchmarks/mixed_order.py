@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.programs.tasks.task_formats import read
+from assay.programs.tasks.task_file import read_tasks
 from assay.programs.verdict import job_of
 from assay.types import Program, Task
 
@@ -22,7 +22,7 @@ def main() -> None:
     arguments.add_argument("--samples", type=int, default=20, help="programs of each task")
     given = arguments.parse_args()
     for order in ("by task", "mixed"):
-        work = [task for task in read(given.tasks, "").tasks for _ in range(given.samples)]
+        work = [task for task in read_tasks(given.tasks, "").tasks for _ in range(given.samples)]
         if order == "mixed":
             random.Random(0).shuffle(work)  # noqa: S311  no secret hangs on it
         print(f"{order:<10}{milliseconds(work):6.3f} ms of processor time a program")

@@ -28,9 +28,9 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from assay.cage.cage_pool import CagePool
+from assay.cage.cage import CagePool
 from assay.cage.fork_server import PRELOADED
-from assay.cage.limits import Job, Limits
+from assay.cage.job import Job, Limits
 from assay.cage.open_cage import open_sandbox
 from assay.programs.verdict import job_of, outcome_of
 from assay.types import Program, Script, Task

@@ -24,7 +24,7 @@ LONGEST_FILE = 600
 LONGEST_FUNCTION = 40
 LONGEST_COMMAND = 60
 MOST_BRANCHES = 12
-LARGEST_CAGE = 3100
+LARGEST_CAGE = 2800
 BUDGET = {"code lines of src/assay": 63_360, "files of src/assay": 793, "lines of tests": 46_076}
 """Where the design wants them: 46,000, 360 and 30,000."""
 READS_A_CLOCK = {

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from assay.measure import ranked
 from assay.measure.ranked import RankMeasure
-from assay.programs.outcome_file import load
-from assay.programs.shown.shown_examples import examples_in
-from assay.programs.tasks.task_formats import read
+from assay.programs.run_samples import load
+from assay.programs.shown_examples import examples_in
+from assay.programs.tasks.task_file import read_tasks
 from assay.rank.consensus.train_consensus import learn
 from assay.rank.consensus.training_pools import lessons, ways_to_tell
 from assay.rank.dataset.examples import Example, by_task, examples_of
@@ -67,7 +67,7 @@ def third(text: str) -> int:
 
 def read_set(name: str, tasks: Path, samples: Path, outcomes: Path, left_out: Sequence[str]) -> SignalSet:
     """Read a set; programs of these configurations, which were repaired against the tests, are left out."""
-    known = read(tasks).tasks
+    known = read_tasks(tasks).tasks
     pools = read_samples(samples, known)
     made = examples_of(pools.tasks, pools.programs, (row.outcome for row in load(outcomes)))
     kept = tuple(each for each in made.examples if not each.config.startswith(tuple(left_out)))

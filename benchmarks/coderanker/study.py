@@ -27,8 +27,7 @@ from assay.rank.neural.model_folder import ABOUT
 from assay.rank.ranking_matrix import RankingColumn, RankingSetSpec, columns, load
 from assay.rank.specs import ranker_of
 from assay.report.table import Mean
-from assay.runs.record import append_lines, begin, differing, manifest_of, read_lines, stored_settings
-from assay.runs.run_manifest import write_manifest
+from assay.runs.record import append_lines, begin, differing, manifest_of, read_lines, stored_settings, write_manifest
 
 LOG, DONE = "log.jsonl", "trained.jsonl"
 KS = (1, 5, 100)

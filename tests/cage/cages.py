@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.cage.cage import CagePlan
-from assay.cage.cage_pool import open_pool
-from assay.cage.limits import Job, Limits
-from assay.cage.probe import probe
-from assay.cage.sandbox_kinds import GUARDED_NAMESPACES, LANDLOCK, NAMESPACES
+from assay.cage.cage import CagePlan, open_pool
+from assay.cage.job import GUARDED_NAMESPACES, LANDLOCK, NAMESPACES, Job, Limits
+from assay.cage.open_cage import probe
 
 HARNESS = ("standin_harness:serve", "standin_harness:Judge")
 FOLDER = str(Path(__file__).parent)

@@ -14,8 +14,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from cages import ADD, FOLDER, ISOLATED, cages, ends, job, need, open_to_others, printed
 
-from assay.cage import usage
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
+from assay.cage.processes import below
+from assay.cage.processes import processes as all_processes
 from assay.errors import InputError
 from waiting import until
 
@@ -92,7 +93,7 @@ def test_nothing_is_left_of_a_job(sandbox):
     source = "import os, time\nfor _ in range(3):\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)"
     ends(sandbox, source, source)
     for cage in sandbox.processes():
-        assert len(usage.below(cage, usage.processes())) == 1
+        assert len(below(cage, all_processes())) == 1
 
 
 def test_the_next_job_finds_nothing_of_the_last(kind):
@@ -220,7 +221,7 @@ def test_a_job_whose_cages_die_is_broken_and_the_next_is_not(kind):
         def kill():
             while not done.wait(0.05):
                 for cage in one.processes():
-                    server, *children = usage.below(cage, usage.processes()) or [None]
+                    server, *children = below(cage, all_processes()) or [None]
                     if children:  # the job runs
                         os.kill(server.pid, 9)
 
@@ -250,7 +251,7 @@ def test_who_stops_listening_leaves_nothing_running(kind):
 SUPERVISOR = """
 import sys
 sys.path.insert(0, sys.argv[2])
-from assay.cage.sandbox_kinds import KINDS
+from assay.cage.job import KINDS
 from cages import cages, job
 sleeper = "import os, time\\nfor _ in range(3):\\n    if os.fork() == 0: os.setsid()\\ntime.sleep(600)"
 with cages(KINDS[sys.argv[1]], 2) as sandbox:
@@ -269,11 +270,11 @@ def test_a_killed_supervisor_leaves_no_process_and_no_file(kind, least, tmp_path
         assert supervisor.stdout.readline() == b"on\n"
 
         def started():
-            found = {process.pid for process in usage.below(supervisor.pid, usage.processes())}
+            found = {process.pid for process in below(supervisor.pid, all_processes())}
             return found if len(found) >= least else set()
 
         processes = until(started, "its jobs have started their processes")
         supervisor.kill()
         supervisor.wait()
-    until(lambda: not processes & {one.pid for one in usage.processes()}, "its processes are gone")
+    until(lambda: not processes & {one.pid for one in all_processes()}, "its processes are gone")
     until(lambda: not os.listdir(tmp_path), "its folders are gone")

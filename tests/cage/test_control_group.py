@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from cages import FOLDER, cages, ends, need, printed
 
 from assay.cage import control_group
-from assay.cage.sandbox_kinds import NAMESPACES
+from assay.cage.job import NAMESPACES
 from waiting import until
 
 if not control_group.parents():

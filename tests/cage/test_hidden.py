@@ -13,8 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from cages import cages, ends, need, printed
 
-from assay.cage import usage
-from assay.cage.sandbox_kinds import NAMESPACES
+from assay.cage import processes
+from assay.cage.job import NAMESPACES
 
 FILLS = """
 import socket
@@ -90,15 +90,15 @@ def test_memory_of_a_process_whose_first_thread_has_ended_is_seen():
     number = 93 if os.uname().machine == "aarch64" else 60
     with subprocess.Popen([sys.executable, "-c", HEADLESS % number], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"alone\n"
-        (found,) = (one for one in usage.processes() if one.pid == process.pid)
+        (found,) = (one for one in processes.processes() if one.pid == process.pid)
         process.kill()
     assert found.resident_mb > 64
 
 
 def test_sockets_that_many_processes_keep_count_as_memory():
-    before = usage.sockets_mb()
+    before = processes.sockets_mb()
     kept = [socket.socketpair() for _ in range(200)]
-    assert usage.sockets_mb() - before > 64 * 0.25
+    assert processes.sockets_mb() - before > 64 * 0.25
     for pair in kept:
         for end in pair:
             end.close()

@@ -13,8 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from cages import ADD, FOLDER, cages, ends, job, need, printed
 
-from assay.cage.limits import Limits
-from assay.cage.sandbox_kinds import NAMESPACES
+from assay.cage.job import NAMESPACES, Limits
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from cages import ISOLATED, cages, need
 
-from assay.cage.limits import Job, Limits
+from assay.cage.job import Job, Limits
 
 WHO = "os.write(verdict, str(os.getpid()).encode())"
 WAITS = "import sys\nsys.stdin.read()"

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.cage.attacks import ATTACKS, Bait
-from assay.cage.cage import CagePlan
-from assay.cage.cage_pool import open_pool
-from assay.cage.limits import Job
-from assay.cage.open_cage import open_sandbox
-from assay.cage.probe import PLAIN, ProbeFinding, attack_program, probe
-from assay.cage.sandbox_kinds import ISOLATING, KINDS, WEAK
+from assay.cage.cage import CagePlan, open_pool
+from assay.cage.job import ISOLATING, KINDS, WEAK, Job
+from assay.cage.open_cage import ATTACKS, PLAIN, Bait, ProbeFinding, attack_program, open_sandbox, probe
 from assay.errors import InputError
 
 
@@ -70,3 +66,11 @@ def test_an_attack_gets_through_where_nothing_holds():
                 (ended,) = sandbox.run([Job(one.name, attack_program(one, bait), limits=one.limits)])
                 held += [one.name] * one.held(ended, bait)
     assert held == []
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"), [("container", "run assay itself in a container"), ("hybrid", "namespaces.landlock")]
+)
+def test_a_kind_that_was_removed_is_refused_with_what_to_use_instead(name, instead):
+    with pytest.raises(InputError, match=f"the sandbox '{name}' was removed; .*{instead}"):
+        open_sandbox(name)

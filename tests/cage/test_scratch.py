@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from assay.cage.scratch import _empty
+from assay.cage.confinement import _empty
 
 
 def test_a_tree_of_any_depth_mode_and_name_is_deleted(tmp_path: Path):

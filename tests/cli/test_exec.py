@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.io.lock import alone
+from assay.io.files import alone
 from assay.runs.record import manifest_of
 
 sys.path.append(str(Path(__file__).parent.parent / "programs"))

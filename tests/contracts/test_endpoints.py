@@ -25,8 +25,7 @@ from assay.encode.api_encoder import ApiEncoder
 from assay.encode.rerank_endpoint import RerankEndpoint
 from assay.errors import AssayError, ChatError, HttpError, InputError
 from assay.io import http
-from assay.io.http import HttpOptions
-from assay.io.http_turns import Turns
+from assay.io.http import HttpOptions, Turns
 from assay.llm.openai import OpenAiChat
 from assay.llm.providers import endpoint
 from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler
@@ -240,6 +239,8 @@ class Clock:
 
     def time(self) -> float:
         return self.now
+
+    monotonic = time
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds

@@ -7,18 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from assay.cage.limits import Job, Limits
+from assay.cage.job import Job, Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import AssayError
-from assay.programs.cage_member import about_cage, cage_work
+from assay.programs.cage_worker import about_cage, cage_work
 from assay.programs.execute import execute
 from assay.programs.verdict import job_of
 from assay.protocols import Runner
-from assay.runs.crew import Crew
-from assay.runs.crew_runner import CrewRunner, SharedCrewRunner
-from assay.runs.hired_worker import code_identity
+from assay.runs.worker_pool import PoolRunner, SharedPoolRunner, WorkerPool, code_identity
 from assay.types import Call, Outcome, Program, Task
-from scripted_crew import HiredHere
+from scripted_pool import HiredHere
 
 ADD = Task("add", "Add two numbers.", "add", tests=(Call((1, 2), 3),))
 SOURCES = [
@@ -37,19 +35,19 @@ def local() -> Runner:
     return open_sandbox(limits=FAST, workers=2)
 
 
-def _crew() -> tuple[str, Crew, tuple[str, ...]]:
+def _crew() -> tuple[str, WorkerPool, tuple[str, ...]]:
     with open_sandbox(limits=FAST, workers=1) as own:
         name, guarantees, about = own.name, own.guarantees, {**code_identity(), **about_cage(own)}
     work = cage_work(name, FAST)
-    return name, Crew(HiredHere(work), work, about), guarantees
+    return name, WorkerPool(HiredHere(work), work, about), guarantees
 
 
 def crew() -> Runner:
-    return CrewRunner(*_crew())
+    return PoolRunner(*_crew())
 
 
 def shared() -> Runner:
-    return SharedCrewRunner(*_crew())
+    return SharedPoolRunner(*_crew())
 
 
 @pytest.fixture(params=[local, crew, shared], ids=lambda place: place.__name__)

@@ -13,7 +13,7 @@ import pytest
 
 from assay.errors import InputError, StorageError
 from assay.io import files
-from assay.io.lock import alone, is_held
+from assay.io.files import alone, is_held
 
 
 def test_what_breaks_leaves_what_was_there(tmp_path: Path):
@@ -89,7 +89,7 @@ def umask() -> int:
 HOLDER = """
 import sys
 from pathlib import Path
-from assay.io.lock import alone
+from assay.io.files import alone
 with alone(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

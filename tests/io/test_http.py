@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from assay.errors import HttpError
-from assay.io.http_turns import Turns
 from endpoint_server import Play, serving
 from waiting import until
+
+pytest.importorskip("httpx", reason="the api extra is not installed")
+from assay.io.http import HttpClient, HttpOptions, Turns
 
 
 class Clock:
@@ -73,8 +75,6 @@ def test_refusals_of_one_moment_count_once_later_ones_double_the_gap_and_answers
 
 def test_a_refusal_of_one_request_holds_the_others_back_too():
     """Nine threads: after the first 429 with a pause nobody asks until it is over, and then one by one."""
-    pytest.importorskip("httpx", reason="the api extra is not installed")
-    from assay.io.http import HttpClient, HttpOptions
 
     class Noted(Turns):
         def wait(self):
@@ -112,9 +112,6 @@ def answer_once(listening: socket.socket) -> None:
 
 
 def test_an_address_where_nobody_ever_was_is_given_up_soon_and_a_server_that_went_away_is_waited_for():
-    pytest.importorskip("httpx", reason="the api extra is not installed")
-    from assay.io.http import HttpClient, HttpOptions
-
     options = HttpOptions(timeout_s=60, pause_s=0.001)
     listening = socket.create_server(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/x"
@@ -130,3 +127,17 @@ def test_an_address_where_nobody_ever_was_is_given_up_soon_and_a_server_that_wen
     with pytest.raises(HttpError, match="service failed 2 times, last with ConnectError"):
         client.ask_text(url, {})
     client.close()
+
+
+def test_a_proxy_of_the_environment_is_used_but_not_for_the_hosts_that_it_excepts(monkeypatch):
+    with serving(lambda _: Play(text="proxy")) as proxy, serving(lambda _: Play(text="it")) as server:
+        monkeypatch.setenv("http_proxy", proxy.base)
+        monkeypatch.setenv("no_proxy", "")
+        for url, excepted, by in ((server.base, "", "proxy"), (server.base, "127.0.0.1", "it")):
+            monkeypatch.setenv("no_proxy", excepted)
+            client = HttpClient("it", url, HttpOptions(tries=1), {})
+            assert (
+                client.ask_json(f"{url}/chat/completions", {}, lambda body: body["choices"][0]["message"]["content"])
+                == by
+            )
+            client.close()

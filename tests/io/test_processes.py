@@ -67,7 +67,7 @@ def test_as_much_as_the_limit_may_be_printed(tmp_path: Path):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 def test_a_process_may_end_with_its_parent():
     starter = (
-        "import os, subprocess, sys\nfrom functools import partial\nfrom assay.io.parent_death import end_with\n"
+        "import os, subprocess, sys\nfrom functools import partial\nfrom assay.io.processes import end_with\n"
         "child = subprocess.Popen(['/bin/sleep', '600'], preexec_fn=partial(end_with, os.getpid()), process_group=0)\n"
         "print(child.pid, flush=True)\nsys.stdin.read()"
     )

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.io import rows, unpack
+from assay.io import rows
 from assay.types import Problem
 
 pa = pytest.importorskip("pyarrow")
@@ -99,7 +99,7 @@ def test_a_pipe_is_a_file_that_is_looked_at_twice(tmp_path: Path):
 
 def test_standard_input_is_a_file_and_what_was_kept_of_it_goes(tmp_path: Path):
     script = (
-        "from pathlib import Path\nfrom assay.io import rows, unpack\n"
+        "from pathlib import Path\nfrom assay.io import rows\n"
         "for name in ('-', '/dev/stdin'):\n    print([row for row, _ in rows.objects(Path(name), [])])\n"
     )
     done = subprocess.run(
@@ -167,9 +167,9 @@ def test_what_a_packed_file_holds_is_bounded(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "line.jsonl").write_bytes(gzip.compress(b" " * 4_000_000))
     (tmp_path / "list.json").write_bytes(gzip.compress(b"[" + b" " * 4_000_000))
     (tmp_path / "a.parquet").write_bytes(gzip.compress(FORMS["a.parquet"] + b"\0" * 4_000_000))
-    monkeypatch.setattr(unpack, "MOST_BYTES", 3_000_000)
-    monkeypatch.setattr(unpack, "LONGEST_LINE", 2_000_000)
-    monkeypatch.setattr(unpack, "LONGEST_TEXT", 2_000_000)
+    monkeypatch.setattr(rows, "MOST_BYTES", 3_000_000)
+    monkeypatch.setattr(rows, "LONGEST_LINE", 2_000_000)
+    monkeypatch.setattr(rows, "LONGEST_TEXT", 2_000_000)
     for name, told in (
         ("bomb.jsonl", "more than"),
         ("line.jsonl", "a line"),

@@ -10,9 +10,8 @@ from typing import Literal, NamedTuple
 import pytest
 
 from assay.errors import InputError
-from assay.io.fields import FieldError, Fields
+from assay.io.fields import REST, FieldError, Fields, as_json, read_value
 from assay.io.rows import Cells
-from assay.io.values import REST, as_json, read_value
 
 ROW = Fields({"name": "n", "id": 7, "n": 3, "f": 1.5, "texts": ["a"], "none": None, "empty": "", "flag": True})
 

@@ -19,11 +19,10 @@ from assay.judge.installs import Installs, distributions_in
 from assay.judge.pairs import Pair
 from assay.judge.run_tests import CaseReport, Executor
 from assay.judge.steps import PairSession
-from assay.programs.modules.distributions import known
-from assay.programs.modules.installer import Pip, Uv
-from assay.programs.modules.overlay import overlay
-from assay.runs.journal import NoSteps
+from assay.programs.modules.imports import known
+from assay.programs.modules.install import Pip, Uv, overlay
 from assay.runs.local import SharedRunner
+from assay.runs.record import NoSteps
 from assay.types import Chunk, Query
 
 CODE = "def mean(values):\n    return sum(values) / len(values)\n"

@@ -9,9 +9,9 @@ from assay.judge.installs import Installs
 from assay.judge.pairs import Pair
 from assay.judge.run_tests import CaseReport, Executor
 from assay.judge.steps import PairSession
-from assay.programs.modules.distributions import known
-from assay.runs.journal import NoSteps
+from assay.programs.modules.imports import known
 from assay.runs.local import SharedRunner
+from assay.runs.record import NoSteps
 from assay.types import Chunk, Query
 
 WRONG = "OFFSET = 100\n\ndef square(x):\n    return x + OFFSET\n"

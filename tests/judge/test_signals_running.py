@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.judge import campaign
@@ -20,8 +20,8 @@ from assay.judge.replay import replay
 from assay.judge.run_tests import SandboxFailed
 from assay.judge.signals import SignalsJudge
 from assay.judge.trials import Trial, Trials, pose
-from assay.runs.journal import NoSteps
 from assay.runs.local import SharedRunner
+from assay.runs.record import NoSteps
 from assay.types import Chunk, Query
 
 HEAD = '''import math

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from assay.cage.limits import Ended, Job
+from assay.cage.job import Ended, Job
 from assay.programs import verdict
-from assay.programs.harness import candidate, test_process
-from assay.programs.spec_cache import Extent
+from assay.programs.harness import program_process, test_process
+from assay.programs.verdict import Extent
 from assay.types import Outcome, Program, Script, Task, Test
 from waiting import LIMIT_S
 
@@ -54,7 +54,7 @@ def run_apart(job: Job, wall_s: float = LIMIT_S) -> Ended:
         for file, place in ((nothing, 0), (writers["stdout"], 1), (nothing, 2)):
             os.dup2(file, place)
         resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, MOST_BYTES))
-        candidate.serve(theirs, json.loads(job.candidate), writers["reports"])
+        program_process.serve(theirs, json.loads(job.candidate), writers["reports"])
 
     started = time.monotonic()
     pids = [

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.cage.limits import Ended, Job, Limits
+from assay.cage.job import Ended, Job, Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.outcome_file import ExecuteSettings, execute_to_file, load
+from assay.programs.run_samples import ExecuteSettings, execute_to_file, load
 from assay.programs.tasks.expected import with_expected_outputs
 from assay.programs.tasks.task_file import Inputs, TaskFile
 from assay.runs.record import manifest_of

@@ -20,9 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.programs.harness.codec import MOST_BYTES, Channel, pack
-from assay.programs.harness.crossing import MOST_ITEMS, Drawn, Gone, NotPlainData
-from assay.programs.harness.unpacking import unpack
+from assay.programs.harness.codec import MOST_BYTES, MOST_ITEMS, Channel, Drawn, Gone, NotPlainData, pack, unpack
 
 
 def crossed(value: object) -> object:

@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.faults import Fault
-from assay.programs.harness.near import near
-from assay.programs.harness.printed import differs
-from assay.programs.intent import fault_of, fault_where
+from assay.programs.harness.comparison import differs, fault_of, fault_where, near
 
 NUMBERS = [0.0, -3.5, 7, True, 1e300, inf, -inf, nan]
 INFINITIES = [

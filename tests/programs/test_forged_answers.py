@@ -16,11 +16,10 @@ import pytest
 
 from assay.faults import Fault
 from assay.programs.harness import test_process
-from assay.programs.harness.codec import Channel, pack
-from assay.programs.harness.object_table import ABILITIES
-from assay.programs.harness.script_plan import packed, packed_call, script_plan
+from assay.programs.harness.codec import _UNPACKERS, Channel, pack
+from assay.programs.harness.proxies import ABILITIES
+from assay.programs.harness.test_plan import packed, packed_call, script_plan
 from assay.programs.harness.test_process import plans_of
-from assay.programs.harness.unpacking import _UNPACKERS
 
 RIGHT = 123454321
 VALUES: list[Any] = [

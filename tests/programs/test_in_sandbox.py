@@ -15,18 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.cage.cage_pool import CagePool
-from assay.cage.limits import Ended, Limits
+from assay.cage.cage import CagePool
+from assay.cage.job import Ended, Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.answers import Input, ProgramAnswer, answers, answers_of, askable
 from assay.programs.execute import execute
-from assay.programs.harness.canonical import LONGEST, canonical, canonical_lines
-from assay.programs.harness.rehearsal import rehearse
-from assay.programs.modules.install_missing import EquippedRunner, install_missing_modules
-from assay.programs.reference_limits import ReferenceTimes, limited, measured
-from assay.programs.run_samples import run_samples, with_limits
+from assay.programs.harness.comparison import LONGEST, canonical, canonical_lines
+from assay.programs.harness.test_process import rehearse
+from assay.programs.modules.install import EquippedRunner, install_missing_modules
+from assay.programs.run_samples import ReferenceTimes, limited, measured, run_samples, with_limits
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import job_of, outcome_of

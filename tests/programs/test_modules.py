@@ -9,17 +9,25 @@ from pathlib import Path
 import pytest
 
 from assay.bench.program_ranking import RecordedRanker
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
-from assay.programs.modules.distributions import _OTHERWISE_NAMED, Known, known, plain
-from assay.programs.modules.importable import changes, importable
-from assay.programs.modules.imports import forkable, imported, needs
-from assay.programs.modules.install_missing import install_missing_modules
+from assay.programs.modules.imports import (
+    Known,
+    _otherwise_named,
+    changes,
+    forkable,
+    importable,
+    imported,
+    known,
+    needs,
+    plain,
+)
+from assay.programs.modules.install import install_missing_modules
 from assay.programs.run_samples import ready_tasks, run_samples
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
-from assay.runs.run_manifest import stamp_of
+from assay.runs.record import stamp_of
 from assay.types import Call, Program, Ranked, Script, Task
 
 TASK = Task("t", "", "f", tests=(Call((), 42),))
@@ -57,7 +65,7 @@ def test_a_module_is_brought_by_what_is_known_to_bring_it_and_what_is_not_on_the
     assert not names.allows("torch"), "known, and too large"
     assert not names.allows("fastjsonx")
     assert plain("Ruamel.YAML__x") == "ruamel-yaml-x", "as the index compares them"
-    assert all(plain(name) == name for name in (*names.allowed, *_OTHERWISE_NAMED.values()))
+    assert all(plain(name) == name for name in (*names.allowed, *_otherwise_named().values()))
 
 
 def test_a_file_adds_names_and_modules_and_a_line_that_is_no_name_is_told_with_its_place(tmp_path: Path):

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from assay.cage.open_cage import open_sandbox
-from assay.programs.modules.installer import Bounds, InstallRefused, Pip, Uv, bounded, environment
-from assay.programs.modules.overlay import is_whole, overlay
+from assay.programs.modules.install import Bounds, InstallRefused, Pip, Uv, bounded, environment, is_whole, overlay
 from assay.programs.verdict import job_of, outcome_of
 from assay.types import Call, Program, Task
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.faults import Fault
-from assay.programs.tasks.prompt_helpers import helpers_of
+from assay.programs.tasks.task_file import helpers_of
 
 PROMPT = """
 import math

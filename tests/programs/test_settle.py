@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.cage.limits import Ended, Job, Limits
+from assay.cage.job import Ended, Job, Limits
 from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
-from assay.programs.execute import execute
-from assay.programs.outcome_file import ExecuteSettings, execute_to_file, load
-from assay.programs.settle import settle
+from assay.programs.execute import execute, settle
+from assay.programs.run_samples import ExecuteSettings, execute_to_file, load
 from assay.types import Call, Outcome, Program, Script, Task
 
 SWALLOWS = "try:\n  f()\nexcept Exception:\n  pass\nassert True"

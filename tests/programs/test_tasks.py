@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.programs.tasks.task_formats import form_of, read
+from assay.programs.tasks.task_file import form_of, read_tasks
 from assay.types import Call, Pytest, Script, Stdin
 
 HUMANEVAL = {
@@ -46,7 +46,7 @@ def tasks(tmp_path: Path):
     def make(*rows: object, form: str = "", name: str = "tasks.jsonl"):
         file = tmp_path / name
         file.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
-        return read(file, form)
+        return read_tasks(file, form)
 
     return make
 
@@ -66,12 +66,12 @@ def test_humaneval(tasks):
 
 
 def test_evalplus_has_inputs_and_no_tests_yet(tasks):
-    read = tasks(EVALPLUS, {**EVALPLUS, "task_id": 3, "plus_input": {}})
-    assert [task.id for task in read.tasks] == ["Demo/0", "Mbpp/3"]
-    assert all(not task.tests for task in read.tasks)
-    assert read.inputs["Demo/0"].args == ((1, 2), (3, 4), ([5], [6]))
-    assert read.inputs["Mbpp/3"].args == ((1, 2),)
-    assert read.problems == ()
+    found = tasks(EVALPLUS, {**EVALPLUS, "task_id": 3, "plus_input": {}})
+    assert [task.id for task in found.tasks] == ["Demo/0", "Mbpp/3"]
+    assert all(not task.tests for task in found.tasks)
+    assert found.inputs["Demo/0"].args == ((1, 2), (3, 4), ([5], [6]))
+    assert found.inputs["Mbpp/3"].args == ((1, 2),)
+    assert found.problems == ()
 
 
 def test_mbpp_has_a_test_for_each_assert(tasks):
@@ -84,9 +84,9 @@ def test_sanitized_mbpp_is_one_list_of_objects_over_many_lines(tmp_path: Path):
     row = {"task_id": 7, "prompt": "Add.", "code": MBPP["code"], "test_imports": ["import math", "import re"]}
     file = tmp_path / "sanitized.json"
     file.write_text(json.dumps([{**row, "test_list": ["assert add(1, 2) == 3"]}, {**row, "task_id": 8}, 9], indent=1))
-    read_ = read(file)
-    assert read_.tasks[0].setup == "import math\nimport re"
-    assert [str(problem) for problem in read_.problems] == [
+    found = read_tasks(file)
+    assert found.tasks[0].setup == "import math\nimport re"
+    assert [str(problem) for problem in found.problems] == [
         "sanitized.json:14: no field 'test_list'",
         "sanitized.json:23: wanted a JSON object, found int '9'",
     ]
@@ -160,26 +160,26 @@ def test_pytest_files_are_tasks_and_import_the_program(tmp_path: Path):
     )
     (tmp_path / "deep" / "sums.py").write_text("def add(a, b): ...\n")
     (tmp_path / "other_test.py").write_text("import solution\n")
-    read_ = read(tmp_path)
-    assert [(task.id, task.reference) for task in read_.tasks] == [
+    found = read_tasks(tmp_path)
+    assert [(task.id, task.reference) for task in found.tasks] == [
         ("deep/test_sums", "def add(a, b): ...\n"),
         ("other_test", ""),
     ]
-    assert read_.tasks[0].tests[0].source.splitlines()[1:] == [
+    assert found.tasks[0].tests[0].source.splitlines()[1:] == [
         "from solution import add",
         "import solution as sums",
         "import solution as s",
         "import sums2",
     ]
-    assert read(tmp_path / "other_test.py").tasks[0].id == "other_test"
+    assert read_tasks(tmp_path / "other_test.py").tasks[0].id == "other_test"
 
 
 def test_a_test_of_pytest_that_is_not_text_is_told(tmp_path: Path):
     (tmp_path / "test_a.py").write_bytes(b"\xff")
     (tmp_path / "test_b.py").write_text("import solution\n")
-    read_ = read(tmp_path)
-    assert [task.id for task in read_.tasks] == ["test_b"]
-    assert read_.problems[0].where == "test_a.py"
+    found = read_tasks(tmp_path)
+    assert [task.id for task in found.tasks] == ["test_b"]
+    assert found.problems[0].where == "test_a.py"
 
 
 def test_a_broken_record_is_told_with_its_line_and_field(tasks):
@@ -193,9 +193,9 @@ def test_a_broken_record_is_told_with_its_line_and_field(tasks):
         (HUMANEVAL, "there is a task 'Demo/0' already, and this is the same again"),
         ({**HUMANEVAL, "test": "1"}, "there is a task 'Demo/0' already, and this is another one: the first counts"),
     ):
-        read = tasks(HUMANEVAL, row)
-        assert (read.tasks[0].id, read.tasks[0].tests) == ("Demo/0", (Script(HUMANEVAL["test"]),))
-        assert str(read.problems[0]).startswith(f"tasks.jsonl:2: {what}")
+        found = tasks(HUMANEVAL, row)
+        assert (found.tasks[0].id, found.tasks[0].tests) == ("Demo/0", (Script(HUMANEVAL["test"]),))
+        assert str(found.problems[0]).startswith(f"tasks.jsonl:2: {what}")
     for test, what in (
         (5, "field 'tests[0]' is 5, wanted an object"),
         ({}, "field 'tests[0]' is not a test: it needs one of script, args, call, stdin, pytest"),
@@ -206,9 +206,9 @@ def test_a_broken_record_is_told_with_its_line_and_field(tasks):
         ({"call": "f()", "returns": "1"}, "field 'tests[0]': field 'call' is not a Python literal: 'f()'"),
         ({"stdin": "1"}, "field 'tests[0]': no field 'stdout'"),
     ):
-        read = tasks(OWN, {**OWN, "id": "b", "tests": [test]})
-        assert len(read.tasks) == 1
-        assert str(read.problems[0]).startswith(f"tasks.jsonl:2: {what}")
+        found = tasks(OWN, {**OWN, "id": "b", "tests": [test]})
+        assert len(found.tasks) == 1
+        assert str(found.problems[0]).startswith(f"tasks.jsonl:2: {what}")
     for fields, what in (
         ({"entry_point": ""}, "field 'tests[0]' is a call, which needs the task's 'entry_point'"),
         ({"tags": {"a": 1}}, "field 'tags' holds something else than texts"),
@@ -223,9 +223,9 @@ def test_a_broken_record_is_told_with_its_line_and_field(tasks):
         ({**EVALPLUS, "base_input": [1]}, "fields 'base_input' and 'plus_input' need a list"),
     ):
         good = EVALPLUS if "atol" in row else {**APPS, "id": 6}
-        read = tasks(row, {**good, "task_id": "good"})
-        assert str(read.problems[0]).startswith(f"tasks.jsonl:1: {what}")
-        assert read.tasks
+        found = tasks(row, {**good, "task_id": "good"})
+        assert str(found.problems[0]).startswith(f"tasks.jsonl:1: {what}")
+        assert found.tasks
 
 
 def test_nothing_usable_is_an_error_that_says_why(tasks, tmp_path: Path):
@@ -236,7 +236,7 @@ def test_nothing_usable_is_an_error_that_says_why(tasks, tmp_path: Path):
     with pytest.raises(InputError, match="unknown format 'humanevil'; did you mean 'humaneval'"):
         tasks(HUMANEVAL, form="humanevil")
     with pytest.raises(InputError, match="no such file or folder"):
-        read(tmp_path / "nowhere")
+        read_tasks(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no task that can be used"):
-        read(tmp_path / "empty")
+        read_tasks(tmp_path / "empty")

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from assay.cage.limits import Ended, Limits
+from assay.cage.job import Ended, Limits
 from assay.errors import InputError
 from assay.faults import Fault, binary, execution, execution_line, intent, ternary
-from assay.programs.spec_cache import SpecCache
-from assay.programs.verdict import job_of, outcome_of
+from assay.programs.verdict import SpecCache, job_of, outcome_of
 from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task
 
 TASK = Task("task", "", "f", (Script("assert f(1) == 2"),))

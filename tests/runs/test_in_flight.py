@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from assay.runs import in_flight as in_flight_module
-from assay.runs.in_flight import in_flight
+from assay.runs import local as in_flight_module
+from assay.runs.local import in_flight
 
 
 def test_no_more_is_under_way_than_there_are_threads_and_all_ends_are_heard():

@@ -9,26 +9,23 @@ import pytest
 
 from assay import plugins
 from assay.assemble.cluster import Repository, repository_work
-from assay.encode.encoder_member import CrewEncoder, encoder_work
+from assay.encode.encoder_member import PoolEncoder, encoder_work
 from assay.errors import AssayError, InputError
-from assay.runs.crew import Crew
-from assay.runs.crew_place import NamedWork
-from assay.runs.crew_runner import CrewRunner
 from assay.search.folder_index import IndexReport
 from assay.settings import IndexSettings, Settings
-from scripted_crew import HiredHere
+from scripted_pool import HiredHere
 
 TEXTS = [f"def send_mail_{number}(server): return {number}" for number in range(100)]
 
 
-def crew_of(work: NamedWork) -> Crew:
-    return Crew(HiredHere(work), work)
+def crew_of(work: NamedWork) -> WorkerPool:
+    return WorkerPool(HiredHere(work), work)
 
 
 def test_vectors_are_those_of_the_encoder_here():
     crew, here = crew_of(encoder_work("hash:64")), plugins.make("encoder", "hash:64")
-    with CrewRunner("here", crew) as runner:
-        there = CrewEncoder(runner, crew.assemble())
+    with PoolRunner("here", crew) as runner:
+        there = PoolEncoder(runner, crew.assemble())
         assert (there.name, there.dimension) == (here.name, here.dimension)
         for texts in (TEXTS, TEXTS[:1], []):
             np.testing.assert_array_equal(there.encode(texts, "code"), here.encode(texts, "code"))
@@ -45,7 +42,7 @@ def test_a_model_that_is_not_there_is_named_with_the_machine_and_texts_that_no_m
 def test_repositories_are_indexed_where_their_settings_say(project: Path, tmp_path: Path):
     settings = Settings(index=IndexSettings(location=str(tmp_path / "index")))
     jobs = [Repository(str(project), settings), Repository(str(tmp_path / "nowhere"), settings)]
-    with CrewRunner("here", crew_of(repository_work())) as runner:
+    with PoolRunner("here", crew_of(repository_work())) as runner:
         whole, missing = runner.run(jobs)
     assert isinstance(whole, IndexReport)
     assert (whole.files, (tmp_path / "index").is_dir()) == (4, True)

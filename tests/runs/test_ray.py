@@ -108,7 +108,7 @@ def test_a_machine_dies_and_the_file_is_that_of_one_machine_and_nobody_left_is_e
 
 
 def test_a_machine_holds_as_many_workers_as_cores_memory_and_gpus_allow():
-    from assay.runs.ray_crew import WorkerNeeds, capacity
+    from assay.runs.ray_backend import WorkerNeeds, capacity
 
     big = {"CPU": 8.0, "memory": 5e9, "GPU": 1.0}
     assert capacity(big, WorkerNeeds()) == (8, "")
@@ -123,7 +123,7 @@ def test_a_machine_holds_as_many_workers_as_cores_memory_and_gpus_allow():
 def test_no_cluster_and_one_of_another_version_are_one_line():
     from ray._private.utils import check_version_info
 
-    from assay.runs.ray_connect import _explained, connect
+    from assay.runs.ray_backend import _explained, connect
 
     with pytest.raises(InputError, match=r"^no Ray cluster answers at '127\.0\.0\.1:1' .*`ray start --head`.*$"):
         connect("127.0.0.1:1")

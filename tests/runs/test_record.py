@@ -10,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError, StorageError
-from assay.runs.journal import Journal
 from assay.runs.record import (
     Batches,
+    Journal,
     append_lines,
     batches_of,
     begin,
+    digest,
     is_begun,
+    manifest,
     manifest_of,
     progress_of,
     read_lines,
@@ -24,7 +26,6 @@ from assay.runs.record import (
     start_fresh,
     stored_settings,
 )
-from assay.runs.run_manifest import digest, manifest
 from assay.settings import Settings
 
 RECORDS = st.lists(st.dictionaries(st.text(), st.text() | st.integers() | st.none()), max_size=5)

@@ -7,7 +7,7 @@ import pytest
 from assay.bench.experiment import claim_output
 from assay.errors import InputError, StorageError
 from assay.io import files
-from assay.io.lock import alone
+from assay.io.files import alone
 from assay.runs.record import append_lines
 from assay.store.manifest import Identity, Manifest, manifest_bytes, parse_manifest
 

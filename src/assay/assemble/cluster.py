@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from assay.errors import MissingExtra
 from assay.protocols import Say
-from assay.runs.crew import MOST_ITEMS, Crew
-from assay.runs.crew_runner import CrewRunner, SharedCrewRunner
-from assay.runs.hired_worker import code_identity
+from assay.runs.worker_pool import MOST_ITEMS, PoolRunner, SharedPoolRunner, WorkerPool, code_identity
 
 if TYPE_CHECKING:
-    from assay.cage.limits import Ended, Job, Limits
-    from assay.runs.crew_place import About, NamedWork
+    from assay.cage.job import Ended, Job, Limits
+    from assay.runs.worker_pool import About, NamedWork
     from assay.settings import ClusterSettings
 import os
 import pickle
@@ -30,10 +28,10 @@ from typing import Any
 
 from assay.assemble.indexes import is_quick, location_of, remembered
 from assay.assemble.workspace import NamedRoot, Workspace, named_roots, open_workspace
-from assay.encode.encoder_member import CrewEncoder, encoder_work
+from assay.encode.encoder_member import PoolEncoder, encoder_work
 from assay.errors import AssayError, InputError
 from assay.protocols import Progress
-from assay.runs.crew_place import About, NamedWork
+from assay.runs.worker_pool import About, NamedWork
 from assay.search.folder_index import IndexReport
 from assay.settings import ClusterSettings, Settings
 from assay.types import Problem
@@ -52,15 +50,15 @@ def open_crew(  # noqa: PLR0913  each is one thing
     memory_mb: int = 0,
     gpus: float = 0,
     most_items: int = MOST_ITEMS,
-) -> Crew[Work, End]:
+) -> WorkerPool[Work, End]:
     """Return the workers of a cluster, at most `most`, each with so much memory and so many GPUs of its machine."""
     try:
-        from assay.runs.ray_crew import RayPlace, WorkerNeeds
+        from assay.runs.ray_backend import RayBackend, WorkerNeeds
     except ModuleNotFoundError as error:
         raise MissingExtra("--on ray", str(error.name), "ray") from error
-    place = RayPlace(cluster, work.opener, work.settings, needs=WorkerNeeds(memory_mb << 20, gpus), most=most)
+    place = RayBackend(cluster, work.opener, work.settings, needs=WorkerNeeds(memory_mb << 20, gpus), most=most)
     same = None if expected is None else {**code_identity(), **expected}
-    return Crew(place, work, same, say=say, patience_s=cluster.patience_s, most_items=most_items)
+    return WorkerPool(place, work, same, say=say, patience_s=cluster.patience_s, most_items=most_items)
 
 
 def open_program_crew(  # noqa: PLR0913  one argument a choice of the user
@@ -71,16 +69,16 @@ def open_program_crew(  # noqa: PLR0913  one argument a choice of the user
     *,
     workers: int = 0,
     allow_unsafe: bool = False,
-) -> CrewRunner[Job, Ended]:
+) -> PoolRunner[Job, Ended]:
     """Return workers that run programs in the sandbox that this machine gives, and are as it is in all that decides."""
-    return CrewRunner(*_program_crew(cluster, say, kind, limits, workers=workers, allow_unsafe=allow_unsafe))
+    return PoolRunner(*_program_crew(cluster, say, kind, limits, workers=workers, allow_unsafe=allow_unsafe))
 
 
 def open_shared_program_crew(
     cluster: ClusterSettings, say: Say, kind: str, limits: Limits
-) -> SharedCrewRunner[Job, Ended]:
+) -> SharedPoolRunner[Job, Ended]:
     """Return such workers for many threads."""
-    return SharedCrewRunner(*_program_crew(cluster, say, kind, limits))
+    return SharedPoolRunner(*_program_crew(cluster, say, kind, limits))
 
 
 def _program_crew(  # noqa: PLR0913  each is one thing
@@ -91,10 +89,10 @@ def _program_crew(  # noqa: PLR0913  each is one thing
     *,
     workers: int = 0,
     allow_unsafe: bool = False,
-) -> tuple[str, Crew[Job, Ended], tuple[str, ...]]:
-    from assay.cage.limits import Limits
+) -> tuple[str, WorkerPool[Job, Ended], tuple[str, ...]]:
+    from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
-    from assay.programs.cage_member import OVERHEAD_MB, about_cage, cage_work
+    from assay.programs.cage_worker import OVERHEAD_MB, about_cage, cage_work
 
     limits = limits or Limits()
     with open_sandbox(kind, limits, 1, allow_unsafe=allow_unsafe) as own:
@@ -177,7 +175,7 @@ def index_on_cluster(  # noqa: PLR0913  each is one thing
     crew = open_crew(cluster, repository_work(), {}, say, memory_mb=_MEMORY_MB, gpus=gpus)
     opened: list[Workspace] = []
     problems: list[Problem] = []
-    with CrewRunner("ray", crew) as runner:
+    with PoolRunner("ray", crew) as runner:
         jobs = (Repository(str(each.root), _placed(each)) for each in roots)
         for number, (each, end) in enumerate(zip(roots, runner.run(jobs), strict=True), 1):
             found = _as_seen_here(each, end)
@@ -200,8 +198,8 @@ def _encoded_there(
             "name several repositories"
         )
     crew = open_crew(cluster, encoder_work(spec), None, say, memory_mb=_MEMORY_MB, gpus=gpus)
-    with CrewRunner("ray", crew) as runner:
-        encoder = remembered(CrewEncoder(runner, crew.assemble()))
+    with PoolRunner("ray", crew) as runner:
+        encoder = remembered(PoolEncoder(runner, crew.assemble()))
         opened = open_workspace(named.root, named.settings, progress=progress, check_all=True, encoder=encoder)
     return replace(opened, name=named.name)
 

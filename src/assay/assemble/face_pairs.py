@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.assemble.open_judge import JudgeOptions, open_judge
 from assay.judge.pair_verdict import Together, Verdict
 from assay.judge.pairs import Pair
-from assay.runs.journal import NoSteps
+from assay.runs.record import NoSteps
 from assay.types import Chunk, Query
 
 

@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from assay.assemble.open_rankers import RankerChatOptions, open_models
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.programs.execute import execute as execute_in
-from assay.programs.shown.shown_examples import examples_in
+from assay.programs.shown_examples import examples_in
 from assay.protocols import Progress
 from assay.rank.order import best_first
 from assay.rank.specs import asks, executes, ranker_of

@@ -16,7 +16,7 @@ from assay.rank.causal.generator_settings import GeneratorSettings
 from assay.rank.causal.open_causal import BASE_OPTIONS, checked_model
 from assay.rank.causal.solved_tasks import SolvedTasks, read_solved
 from assay.rank.sampling.prompt_templates import load_template
-from assay.runs.run_manifest import manifest
+from assay.runs.record import manifest
 
 if TYPE_CHECKING:
     from assay.rank.causal.tune_generator import TunedGenerator

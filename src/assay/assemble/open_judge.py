@@ -23,11 +23,11 @@ from assay.judge.prompts import versions
 from assay.judge.question_author import question_versions
 from assay.judge.run_tests import SandboxFailed
 from assay.protocols import Say
-from assay.runs.journal import Steps
+from assay.runs.record import Steps
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import CagePool
-    from assay.cage.limits import Limits
+    from assay.cage.cage import CagePool
+    from assay.cage.job import Limits
     from assay.judge.installs import Installs
     from assay.judge.replay import Replay
     from assay.judge.run_tests import RunnerOf
@@ -152,7 +152,7 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     from assay.judge.installs import Installs
     from assay.judge.replay import replay
     from assay.llm.recorded_chat import ReplayedChat
-    from assay.programs.modules.distributions import known
+    from assay.programs.modules.imports import known
 
     settings = settings_of(records)
     if settings.judge == "agents" and settings.prompts != versions(prompts):
@@ -225,21 +225,17 @@ def _open_cages(
     options: JudgeOptions, settings: CampaignSettings, stack: ExitStack, say: Say
 ) -> tuple[RunnerOf, Installs, CampaignSettings]:
     """Return what runs tests and what installs for them, and the settings that say so."""
-    from assay.cage.limits import Limits
+    from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
-    from assay.cage.sandbox_kinds import KINDS
     from assay.judge.installs import Installs
-    from assay.programs.modules.distributions import known
-    from assay.programs.modules.importable import importable
-    from assay.programs.modules.overlay import overlay
-    from assay.runs.run_manifest import digest
+    from assay.programs.modules.imports import importable, known
+    from assay.programs.modules.install import overlay
+    from assay.runs.record import digest
 
     limits = Limits() if options.timeout is None else Limits().with_cpu(options.timeout)
     with open_sandbox(options.sandbox, limits, 1) as first:
-        name, guarantees, in_container = first.name, first.guarantees, KINDS[first.name].container
+        name, guarantees = first.name, first.guarantees
         found = importable(first)
-    if options.install and in_container:
-        raise InputError("the sandbox 'container' has the modules of its image: --install cannot add to them")
     say(f"sandbox {name}: {'; '.join(guarantees)}")
     allowed = known(options.allow)
     runner_of = _runner_of(options.cluster, name, guarantees, limits, stack, say)

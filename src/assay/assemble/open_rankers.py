@@ -17,8 +17,7 @@ from assay.errors import InputError, counted
 from assay.llm.recorded_chat import RecordedChat, ReplayedChat, reply_journal, spent_in
 from assay.protocols import Say
 from assay.rank.asking.model_ranker import RankingModels
-from assay.runs.journal import NoSteps, Steps
-from assay.runs.record import sole_writer
+from assay.runs.record import NoSteps, Steps, sole_writer
 
 if TYPE_CHECKING:
     from assay.protocols import Chat

@@ -8,20 +8,20 @@ from contextlib import contextmanager
 from functools import partial
 
 from assay.assemble.cluster import open_program_crew
-from assay.cage.cage_pool import CagePool
-from assay.cage.limits import Ended, Job
+from assay.cage.cage import CagePool
+from assay.cage.job import Ended, Job
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
-from assay.programs.modules.install_missing import EquippedRunner, install_missing_modules
+from assay.programs.modules.install import EquippedRunner, install_missing_modules
 from assay.programs.run_samples import RunnerOptions
 from assay.programs.samples import Samples
 from assay.programs.tasks.task_file import TaskFile
 from assay.protocols import Say
-from assay.runs.crew_runner import CrewRunner
+from assay.runs.worker_pool import PoolRunner
 from assay.settings import ClusterSettings
 
 
-def open_runner(say: Say, cluster: ClusterSettings | None = None) -> CagePool | CrewRunner[Job, Ended]:
+def open_runner(say: Say, cluster: ClusterSettings | None = None) -> CagePool | PoolRunner[Job, Ended]:
     """Open the strongest sandbox that this machine gives, one cage a core here or of a cluster; say which it is."""
     runner = open_program_crew(cluster, say) if cluster else open_sandbox(workers=os.cpu_count() or 1)
     say(f"programs run in the sandbox '{runner.name}'")
@@ -34,7 +34,7 @@ def open_equipped_runner(
 ) -> Iterator[EquippedRunner]:
     """Open a sandbox in which the programs of samples find what they import, and say what it guarantees."""
     _check(chosen)
-    opened: Callable[..., CagePool | CrewRunner[Job, Ended]]
+    opened: Callable[..., CagePool | PoolRunner[Job, Ended]]
     if chosen.cluster:
         opened = partial(open_program_crew, chosen.cluster, say, chosen.kind, chosen.limits, workers=chosen.workers)
     else:

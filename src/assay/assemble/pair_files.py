@@ -16,7 +16,7 @@ from assay.encode.training_pairs import TrainingPair, pair_of, texts_of
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import FieldError
-from assay.io.unpack import plain
+from assay.io.rows import plain
 from assay.judge import past_records
 from assay.truth.truth_formats import read
 from assay.types import Problem

@@ -178,7 +178,7 @@ def _key(file: Path) -> str:
 
 def _keep(more: Mapping[str, str], without: str = "") -> None:
     from assay.io import files
-    from assay.io.lock import alone
+    from assay.io.files import alone
 
     store = trust_store()
     try:

@@ -19,7 +19,7 @@ from assay.encode.train_settings import JoinSettings, TableSettings, TrainSettin
 from assay.errors import InputError, MissingExtra
 from assay.io import files
 from assay.protocols import Say
-from assay.runs.run_manifest import write_manifest
+from assay.runs.record import write_manifest
 from assay.search.harvest import LEFT_OUT
 from assay.search.ranking_examples import foreign_queries, gather, judged_queries
 from assay.search.ranking_train_settings import RankingTrainSettings

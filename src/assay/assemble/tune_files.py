@@ -18,7 +18,7 @@ from assay.errors import InputError
 from assay.io import files
 from assay.measure.compare import compare, interval
 from assay.protocols import Say
-from assay.runs.run_manifest import manifest
+from assay.runs.record import manifest
 
 if TYPE_CHECKING:
     from assay.encode.hf import HfEncoder

@@ -21,8 +21,7 @@ from assay.bench.results import (
     UnseenCounts,
 )
 from assay.bench.unseen import JudgedSet
-from assay.runs.record import hash_of
-from assay.runs.run_manifest import code_stamp, digest, manifest
+from assay.runs.record import code_stamp, digest, hash_of, manifest
 
 _ANSWERS = 10
 """Results of a query that results.json keeps; the files of a run have all."""

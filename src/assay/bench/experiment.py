@@ -26,12 +26,12 @@ from assay.bench.results import MeasuredCell, MeasuredSet, Results
 from assay.bench.unseen import JudgedSet, Unseen, judge_unseen
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.io import files
+from assay.io.fields import as_json
 from assay.io.files import claim_folder, refuse_links_in
-from assay.io.values import as_json
 from assay.protocols import Progress, Say
 from assay.report.plain_text import as_markdown
 from assay.report.web_page import write_page
-from assay.runs.run_manifest import digest
+from assay.runs.record import digest
 
 RESULTS = "results.json"
 _WRITTEN = frozenset(

@@ -26,7 +26,7 @@ from assay.errors import InputError
 from assay.judge.label_agreement import LabelAgreement, Labels
 from assay.measure.agreement import AgainstTruth
 from assay.report.table import Mean
-from assay.runs.run_manifest import manifest
+from assay.runs.record import manifest
 
 UNIT = "pair"
 MEASURES = ("of_all", "accuracy", "precision", "recall", "f1", "kappa")

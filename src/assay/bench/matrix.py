@@ -30,7 +30,7 @@ from typing import Any
 
 from assay.bench.plan import DEPTH, ROLES, BenchPlan, SetSpec, SystemSpec, measures_of
 from assay.errors import InputError, nearest
-from assay.io.values import read_value
+from assay.io.fields import read_value
 from assay.measure.measures import parse
 
 

@@ -36,8 +36,7 @@ from assay.rank.evaluate_rankers import UNRANKED, Cell
 from assay.rank.ranking_matrix import Matrix
 from assay.rank.specs import executes, specs_within
 from assay.report.table import Mean
-from assay.runs.record import Batches, hash_of, read_lines, sole_writer
-from assay.runs.run_manifest import code_stamp, manifest
+from assay.runs.record import Batches, code_stamp, hash_of, manifest, read_lines, sole_writer
 from assay.types import Program, Ranked, Task
 
 UNIT = "task"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from assay.errors import InputError
 from assay.io import files
-from assay.io.values import REST, as_json, read_value
+from assay.io.fields import REST, as_json, read_value
 from assay.measure.compare import Comparison
 from assay.report.table import Mean
 

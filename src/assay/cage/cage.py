@@ -1,4 +1,4 @@
-"""One cage from outside: started, given jobs, and gone without a trace when it or its supervisor ends."""
+"""Start cages, hand them jobs, and leave no trace when a cage or its supervisor ends."""
 
 from __future__ import annotations
 
@@ -10,36 +10,40 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assay.cage import control_group, frames
-from assay.cage.limits import Ended, Job, Limits
-from assay.cage.procs import WALL_OF_BUSY
-from assay.cage.sandbox_kinds import SandboxKind
+from assay.cage.job import Ended, Job, Limits, SandboxKind
+from assay.cage.processes import WALL_OF_BUSY
 from assay.errors import SandboxRefused
-from assay.runs.in_order import Ticket
-from assay.runs.local import AHEAD
+from assay.runs.local import AHEAD, LocalRunner, Ticket
 
-HARNESS = ("assay.programs.harness.candidate:serve", "assay.programs.harness.test_process:OpenTests")
-_REHEARSAL = "assay.programs.harness.rehearsal:rehearse"
-START_S = 60
+if TYPE_CHECKING:
+    from assay.protocols import Runner
+
+    ProgramRunner: TypeAlias = Runner[Job, Ended]
+    """What runs programs, wherever that is."""
+
+
+HARNESS = ("assay.programs.harness.program_process:serve", "assay.programs.harness.test_process:OpenTests")
+_REHEARSAL = "assay.programs.harness.test_process:rehearse"
+_START_S = 60
 """Loading large modules on a busy machine takes this long at most."""
 _GRACE_S = 10
 """How much longer than its limits a job may take before its cage counts as dead."""
 
-BOOT = """
+_BOOT = """
 import sys, types
 for name, folder in (("assay", {0!r}), ("assay.cage", {0!r} + "/cage")):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
 from assay.cage import forks
 forks.hold()
-from assay.cage.{1} import main
+from assay.cage.fork_server import main
 main()
 """
 """Starts a fork server without the rest of the package, and without putting its folder on the path of programs."""
@@ -103,10 +107,9 @@ class Cage:
         with theirs:
             self._process = _spawn(theirs)
         self._control = ours
-        ours.settimeout(START_S)
+        ours.settimeout(_START_S)
         try:
-            python = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix)}
-            frames.send(ours, plan_message(self._plan, self._plan.kind, self._scratch, python))
+            frames.send(ours, _plan_message(self._plan, self._scratch))
             hello, _ = frames.receive(ours)
         except OSError as error:
             hello = {"error": str(error)}
@@ -123,22 +126,14 @@ class Cage:
         files = [*map(frames.sealed_file, (job.candidate, job.stdin)), *(frames.empty_file() for _ in range(3))]
         if job.judge is not None:
             files += [frames.empty_file(), frames.sealed_file(job.judge)]
-        message = {"limits": asdict(self.admit(ticket, files)), "tests": self.tests_key(job), "modules": job.modules}
-        with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
-            frames.send(cast(socket.socket, self._control), message, files)
-
-    def tests_key(self, job: Job) -> str:
-        """Return what is equal for equal tests; jobs of one task share theirs, so that it is made once."""
-        if job.judge is not self._tests[0]:
-            self._tests = job.judge, blake2b(job.judge or b"", digest_size=16).hexdigest()
-        return self._tests[1]
-
-    def admit(self, ticket: Ticket[Job], files: list[int]) -> Limits:
-        """Note a job that is handed over, and when its cage counts as dead; return its limits."""
-        limits = ticket.job.limits or self._plan.limits
+        limits = job.limits or self._plan.limits
         begins = self._held[-1][2] if self._held else time.monotonic()
         self._held.append((ticket, files, begins + limits.wall_s * WALL_OF_BUSY + _GRACE_S))
-        return limits
+        if job.judge is not self._tests[0]:  # jobs of one task share theirs, so that its hash is made once
+            self._tests = job.judge, blake2b(job.judge or b"", digest_size=16).hexdigest()
+        message = {"limits": asdict(limits), "tests": self._tests[1], "modules": job.modules}
+        with contextlib.suppress(OSError):  # a dead cage is noticed where its answers are read
+            frames.send(cast(socket.socket, self._control), message, files)
 
     def collect(self) -> tuple[Ticket[Job], Ended] | None:
         """Return a job that has ended and how, or None where the cage is dead."""
@@ -183,7 +178,7 @@ def _spawn(control: socket.socket) -> subprocess.Popen[bytes]:
     number = control.fileno()
     adopt = f"import os; os.dup2({number}, 3) if {number} != 3 else None; os.closerange(4, 256)\n"
     return subprocess.Popen(
-        [sys.executable, "-s", "-P", "-B", "-X", "utf8", "-c", adopt + BOOT.format(package, "fork_server")],
+        [sys.executable, "-s", "-P", "-B", "-X", "utf8", "-c", adopt + _BOOT.format(package)],
         env=environment,
         cwd="/",
         pass_fds=[number],
@@ -194,13 +189,14 @@ def _spawn(control: socket.socket) -> subprocess.Popen[bytes]:
     )
 
 
-def plan_message(plan: CagePlan, kind: SandboxKind, scratch: str, folders: Iterable[str]) -> dict[str, Any]:
-    """Return what a fork server is told of its cage."""
+def _plan_message(plan: CagePlan, scratch: str) -> dict[str, Any]:
+    """Return the description of a cage that its fork server reads."""
+    folders = {sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), *plan.paths}
     return {
-        "kind": kind.name,
+        "kind": plan.kind.name,
         "modules": plan.modules,
         "paths": plan.paths,
-        "folders": sorted(map(os.path.abspath, {*folders, *plan.paths})),
+        "folders": sorted(map(os.path.abspath, folders)),
         "harness": plan.harness,
         "harness_path": plan.harness_path,
         "rehearsal": _REHEARSAL if plan.harness == HARNESS else "",
@@ -236,3 +232,11 @@ def _ended(job: Job, message: dict[str, Any], files: list[int], most: int) -> En
 def _close(files: list[int]) -> None:
     for file in files:
         os.close(file)
+
+
+CagePool: TypeAlias = LocalRunner[Job, Ended]
+
+
+def open_pool(plan: CagePlan, workers: int) -> CagePool:
+    """Return so many cages, each of which starts with its first job."""
+    return LocalRunner(plan.kind.name, [Cage(plan) for _ in range(workers)], plan.kind.guarantees)

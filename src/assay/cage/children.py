@@ -24,7 +24,7 @@ from resource import setrlimit
 from typing import Any, NoReturn, Protocol
 
 from assay.cage import forks, frames, landlock
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
 from assay.cage.seccomp import Filter
 from assay.cage.syscalls import PR_SET_DUMPABLE, drop_capabilities, prctl
 

@@ -240,11 +240,7 @@ def _loopback() -> None:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 1))
 
 
-_NETWORK = {
-    "ipv4/tcp_max_tw_buckets": "0",
-    "ipv4/tcp_rmem": "4096 65536 65536",
-    "ipv4/tcp_wmem": "4096 65536 65536",
-}
+_NETWORK = {"ipv4/tcp_max_tw_buckets": "0", "ipv4/tcp_rmem": "4096 65536 65536", "ipv4/tcp_wmem": "4096 65536 65536"}
 """A port that was closed is free for the next job at once, and what waits in sockets stays small: no process has it."""
 
 

@@ -157,8 +157,8 @@ def _one_index(path: str, index: AnyIndex, chosen: SettingsOptions) -> Finding:
 def _sandbox() -> Finding:
     """Attack each kind of sandbox; say which one programs get, what it guarantees, and why no stronger one."""
     from assay.cage.control_group import describe
-    from assay.cage.probe import probe
-    from assay.cage.sandbox_kinds import ISOLATING
+    from assay.cage.job import ISOLATING
+    from assay.cage.open_cage import probe
 
     refused: list[str] = []
     for kind in ISOLATING:

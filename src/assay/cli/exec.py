@@ -141,9 +141,9 @@ def _runner_options(given: ExecOptions) -> RunnerOptions:
 
 def _first(path: Path, source: str, most: int | None) -> TaskFile:
     """Return the tasks, or the first of them, in the form that does not ask for what is left out."""
-    from assay.programs.tasks.task_formats import read
+    from assay.programs.tasks.task_file import read_tasks
 
-    reading = read(path, source)
+    reading = read_tasks(path, source)
     return reading if most is None else replace(reading, tasks=reading.tasks[:most])
 
 

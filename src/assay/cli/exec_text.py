@@ -11,7 +11,7 @@ from typing import Any
 from assay.errors import counted as things
 from assay.faults import Fault
 from assay.measure.passk import AtK, counted, over_tasks
-from assay.programs.outcome_file import OutcomeRow
+from assay.programs.run_samples import OutcomeRow
 
 EXEC_COUNTS = {
     True: "programs without an execution error on any test (Inala et al. 2022)",

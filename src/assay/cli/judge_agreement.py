@@ -12,7 +12,7 @@ import click
 
 from assay.cli.command import COUNT, FILE, argument, command, form, option, shared, verbose
 from assay.cli.options import GateOptions, PairSampleOptions
-from assay.io.unpack import plain
+from assay.io.rows import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -126,10 +126,10 @@ def _load_samples(
 
     from assay.errors import InputError
     from assay.programs.samples import read as samples_of
-    from assay.programs.tasks.task_formats import read
+    from assay.programs.tasks.task_file import read_tasks
     from assay.types import Problem
 
-    reading = read(tasks)
+    reading = read_tasks(tasks)
     reading = replace(reading, tasks=reading.tasks[:most])
     held = samples_of(samples, reading.tasks, stop=stop)
     if not held.programs:
@@ -155,12 +155,11 @@ def _run_programs(
 ) -> tuple[dict[str, str], list[Outcome], list[Problem]]:
     """Return which references fail, the outcomes of the samples, and what could not be used."""
     from assay.assemble.open_runner import open_equipped_runner
-    from assay.cage.limits import Limits
+    from assay.cage.job import Limits
     from assay.cli.progress import progress
     from assay.errors import InputError, counted
     from assay.io.terminal import say
-    from assay.programs.outcome_file import load
-    from assay.programs.run_samples import RunnerOptions, ready_tasks, run_samples
+    from assay.programs.run_samples import RunnerOptions, load, ready_tasks, run_samples
     from assay.programs.samples import references
     from assay.rank.dataset.examples import failing_references
     from assay.runs.record import sole_writer

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
     from assay.cli.ranker_options import AskingOptions, RankerOptions
     from assay.protocols import Ranker
     from assay.rank.asking.model_ranker import RankingModels
@@ -24,9 +24,9 @@ def tasks_of(path: Path | None) -> tuple[Task, ...] | None:
     """Return the tasks of a file, None where none is given."""
     if path is None:
         return None
-    from assay.programs.tasks.task_formats import read
+    from assay.programs.tasks.task_file import read_tasks
 
-    return read(path).tasks
+    return read_tasks(path).tasks
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def rankers_and_modules(
     from assay.assemble.open_runner import open_runner
     from assay.errors import InputError
     from assay.io.terminal import say
-    from assay.programs.modules.importable import importable
+    from assay.programs.modules.imports import importable
     from assay.rank.specs import executes, rankers_of
 
     cluster, runs = may.where.cluster, may.allow_execution and any(map(executes, specs))
@@ -94,7 +94,7 @@ def labelled(
     from dataclasses import replace
 
     from assay.errors import InputError
-    from assay.programs.outcome_file import load
+    from assay.programs.run_samples import load
     from assay.rank.dataset.examples import examples_of
     from assay.rank.pools import read
 

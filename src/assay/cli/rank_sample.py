@@ -96,13 +96,13 @@ def sample(given: RankSampleOptions) -> int:
     """
     from assay.cli.progress import progress
     from assay.io.terminal import say, say_problems
-    from assay.programs.tasks.task_formats import read
+    from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sampling.model_answers import SamplingOptions
     from assay.rank.sampling.sample import sample as run
     from assay.rank.sampling.sample import sampler, spent
     from assay.runs.record import start_fresh
 
-    chosen = read(given.tasks).tasks[: given.limit_tasks]
+    chosen = read_tasks(given.tasks).tasks[: given.limit_tasks]
     plan, model = _plan(given, chosen), sampler(given.spec)
     plan.threads(model)
     plan.sent_stop(model)
@@ -122,7 +122,7 @@ def sample(given: RankSampleOptions) -> int:
 def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
     """Return how questions are put and sent."""
     from assay.errors import InputError
-    from assay.programs.tasks.task_formats import read
+    from assay.programs.tasks.task_file import read_tasks
     from assay.rank.sampling.few_shots import FewShots
     from assay.rank.sampling.prompt_templates import load_template
     from assay.rank.sampling.sampling_plan import SamplingPlan
@@ -131,7 +131,7 @@ def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
     if given.shot_count and not given.shots:
         raise InputError("--shot-count says how many of --shots are shown: give --shots FILE, or leave it out")
     if given.shots:
-        shots = FewShots(read(given.shots).tasks, given.shot_count or 1, sampled=tasks, seed=given.seed)
+        shots = FewShots(read_tasks(given.shots).tasks, given.shot_count or 1, sampled=tasks, seed=given.seed)
     template = load_template(given.template)
     return SamplingPlan(template, shots, given.strip_examples, given.stop or "", given.batch, given.in_flight or 0)
 

@@ -26,8 +26,7 @@ from typing import IO, Any, cast
 from assay.corpus.git_login import mask_login, split_login, with_login
 from assay.errors import AssayError, InputError
 from assay.io.files import read_regular
-from assay.io.parent_death import end_with
-from assay.io.processes import ProcessLimits, run_bounded
+from assay.io.processes import ProcessLimits, end_with, run_bounded
 
 TIMEOUT_S = 600
 """What one reading may take: some seconds for tens of thousands of commits. Who fetches waits as long as it takes."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import quote, unquote
 
 from assay.errors import InputError
-from assay.io.masks import Mask
+from assay.io.endpoints import Mask
 
 _LOGIN = re.compile(r"(https?://)([^/?#\s]+)@(.*)", re.DOTALL | re.IGNORECASE)
 _ANY_LOGIN = re.compile(r"([a-z][\w+.-]*://).*@", re.DOTALL | re.IGNORECASE)

@@ -22,7 +22,7 @@ from assay.corpus.git import FetchLimits, answer, online
 from assay.corpus.git_login import split_login, without_login
 from assay.corpus.origin import normalized_origin, plain_name
 from assay.errors import InputError
-from assay.io.lock import alone
+from assay.io.files import alone
 
 FETCH = FetchLimits(600.0)
 """How long a fetch may take; a host that sends nothing for a minute is given up before."""

@@ -8,9 +8,8 @@ import numpy as np
 
 from assay.encode.vectors import unit
 from assay.errors import InputError, printable
-from assay.io.addresses import BASE
-from assay.io.http import HttpOptions
-from assay.io.model_endpoint import ModelEndpoint
+from assay.io.endpoints import BASE
+from assay.io.http import HttpOptions, ModelEndpoint
 from assay.protocols import Role, Vectors
 
 _BATCH = 96

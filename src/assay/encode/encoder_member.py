@@ -12,7 +12,7 @@ import numpy as np
 from assay import plugins
 from assay.errors import AssayError
 from assay.protocols import Encoder, Role, Runner, Vectors
-from assay.runs.crew_place import About, NamedWork
+from assay.runs.worker_pool import About, NamedWork
 
 TEXTS = 16
 """Texts of one item: a batch of a model, and little enough to be shared out."""
@@ -25,7 +25,7 @@ def encoder_work(spec: str) -> NamedWork[Texts, Vectors]:
     return NamedWork("assay.encode.encoder_member:open_member", settings, tuple, _vectors, _broken)
 
 
-class CrewEncoder:
+class PoolEncoder:
     """An encoder whose model is elsewhere, on every machine of a crew."""
 
     def __init__(self, runner: Runner[Texts, Vectors], about: About) -> None:

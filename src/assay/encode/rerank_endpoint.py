@@ -14,9 +14,8 @@ from typing import Any
 
 from assay.encode.view import source
 from assay.errors import InputError, ModelUnavailable, printable
-from assay.io.addresses import BASE
-from assay.io.http import HttpOptions
-from assay.io.model_endpoint import ModelEndpoint
+from assay.io.endpoints import BASE
+from assay.io.http import HttpOptions, ModelEndpoint
 from assay.types import Chunk, Query
 
 _BATCH = 500

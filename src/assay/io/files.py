@@ -1,4 +1,4 @@
-"""Write files, and the files of a folder, so that each is there whole or not at all, beside any other writer.
+"""Write files and folders whole or not at all, and lock a file for one writer.
 
 Content is written beside the file, under a name that nobody else has, brought to the disk and moved in place. A file
 that is replaced keeps its rights, and its owner where the system lets it. Nothing is written through a symbolic link,
@@ -8,9 +8,11 @@ nor over what is not a regular file: in a repository either may have been put th
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -186,3 +188,62 @@ def _keep_rights(target: Path, beside: Path) -> None:
         with suppress(OSError):
             os.chown(beside, about.st_uid, about.st_gid)
         beside.chmod(stat.S_IMODE(about.st_mode))
+
+
+_AGAIN_S = 0.01
+
+
+@contextmanager
+def alone(file: Path, *, busy: str = "", patience_s: float | None = None, is_folder: bool = False) -> Iterator[None]:
+    """Hold the lock of a file, or of a folder that is there; where another holds it, wait, or refuse with `busy`.
+
+    With a patience, wait no longer than that and then raise BlockingIOError.
+    """
+    try:
+        flags = os.O_RDONLY if is_folder else os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+        descriptor = os.open(file, flags | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise StorageError(f"cannot write {file}: {error.strerror}") from error
+    try:
+        if not is_folder and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise StorageError(f"{file} is not a regular file: remove it")
+        try:
+            _lock(descriptor, 0.0 if busy else patience_s)
+        except BlockingIOError:
+            if busy:
+                raise InputError(busy) from None
+            raise
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_held(file: Path) -> bool:
+    """Say whether somebody holds the lock of a file."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _lock(descriptor: int, patience_s: float | None) -> None:
+    if patience_s is None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return
+    ends = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= ends:
+                raise
+            time.sleep(_AGAIN_S)
+        else:
+            return

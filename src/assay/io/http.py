@@ -1,30 +1,226 @@
-"""Questions in JSON to texts or JSON by HTTP: the one client of everything that asks a service, and httpx's owner.
+"""Ask HTTP services for JSON or text, with deadlines, retries and limits.
+
+Time-outs of HTTP libraries hold for one read; a server that sends a byte now and then, of its headers too, would never
+be late. Here every read has what is left of the whole request.
+
+One thread that is told to wait makes all of them wait: the others would be refused, too, and each refusal uses up one
+of a request's tries. Behind the wait requests start one after the other, at a gap that doubles with each refusal and
+shrinks with each answer, so that the pace ends up near what the service allows. Refusals of requests that were under
+way together count once.
 
 What may pass (429, 408, 409, 425, 5xx, dropped and late connections, broken JSON) is asked again, after what
 `Retry-After` says or after doubling pauses with chance in them, and too many requests slow down all threads. A server
 that sends too much, too slowly or compressed is cut off before anything is kept; nobody is followed to another host;
 the secrets of the headers are taken out of all that a server says before anything else looks at it.
+
+A model is named as `MODEL` or `MODEL@URL`. The address is the one that it names, else `ASSAY_API_BASE`, else
+`OPENAI_BASE_URL`, else `otherwise`. The key for a base of the environment is `ASSAY_API_KEY`, else `OPENAI_API_KEY`; an
+endpoint on one's own machine needs none, and an address that stands only in a spec gets none.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
+import ssl
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies, proxy_bypass
 from uuid import uuid4
 
+import httpcore
 import httpx
 
-from assay.errors import AssayError, HttpError, InputError, printable
-from assay.io.http_deadline import DeadlineNetwork, deadline, time_left
-from assay.io.http_turns import Turns
-from assay.io.masks import Mask
+from assay.errors import AssayError, HttpError, InputError, ModelUnavailable, printable
+from assay.io.endpoints import BASE, KEY, OPENAI_BASE, OPENAI_KEY, OPENAI_URL, Mask, checked_base, first_set, key_in
+
+_ends = threading.local()
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Let what this thread does with the network take so long in all, or raise TimeoutError."""
+    _ends.at = time.monotonic() + seconds
+    try:
+        yield
+    finally:
+        del _ends.at
+
+
+def time_left(timeout_s: float | None = None) -> float | None:
+    """Return the time-out of the next call."""
+    at: float | None = getattr(_ends, "at", None)
+    if at is None:
+        return timeout_s
+    left_s = at - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    return left_s if timeout_s is None else min(left_s, timeout_s)
+
+
+class _DeadlineNetwork(httpcore.NetworkBackend):
+    """Opens connections of which no call outlasts its thread's deadline."""
+
+    def __init__(self) -> None:
+        self._inner = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Any = None,
+    ) -> _DeadlineStream:
+        return _DeadlineStream(self._inner.connect_tcp(host, port, time_left(timeout), local_address, socket_options))
+
+
+class _DeadlineStream(httpcore.NetworkStream):
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(max_bytes, time_left(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, time_left(timeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> _DeadlineStream:
+        return _DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, time_left(timeout)))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+class _Body(httpx.SyncByteStream):  # type: ignore[misc]  # of a library that is not checked
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._response.iter_stream()
+
+    def close(self) -> None:
+        self._response.close()
+
+
+class _Transport(httpx.BaseTransport):  # type: ignore[misc]  # the same
+    """Sends requests through the proxies of the environment, over connections that keep to deadlines."""
+
+    def __init__(self) -> None:
+        self._pools: dict[str, httpcore.ConnectionPool] = {}
+        self._lock = threading.Lock()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+        answer = self._pool(_proxy_for(url)).handle_request(
+            httpcore.Request(
+                request.method,
+                target,
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer), extensions=answer.extensions)
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
+
+    def _pool(self, proxy: str) -> httpcore.ConnectionPool:
+        with self._lock:
+            if proxy not in self._pools:
+                self._pools[proxy] = _connection_pool(proxy)
+            return self._pools[proxy]
+
+
+def _connection_pool(proxy: str) -> httpcore.ConnectionPool:
+    """Return the connections of a client, through a proxy where one is named."""
+    options: dict[str, Any] = {
+        "ssl_context": _certificates(),
+        "max_connections": None,
+        "max_keepalive_connections": 64,
+        "keepalive_expiry": 5.0,
+        "network_backend": _DeadlineNetwork(),
+    }
+    if not proxy:
+        return httpcore.ConnectionPool(**options)
+    by = httpx.Proxy(proxy)
+    kind = httpcore.SOCKSProxy if by.url.scheme.startswith("socks5") else httpcore.HTTPProxy
+    return kind(str(by.url), proxy_auth=by.auth, **options)
+
+
+def _proxy_for(url: httpx.URL) -> str:
+    """Return the proxy that the environment names for a URL, empty for none."""
+    named = getproxies()
+    proxy = named.get(url.scheme) or named.get("all", "")
+    if not proxy or proxy_bypass(url.host):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+_LEAST_S, _MOST_S = 0.02, 5.0
+_RECOVERY = 0.95
+"""Of the gap that is left after an answer."""
+
+
+class Turns:
+    """Who may start when; shared by the threads of one client."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._now, self._sleep = now, sleep
+        self._lock = threading.Lock()
+        self._from = self._slowed_at = float("-inf")
+        self._gap_s = 0.0
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a request would start at once."""
+        with self._lock:
+            return self._now() >= self._from
+
+    def wait(self) -> float:
+        """Wait until a request may start, and return when that was."""
+        while True:
+            with self._lock:
+                now = self._now()
+                if now >= self._from:
+                    self._from = now + self._gap_s
+                    return now
+                pause_s = self._from - now
+            self._sleep(pause_s)
+
+    def slow_down(self, started: float, wait_s: float | None) -> None:
+        """Hear that a request was one too many, and how long the service wants to be left alone; 0 is not at all."""
+        if wait_s == 0:
+            return
+        with self._lock:
+            now = self._now()
+            self._from = max(self._from, now + (wait_s or 0.0))
+            if started >= self._slowed_at:
+                self._gap_s = min(max(2 * self._gap_s, _LEAST_S), _MOST_S)
+                self._slowed_at = now
+
+    def speed_up(self) -> None:
+        """Hear that a request was answered."""
+        if self._gap_s:
+            with self._lock:
+                self._gap_s = self._gap_s * _RECOVERY if self._gap_s > _LEAST_S / 2 else 0.0
+
 
 _LONGEST_WAIT_S = 120.0  # a server that wants more is done for today
 _SHOWN = 200  # characters of a server's words in a message
@@ -88,11 +284,7 @@ class HttpClient:
                 raise InputError(f"the header {header} for {name} holds characters that no header has: copy it again")
         sent = {header.lower(): value.encode("latin-1") for header, value in headers.items()}
         sent["accept-encoding"] = b"identity"
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
-        self._client = httpx.Client(headers=sent, timeout=options.timeout_s, limits=limits, verify=_certificates())
-        for transport in (self._client._transport, *self._client._mounts.values()):  # noqa: SLF001  no public way
-            if transport is not None:
-                transport._pool._network_backend = DeadlineNetwork(transport._pool._network_backend)  # noqa: SLF001
+        self._client = httpx.Client(headers=sent, timeout=options.timeout_s, transport=_Transport())
 
     def ask_json(self, url: str, question: object, read: Callable[[Any], Result]) -> Result:
         """Post a question and return what `read` makes of the JSON; where that is a ValueError, ask again."""
@@ -136,8 +328,8 @@ class HttpClient:
         started = self._turns.wait()
         try:
             status, headers, raw = self._send(url, content)
-        except (httpx.HTTPError, OSError) as error:
-            return _Passing(self._words_of(error), is_unreached=isinstance(error, httpx.ConnectError))
+        except _BROKEN as error:
+            return _Passing(self._words_of(error), is_unreached=isinstance(error, httpcore.ConnectError))
         except _CutOff as error:
             return _Passing(str(error))
         else:
@@ -208,7 +400,7 @@ class HttpClient:
 
     def _words_of(self, error: Exception) -> str:
         """Return what went wrong with a connection; what a library quotes of an answer may hold a secret."""
-        if isinstance(error, httpx.TimeoutException | TimeoutError):
+        if isinstance(error, httpcore.TimeoutException | TimeoutError):
             return f"no whole answer within {self._options.timeout_s:g} s"
         return self._printable_part(self._mask.hide(f"{type(error).__name__}: {error}".rstrip(": ")))
 
@@ -230,6 +422,16 @@ class _CutOff(AssayError):
 
 _certificates = cache(httpx.create_ssl_context)
 """Read once: it takes 20 ms."""
+_BROKEN = (
+    httpx.HTTPError,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.TimeoutException,
+    httpcore.UnsupportedProtocol,
+    OSError,
+)
+"""What keeps a request from being answered."""
 
 
 def _as_json(question: object) -> _Content:
@@ -262,3 +464,45 @@ def _wanted_wait_s(value: str) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+class ModelEndpoint:
+    """One model at one path; any number of threads may share it. `later` says what to do where it does not answer."""
+
+    def __init__(  # noqa: PLR0913  who is asked, where, how, and what to do where nobody is there
+        self, path: str, model: str, options: HttpOptions, *, base: str = "", otherwise: str = OPENAI_URL, later: str
+    ) -> None:
+        self._model, at, rest = model.partition("@http")
+        named = "" if base else first_set((BASE, OPENAI_BASE))
+        environment = os.environ.get(named, "").strip().rstrip("/")
+        base = f"http{rest}".rstrip("/") if at else base or environment or otherwise
+        if not base:
+            raise ModelUnavailable(f"no address of {self._model!r}: set {BASE} to it, or write {self._model}@URL")
+        is_named = environment and base == environment
+        self.url = f"{checked_base(base, f'the address in {named}' if is_named else 'the address')}/{path}"
+        self._later = later
+        self._key_variable = (first_set((KEY,)) if base != OPENAI_URL else "") or OPENAI_KEY
+        key = "" if at and not is_named else key_in(self._key_variable)
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        self._client = HttpClient(self.url, self.url, options, headers)
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return what the endpoint answers; an answer that is no object is an empty one."""
+        reply = self.ask_any(question)
+        return reply if isinstance(reply, dict) else {}
+
+    def ask_any(self, question: dict[str, Any]) -> Any:
+        """Return what the endpoint answers, whatever kind of JSON that is."""
+        try:
+            return self._client.ask_json(self.url, {"model": self._model, **question}, lambda value: value)
+        except HttpError as error:
+            problem = ModelUnavailable(self._explained(error), status=error.status)
+        raise problem
+
+    def _explained(self, error: HttpError) -> str:
+        if error.may_pass:
+            return f"{error}: {self._later}"
+        return (
+            f"{self.url} refused {self._model!r} with {error.what}; "
+            f"check {BASE}, {self._key_variable} and the model's name"
+        )

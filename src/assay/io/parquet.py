@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from assay.errors import InputError
-from assay.io.unpack import MOST_BYTES, on_disk
+from assay.io.rows import MOST_BYTES, on_disk
 
 _ROWS = 4096
 

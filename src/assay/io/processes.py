@@ -1,4 +1,4 @@
-"""A command and its limits in, what it printed out: no shell, nothing left running, nothing unbounded.
+"""Run commands within limits of time and output, without a shell, and end all that they started.
 
 The command leads a process group. When it ends, takes too long or says too much, the group is killed, so that its
 children go with it; one that leaves the group on purpose, as a daemon does, stays.
@@ -6,10 +6,12 @@ children go with it; one that leaves the group on purpose, as a daemon does, sta
 
 from __future__ import annotations
 
+import ctypes
 import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -164,3 +166,16 @@ def _read(watched: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
 def _ended(process: subprocess.Popen[bytes]) -> bool:
     """Say whether the command has ended, without taking its status: until then no other gets its number."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+
+def end_with(parent: int) -> None:
+    """Have the system kill this process when its parent is gone; to be called in the process, right after its start."""
+    if _prctl is None:
+        return
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # gone before it was asked for
+        os._exit(0)

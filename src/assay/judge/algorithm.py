@@ -21,7 +21,7 @@ from assay.judge.run_tests import CaseReport, SandboxFailed, simulate
 from assay.judge.screen import Screening, screen
 from assay.judge.steps import PairSession
 from assay.protocols import Chat
-from assay.runs.journal import NoSteps, Record, Steps
+from assay.runs.record import NoSteps, Record, Steps
 
 
 @dataclass(frozen=True, slots=True)

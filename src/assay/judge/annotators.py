@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.io import rows
-from assay.io.unpack import head, plain
+from assay.io.rows import first_bytes, plain
 from assay.judge import past_records
 from assay.types import Problem
 
@@ -124,7 +124,7 @@ def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[st
     """Yield the rows of a file, each with its place."""
     if past_records.is_records(file):
         yield from ((str(file), record) for record in past_records.verdicts(file))
-    elif rows.form_of(file) == "table" or not _TREC_ROW.match(head(file)):
+    elif rows.form_of(file) == "table" or not _TREC_ROW.match(first_bytes(file)):
         for row, fields in rows.objects(file, problems):
             if fields.get("type") not in _OF_TRUTH:
                 yield rows.place(file, row), {name.lower(): value for name, value in fields.items()}

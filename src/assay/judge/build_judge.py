@@ -21,7 +21,7 @@ from assay.judge.screen import Screening
 from assay.judge.steps import PairSession
 from assay.judge.votes import MajorityJudge, ThirdDecides
 from assay.protocols import Chat, Encoder
-from assay.runs.journal import Steps
+from assay.runs.record import Steps
 
 _MOST_CHATS = 3
 PYTHON = "python"

@@ -22,10 +22,9 @@ from assay.judge.pairs import Pair
 from assay.judge.past_records import past
 from assay.judge.steps import pair_journal
 from assay.judge.tally import Tally
-from assay.programs.modules.importable import changes
-from assay.runs.in_flight import in_flight
-from assay.runs.journal import Journal, Steps
-from assay.runs.record import begin, sole_writer, stored_settings
+from assay.programs.modules.imports import changes
+from assay.runs.local import in_flight
+from assay.runs.record import Journal, Steps, begin, sole_writer, stored_settings
 from assay.types import Problem
 
 _AHEAD = 4

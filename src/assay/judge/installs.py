@@ -10,9 +10,8 @@ import shlex
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from assay.programs.modules.distributions import Known, plain
-from assay.programs.modules.installer import InstallRefused
-from assay.programs.modules.overlay import Overlay
+from assay.programs.modules.imports import Known, plain
+from assay.programs.modules.install import InstallRefused, Overlay
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)
 _MOST = 5

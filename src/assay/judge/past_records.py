@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import StorageError
-from assay.io.rows import sample
-from assay.io.unpack import on_disk
+from assay.io.rows import on_disk, sample
 from assay.llm.reply_record import is_paid, spend_of
 from assay.runs.record import read_lines
 from assay.types import Judgment

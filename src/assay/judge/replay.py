@@ -12,7 +12,7 @@ from assay.judge.pair_verdict import Judge
 from assay.judge.pairs import Pair
 from assay.judge.past_records import verdicts
 from assay.judge.steps import is_step
-from assay.runs.journal import ReadOnlySteps, Steps
+from assay.runs.record import ReadOnlySteps, Steps
 from assay.types import Chunk, Query
 
 FAILED = frozenset({"chat", "reply", "sandbox"})

@@ -25,11 +25,11 @@ from assay.programs.drop_vacuous import drop_vacuous_tests
 from assay.programs.execute import Execution, executions
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import unusable
-from assay.runs.journal import Record
+from assay.runs.record import Record
 from assay.types import Outcome, Program, Script, Task, Test
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
 
 State = Literal["passed", "failed", "error"]
 RunnerOf = Callable[[Sequence[str]], "ProgramRunner"]

@@ -20,8 +20,7 @@ from assay.llm.prompt_files import fill
 from assay.llm.reply_record import FAILED, REPLY, failure_of, record_of
 from assay.llm.schema import problems
 from assay.protocols import Chat
-from assay.runs.journal import Journal, Record, Steps
-from assay.runs.record import hash_of
+from assay.runs.record import Journal, Record, Steps, hash_of
 from assay.types import Prompt
 
 STEPS = (REPLY, "run", "install")

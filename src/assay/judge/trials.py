@@ -20,9 +20,9 @@ from assay.judge.pairs import Pair, not_python
 from assay.judge.run_tests import RunnerOf, SandboxFailed
 from assay.judge.steps import key_of
 from assay.programs.execute import Execution, executions, refused
-from assay.programs.shown.shown_examples import examples_in, function_in
+from assay.programs.shown_examples import examples_in, function_in
 from assay.programs.verdict import usable_tests
-from assay.runs.journal import Steps
+from assay.runs.record import Steps
 from assay.types import Call, Outcome, Program, Task
 
 State = Literal["passed", "failed", "not run", "broken"]

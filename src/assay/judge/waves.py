@@ -18,7 +18,7 @@ from assay.judge.pair_verdict import Judge
 from assay.judge.pairs import Pair
 from assay.judge.tally import Tally
 from assay.protocols import Say
-from assay.runs.journal import Steps
+from assay.runs.record import Steps
 from assay.types import Problem
 
 _STUCK = "no pair gets further, and nothing is under way"

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from assay.errors import NoAnswer
 from assay.protocols import Chat
-from assay.runs.in_flight import in_flight
+from assay.runs.local import in_flight
 from assay.types import Prompt, Reply
 
 

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, NoAnswer, printable
-from assay.io.addresses import BASE, KEY
+from assay.io.endpoints import BASE, KEY
 from assay.io.http import HttpClient, HttpOptions
 from assay.llm.providers import Endpoint
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from assay.errors import EndpointRefused, InputError, nearest
-from assay.io.addresses import BASE, KEY, OPENAI_BASE, OPENAI_KEY, OPENAI_URL, checked_base, first_set, key_in
+from assay.io.endpoints import BASE, KEY, OPENAI_BASE, OPENAI_KEY, OPENAI_URL, checked_base, first_set, key_in
 from assay.llm.prices import FREE, UNKNOWN, Price, listed
 
 FORMATS = ("schema", "object", "prompt")

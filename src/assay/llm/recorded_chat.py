@@ -19,8 +19,7 @@ from assay.llm.prices import Spend
 from assay.llm.reply_record import FAILED, REPLY, failure_of, is_paid, record_of, reply_of, spend_of
 from assay.llm.schema import check, problems
 from assay.protocols import Chat
-from assay.runs.journal import Journal, ReadOnlySteps, Record, Steps
-from assay.runs.record import read_lines
+from assay.runs.record import Journal, ReadOnlySteps, Record, Steps, read_lines
 from assay.types import Prompt, Reply
 
 

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from assay.cage.limits import Ended, Job, Limits
+from assay.cage.job import Ended, Job, Limits
 from assay.faults import Fault
 from assay.programs.execute import refused
-from assay.programs.harness.codec import pack
-from assay.programs.harness.crossing import NotPlainData
-from assay.programs.harness.observe import FAILED, NONE, RETURNED
+from assay.programs.harness.codec import NotPlainData, pack
+from assay.programs.harness.test_process import FAILED, NONE, RETURNED
 from assay.types import Program, Script, Task
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
 
 Input = tuple[Any, ...] | str
 """The arguments of a call, or what a whole program reads."""

@@ -22,7 +22,7 @@ from assay.programs.verdict import unusable
 from assay.types import Problem, Program, Stdin, Task
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
     from assay.protocols import Progress
 
 _HAS_EVERYTHING = """\
@@ -87,11 +87,7 @@ def stubs(task: Task, around: Callable[[str], str] = str) -> tuple[Program, ...]
 
 
 def survey(
-    tasks: Sequence[Task],
-    runner: ProgramRunner,
-    report: Progress | None = None,
-    *,
-    around: Callable[[str], str] = str,
+    tasks: Sequence[Task], runner: ProgramRunner, report: Progress | None = None, *, around: Callable[[str], str] = str
 ) -> Found:
     """Run the stubs of all tasks and name the tests that hold for one."""
     shown = executions(tasks, [stub for task in tasks for stub in stubs(task, around)], runner, survey=True)

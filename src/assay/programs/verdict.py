@@ -1,4 +1,8 @@
-"""A task and a program to a job for a sandbox, and how that job ended to an outcome.
+"""Build the job that tests a program, and decide the outcome from how the job ended.
+
+Programs may come in any order, and reading the tests of a task costs ten times what handing over a program does. So
+what is kept is bounded by its bytes, not by a number of tasks: all of HumanEval take one megabyte. How far tests go
+differs from one run over them to the next, and stands in a head before them.
 
 Nothing that a program can write makes it correct: only the judge's verdict does. Where there is none, because the
 program ended, was ended or took the judge along, that is the program's fault. Where the sandbox broke it is undecided,
@@ -15,20 +19,63 @@ import json
 import os
 import re
 import signal
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any, Final, assert_never
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, Final, Literal, assert_never
 
-from assay.cage.limits import Ended, Job, Limits
+from assay.cage.job import Ended, Job, Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.harness.codec import pack
-from assay.programs.harness.collected import PYTEST
-from assay.programs.harness.crossing import NotPlainData
+from assay.programs.harness.codec import NotPlainData, pack
 from assay.programs.harness.recorder import TestFinding
-from assay.programs.harness.script_plan import packed, packed_call, script_plan
-from assay.programs.spec_cache import Extent, SpecCache
+from assay.programs.harness.run_tests import PYTEST
+from assay.programs.harness.test_plan import packed, packed_call, script_plan
 from assay.types import Call, Outcome, Program, Pytest, Script, Stdin, Task, Test
+
+MOST_BYTES: Final = 64 << 20
+Extent = Literal["first failure", "every test", "survey"]
+"""How far tests go: to the first that fails, on to all of them, or that with the names of those that hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spec:
+    tests: tuple[Any, ...]
+    """They stay alive as long as their id is the key."""
+    head: bytes
+    whole: bytes
+
+
+class SpecCache:
+    """What judges are told; one of it serves all threads."""
+
+    def __init__(self, read: Callable[[Task], bytes], most_bytes: int = MOST_BYTES) -> None:
+        """Take what reads the tests of a task."""
+        self._read, self._most_bytes = read, most_bytes
+        self._kept: OrderedDict[tuple[int, str, str], _Spec] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def spec(self, task: Task, head: bytes) -> bytes:
+        """Return the head and the tests of a task, as the same object while it is asked for with one head.
+
+        The tests may hold lists, so they are known by identity.
+        """
+        key = (id(task.tests), task.setup, task.entry_point)
+        with self._lock:
+            kept = self._kept.get(key)
+        if kept is None or kept.head != head:
+            tests = self._read(task) if kept is None else kept.whole[len(kept.head) :]
+            kept = _Spec(task.tests, head, head + tests)
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._kept[key] = kept
+            self._bytes += len(kept.whole) - (len(before.whole) if before else 0)
+            while self._bytes > self._most_bytes:
+                self._bytes -= len(self._kept.popitem(last=False)[1].whole)
+        return kept.whole
+
 
 _FOR_PYTEST: Final = re.compile(
     r"^\s*(?:class |@|import pytest|from pytest|def (?:setup|teardown|test\w*\(\w))", re.MULTILINE

@@ -16,7 +16,7 @@ from warnings import catch_warnings
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import FieldError, Fields
-from assay.io.unpack import plain
+from assay.io.rows import plain
 from assay.programs import samples
 from assay.types import Problem, Program, Task
 

@@ -18,7 +18,7 @@ from assay.rank.ranked_pools import ranked_pools
 from assay.types import Program, Ranked, Task
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
     from assay.rank.asking.model_ranker import RankingModels
 
 EXECUTING = frozenset({"examples", "agreement"})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from assay.errors import InputError
-from assay.io.values import as_json, read_value
+from assay.io.fields import as_json, read_value
 from assay.report.figure import Bars, Curves, Dots, Heat, Scatter, WinsAndLosses
 from assay.report.table import Phrase, Table
 

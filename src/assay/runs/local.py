@@ -1,4 +1,11 @@
-"""Items in, what became of each out, in their order: a few workers of this machine, each with no more than it can take.
+"""Run items on the workers and threads of this machine, and return what became of each.
+
+A place of work takes tickets while there is room, and puts back what its dead workers held. No more items are taken
+than may wait for an earlier one: what makes them is asked no faster than their ends can be used.
+
+For work that waits, such as for an endpoint; the consumer alone writes files. No more items are taken than may be under
+way or waiting, and what was begun is finished and heard, also where the consumer wants no more or Ctrl-C ends the
+wait: it may be paid for.
 
 The one seam for places of work is `assay.protocols.Runner`. Here are the two for one machine. A `LocalRunner` belongs
 to one thread and hands items to a few workers. A `SharedRunner` takes items from many threads; each of a few threads of
@@ -9,21 +16,116 @@ files are written by whoever started the command, and nowhere else.
 from __future__ import annotations
 
 import selectors
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import OrderedDict, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Lock, local
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
-from assay.runs.in_order import MOST_WAITING, Ticket, TicketQueue
-
 if TYPE_CHECKING:
     from assay.protocols import Runner
 
+
 Work = TypeVar("Work")
 End = TypeVar("End")
+
+MOST_WAITING = 256
+"""Ends that may wait for an earlier item before no further one is begun, for each worker."""
+
+
+@dataclass(slots=True)
+class Ticket(Generic[Work]):
+    """An item on its way: its place in the order, and how many workers died of it."""
+
+    number: int
+    job: Work
+    tries: int = 0
+
+
+class TicketQueue(Generic[Work, End]):
+    """Which items are still to be done, and what waits for its turn to be yielded."""
+
+    def __init__(self, jobs: Iterable[Work], most_waiting: int) -> None:
+        self.most_waiting = most_waiting
+        self._fresh = enumerate(jobs)
+        self._again: deque[Ticket[Work]] = deque()
+        self._ended: dict[int, End] = {}
+        self._yielded = self._taken = 0
+
+    def next(self) -> Ticket[Work] | None:
+        """Return the next item, None where there is none for now."""
+        if self._again:
+            return self._again.popleft()
+        if self._taken - self._yielded >= self.most_waiting:
+            return None
+        for number, job in self._fresh:
+            self._taken += 1
+            return Ticket(number, job)
+        return None
+
+    def put_back(self, tickets: Sequence[Ticket[Work]]) -> None:
+        """Take items back that were not done: they are the next ones, in this order."""
+        self._again.extendleft(reversed(tickets))
+
+    def end(self, ticket: Ticket[Work], ended: End) -> None:
+        """Note what became of an item."""
+        self._ended[ticket.number] = ended
+
+    def ready(self) -> Iterator[End]:
+        """Yield what is next in the order of the items, as far as it is there."""
+        while self._yielded in self._ended:
+            self._yielded += 1
+            yield self._ended.pop(self._yielded - 1)
+
+
+def in_flight(
+    do: Callable[[Work], End],
+    items: Iterable[Work],
+    threads: int,
+    *,
+    ahead: int = 1,
+    is_stopped: Callable[[], bool] = lambda: False,
+) -> Generator[Future[End], None, None]:
+    """Yield the end of each item, in the order in which they end; `ahead` items are taken for each thread.
+
+    Once `is_stopped` says so, nothing more is begun. Close it where an exception may end its use.
+    """
+    pool = ThreadPoolExecutor(threads, "in-flight")
+    running: set[Future[End]] = set()
+    try:
+        for item in items:
+            running.add(pool.submit(do, item))
+            if len(running) >= threads * ahead:
+                yield from _ended(running)
+            if is_stopped():
+                break
+        while running:
+            if is_stopped():
+                _cancel_waiting(running)
+            yield from _ended(running)
+    except KeyboardInterrupt:
+        _cancel_waiting(running)
+        while running:
+            yield from _ended(running)
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ended(running: set[Future[End]]) -> Iterator[Future[End]]:
+    """Wait for one that ends, if there is any, and take out all that did."""
+    for future in wait(running, return_when=FIRST_COMPLETED).done:
+        running.remove(future)
+        yield future
+
+
+def _cancel_waiting(running: set[Future[End]]) -> None:
+    """Take out what was not begun."""
+    running -= {future for future in running if future.cancel()}
+
+
 End_co = TypeVar("End_co", covariant=True)
 
 AHEAD = 2

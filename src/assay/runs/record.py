@@ -1,32 +1,107 @@
-"""One run over items that can be cut off and goes on: its lines, who writes them, and what decided about them.
+"""Keep the records, the settings and the journal of a run so that it can be interrupted and resumed.
 
 A run is a file of JSON lines that only grows, and its settings: beside it in a manifest, or in its first line. A line
 counts once its end is on disk; a crash can only cut the last one, which reading leaves out and appending replaces. One
 process writes at a time. What is there is not asked again; lines of other settings are never mixed in and never
 dropped: that is refused, in one wording, and `--fresh` moves them aside.
+
+So the same steps lead to the same end: after a crash nothing is paid twice, and what was done is told again from its
+records with nobody asked. In memory stands only where the steps lie in the file.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, fields
+from functools import cache
 from hashlib import blake2b
+from importlib import metadata
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
+from assay import __version__
 from assay.errors import InputError, StorageError
-from assay.io.files import refuse_special, replacing
-from assay.io.lock import alone
-from assay.runs.run_manifest import write_manifest
+from assay.io.files import alone, refuse_special, replacing, write_json
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+def manifest(settings: DataclassInstance, *, seed: int, corpus: Iterable[object] = ()) -> dict[str, Any]:
+    """Return what somebody needs to repeat a run: settings, versions, seed, a hash of the corpus, hardware."""
+    return {
+        "settings": asdict(settings),
+        "seed": seed,
+        "corpus": digest(corpus),
+        "versions": {"python": platform.python_version(), **_versions()},
+        "hardware": {
+            "machine": platform.machine(),
+            "system": f"{platform.system()} {platform.release()}",
+            "cores": os.cpu_count(),
+            "memory_mb": _memory_mb(),
+        },
+    }
+
+
+def write_manifest(file: Path, settings: DataclassInstance, *, seed: int, corpus: Iterable[object] = ()) -> None:
+    """Write the manifest of a run to a file, whole or not at all."""
+    write_json(file, manifest(settings, seed=seed, corpus=corpus))
+
+
+def digest(corpus: Iterable[object]) -> str:
+    """Return a hash of the items of a corpus, the same in whatever order they come."""
+    lines = sorted(repr(item).encode("utf-8", "backslashreplace") for item in corpus)
+    return blake2b(b"\n".join(lines), digest_size=16).hexdigest()
+
+
+@cache
+def code_stamp() -> str:
+    """Return what tells the code that runs, and the weights and prompts shipped with it, from another version."""
+    return f"{__version__} {stamp_of(Path(__file__).parents[1])}"
+
+
+def stamp_of(folder: Path) -> str:
+    """Return a hash of which files a folder has and when they were written, without what Python keeps of them."""
+    held = (file for file in folder.rglob("*") if file.is_file() and file.parent.name != "__pycache__")
+    files = sorted((str(file.relative_to(folder)), file.stat().st_mtime_ns) for file in held)
+    return blake2b(repr(files).encode(), digest_size=8).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    """Return the version of Assay and of each library that it needs, or an extra needs, as far as they are there.
+
+    Which of them a run has loaded says nothing: systems and programs run in processes of their own.
+    """
+    try:
+        needed = {re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in metadata.requires("assay") or ()}
+    except metadata.PackageNotFoundError:  # run from its sources: nobody wrote down what it needs
+        needed = set()
+    return {"assay": __version__, **{name: found for name in sorted(needed - {"assay"}) if (found := _version(name))}}
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _memory_mb() -> int | None:
+    """Return the size of this machine's memory, or None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    except (AttributeError, ValueError, OSError):
+        return None
+
 
 _MANIFEST, _PROGRESS, _BATCHES, _LOCK, _OLD = ".manifest.json", ".progress.jsonl", ".batches", ".lock", ".old"
 
@@ -230,3 +305,91 @@ def _differences(settings: DataclassInstance, before: Mapping[str, Any]) -> list
 def _lock_of(file: Path) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     return file.with_name(file.name + _LOCK)
+
+
+Record = Mapping[str, Any]
+Wanted = Callable[[int, Record], bool]
+"""Called with the number of a line and its record: whether it is a step that may be found."""
+
+
+class Steps(Protocol):
+    """Where steps are kept."""
+
+    def get(self, key: str) -> Record | None:
+        """Return the step of a key, None where it was not made yet."""
+
+    def put(self, *steps: Record) -> None:
+        """Keep steps; they are safe when this returns."""
+
+
+class NoSteps:
+    """Keeps nothing: for single questions, and for work whose record somebody else keeps."""
+
+    def get(self, key: str) -> Record | None:  # noqa: ARG002
+        """Find nothing."""
+        return None
+
+    def put(self, *steps: Record) -> None:
+        """Drop steps."""
+
+
+class Journal:
+    """A file to which many threads append: one write for all that wait at that moment."""
+
+    def __init__(self, file: Path, wanted: Wanted) -> None:
+        """Find the steps of a file that are wanted; each has its `key`."""
+        self.file = file
+        self._at = {key: place for place, key in _places(file, wanted)}
+        self._lock, self._writing = Lock(), Lock()
+        self._waiting: list[Record] = []
+
+    def get(self, key: str) -> Record | None:
+        """Return the step of a key that was on disk when this was opened."""
+        place = self._at.get(key)
+        if place is None:
+            return None
+        with self.file.open("rb") as lines:
+            lines.seek(place)
+            found: Record = json.loads(lines.readline())
+        return found
+
+    def put(self, *steps: Record) -> None:
+        """Append records; they are on disk when this returns, written by this thread or by one before it."""
+        with self._lock:
+            self._waiting.extend(steps)
+        with self._writing:
+            with self._lock:
+                batch, self._waiting = self._waiting, []
+            if batch:
+                append_lines(self.file, batch)
+
+
+class ReadOnlySteps:
+    """The steps of a file, to which nothing is added."""
+
+    def __init__(self, file: Path, wanted: Wanted) -> None:
+        self._journal = Journal(file, wanted)
+
+    def get(self, key: str) -> Record | None:
+        """Return the step of a key."""
+        return self._journal.get(key)
+
+    def put(self, *steps: Record) -> None:
+        """Drop steps: whoever made them differs from what was recorded."""
+
+
+def _places(file: Path, wanted: Wanted) -> Iterator[tuple[int, str]]:
+    """Yield where the steps of a file lie, and their keys."""
+    if not file.exists():
+        return
+    place = 0
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.endswith(b"\n"):
+                try:
+                    record = json.loads(line)
+                    if wanted(number, record):
+                        yield place, record["key"]
+                except (ValueError, KeyError, TypeError) as error:
+                    raise StorageError(f"{file}:{number}: no record ({error!r}); take the line out to go on") from error
+            place += len(line)

@@ -25,7 +25,7 @@ from typing import Any
 
 from assay.errors import BudgetSpent, ChatError, EndpointFailed, EndpointRefused, NoAnswer
 from assay.io.database import Database
-from assay.io.masks import Mask
+from assay.io.endpoints import Mask
 from assay.llm.boundary import boundary
 from assay.protocols import Chat, Progress
 from assay.search.filters import PROSE, traits_of

@@ -37,7 +37,7 @@ from assay.corpus.decode import read
 from assay.corpus.walked_files import FileEntry, Skipped, Walk
 from assay.encode.view import chunk_vectors
 from assay.errors import AssayError
-from assay.io.parent_death import end_with
+from assay.io.processes import end_with
 from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Build, Differences, Sifted, differences, sift
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord

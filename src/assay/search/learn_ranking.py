@@ -12,7 +12,7 @@ from pathlib import Path
 from assay.errors import InputError
 from assay.io import files
 from assay.protocols import Say
-from assay.runs.run_manifest import write_manifest
+from assay.runs.record import write_manifest
 from assay.search.calibrate import calibrated
 from assay.search.features import KIND_FEATURES, TOKEN_FEATURES
 from assay.search.fit_order import FILES, fit_order, list_example, order_figures

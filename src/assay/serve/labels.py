@@ -21,7 +21,7 @@ from assay.corpus.clone import is_url
 from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError
 from assay.io import rows
-from assay.io.lock import alone
+from assay.io.files import alone
 from assay.serve.session import NotServed, Session
 from assay.serve.targets import Targets
 from assay.truth.formats import jsonl_truth

@@ -22,7 +22,7 @@ from assay.assemble.repository_list import ListedRepository, by_root, read_repos
 from assay.corpus.git import FetchLimits
 from assay.corpus.mirror import FETCH
 from assay.errors import AssayError, InputError, counted, printable
-from assay.io.lock import alone
+from assay.io.files import alone
 from assay.protocols import Say, Stop
 from assay.serve.mirror_state import ListState, MirrorState, StateFile
 from assay.settings import Settings

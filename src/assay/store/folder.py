@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.errors import DamagedIndex, StorageError, UnwritableIndex
-from assay.io.files import claim_folder
-from assay.io.lock import alone, is_held
+from assay.io.files import alone, claim_folder, is_held
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 from assay.store.blobs import Blobs, TaggedBytes
 from assay.store.catalog import Catalog

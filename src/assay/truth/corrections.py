@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from assay.errors import InputError
-from assay.io.unpack import on_disk
+from assay.io.rows import on_disk
 from assay.truth.formats.jsonl_truth import record_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.truth_formats import form_of, write

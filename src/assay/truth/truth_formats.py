@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError, nearest
-from assay.io import files, rows, unpack
+from assay.io import files, rows
 from assay.truth.formats.gathered import Glimpse, about_file
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Problem
@@ -121,4 +121,4 @@ def _glimpse(path: Path) -> Glimpse:
         return Glimpse(path)
     problems: list[Problem] = []
     found = rows.sample(path, problems)
-    return Glimpse(path, found, unpack.head(path).decode("utf-8", "replace"), tuple(problems))
+    return Glimpse(path, found, rows.first_bytes(path).decode("utf-8", "replace"), tuple(problems))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from assay.cage.cage_pool import CagePool
+from assay.cage.cage import CagePool
 from assay.cage.open_cage import open_sandbox
 from attacks.model import CONTAINED, Attack, Row
 from attacks.outside import Outside

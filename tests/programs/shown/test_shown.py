@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.programs.shown.shown_examples import examples_in
+from assay.programs.shown_examples import examples_in
 from assay.types import Call, Script, Stdin, Task
 
 

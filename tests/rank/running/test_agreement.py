@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.cage.cage_pool import CagePool
+from assay.cage.cage import CagePool
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.faults import Fault

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay.cage.cage_pool import CagePool
-from assay.cage.limits import Ended, Job
+from assay.cage.cage import CagePool
+from assay.cage.job import Ended, Job
 from assay.cage.open_cage import open_sandbox
 from assay.faults import Fault
 from assay.rank.running.examples_ranker import ExamplesRanker

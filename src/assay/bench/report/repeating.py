@@ -11,7 +11,7 @@ from assay.bench.report.result_tables import SYSTEM, system_phrase
 from assay.bench.results import MeasuredSystem
 from assay.bench.study import Experiment
 from assay.errors import counted
-from assay.io.values import as_json
+from assay.io.fields import as_json
 from assay.report.document import Block, Bullets, Fold, Section, Verbatim, words
 from assay.report.table import Cell, Column, Count, Phrase, Rows, Table
 

@@ -18,7 +18,7 @@ from assay.bench.systems import template
 from assay.bench.systems.system_options import checked
 from assay.bench.systems.tool_answers import OPTIONS, Answers
 from assay.errors import InputError
-from assay.io.addresses import checked_url
+from assay.io.endpoints import checked_url
 from assay.io.http import HttpClient, HttpOptions
 from assay.protocols import Searcher
 from assay.types import Query

@@ -1,4 +1,4 @@
-"""Values to JSON and back, and frames of it over a socket: all that a program and its judge exchange.
+"""Encode values as JSON and decode them, for the channel between a program and its judge.
 
 JSON with one-key objects as tags, and neither pickle nor marshal: what arrives can only be data. A value crosses whole
 or not at all: zones, default factories, greatest lengths and two names for one list are kept (`library_values` has the
@@ -12,34 +12,220 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 from builtins import len  # noqa: A004 - tests beside the program may patch it
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from types import NoneType
-from typing import Any
+from typing import Any, Final
 
-from assay.programs.harness.crossing import (
-    DEEPEST,
-    MOST_BYTES,
-    MOST_DRAWN,
-    MOST_ITEMS,
-    PLAIN_BITS,
-    Drawn,
-    Gone,
-    NotPlainData,
-    Opaque,
-    TooLarge,
-    deeply,
-)
-from assay.programs.harness.library_values import KINDS, base_of, name_of_type
-from assay.programs.harness.unpacking import Unpacker, is_flat, unpack, unpack_numbered
+from assay.programs.harness.library_values import KINDS, base_of, name_of_type, named_type
 
-__all__ = [
-    "Channel", "Drawn", "Gone", "NotPlainData", "Opaque", "TooLarge", "Unpacker", "is_flat", "pack", "unpack",
-    "unpack_numbered",
-]  # fmt: skip
+MOST_BYTES: Final = 64 << 20
+MOST_ITEMS: Final = 8_000_000
+MOST_DRAWN: Final = 200_000
+"""How many items of an iterator are drawn before it counts as endless."""
+DEEPEST: Final = 1000
+PLAIN_BITS: Final = 2000
+"""Integers up to here are written in decimal: below the least limit that `sys.set_int_max_str_digits` takes."""
+
+_RECURSION: Final = 6000
+"""Frames for what is nested `DEEPEST` deep: within the stack that a thread has."""
+
+
+class NotPlainData(Exception):
+    """A value that is not plain data."""
+
+
+class TooLarge(NotPlainData):
+    """A value too large or too deep to cross."""
+
+
+class Gone(BaseException):
+    """The other side closed the channel, or sent what is no message; nothing that tests catch."""
+
+
+class Drawn:
+    """The items of an iterator that lived on the other side: an iterator again, equal to nothing else."""
+
+    def __init__(self, kind: str, items: list[Any]) -> None:
+        self.kind = kind
+        self._items = iter(items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._items)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} object>"
+
+
+class Opaque:
+    """Something of the program that is no plain data."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: an object of the program>"
+
+
+@contextmanager
+def deeply() -> Iterator[None]:
+    """Allow what is nested deep: only for what the usual limit was too low for."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+Find = Callable[[Any], Any]
+"""The object for which that stands."""
+
+_NESTING = frozenset({list, dict})
+
+
+def unpack(packed: Any, find: Find | None = None) -> Any:
+    """Return the value again; raise Gone for what `pack` never makes."""
+    kind = type(packed)
+    if kind not in _NESTING:
+        return packed
+    if kind is list and is_flat(packed):
+        return packed[:]
+    try:
+        return Unpacker(find).value(packed)
+    except RecursionError:
+        pass
+    except Exception as error:  # a forged message may do anything here
+        raise Gone(f"a message that is no value: {type(error).__name__}: {error}") from error
+    try:
+        with deeply():
+            return Unpacker(find).value(packed)
+    except Exception as error:
+        raise Gone(f"a message that is no value: {type(error).__name__}") from error
+
+
+def unpack_numbered(packed: Any, find: Find | None = None) -> tuple[Any, list[Any]]:
+    """Return the value again, and the containers in it in the order of their numbers."""
+    unpacker = Unpacker(find)
+    with deeply():
+        return unpacker.value(packed), unpacker.made
+
+
+class Unpacker:
+    """One message on its way in: the containers that were made so far, in the order of their numbers."""
+
+    def __init__(self, find: Find | None = None) -> None:
+        self.find = find
+        self.made: list[Any] = []
+
+    def value(self, packed: Any) -> Any:
+        """Return a value; raises anything for a forged one."""
+        kind = type(packed)
+        if kind is list:
+            if _NESTING.isdisjoint(map(type, packed)):
+                made = packed[:]
+                self.made.append(made)
+                return made
+            made = []
+            self.made.append(made)
+            made += [self.value(item) for item in packed]
+            return made
+        if kind is not dict:
+            return packed
+        ((tag, content),) = packed.items()
+        return _UNPACKERS[tag](self, content)
+
+    def items(self, packed: list[Any]) -> list[Any]:
+        """Return what a container holds."""
+        if type(packed) is not list:
+            raise TypeError("items that are none")
+        return packed if _NESTING.isdisjoint(map(type, packed)) else [self.value(item) for item in packed]
+
+    def fill(self, made: Any, content: Any) -> Any:
+        """Put pairs into a new mapping, which may be among them."""
+        self.made.append(made)
+        keys, values = content
+        for key, value in zip(self.items(keys), self.items(values), strict=True):
+            made[key] = value
+        return made
+
+    def register(self, made: Any) -> Any:
+        """Give what was just made its number."""
+        self.made.append(made)
+        return made
+
+
+def _set(unpacker: Unpacker, items: Any) -> set[Any]:
+    made: set[Any] = unpacker.register(set())
+    made.update(unpacker.items(items))
+    return made
+
+
+def _deque(unpacker: Unpacker, content: Any) -> deque[Any]:
+    items, longest = content
+    made: deque[Any] = unpacker.register(deque(maxlen=longest))
+    made.extend(unpacker.items(items))
+    return made
+
+
+def _defaultdict(unpacker: Unpacker, content: Any) -> Any:
+    factory, keys, values = content
+    made: defaultdict[Any, Any] = unpacker.register(defaultdict())
+    made.default_factory = unpacker.value(factory)
+    made.update(zip(unpacker.items(keys), unpacker.items(values), strict=True))
+    return made
+
+
+def _pairs(unpacker: Unpacker, content: Any) -> dict[Any, Any]:
+    keys, values = content
+    return dict(zip(unpacker.items(keys), unpacker.items(values), strict=True))
+
+
+def _unmade(unpacker: Unpacker, content: Any) -> Any:
+    name, parts = content
+    return unpacker.register(KINDS[name].make(*unpacker.items(parts)))
+
+
+def _find_object(unpacker: Unpacker, content: Any) -> Any:
+    if unpacker.find is None:
+        raise ValueError("an object where none can be")
+    return unpacker.find(content)
+
+
+_UNPACKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
+    "=": lambda unpacker, number: unpacker.made[number],
+    "i": lambda _, digits: int(digits, 16),
+    "u": lambda _, digits: bytes.fromhex(digits).decode("utf-8", "surrogatepass"),
+    "b": lambda _, digits: bytes.fromhex(digits),
+    "B": lambda unpacker, digits: unpacker.register(bytearray.fromhex(digits)),
+    "c": lambda _, parts: complex(*map(float, parts)),
+    "t": lambda unpacker, items: tuple(unpacker.items(items)),
+    "d": lambda unpacker, content: unpacker.fill({}, content),
+    "O": lambda unpacker, content: unpacker.fill(OrderedDict(), content),
+    "C": lambda unpacker, content: unpacker.fill(Counter(), content),
+    "D": _defaultdict,
+    "s": _set,
+    "f": lambda unpacker, items: frozenset(unpacker.items(items)),
+    "q": _deque,
+    "r": lambda _, parts: range(*parts),
+    "K": lambda unpacker, items: dict.fromkeys(unpacker.items(items)).keys(),
+    "V": lambda unpacker, items: dict(enumerate(unpacker.items(items))).values(),
+    "I": lambda unpacker, content: _pairs(unpacker, content).items(),
+    "g": lambda unpacker, content: Drawn(str(content[0]), unpacker.items(content[1])),
+    "m": _unmade,
+    "T": lambda _, name: named_type(name),
+    "h": _find_object,
+}
+
+
+def is_flat(packed: list[Any]) -> bool:
+    """Say whether a packed list holds no container."""
+    return _NESTING.isdisjoint(map(type, packed))
+
 
 _LENGTH = struct.Struct(">I")
 _DIRECT = frozenset({float, bool, NoneType})

@@ -1,4 +1,7 @@
-"""The program's functions as the judge calls them: each call is a message to the other process and its answer.
+"""Call the functions of a program in another process, and raise here what it raised there.
+
+One of a builtin class crosses whole. One of the program's own class is of its nearest builtin class and of its name;
+what else it has is asked of the object that stayed behind.
 
 Arguments that the program changed are changed here too, in place. What the program raised is raised here, as the
 builtin exception of that name. An object that is no data becomes a `Handle`, by which the tests use it where it is. An
@@ -7,19 +10,58 @@ answer that is none, in any of its parts, counts as no answer: `Gone`.
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
-from assay.programs.harness.codec import Channel, pack, pack_numbered
-from assay.programs.harness.crossing import Gone, NotPlainData, TooLarge
-from assay.programs.harness.graft import graft, graft_all
-from assay.programs.harness.handles import Handle, NeedsObjects, handle, stands_for
-from assay.programs.harness.raised import error_of
-from assay.programs.harness.recorder import NOTHING
-from assay.programs.harness.unpacking import Unpacker, unpack
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, TooLarge, Unpacker, pack, pack_numbered, unpack
+from assay.programs.harness.proxies import Handle, NeedsObjects, graft, graft_all, handle, stands_for
+from assay.programs.harness.recorder import FAILURE, NOTHING
+
+_DEEPEST: Final = 3
+_ENDING = (StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup)
+"""What would end an iteration or a group of asserts here, and crosses as an ordinary exception."""
+
+
+def error_of(failure: dict[str, Any], answer: Callable[[Any], Any], depth: int = 0) -> BaseException:
+    """Return an exception that carries what was said; raises anything for what is forged."""
+    error = _whole(failure, answer) or _alike(failure, answer)
+    setattr(error, FAILURE, failure)
+    for link in ("cause", "context"):
+        if isinstance(failure.get(link), dict) and depth < _DEEPEST:
+            setattr(error, f"__{link}__", error_of(failure[link], answer, depth + 1))
+    return error
+
+
+def _whole(failure: dict[str, Any], answer: Callable[[Any], Any]) -> BaseException | None:
+    """Return an exception of a builtin class as it was, None where it is none or does not come whole."""
+    if failure.get("whole") is None:
+        return None
+    error = answer(failure["whole"])
+    if not isinstance(error, BaseException) or type(error).__name__ != failure["type"]:
+        raise Gone("an exception that is none")
+    return None if isinstance(error, _ENDING) else error
+
+
+def _alike(failure: dict[str, Any], answer: Callable[[Any], Any]) -> BaseException:
+    name = str(failure.get("type", "Exception"))
+    bases = [getattr(builtins, str(base), None) for base in failure.get("bases", [])]
+    found = (kind for kind in bases if isinstance(kind, type) and issubclass(kind, BaseException))
+    base = next(found, Exception)
+    if issubclass(base, _ENDING):
+        base = Exception
+    own: dict[str, Any] = {}
+    if failure.get("object") is not None:
+        stayed, message = answer(failure["object"]), str(failure.get("message", ""))
+        own = {"__getattr__": lambda _, attribute: getattr(stayed, attribute), "__str__": lambda _: message}
+    made: Any = base if base.__name__ == name else type(name, (base,), own)
+    error: BaseException = made.__new__(made)
+    args = failure.get("args")
+    error.args = tuple(answer(args)) if isinstance(args, list) else (failure.get("message", ""),)
+    return error
 
 
 class LoadFailed(Exception):

@@ -1,4 +1,8 @@
-"""The process of the tests: it asks the program's process, compares, and writes the verdict where nobody else can.
+"""Test a program from another process and write the verdict where the program cannot reach it.
+
+Each answer is one line of JSON: `[kind, text, fault, line]`. What a program returned or printed crosses as plain data
+and is written as a canonical text here, in the process that it cannot reach; it can only be what it is. A program that
+takes too long for one input has its earlier answers written already.
 
 The first finding decides. With `every_test` the tests go on after a wrong answer, as far as the program does not break,
 to learn whether it would on any of them; a survey (for `drop_vacuous`) goes through all and names those that held.
@@ -7,25 +11,38 @@ unless some program passes the test, `test` (its place), `detail`, `got`, `expec
 `shared`, `passed`, `ran_all` (null where a wrong answer ended the tests), and `gone` where the program's process went
 away, which the cage can say more about. Where tests go on, a first line holds what is known by then, for the program
 may never come back; the last line counts.
+
+A process that runs code for the first time writes into the pages where it lies: what the interpreter learns of it, and
+which method a name means. Learned before the fork it is the same page in all children, and nothing to copy.
 """
 
 from __future__ import annotations
 
+import json
+import linecache
+import os
 import secrets
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
 from assay.faults import Fault
-from assay.programs.harness.codec import Channel
-from assay.programs.harness.crossing import Gone, NotPlainData, deeply
-from assay.programs.harness.handles import NeedsObjects
-from assay.programs.harness.near import loosened, near
-from assay.programs.harness.observe import observe, write_line
-from assay.programs.harness.printed import differs, parsed
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, Opaque, deeply, unpack
+from assay.programs.harness.comparison import (
+    canonical,
+    canonical_lines,
+    differs,
+    fault_of,
+    fault_of_unknown,
+    loosened,
+    near,
+    parsed,
+)
+from assay.programs.harness.program_process import FILE, Candidate, make_streams
+from assay.programs.harness.proxies import NeedsObjects
 from assay.programs.harness.recorder import (
     FAILURE,
     MOST_TEXT,
@@ -37,11 +54,90 @@ from assay.programs.harness.recorder import (
     show,
 )
 from assay.programs.harness.remote import LoadFailed, Remote, is_failure
-from assay.programs.harness.script_plan import ScriptPlan, unpacked
-from assay.programs.harness.scripts import run_script
-from assay.programs.harness.seal import CodeChanged, Seal
-from assay.programs.harness.unpacking import unpack
-from assay.programs.intent import fault_of, fault_of_unknown
+from assay.programs.harness.run_tests import CodeChanged, Seal, run_script
+from assay.programs.harness.test_plan import ScriptPlan, packed, packed_call, script_plan, unpacked
+
+RETURNED: Final = "returned"
+NONE: Final = "none"
+RAISED: Final = "raised"
+OPAQUE: Final = "opaque"
+FAILED: Final = "failed"
+"""It did not load, or has no such function: there is no answer but this one."""
+
+Answer = tuple[str, str, str, int]
+
+
+def observe(channel: Channel, spec: dict[str, Any], answers_fd: int) -> None:
+    """Ask the program at the other end of the channel each input of `spec`."""
+    remote = Remote(channel, lambda _: None)
+    try:
+        failed = _loading(remote, spec["entry"])
+        if failed:
+            write_line(answers_fd, failed)
+            return
+        for given in spec["inputs"]:
+            write_line(
+                answers_fd, _printed(remote, given["stdin"]) if "stdin" in given else _called(remote, spec, given)
+            )
+    except Gone:
+        return
+
+
+def _loading(remote: Remote, entry: str) -> Answer | None:
+    """Return why a function cannot be asked, None where it can or a whole program is."""
+    if not entry:
+        return None
+    try:
+        remote.learn([entry])
+    except LoadFailed as error:
+        return _failure(FAILED, error.failure)
+    if remote.kind_of(entry) in {"function", "class"}:
+        return None
+    return FAILED, "", str(Fault.FUNCTION_NOT_FOUND), -1
+
+
+def _called(remote: Remote, spec: dict[str, Any], given: dict[str, Any]) -> Answer:
+    """Call and write down what came; an iterator of the program may raise while it is drawn."""
+    try:
+        return _written(remote.answer(remote.call_packed(spec["entry"], given["args"])))
+    except Gone:
+        raise
+    except BaseException as error:
+        failure = getattr(error, FAILURE, None)
+        if failure is None:
+            raise Gone("no answer") from error
+        return _failure(RAISED, failure)
+
+
+def _written(value: Any) -> Answer:
+    if isinstance(value, Opaque) and not isinstance(value, Iterator):
+        return OPAQUE, canonical(value), "", -1
+    return NONE if value is None else RETURNED, canonical(value), "", -1
+
+
+def _printed(remote: Remote, text: str) -> Answer:
+    try:
+        _, printed, status, failure = remote.ask(["run", text], {"printed"})
+    except NotPlainData as error:
+        raise Gone(str(error)) from error
+    if isinstance(failure, dict):
+        return _failure(RAISED, failure)
+    if status != 0 or not isinstance(printed, str):
+        return RAISED, f"status {status}"[:80], str(Fault.EXECUTION_OTHER), -1
+    return RETURNED if printed.strip() else NONE, canonical_lines(printed), "", -1
+
+
+def _failure(kind: str, failure: dict[str, Any]) -> Answer:
+    found = found_in(failure)
+    return kind, str(failure.get("type", ""))[:80], str(found.fault or ""), found.line
+
+
+def write_line(file: int, answer: object) -> None:
+    """Write what JSON can say as one line, all of it."""
+    line = json.dumps(answer).encode() + b"\n"
+    while line:
+        line = line[os.write(file, line) :]
+
 
 MOST_PASSED: Final = 1000
 
@@ -299,3 +395,60 @@ def _read_finding(finding: Any) -> TestFinding:
         return TestFinding(fault, f"shared: {detail}", got, expected, line, missing, doubtful)
     except Exception as error:  # a forged finding may do anything here
         raise Gone("the tests beside the program told what is no finding") from error
+
+
+_TIMES: Final = 20
+_SOURCE: Final = '''
+from typing import List, Optional
+import math
+
+def solve(numbers: List[int], k: int = 3, name: Optional[str] = None) -> int:
+    """Return the sum of the k greatest numbers."""
+    total = 0
+    for n in sorted(numbers, reverse=True)[:k]:
+        if n > 0 and not name:
+            total += n
+    return [math.floor(total)] + [len(str(x)) for x in {}.items()]
+'''
+_TESTS: Final = """
+def check(candidate):
+    assert candidate([3, 1, 2], 2) == [5]
+    assert candidate([], 3) == [0], "nothing"
+    assert sum(candidate([1.5] * 9)) < 20
+"""
+
+
+def rehearse() -> None:
+    """Play it, and leave no trace of it that a program could see."""
+    before = dict(sys.modules)
+    spec = {"entry": "solve", "loose": False, "survey": False, "tests": _tests()}
+    plans = plans_of(spec)
+    for _ in range(_TIMES):
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            program = _Alone(ours, Candidate({"source": _SOURCE}, Channel(theirs), -1))
+            fault = TestProcess(program, spec, plans).verdict()["fault"]
+        if fault != "correct":
+            raise RuntimeError(f"the rehearsal of the harness ended with {fault}: report this with your Python version")
+    for name in sys.modules.keys() - before.keys():
+        del sys.modules[name]
+    sys.modules.update(before)
+    linecache.cache.pop(FILE, None)
+    make_streams()
+
+
+def _tests() -> list[dict[str, Any]]:
+    script = packed(script_plan(_TESTS, "solve"), _TESTS, "solve")
+    return [script, packed_call([[1, 2]], [3], 0.0)]
+
+
+class _Alone(Channel):
+    """The judge's end, where the program answers whenever it is asked, for there is nobody else to."""
+
+    def __init__(self, sock: socket.socket, candidate: Candidate) -> None:
+        super().__init__(sock)
+        self._candidate = candidate
+
+    def post(self, text: str) -> None:
+        super().post(text)
+        self._candidate.answer_one()

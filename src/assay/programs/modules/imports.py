@@ -1,7 +1,13 @@
-"""What programs and tests import, and what of it a sandbox has not: asked of the sandbox itself, by a job.
+"""Find what programs import, which distribution brings it, and what a sandbox lacks.
+
+A name that is neither in the table nor on the list has no distribution, whatever PyPI says: models invent names, and
+others register what models invent. Known and allowed are two things: torch is known, and too large to be allowed.
 
 Imports are found by pattern, not by parsing: programs are hostile text, and a match in a text that is no import costs
 at most the install of something that is allowed.
+
+It decides about outcomes as the tests do, so it belongs to the settings of a run. The sandbox itself is asked, since
+its Python may be another one. The names of folders are read, which takes 3 ms where `importlib.metadata` takes 100.
 """
 
 from __future__ import annotations
@@ -10,20 +16,88 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.modules.distributions import Known
 from assay.programs.tasks.task_file import TaskFile
 from assay.programs.verdict import job_of, outcome_of
 from assay.types import Call, Program, Pytest, Script, Task
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
+
+
+_DATA = resources.files("assay.programs.modules") / "data"
+_LINE = re.compile(r"(?:([A-Za-z_]\w*)\s*=\s*)?([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of distributions, and which of them may be installed."""
+
+    allowed: frozenset[str]
+    of_module: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What a user's file says about import names."""
+
+    def distribution_of(self, module: str) -> str:
+        """Return what brings a module, empty for one that nobody knows."""
+        named = self.of_module.get(module) or _otherwise_named().get(module)
+        if named:
+            return named
+        same = plain(module)
+        return same if same in self.allowed else ""
+
+    def allows(self, distribution: str) -> bool:
+        """Say whether a distribution may be installed."""
+        return plain(distribution) in self.allowed
+
+
+def plain(name: str) -> str:
+    """Return a name as the index of distributions compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def known(more: Path | None = None) -> Known:
+    """Return the list that is shipped, and what a file adds: a line `NAME`, or `MODULE = NAME` where they differ."""
+    allowed = set(_data("distributions.txt"))
+    of_module: dict[str, str] = {}
+    for number, line in enumerate(_lines(more) if more else [], 1):
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        match = _LINE.fullmatch(text)
+        if match is None:
+            raise InputError(f"{more}:{number}: '{text[:60]}' is no name; wanted DISTRIBUTION or MODULE = DISTRIBUTION")
+        module, name = match.groups()
+        allowed.add(plain(name))
+        if module:
+            of_module[module] = plain(name)
+    return Known(frozenset(allowed), of_module)
+
+
+@cache
+def _otherwise_named() -> Mapping[str, str]:
+    return dict(pair.split("=") for pair in _data("modules.txt"))
+
+
+def _data(name: str) -> list[str]:
+    lines = (_DATA / name).read_text(encoding="utf-8").split("\n")
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the list of allowed distributions {file}: {error}") from error
+
 
 _STATEMENT = re.compile(
     r"(?:^|[;:\n])[ \t]*(?:import[ \t]+(\w[\w., \t]*)|from[ \t]+(\w[\w.]*)[ \t]+import\b)", re.ASCII
@@ -120,3 +194,38 @@ def _texts(reading: TaskFile) -> Iterator[str]:
         yield from (test.source for test in task.tests if isinstance(test, Script | Pytest))
     for inputs in reading.inputs.values():
         yield inputs.contract
+
+
+_MOST = 5
+_LISTING = """
+def listing():
+    import json, os, platform, sys
+    found = [f'{platform.python_implementation()}-{platform.python_version()}']
+    for folder in sys.path:
+        try: names = os.listdir(folder)
+        except OSError: continue
+        found += [name[:-10] for name in names if name.endswith('.dist-info')]
+        found += [name[:-9] for name in names if name.endswith('.egg-info')]
+    print(json.dumps(found))
+"""
+
+
+def importable(runner: ProgramRunner) -> tuple[str, ...]:
+    """Return the Python of a sandbox and its distributions, sorted; of two with one name, the first on the path."""
+    found: dict[str, str] = {}
+    for text in strings_from(_LISTING, "listing", (), runner):
+        name, _, version = text.partition("-")
+        found.setdefault(plain(name), version.partition("-")[0])
+    return tuple(sorted(f"{name}=={version}" for name, version in found.items()))
+
+
+def changes(before: Sequence[str], now: Sequence[str]) -> str:
+    """Say which distributions came, went or have another version."""
+    old, new = (dict(text.split("==", 1) for text in each) for each in (before, now))
+    told = [
+        f"{name} {old[name]} is now {new[name]}" for name in sorted(old.keys() & new.keys()) if old[name] != new[name]
+    ]
+    told += [f"{name} {new[name]} was not there" for name in sorted(new.keys() - old.keys())]
+    told += [f"{name} {old[name]} is gone" for name in sorted(old.keys() - new.keys())]
+    more = f", and {len(told) - _MOST:,} more" if len(told) > _MOST else ""
+    return ", ".join(told[:_MOST]) + more

@@ -1,4 +1,7 @@
-"""Inputs of calls and a reference to tests: the reference runs in the sandbox once, and what it returns is expected.
+"""Make tests of inputs by running the reference in the sandbox once.
+
+References of EvalPlus take minutes for all tasks of a file, and their answers are the same each time. What took too
+long is kept too: so a second run has the same tests as the first, however busy the machine is.
 
 An input that the contract forbids, on which the reference fails, that takes too long or whose value is no plain data
 makes no test: it is told, and the others count. What a reference answered may be kept (`reference_cache`).
@@ -7,23 +10,71 @@ makes no test: it is told, and the others count. What a reference answered may b
 from __future__ import annotations
 
 import ast
+import contextlib
+import gzip
 import json
+import platform
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cage.limits import Ended, Job, Limits
-from assay.programs.tasks import answering, evalplus
-from assay.programs.tasks.reference_cache import ReferenceCache
-from assay.programs.tasks.task_file import Inputs, TaskFile
+from assay import __version__
+from assay.cage.job import Ended, Job, Limits
+from assay.errors import StorageError
+from assay.io import files
+from assay.programs.tasks import answering
+from assay.programs.tasks.task_file import Inputs, TaskFile, test_of
 from assay.programs.verdict import job_of
 from assay.types import Call, Problem, Program, Task, Test
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
     from assay.protocols import Progress
+
+
+_TEXTS = ("stdout", "reports")
+
+
+class ReferenceCache:
+    """A folder of what ended; without one nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def get(self, job: Job) -> Ended | None:
+        """Return how this very job ended before, None where that is not known or cannot be read."""
+        if self._folder is None:
+            return None
+        try:
+            told = json.loads(gzip.decompress(self._place(self._folder, job).read_bytes()))
+            texts = {name: told[name].encode() for name in _TEXTS}
+            return Ended(job.id, **texts, cpu_s=float(told["cpu_s"]), ended=told["ended"])
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def put(self, job: Job, ended: Ended) -> None:
+        """Keep how a job ended; a folder that cannot be written costs the next run its time and nothing else."""
+        if self._folder is None:
+            return
+        place = self._place(self._folder, job)
+        texts = {name: getattr(ended, name).decode("utf-8", "replace") for name in _TEXTS}
+        told = {**texts, "cpu_s": ended.cpu_s, "ended": ended.ended}
+        with contextlib.suppress(StorageError):
+            files.write(place, gzip.compress(json.dumps(told).encode(), 3), durable=False)
+
+    @staticmethod
+    def _place(folder: Path, job: Job) -> Path:
+        """Return where a job is kept: another place for each text, input, limit, version, Python and machine."""
+        limits = json.dumps(asdict(job.limits)) if job.limits else ""
+        about = f"{__version__} {platform.python_version()} {platform.machine()} {platform.node()} {limits}"
+        name = blake2b(digest_size=16)
+        for part in (about.encode(), job.candidate, job.judge or b""):
+            name.update(len(part).to_bytes(8, "big") + part)
+        return folder / f"{name.hexdigest()}.json.gz"
+
 
 _LIMITS = Limits(cpu_s=60, wall_s=180, memory_mb=2048, file_mb=64, output_kb=32_768)
 """For all inputs of one task: references of EvalPlus take up to half a minute."""
@@ -91,7 +142,7 @@ def _tests(task: Task, inputs: Inputs, ended: Ended) -> tuple[tuple[Test, ...], 
             why[answering.TOO_LONG] += 1
         else:
             size += len(line)
-            tests.append(evalplus.test_of(task.entry_point, *pair, inputs.atol))
+            tests.append(test_of(task.entry_point, *pair, inputs.atol))
     if len(inputs.args) > len(lines):
         why[_broken(ended)] += len(inputs.args) - len(lines)
     return tuple(tests), why

@@ -1,12 +1,49 @@
-"""What a file of tasks or samples held, and what of it could not be used."""
+"""Read tasks from files in the formats of HumanEval, EvalPlus, MBPP, APPS, pytest and Assay.
+
+A format is told by the fields that the records of a file have, not by its name.
+
+HumanEval (Chen et al. 2021): `task_id`, `prompt`, `entry_point`, `test`, `canonical_solution`. A program is the prompt
+with a completion. Prompt, program and tests share their names there and in BigCodeBench: HumanEval/32, 38 and 50 define
+a function above the one to be written, and their tests call it. A program could bring another one, so what the tests
+use of the prompt runs with them, where a program cannot change it.
+
+MBPP (Austin et al. 2021): `task_id`, `text` or `prompt`, `code`, `test_list`, and where there are any
+`challenge_test_list`, whose asserts count too, `test_setup_code` or `test_imports`. Ids are `Mbpp/N`, as in EvalPlus.
+
+EvalPlus (Liu et al. 2023): `task_id`, `prompt`, `entry_point`, `canonical_solution`, `base_input`, `plus_input`,
+`contract`, `atol`. What it compares otherwise than by equality is here too: floats within 1e-6 where `atol` is 0, and
+its own oracles. JSON has no tuples or sets: the contract and the reference tell where a list was one (`answering`).
+
+APPS (Hendrycks et al. 2021): `id` or `problem_id`, `question`, `input_output` (an object, or its JSON as text, of
+`inputs`, `outputs`, and `fn_name` where a function is called), `starter_code`, `solutions`. Also in the flat layout of
+others: `description` and `test_list` of objects with `input` and `output`, whose programs all read standard input,
+whatever starter code says. APPS keeps each return value in a list of its own and takes either: the list is taken off
+when every output of a task is one. The tag `values=json` says that a tuple may stand where a list is expected.
+
+Assay: `id`, `prompt`, `entry_point`, `setup`, `reference`, `timeout_s`, `tags`, and `tests`, a list of objects of one
+of four kinds: `script`; `args` with `expected` (JSON values), or `call` with `returns` (the same as Python writes it),
+each with `atol`; `stdin` with `stdout`; `pytest`. An unknown field is refused.
+
+pytest: each `test_NAME.py` or `NAME_test.py` is a task. Where a test imports `NAME`, it imports the program instead, on
+the same line; `NAME.py` beside the test is the task's reference.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from warnings import catch_warnings
 
-from assay.types import Problem, Task
+from assay.errors import InputError, nearest
+from assay.io import rows
+from assay.io.fields import FieldError, Fields, describe_value
+from assay.io.rows import text_of
+from assay.types import Call, Problem, Pytest, Script, Stdin, Task, Test
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +67,418 @@ class TaskFile:
     """By the id of a task that has no tests yet: its reference has to be run for them."""
     notes: tuple[Problem, ...] = ()
     """What is no problem and worth a look: tests that hold for programs that do nothing."""
+
+
+Made = Task | tuple[Task, Inputs]
+
+
+def gathered(path: Path, form: str, make: Callable[[Fields], Made]) -> TaskFile:
+    """Return the tasks of a file; a record that makes none, or one that is there already, is told."""
+    problems: list[Problem] = []
+    tasks: dict[str, Task] = {}
+    inputs: dict[str, Inputs] = {}
+    for row, fields in rows.objects(path, problems):
+        where = rows.place(path, row)
+        try:
+            made = make(Fields(fields))
+        except FieldError as error:
+            problems.append(Problem(where, str(error)))
+            continue
+        task, calls = made if isinstance(made, tuple) else (made, None)
+        if task.id in tasks:
+            same = "the same again" if tasks[task.id] == task else "another one: the first counts"
+            problems.append(Problem(where, f"there is a task '{task.id}' already, and this is {same}"))
+            continue
+        tasks[task.id] = task
+        if calls is not None:
+            inputs[task.id] = calls
+        elif not task.tests:
+            problems.append(Problem(where, f"task '{task.id}' has no tests: its programs stay undecided"))
+    return TaskFile(tuple(tasks.values()), tuple(problems), form, inputs)
+
+
+_BINDING = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign,
+)  # fmt: skip
+
+
+def helpers_of(prompt: str, entry: str, *tests: str) -> str:
+    """Return the statements of a prompt, but for the function under test, that its tests need; empty where none."""
+    others = [
+        node for node in _parsed(prompt).body if isinstance(node, _BINDING) and getattr(node, "name", "") != entry
+    ]
+    needed: set[int] = set()
+    used = {name for test in tests for name in _used(_parsed(test))}
+    while more := {place for place, node in enumerate(others) if place not in needed and used & _bound(node)}:
+        needed |= more
+        used |= {name for place in more for name in _used(others[place])}
+    return "\n".join(ast.unparse(others[place]) for place in sorted(needed))
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """Return the names that a statement binds."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return {getattr(node, "name", "")}
+
+
+def _used(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        with catch_warnings(action="ignore"):
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module(body=[], type_ignores=[])
+
+
+def _humaneval_task(record: Fields) -> Task:
+    prompt, name, test = record.text("prompt"), record.text("entry_point"), record.text("test", "")
+    return Task(
+        record.name("task_id"),
+        prompt,
+        name,
+        tests=(Script(test),) if test.strip() else (),
+        setup=helpers_of(prompt, name, test),
+        reference=whole(prompt, record.text("canonical_solution", "")),
+    )
+
+
+def whole(prompt: str, canonical: str) -> str:
+    """Return the program that a prompt and its solution make, empty where there is no solution."""
+    return prompt + canonical if canonical else ""
+
+
+def _mbpp_task(record: Fields) -> Task:
+    tests = (*record.texts("test_list"), *record.texts("challenge_test_list", ()))
+    code = record.text("code")
+    setup = (record.text("test_setup_code", ""), *record.texts("test_imports", ()))
+    return Task(
+        id_of(record),
+        record.text("prompt", "") or record.text("text"),
+        function_of(code, "\n".join(tests)),
+        tests=tuple(Script(test) for test in tests if test.strip()),
+        setup="\n".join(part for part in setup if part),
+        reference=code,
+    )
+
+
+def id_of(record: Fields) -> str:
+    """Return the id of a task, `Mbpp/N` for a number N."""
+    name = record.name("task_id")
+    return f"Mbpp/{name}" if name.isdecimal() else name
+
+
+def function_of(source: str, tests: str = "") -> str:
+    """Return the name of the function that tests call first, else of the last function that a source defines."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    defined = [node.name for node in _parsed(source).body if isinstance(node, functions)]
+    called = (
+        node.func.id
+        for node in ast.walk(_parsed(tests))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    )
+    return next((name for name in called if name in defined), defined[-1] if defined else "")
+
+
+_FLOAT_ATOL = 1e-6
+_AS_SETS = frozenset(
+    "similar_elements find_char_long common_in_nested_lists extract_singly larg_nnum intersection_array "
+    "find_dissimilar Diff".split()
+)
+"""Functions of MBPP+ whose answers have no order."""
+_AS_TRUTHS = frozenset("check_str text_match_three text_starta_endb".split())
+"""Functions of MBPP+ that may answer with a match, or with whether there is one."""
+_ROOT = "find_zero"
+"""The function of HumanEval+ that has many right answers: a root of the polynomial it is given."""
+
+
+def _evalplus_task(record: Fields) -> tuple[Task, Inputs]:
+    prompt = record.text("prompt")
+    inputs = (*record.list("base_input"), *(record.list("plus_input", ()) if record.values.get("plus_input") else ()))
+    if not inputs or not all(isinstance(args, list) for args in inputs):
+        raise FieldError("fields 'base_input' and 'plus_input' need a list of arguments for each call")
+    task = Task(
+        id_of(record),
+        prompt,
+        record.text("entry_point"),
+        reference=whole(prompt.rstrip("\n") + "\n", record.text("canonical_solution")),
+    )
+    contract = record.text("contract", "")
+    return task, Inputs(tuple(map(tuple, inputs)), contract, record.number("atol", 0.0))
+
+
+def test_of(name: str, args: tuple[Any, ...], expected: Any, atol: float) -> Test:
+    """Return the test that EvalPlus makes of a call and what the reference returned."""
+    if name in _AS_SETS:
+        return Script(f"assert set({name}(*{args!r})) == set({expected!r})")
+    if name in _AS_TRUTHS:
+        truth = expected if isinstance(expected, bool) else expected is not None
+        return Script(
+            f"found = {name}(*{args!r})\nassert (found if isinstance(found, bool) else found is not None) == {truth}"
+        )
+    if name == _ROOT:
+        xs = "sum(c * root**i for i, c in enumerate(xs))"
+        return Script(f"xs = {args[0]!r}\nroot = {name}(list(xs))\nassert abs({xs}) <= {max(atol, 1e-4)!r}")
+    return Call(args, expected, max(atol, _FLOAT_ATOL) if _has_float(expected) else 0.0)
+
+
+def _has_float(value: Any) -> bool:
+    if isinstance(value, list | tuple | set | frozenset):
+        return any(map(_has_float, value))
+    if isinstance(value, dict):
+        return any(map(_has_float, value.values()))
+    return isinstance(value, float | complex)
+
+
+_ON_INSTANCE = """\
+answer = Solution().{}(*{!r})
+def plain(value):
+    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+assert plain(answer) == {!r}
+"""
+
+
+def _apps_task(record: Fields) -> Task:
+    starter = record.text("starter_code", "")
+    flat = "test_list" in record
+    name, tests = ("", _pairs(record)) if flat else _tests(record, starter)
+    number = record.name("problem_id", "id", "task_id")
+    return Task(
+        f"APPS/{number}" if number.isdecimal() else number,
+        record.text("description" if flat else "question"),
+        name,
+        tests=tests,
+        reference=_solution(record),
+        tags={"values": "json", **record.tags("difficulty", "url", "starter_code")},
+    )
+
+
+def _pairs(record: Fields) -> tuple[Stdin, ...]:
+    pairs = record.list("test_list")
+    for pair in pairs:
+        if not isinstance(pair, dict) or not {"input", "output"} <= pair.keys():
+            raise FieldError("field 'test_list' holds something else than objects with 'input' and 'output'")
+    return tuple(Stdin(_text(pair["input"]), _text(pair["output"])) for pair in pairs)
+
+
+def _tests(record: Fields, starter: str) -> tuple[str, tuple[Test, ...]]:
+    """Return the function under test, if it is one, and the tests."""
+    told = record.from_text().mapping("input_output", {})
+    inputs, outputs = told.get("inputs", []), told.get("outputs", [])
+    if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs):
+        raise FieldError("field 'input_output' needs lists 'inputs' and 'outputs' of one length")
+    name = told.get("fn_name")
+    if name is None:
+        return "", tuple(Stdin(_text(given), _text(wanted)) for given, wanted in zip(inputs, outputs, strict=True))
+    if not isinstance(name, str) or not all(isinstance(given, list) for given in inputs):
+        raise FieldError("field 'input_output' with 'fn_name' needs that as text, and each of 'inputs' as a list")
+    if all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs):
+        outputs = [wanted[0] for wanted in outputs]
+    calls = [Call(tuple(given), wanted) for given, wanted in zip(inputs, outputs, strict=True)]
+    if "class Solution" not in starter:
+        return name, tuple(calls)
+    return name, tuple(Script(_ON_INSTANCE.format(name, call.args, call.expected)) for call in calls)
+
+
+def _solution(record: Fields) -> str:
+    """Return the first solution, of a list or of its JSON as text."""
+    solutions = record.from_text().list("solutions", ())
+    return solutions[0] if solutions and isinstance(solutions[0], str) else ""
+
+
+def _text(value: object) -> str:
+    """Return what is read or printed: texts as they are, lists a line each, other values as `print` shows them."""
+    if isinstance(value, list):
+        return "\n".join(map(str, value))
+    return value if isinstance(value, str) else str(value)
+
+
+_FIELDS = ("id", "prompt", "entry_point", "tests", "setup", "reference", "timeout_s", "tags")
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "script": ("script",),
+    "args": ("args", "expected", "atol"),
+    "call": ("call", "returns", "atol"),
+    "stdin": ("stdin", "stdout"),
+    "pytest": ("pytest",),
+}
+"""What tells a kind of test, and the fields it has."""
+
+
+def _own_task(record: Fields) -> Task:
+    record.only(_FIELDS)
+    tags = record.mapping("tags", {})
+    if not all(isinstance(value, str) for value in tags.values()):
+        raise FieldError("field 'tags' holds something else than texts")
+    name, prompt = record.text("entry_point", ""), record.text("prompt", "")
+    tests = tuple(_test(f"tests[{number}]", test, name) for number, test in enumerate(record.list("tests", ())))
+    sources = [test.source for test in tests if isinstance(test, Script | Pytest)]
+    setup = record.text("setup", "")
+    return Task(
+        record.name("id"),
+        prompt,
+        name,
+        tests=tests,
+        setup="\n".join(filter(None, (helpers_of(prompt, name, setup, *sources), setup))),
+        reference=record.text("reference", ""),
+        timeout_s=record.number("timeout_s", 0.0),
+        tags=tags,
+    )
+
+
+def _test(where: str, fields: object, name: str) -> Test:
+    if not isinstance(fields, dict):
+        raise FieldError(f"field '{where}' is {describe_value(fields)}, wanted an object")
+    kind = next((kind for kind in _KINDS if kind in fields), "")
+    if not kind:
+        raise FieldError(f"field '{where}' is not a test: it needs one of {', '.join(_KINDS)}")
+    if kind in {"args", "call"} and not name:
+        raise FieldError(f"field '{where}' is a call, which needs the task's 'entry_point'")
+    try:
+        record = Fields(fields)
+        record.only(_KINDS[kind])
+        return _MAKERS[kind](record)
+    except FieldError as error:
+        raise FieldError(f"field '{where}': {error}") from error
+
+
+def _args(record: Fields) -> Call:
+    if "expected" not in record.values:
+        raise FieldError("no field 'expected'")
+    return Call(record.list("args"), record.values["expected"], record.number("atol", 0.0))
+
+
+def _call(record: Fields) -> Call:
+    args = _literal(record, "call")
+    return Call(args if isinstance(args, tuple) else (args,), _literal(record, "returns"), record.number("atol", 0.0))
+
+
+def _literal(record: Fields, name: str) -> Any:
+    text = record.text(name)
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        raise FieldError(f"field '{name}' is not a Python literal: {text[:40]!r}") from error
+
+
+_MAKERS: Mapping[str, Callable[[Fields], Test]] = {
+    "script": lambda record: Script(record.text("script")),
+    "args": _args,
+    "call": _call,
+    "stdin": lambda record: Stdin(record.text("stdin"), record.text("stdout")),
+    "pytest": lambda record: Pytest(record.text("pytest")),
+}
+
+
+PYTHON = "*.py"
+"""What stands for fields where a file has none, being Python, or a folder."""
+_MODULE = "solution"
+
+
+def read_pytest(path: Path) -> TaskFile:
+    """Read each test file as a task, whose id is its path without its ending."""
+    problems: list[Problem] = []
+    tasks: list[Task] = []
+    base = path if path.is_dir() else path.parent
+    for file in _files(path):
+        where = file.relative_to(base)
+        try:
+            tasks.append(_pytest_task(file, where.with_suffix("").as_posix()))
+        except InputError as error:
+            problems.append(Problem(where.as_posix(), str(error)))
+    return TaskFile(tuple(tasks), tuple(problems), "pytest")
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(file for file in path.rglob("*.py") if _subject(file))
+    elif path.suffix == ".py" and _subject(path):
+        yield path
+
+
+def _subject(file: Path) -> str:
+    """Return the module that a test file is about, empty where it is no test file."""
+    stem = file.stem
+    return (
+        stem.removeprefix("test_") if stem.startswith("test_") else stem.removesuffix("_test") * stem.endswith("_test")
+    )
+
+
+def _pytest_task(file: Path, name: str) -> Task:
+    subject = _subject(file)
+    beside = file.with_name(f"{subject}.py")
+    return Task(
+        name,
+        prompt="",
+        tests=(Pytest(_redirected(text_of(file), subject)),),
+        reference=text_of(beside) if beside.is_file() else "",
+    )
+
+
+def _redirected(source: str, subject: str) -> str:
+    """Return a test that imports the program in the place of the module it is about."""
+    name = re.escape(subject)
+    source = re.sub(rf"^(\s*from\s+)\.?{name}(\s+import\s)", rf"\1{_MODULE}\2", source, flags=re.MULTILINE)
+    source = re.sub(rf"^(\s*import\s+){name}(\s+as\s)", rf"\1{_MODULE}\2", source, flags=re.MULTILINE)
+    return re.sub(rf"^(\s*import\s+){name}[ \t]*$", rf"\1{_MODULE} as {subject}", source, flags=re.MULTILINE)
+
+
+_FORMATS: Mapping[str, tuple[Callable[[Path], TaskFile], Callable[[AbstractSet[str]], bool], str]] = {
+    "evalplus": (
+        lambda path: gathered(path, "evalplus", _evalplus_task),
+        lambda keys: "plus_input" in keys,
+        "HumanEval+ and MBPP+ as EvalPlus keeps them",
+    ),
+    "humaneval": (
+        lambda path: gathered(path, "humaneval", _humaneval_task),
+        lambda keys: {"prompt", "test", "entry_point"} <= keys,
+        "HumanEval, or any file with its fields",
+    ),
+    "apps": (
+        lambda path: gathered(path, "apps", _apps_task),
+        lambda keys: "input_output" in keys or {"description", "test_list", "starter_code"} <= keys,
+        "APPS, functions and whole programs",
+    ),
+    "mbpp": (
+        lambda path: gathered(path, "mbpp", _mbpp_task),
+        lambda keys: {"task_id", "code", "test_list"} <= keys,
+        "MBPP, all 974 or sanitized",
+    ),
+    "own": (
+        lambda path: gathered(path, "own", _own_task),
+        lambda keys: {"id", "tests"} <= keys,
+        "our own JSON lines, which hold every kind of test",
+    ),
+    "pytest": (read_pytest, lambda keys: PYTHON in keys, "a test file of pytest, or a folder of them"),
+}
+"""By name, in the order in which they are tried: what reads it, what tells it by its fields, and what it is."""
+
+
+def read_tasks(path: Path, form: str = "") -> TaskFile:
+    """Read tasks; without a format it is found out. Nothing usable at all is an error."""
+    name = form or form_of(path)
+    if name not in _FORMATS:
+        raise InputError(f"unknown format '{name}'; {nearest(name, list(_FORMATS))}")
+    reading = _FORMATS[name][0](path)
+    if not reading.tasks:
+        first = f": {reading.problems[0]}" if reading.problems else ""
+        more = f" (and {len(reading.problems) - 1:,} more)" if len(reading.problems) > 1 else ""
+        raise InputError(f"'{path}' holds no task that can be used{first}{more}")
+    return reading
+
+
+def form_of(path: Path) -> str:
+    """Return the format of a file or folder by what it holds."""
+    problems: list[Problem] = []
+    is_python = path.is_dir() or path.suffix == ".py"
+    keys = {PYTHON} if is_python else {name for record in rows.sample(path, problems) for name in record}
+    found = next((name for name, (_, fits, _) in _FORMATS.items() if fits(keys)), "")
+    if not found:
+        why = f" (its fields: {', '.join(sorted(keys)[:12])})" if keys else f" ({problems[0]})" if problems else ""
+        known = "; ".join(f"{name} ({what})" for name, (*_, what) in _FORMATS.items())
+        raise InputError(f"cannot tell the format of '{path}'{why}: name it with --from; known: {known}")
+    return found

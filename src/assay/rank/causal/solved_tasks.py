@@ -13,8 +13,8 @@ from pathlib import Path
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.io import rows
-from assay.programs.tasks import task_formats
-from assay.programs.tasks.mbpp import function_of
+from assay.programs.tasks import task_file
+from assay.programs.tasks.task_file import function_of
 from assay.rank.dataset import dataset_formats
 from assay.rank.dataset.examples import Example
 from assay.rank.dataset.splits import leaks, split
@@ -47,7 +47,7 @@ def read_solved(  # noqa: PLR0913  each is one thing
     files: Sequence[Path], tasks: Path | None, template: PromptTemplate, *, valid: float, most: int, seed: int
 ) -> SolvedTasks:
     """Return the right programs of files: tasks with references, or rows of `assay rank data`."""
-    known = {task.id: task for task in task_formats.read(tasks).tasks} if tasks else {}
+    known = {task.id: task for task in task_file.read_tasks(tasks).tasks} if tasks else {}
     examples, problems = list[Example](), list[Problem]()
     for file in files:
         some, wrong = _rows(file) if _is_dataset(file) else _references(file, known)
@@ -93,7 +93,7 @@ def _rows(file: Path) -> tuple[Sequence[Example], Sequence[Problem]]:
 
 def _references(file: Path, known: dict[str, Task]) -> tuple[Sequence[Example], Sequence[Problem]]:
     """Return the references of tasks, which become known."""
-    reading = task_formats.read(file)
+    reading = task_file.read_tasks(file)
     known |= {task.id: task for task in reading.tasks}
     solved = [task for task in reading.tasks if task.reference]
     lacking = len(reading.tasks) - len(solved)

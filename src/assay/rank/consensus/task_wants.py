@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from assay.programs.shown.shown_examples import examples_in, function_in, text_of
+from assay.programs.shown_examples import examples_in, function_in, text_of
 from assay.terms import STOP_WORDS, terms
 from assay.types import Call, Task
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.programs.tasks import task_formats
+from assay.programs.tasks import task_file
 from assay.rank.consensus.feature_directions import AGAINST, FOR, STYLE
 from assay.rank.consensus.pool_facts import FEATURES
 from assay.rank.consensus.training_pools import Lesson, lessons
@@ -101,7 +101,7 @@ def _fault_trees(
 
 def pools_of(datasets: Iterable[Path], tasks: Iterable[Path], *, seed: int = 0) -> list[Lesson]:
     """Return the pools of the programs in these files; their tasks tell prompts in more ways than the data set does."""
-    known: dict[str, Task] = {task.id: task for path in tasks for task in task_formats.read(path).tasks}
+    known: dict[str, Task] = {task.id: task for path in tasks for task in task_file.read_tasks(path).tasks}
     found: list[Lesson] = []
     for path in datasets:
         examples = [each for each in dataset_formats.read(path).examples if each.split != "test"]

@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.io import files, rows
 from assay.io.fields import FieldError, Fields
-from assay.io.unpack import on_disk
+from assay.io.rows import on_disk
 from assay.programs.samples import logprob_of
 from assay.rank.dataset import coderanker
 from assay.rank.dataset.examples import SPLITS, Dataset, Example

@@ -47,8 +47,7 @@ from assay.rank.neural.training_steps import (
     training_state,
     true_classes,
 )
-from assay.runs.record import append_lines, sole_writer
-from assay.runs.run_manifest import write_manifest
+from assay.runs.record import append_lines, sole_writer, write_manifest
 
 MEASURES = (RankMeasure(1), RankMeasure(5), RankMeasure(1, "exec"))
 

@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
 from assay.faults import Fault
 from assay.programs.answers import Input, answers, askable
-from assay.programs.harness.canonical import canonical
-from assay.programs.shown.shown_examples import examples_in
+from assay.programs.harness.comparison import canonical
+from assay.programs.shown_examples import examples_in
 from assay.rank.running.answer_agreement import Row, alike, dual, same_as
 from assay.rank.running.generated_tests import GeneratedTests
 from assay.rank.running.test_inputs import in_order, made_inputs
 from assay.types import Call, Program, Ranked, Task
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
 
 LIMITS: Final = Limits(cpu_s=1, wall_s=4)
 INPUTS: Final = 40

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from assay.programs.shown.shown_examples import function_in
+from assay.programs.shown_examples import function_in
 from assay.types import Program, Task
 
 KINDS: Final = ("int", "list[int]", "str", "list[str]", "float", "list[tuple[int]]", "list[list[int]]", "dict")

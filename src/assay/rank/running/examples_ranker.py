@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from assay.cage.limits import Limits
+from assay.cage.job import Limits
 from assay.programs.execute import Execution, executions
-from assay.programs.shown.shown_examples import examples_in
+from assay.programs.shown_examples import examples_in
 from assay.programs.verdict import usable_tests
 from assay.types import Program, Ranked, Task
 
 if TYPE_CHECKING:
-    from assay.cage.cage_pool import ProgramRunner
+    from assay.cage.cage import ProgramRunner
 
 LIMITS: Final = Limits(cpu_s=2, wall_s=6)
 

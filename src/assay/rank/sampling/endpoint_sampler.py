@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.errors import InputError, ModelUnavailable, printable
-from assay.io.addresses import BASE
-from assay.io.http import HttpOptions
-from assay.io.model_endpoint import ModelEndpoint
+from assay.io.endpoints import BASE
+from assay.io.http import HttpOptions, ModelEndpoint
 from assay.programs.samples import cut
 from assay.rank.sampling.model_answers import Completions, SamplingOptions, SamplingQuestion
 from assay.rank.sampling.token_logprobs import logprob_in, tokens_of

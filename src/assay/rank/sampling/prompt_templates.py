@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 
 from assay.errors import InputError, nearest
-from assay.programs.shown.shown_examples import examples_in
+from assay.programs.shown_examples import examples_in
 from assay.rank.dataset.strip_examples import without_examples
 from assay.types import Call, Stdin, Task, Test
 

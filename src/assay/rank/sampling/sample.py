@@ -26,7 +26,7 @@ from assay.rank.dataset.strip_examples import without_examples
 from assay.rank.sampling.missing_samples import MissingSamples, missing, numbers_there
 from assay.rank.sampling.model_answers import Completions, Sampler, SamplingOptions, SamplingQuestion
 from assay.rank.sampling.sampling_plan import SamplingPlan, SamplingSettings
-from assay.runs.in_flight import in_flight
+from assay.runs.local import in_flight
 from assay.runs.record import (
     append_lines,
     differing,
@@ -36,8 +36,8 @@ from assay.runs.record import (
     refuse,
     sole_writer,
     stored_settings,
+    write_manifest,
 )
-from assay.runs.run_manifest import write_manifest
 from assay.types import LogProbability, Problem, Task
 
 if TYPE_CHECKING:

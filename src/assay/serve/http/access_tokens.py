@@ -17,7 +17,7 @@ from secrets import token_urlsafe
 
 from assay.errors import InputError
 from assay.io import files
-from assay.io.lock import alone
+from assay.io.files import alone
 
 VARIABLE = "ASSAY_TOKEN"
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]{16,200}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from assay.errors import InputError
-from assay.io.addresses import checked_url
+from assay.io.endpoints import checked_url
 
 FOR, PROTO, HOST = "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"
 UNIX = "unix"

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from assay.io.parent_death import end_with
+from assay.io.processes import end_with
 
 VARIABLE = "ASSAY_SERVER_PART"
 WORKER, KEEPER = "worker", "keeper"

@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.io import rows
-from assay.io.unpack import plain
+from assay.io.rows import plain
 from assay.truth.formats import format_losses as lost
 from assay.truth.formats.gathered import Gathered, Glimpse
 from assay.truth.formats.truth_rows import grade_of, text_of

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from assay.errors import InputError
 from assay.io import rows
-from assay.io.unpack import plain
+from assay.io.rows import plain
 from assay.truth.formats.gathered import Gathered, Glimpse
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Chunk, Problem

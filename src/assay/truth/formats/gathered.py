@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.errors import InputError, nearest
 from assay.io import rows
-from assay.io.unpack import plain
+from assay.io.rows import plain
 from assay.truth.formats.truth_rows import fault_of_id, place_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Chunk, Judgment, Problem, Query

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.io.rows import ENDINGS, suffix
-from assay.io.unpack import plain
+from assay.io.rows import ENDINGS, plain, suffix
 
 _SHARD = re.compile(r"-\d+-of-\d+$")
 _PARTS = ("corpus", "queries")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from assay.errors import InputError
 from assay.io import files, rows
-from assay.io.unpack import plain
+from assay.io.rows import plain
 from assay.measure.line_spans import Span
 from assay.truth.formats import format_losses as lost
 from assay.truth.formats.gathered import Gathered, Glimpse, name_of

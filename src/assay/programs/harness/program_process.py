@@ -1,0 +1,503 @@
+"""Load a program in its own process and answer what the judge asks of it.
+
+The module is `__main__` for programs that read standard input, and `solution` for those whose functions are called,
+as every other harness has it: a demonstration under `if __name__ == "__main__"` is no part of an answer. Either way it
+lies in `sys.modules` under its name, so that pickle and dataclasses find it. The line of an exception is that of the
+innermost frame in the program's own source.
+
+Standard input and output are files, so that `open(0)`, `os.read` and `os.fstat` work and no pipe can fill up. Threads
+that are no daemons are waited for and `atexit` is honoured, for programs print in both.
+
+Only the tests' own needs lead here (`script_plan.ScriptPlan.objects`, or an argument that is no plain data), never
+what a program returned. A program that means to can lie here: it can walk the stack, and its `__eq__` is asked. What
+stands against it: a nonce that is told when the tests have ended, how many asserts were executed, and `drop_vacuous`;
+every outcome says that it was so.
+
+Requests and answers, each a list with its kind first:
+
+    names [NAME…]              → names {NAME: what it is} | failed FAILURE
+    call NAME ARGS KEYWORDS    → returned VALUE CHANGED SAME | raised FAILURE CHANGED
+    use NUMBER ABILITY ARGS …  → returned VALUE null null | raised FAILURE null, of an object (`object_table`)
+    run TEXT                   → printed TEXT STATUS FAILURE
+    shared SCRIPT NONCE        → shared NONCE FINDING, made by the tests in this process (`shared`)
+                               → found NONCE FINDING before it, where the tests go on after a finding
+
+CHANGED are the containers among the arguments, by their numbers, after a call that changed any; SAME the place of the
+argument that was returned. All of this happens where the program can change everything: what is said here can only be
+an answer, never a verdict.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import fcntl
+import io
+import json
+import linecache
+import os
+import re
+import socket
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import FunctionType, ModuleType, TracebackType
+from typing import IO, Any, Final, NoReturn
+
+from assay.programs.harness import codec
+from assay.programs.harness.codec import Channel, Gone, NotPlainData, pack, unpack, unpack_numbered
+from assay.programs.harness.proxies import ObjectTable
+from assay.programs.harness.recorder import FAILURE, NOTHING, Failed, Recorder, TestFinding, changed_code
+from assay.programs.harness.run_tests import Bring, CodeChanged, ProgramModule, Seal, run_script
+from assay.programs.harness.test_plan import ScriptPlan, unpacked
+
+FILE: Final = "solution.py"
+_STARTS_ANEW: Final = re.compile("""["'](?:spawn|forkserver)["']""")
+"""How programs name the ways to start a process that does not copy this one."""
+MOST_MESSAGE: Final = 1000
+_LINKS: Final = 3
+"""How many causes of an exception are told."""
+
+
+class LoadedProgram:
+    """One program, loaded: what failed while it was, and its functions by name."""
+
+    def __init__(self, source: str, name: str, *, on_disk: bool = False) -> None:
+        self.failure: dict[str, Any] | None = None
+        self.module = ModuleType(name)
+        self.module.__dict__.update(__file__=FILE, __builtins__=builtins)
+        sys.modules[name] = sys.modules["__main__"] = self.module
+        if on_disk or _STARTS_ANEW.search(source):
+            self._write(source)
+        linecache.cache[FILE] = (len(source), None, source.splitlines(keepends=True)[:100_000], FILE)
+        try:
+            exec(compiled(source), self.module.__dict__)  # noqa: S102 - the reason for all the walls around this
+        except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
+            self.failure = failure_of(error)
+
+    def _write(self, source: str) -> None:
+        """Lay the program where processes that begin with a new interpreter look for it, in its scratch folder."""
+        path = Path(FILE).absolute()
+        with suppress(OSError, ValueError):
+            path.write_text(source, encoding="utf-8")
+            self.module.__dict__["__file__"] = str(path)
+            sys.path.insert(0, str(path.parent))
+
+    def find(self, name: str) -> Any:
+        """Return what the program calls by this name, a method of its `class Solution` too; raises LookupError."""
+        space = self.module.__dict__
+        if name in space:
+            return space[name]
+        solution = space.get("Solution")
+        if isinstance(solution, type) and hasattr(solution, name):
+            return _on_new_instance(solution, name)
+        maker = space.get("__getattr__")
+        if maker is None:
+            raise LookupError(name)
+        try:
+            return maker(name)
+        except AttributeError:
+            raise LookupError(name) from None
+
+
+def _on_new_instance(kind: type, name: str) -> Callable[..., Any]:
+    def call(*args: Any, **keywords: Any) -> Any:
+        return getattr(kind(), name)(*args, **keywords)
+
+    return call
+
+
+def compiled(source: str) -> Any:
+    """Compile a program; whatever the compiler cannot read is a SyntaxError."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return compile(source, FILE, "exec", dont_inherit=True)
+        except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+            raise SyntaxError(f"the compiler gave up: {type(error).__name__}: {error}") from None
+
+
+def failure_of(error: BaseException, depth: int = 0) -> dict[str, Any]:
+    """Describe an exception in plain data; a program's own exception class may lie about itself, never fail here."""
+    kind = type(error)
+    bases = [base.__name__ for base in kind.__mro__ if getattr(builtins, base.__name__, None) is base]
+    said: dict[str, Any] = {"type": kind.__name__[:200], "bases": bases, "message": "", "line": _line_of(error)}
+    try:
+        said["message"] = str.__str__(str(error))[:MOST_MESSAGE]
+        said["args"] = codec.pack(list(error.args)) if len(said["message"]) < MOST_MESSAGE else None
+    except BaseException:  # noqa: BLE001 - see above
+        said["args"] = None
+    if getattr(builtins, kind.__name__, None) is kind:
+        with suppress(BaseException):
+            said["whole"] = codec.pack(error)
+    for link in ("cause", "context"):
+        other = getattr(error, f"__{link}__", None)
+        if isinstance(other, BaseException) and depth < _LINKS:
+            said[link] = failure_of(other, depth + 1)
+    if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str) and "." not in error.name:
+        said["missing"] = error.name
+    return said
+
+
+def _line_of(error: BaseException) -> int:
+    line = -1
+    trace: TracebackType | None = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if line < 0 and isinstance(error, SyntaxError) and error.filename in {FILE, None} and isinstance(error.lineno, int):
+        line = max(error.lineno, 1)
+    return line
+
+
+_Streams = tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]
+_MADE: list[_Streams] = []
+_REPLACED: list[object] = []
+
+
+def make_streams() -> None:
+    """Make the streams of the first program of each process that is forked from here on.
+
+    Those that they replace are kept: to end them would cost each program as much as to make others.
+    """
+    _MADE[:] = [(_reader(0), _writer(1), _writer(2))]
+    _REPLACED[:] = sys.stdin, sys.stdout, sys.stderr
+
+
+def fresh_streams() -> None:
+    """Give the program streams of its own on the descriptors 0 to 2, which take any text."""
+    made = _MADE.pop() if _MADE else (_reader(0), _writer(1), _writer(2))
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = made  # type: ignore[misc]
+    sys.argv = [FILE]
+
+
+def _reader(file: int) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedReader(io.FileIO(file, closefd=False)), "utf-8", "replace")
+
+
+def _writer(file: int) -> io.TextIOWrapper:
+    raw = io.BufferedWriter(io.FileIO(file, "wb", closefd=False))
+    return io.TextIOWrapper(raw, "utf-8", "backslashreplace", line_buffering=file == 2)
+
+
+def flush() -> None:
+    """Write out what was printed, as far as the program left the streams whole."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(BaseException):
+            stream.flush()
+
+
+MOST_PRINTED: Final = 8 << 20
+
+
+def run_whole(source: str, text: str) -> list[Any]:
+    """Return what the judge is answered: what was printed, how the process ended, what failed."""
+    with TemporaryFile() as given, TemporaryFile() as printed, TemporaryFile() as report:
+        given.write(text.encode("utf-8", "surrogateescape"))
+        given.seek(0)
+        pid = os.fork()
+        if pid == 0:
+            _be(source, given, printed, report)
+        _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        shown = _read(printed, MOST_PRINTED + 1).decode("utf-8", "replace")
+        return ["printed", shown, code, _failure(_read(report, 1 << 16), code, len(shown))]
+
+
+def _be(source: str, given: IO[bytes], printed: IO[bytes], report: IO[bytes]) -> NoReturn:
+    """Be the program."""
+    os.dup2(given.fileno(), 0)
+    os.dup2(printed.fileno(), 1)
+    os.set_inheritable(report.fileno(), False)
+    fresh_streams()
+    failures: list[dict[str, Any]] = []
+
+    def in_thread(args: threading.ExceptHookArgs) -> None:
+        if args.exc_value is not None and not isinstance(args.exc_value, SystemExit):
+            failures.append(failure_of(args.exc_value))
+
+    threading.excepthook = in_thread
+    code = 1
+    try:
+        program = LoadedProgram(source, "__main__")
+        code = _exit_code(program.failure)
+        if program.failure is not None and code:
+            failures.append(program.failure)
+        threading._shutdown()  # type: ignore[attr-defined] # noqa: SLF001 - what the interpreter does at its end
+        atexit._run_exitfuncs()  # noqa: SLF001 - the same
+    finally:
+        flush()
+        with suppress(BaseException):
+            if failures:
+                code = 1
+                os.write(report.fileno(), json.dumps(failures[0]).encode())
+        os._exit(code)
+
+
+def _exit_code(failure: dict[str, Any] | None) -> int:
+    """Return the exit status for what a program ended with; `sys.exit()` and `sys.exit(0)` are no failure."""
+    if failure is None:
+        return 0
+    if failure["type"] != "SystemExit":
+        return 1
+    return 0 if failure.get("args") in ([], [None], [0], [False]) else 1
+
+
+def _read(file: IO[bytes], most: int) -> bytes:
+    return os.pread(file.fileno(), most, 0)
+
+
+def _failure(report: bytes, code: int, length: int) -> dict[str, Any] | None:
+    if length > MOST_PRINTED:
+        return {"type": "OutputLimit", "bases": [], "message": f"printed more than {MOST_PRINTED} bytes", "line": -1}
+    if code == 0:
+        return None
+    try:
+        told = json.loads(report)
+        if isinstance(told, dict):
+            return told
+    except ValueError:
+        sys.exc_info()
+    how = f"ended by signal {-code}" if code < 0 else f"ended with status {code}"
+    return {"type": "Exit", "bases": [], "message": how, "line": -1}
+
+
+_INSIDE: Final = (
+    "inspect", "get_type_hints", "__code__", "__annotations__", "__defaults__", "__wrapped__", "doctest", "reload",
+    "vars(", "dir(", "__dict__",
+)  # fmt: skip
+"""What tests say that look at functions, or at the module, as they are written: these are then not watched."""
+ON_DISK: Final = ("subprocess", "importlib", "runpy", "multiprocessing", "sys.executable")
+"""What tests say that have the program loaded from its file."""
+
+
+def run_shared(
+    script: dict[str, Any], bring: Bring, program: ModuleType, tell: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    """Run a script beside the module of the program.
+
+    Return how many asserts it executed, those that held, what failed first and whether the program broke. `tell` takes
+    the first finding where the tests go on after it, for the program may never come back.
+    """
+    plan = unpacked(script)
+    survey = bool(script.get("survey"))
+    found: list[TestFinding] = []
+    looks_inside = any(word in script["source"] for word in _INSIDE)
+
+    recorder = _RecorderBeside(plan, found, tell if script["goes_on"] else None)
+    seal = Seal() if script.get("sealed") else None
+    if seal:
+        seal.hold_program(vars(program))
+
+    def watched(name: str) -> Any:
+        found = bring(name)
+        return _watched(found, recorder) if isinstance(found, FunctionType) and not looks_inside else found
+
+    def module_of(bring: Bring) -> ModuleType:
+        return program if looks_inside and not seal else ProgramModule(bring, vars(program))
+
+    try:
+        run_script(plan, recorder, watched, script["entry"], seal, module_of=module_of)
+    except CodeChanged as changed:
+        found.insert(0, changed_code(changed))
+    except BaseException as error:  # noqa: BLE001 - a verdict about whatever it is
+        found.append(recorder.finding(error))
+    return {
+        "executed": recorder.executed,
+        "passed": recorder.passed() if survey else [],
+        "finding": _packed(found[0]) if found else None,
+        "broke": any(each.breaks for each in found),
+    }
+
+
+class _RecorderBeside(Recorder):
+    """Knows the program's exceptions by what they passed through."""
+
+    def __init__(
+        self, plan: ScriptPlan, found: list[TestFinding], tell: Callable[[dict[str, Any]], None] | None
+    ) -> None:
+        """Add what failed to `found`; `tell` takes the first of it, where the tests go on."""
+
+        def spare(finding: TestFinding) -> bool:
+            found.append(finding)
+            if tell and len(found) == 1 and not finding.breaks:
+                tell(_packed(finding))
+            return not finding.breaks
+
+        # nobody counts what is asked of a program that lies beside: it may always have been asked
+        super().__init__(plan, count().__next__, spare if tell else None, (CodeChanged,))
+
+    def finding(self, error: BaseException) -> TestFinding:
+        """Say why an assert, or a script, ended with this exception."""
+        if not isinstance(error, Failed):
+            _claim(error)
+        return super().finding(error)
+
+
+def _packed(finding: TestFinding) -> dict[str, Any]:
+    return {**asdict(finding), "fault": str(finding.fault)}
+
+
+def _watched(function: FunctionType, recorder: Recorder) -> Any:
+    def call(*args: Any, **keywords: Any) -> Any:
+        try:
+            value = function(*args, **keywords)
+        except Exception as error:
+            _claim(error, surely=True)
+            raise
+        recorder.returned(value)
+        return value
+
+    for name in ("__name__", "__qualname__", "__doc__", "__module__", "__dict__"):
+        setattr(call, name, getattr(function, name))
+    return call
+
+
+def _claim(error: BaseException, *, surely: bool = False) -> None:
+    """Mark an exception as the program's: one that passed through its source, or that its function raised."""
+    failure = failure_of(error)
+    if failure["line"] > 0 or surely:
+        with suppress(AttributeError):
+            setattr(error, FAILURE, failure)
+
+
+_HIDDEN: Final = 100
+_CHANGEABLE: Final = frozenset({list, dict})
+
+
+def serve(sock: socket.socket | None, spec: dict[str, Any], report_fd: int) -> None:
+    """Run the program of `spec` and answer on the socket; what failed is written to `report_fd` as well."""
+    fresh_streams()
+    if sock is None:
+        raise ValueError("a program is asked by its judge: the job needs one")
+    hidden = socket.socket(fileno=fcntl.fcntl(sock.detach(), fcntl.F_DUPFD_CLOEXEC, _HIDDEN))
+    Candidate(spec, Channel(hidden), report_fd).answer()
+
+
+class Candidate:
+    """A program and the channel on which it is asked."""
+
+    def __init__(self, spec: dict[str, Any], channel: Channel, report_fd: int) -> None:
+        self._source = spec["source"]
+        self._channel = channel
+        self._report = report_fd
+        self._program: LoadedProgram | None = None
+        self._table = ObjectTable()
+
+    def answer(self) -> None:
+        """Answer until the judge has gone."""
+        with suppress(Gone):
+            while True:
+                self.answer_one()
+
+    def answer_one(self) -> None:
+        """Answer one request; raises Gone where there is none to come."""
+        kinds: dict[str, Callable[..., list[Any]]] = {
+            "names": self._names,
+            "call": self._call,
+            "use": self._use,
+            "run": self._run,
+            "shared": self._shared,
+        }
+        kind, *rest = self._channel.receive()
+        answer = kinds[kind](*rest)
+        flush()
+        self._send(answer)
+
+    def _send(self, answer: list[Any]) -> None:
+        try:
+            self._channel.send(answer)
+        except (NotPlainData, ValueError, RecursionError) as error:
+            self._channel.send(["raised", failure_of(error), None])
+
+    def _loaded(self) -> LoadedProgram:
+        if self._program is None:
+            self._program = LoadedProgram(self._source, "solution")
+        return self._program
+
+    def _names(self, names: list[str]) -> list[Any]:
+        program = self._loaded()
+        if program.failure is not None:
+            return ["failed", self._reported(program.failure)]
+        return ["names", {name: self._described(program, name) for name in names}]
+
+    def _described(self, program: LoadedProgram, name: str) -> dict[str, Any]:
+        try:
+            found = program.find(name)
+        except LookupError:
+            return {"is": "missing"}
+        if isinstance(found, ModuleType):
+            return {"is": "module", "name": found.__name__}
+        if callable(found):
+            return {"is": "class" if isinstance(found, type) else "function"}
+        try:
+            return {"is": "value", "value": pack(found)}
+        except NotPlainData:
+            return {"is": "object", "value": self._table.pack(found)}
+
+    def _call(self, name: str, packed: Any, keywords: Any) -> list[Any]:
+        (args, made), named = unpack_numbered(packed, self._table.find), unpack(keywords, self._table.find)
+        try:
+            value = self._loaded().find(name)(*args, **named)
+            same = next((place for place, arg in enumerate(args) if arg is value and type(arg) in _CHANGEABLE), None)
+            return ["returned", self._table.pack(value), self._changed(packed, args, made), same]
+        except BaseException as error:  # noqa: BLE001 - whatever a program raises is its answer
+            return ["raised", self._failed(error), self._changed(packed, args, made)]
+
+    def _use(self, number: int, ability: str, packed: Any, keywords: Any) -> list[Any]:
+        args, named = unpack(packed, self._table.find), unpack(keywords, self._table.find)
+        try:
+            return ["returned", self._table.use(number, ability, args, named), None, None]
+        except BaseException as error:  # noqa: BLE001 - the same
+            return ["raised", self._failed(error), None]
+
+    def _changed(self, before: list[Any], args: list[Any], made: list[Any]) -> Any:
+        """Return the containers of the arguments packed again where the call changed any, else None."""
+        if codec.is_flat(before) or pack(args, self._table.keep) == before:
+            return None
+        return pack(made, self._table.keep)
+
+    def _failed(self, error: BaseException) -> dict[str, Any]:
+        """Describe an exception; one of the program's own class stays here, to be asked for what it holds."""
+        failure = failure_of(error)
+        if "whole" not in failure:
+            with suppress(NotPlainData):
+                failure["object"] = self._table.keep(error)
+        return self._reported(failure)
+
+    def _run(self, text: str) -> list[Any]:
+        answer = run_whole(self._source, text)
+        if answer[-1] is not None:
+            self._reported(answer[-1])
+        return answer
+
+    def _shared(self, script: dict[str, Any], nonce: str) -> list[Any]:
+        on_disk = any(word in script["source"] for word in ON_DISK)
+        program = LoadedProgram(self._source, "solution", on_disk=on_disk)
+        if program.failure is not None:
+            return ["shared", nonce, {"failure": self._reported(program.failure)}]
+
+        def bring(name: str) -> Any:
+            try:
+                return program.find(name)
+            except LookupError:
+                return NOTHING
+
+        def tell(finding: dict[str, Any]) -> None:
+            self._channel.send(["found", nonce, finding])
+
+        return ["shared", nonce, run_shared(script, bring, program.module, tell)]
+
+    def _reported(self, failure: dict[str, Any]) -> dict[str, Any]:
+        try:
+            os.write(self._report, json.dumps(failure).encode() + b"\n")
+        except (OSError, ValueError):
+            self._report = -1
+        return failure

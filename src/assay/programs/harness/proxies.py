@@ -1,0 +1,556 @@
+"""Let tests use objects that stay in the program's process: a number there, a proxy here.
+
+What the program did to an argument is done to the tests' own object, which other names may hold.
+
+An object that is no data crosses as `[NUMBER, CLASS, ABILITIES]`. The judge uses it by its special methods, one message
+each, and every answer is data or another such object. An iterator gives one item at a time, so that an endless one is
+no trouble; after some it gives as many as a moment allows. What it gave out and still holds is told again where it
+changed, as one list that is yielded over and over does.
+
+So tests iterate, index, call and measure such objects while program and tests stay apart. The program is never
+believed alone that its object equals plain data: the object is equal where it says so and what it holds, drawn as data
+before it is told the other side, is equal too; it stands above or below plain data by what it holds alone. Two objects
+of the program are compared by the program; then the outcome says that it was so, as it does where the tests hand an
+object what may be the expected value and take its word: what it contains, what it makes of `- 2.5`, what its methods
+say.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import sys
+import time
+import types
+from array import array
+from collections import UserDict, UserList, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import islice
+from sys import getrefcount
+from types import BuiltinFunctionType, FunctionType, GeneratorType, MethodType, SimpleNamespace
+from typing import Any, Final, NamedTuple, Protocol
+
+from assay.programs.harness.codec import MOST_DRAWN, Gone, NotPlainData, Opaque, TooLarge, Unpacker, pack
+from assay.programs.harness.recorder import FAILURE
+
+_WITH_FIELDS = (SimpleNamespace, UserDict, UserList)
+_SLICED = (list, bytearray, array)
+_REFILLED = (dict, set)
+
+
+def graft(old: Any, new: Any) -> Any:
+    """Make a container what it became; return what stands for it now."""
+    pairs: dict[int, tuple[Any, Any]] = {}
+    _match(old, new, pairs)
+
+    def now(value: Any) -> Any:
+        return pairs[id(value)][0] if id(value) in pairs else value
+
+    for kept, became in pairs.values():
+        _fill(kept, became, now)
+    return now(new)
+
+
+def graft_all(olds: Sequence[Any], news: Sequence[Any]) -> None:
+    """Make each of some containers what the one at its place became; they may hold one another."""
+    pairs = {id(new): (old, new) for old, new in zip(olds, news, strict=True) if type(old) is type(new)}
+
+    def now(value: Any) -> Any:
+        return pairs[id(value)][0] if id(value) in pairs else value
+
+    for old, new in pairs.values():
+        if _may_change(old, new):
+            _fill(old, new, now)
+
+
+def _match(old: Any, new: Any, pairs: dict[int, tuple[Any, Any]]) -> None:
+    """Pair the containers of one kind at the same place in both."""
+    waiting = [(old, new)]
+    while waiting:
+        old, new = waiting.pop()
+        if type(old) is not type(new) or old is new or id(new) in pairs or not _may_change(old, new):
+            continue
+        pairs[id(new)] = (old, new)
+        if isinstance(old, list):
+            waiting += zip(old, new, strict=False)
+        elif isinstance(old, dict):
+            waiting += [(old[key], value) for key, value in new.items() if key in old]
+
+
+def _may_change(old: Any, new: Any) -> bool:
+    if isinstance(old, (*_WITH_FIELDS, *_SLICED, *_REFILLED, deque)):
+        return True
+    return _is_array(old) and (old.shape, old.dtype) == (new.shape, new.dtype)
+
+
+def _is_array(value: Any) -> bool:
+    return "numpy" in sys.modules and isinstance(value, sys.modules["numpy"].ndarray)
+
+
+def _fill(old: Any, new: Any, now: Any) -> None:
+    if isinstance(old, list):
+        old[:] = [now(value) for value in new]
+    elif isinstance(old, _SLICED):
+        old[:] = new
+    elif isinstance(old, dict):
+        items = [(key, now(value)) for key, value in new.items()]
+        old.clear()
+        for key, value in items:
+            old[key] = value
+    elif isinstance(old, set):
+        old.clear()
+        old.update(new)
+    elif isinstance(old, deque):
+        old.clear()
+        old.extend(map(now, new))
+    elif isinstance(old, _WITH_FIELDS):
+        old.__dict__.clear()
+        old.__dict__.update(new.__dict__)
+    else:
+        old[...] = new
+
+
+MOST_OBJECTS: Final = 100_000
+_MOMENT_S: Final = 0.002
+_MOST_HELD: Final = 64
+_OURS: Final = 2
+"""References to a value that only this table holds."""
+_CHANGEABLE: Final = (list, dict, set, deque, bytearray)
+
+ABILITIES: Final = frozenset(
+    f"__{name}__"
+    for name in (
+        "iter next len getitem setitem delitem contains call eq hash lt le gt ge bool str repr format bytes fspath"
+        " int float complex index round trunc floor ceil neg pos abs invert reversed array"
+        " add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor"
+        " radd rsub rmul rmatmul rtruediv rfloordiv rmod rdivmod rpow rlshift rrshift rand ror rxor"
+        " iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ior ixor"
+    ).split()
+)
+"""Special methods that tests use; those of context managers are none, for one may swallow a failed assert."""
+ATTRIBUTE: Final = "__getattr__"
+UNHASHABLE: Final = "-__hash__"
+KINDS: Final = {f"={kind.__name__}": kind for kind in (GeneratorType, FunctionType, MethodType, BuiltinFunctionType)}
+"""By what stands among the abilities of their objects: classes that tests ask for by `isinstance`."""
+
+
+_PYTHON_S: Final[dict[str, Any]] = {
+    kind.__name__: kind for module in (types, builtins) for kind in vars(module).values() if isinstance(kind, type)
+}
+
+
+class ObjectTable:
+    """The objects that were told of, by their numbers."""
+
+    def __init__(self) -> None:
+        self._objects: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._held: dict[int, list[tuple[int, Any]]] = {}
+        self._serial = 0
+        self._late: dict[int, BaseException] = {}
+
+    def keep(self, value: Any) -> Any:
+        """Return what stands for an object; raises NotPlainData where there are too many."""
+        number = self._numbers.get(id(value))
+        if number is None:
+            if len(self._objects) >= MOST_OBJECTS:
+                raise TooLarge(f"more than {MOST_OBJECTS} objects")
+            number = self._numbers[id(value)] = len(self._objects)
+            self._objects.append(value)
+        kind: Any = type(value)
+        return {"h": [number, _name_of(kind), abilities(kind)]}
+
+    def find(self, told: Any) -> Any:
+        """Return the object of a number."""
+        return self._objects[told]
+
+    def pack(self, value: Any) -> Any:
+        """Pack a value: as data, else as an object that stays here."""
+        try:
+            return pack(value, self.keep)
+        except TooLarge:
+            return self.keep(value)
+
+    def use(self, number: int, ability: str, args: list[Any], keywords: dict[str, Any]) -> Any:
+        """Do with an object what the tests do with what stands for it; return the packed result."""
+        value = self._objects[number]
+        if ability == ATTRIBUTE:
+            return self.pack(getattr(value, *args))
+        if ability == "__next__":
+            return self._next(number, value, *args)
+        if ability not in ABILITIES:
+            raise Gone(f"asked for {ability}")
+        method = getattr(type(value), ability)
+        return self.pack(method(value, *args, **keywords))
+
+    def _next(self, number: int, iterator: Any, count: int) -> Any:
+        """Return how earlier items are now, the next ones, whether that was all, and which of them may change."""
+        if number in self._late:
+            raise self._late.pop(number)
+        held = self._held.setdefault(number, [])
+        held[:] = [pair for pair in held if getrefcount(pair[1]) > _OURS]
+        items, ended = self._draw(number, iterator, count)
+        earlier = tuple(held)
+        del held[: -_MOST_HELD // 2]
+        later = tuple(self._changeable(items, {id(value) for _, value in held}))
+        held += later
+        return pack((earlier, tuple(items), ended, later), self.keep)
+
+    def _draw(self, number: int, iterator: Any, count: int) -> tuple[list[Any], bool]:
+        items: list[Any] = []
+        until = time.perf_counter() + _MOMENT_S
+        try:
+            while not items or (len(items) < count and time.perf_counter() < until):
+                items.append(type(iterator).__next__(iterator))
+        except StopIteration:
+            return items, True
+        except BaseException as error:
+            if not items:
+                raise
+            self._late[number] = error
+        return items, False
+
+    def _changeable(self, items: list[Any], known: set[int]) -> Iterator[tuple[int, Any]]:
+        """Number the values among the last items, and directly within them, that the program may still change."""
+        for item in items[-_MOST_HELD // 2 :]:
+            for value in (item, *(islice(item, 8) if type(item) in {tuple, list} else ())):
+                if isinstance(value, _CHANGEABLE) and id(value) not in known:
+                    known.add(id(value))
+                    self._serial += 1
+                    yield self._serial, value
+
+
+def _name_of(kind: Any) -> str:
+    """Return the name of a class; one that is called like a builtin, and is none, with its module."""
+    name = str(kind.__name__)[:200]
+    return name if _PYTHON_S.get(name, kind) is kind else f"solution.{name}"
+
+
+@lru_cache(maxsize=512)
+def abilities(kind: Any) -> list[str]:
+    """Return the special methods that a class has beyond those of any object."""
+    found = {name: vars(base)[name] for base in reversed(kind.__mro__[:-1]) for name in ABILITIES & vars(base).keys()}
+    able = sorted(name for name, method in found.items() if method is not None)
+    able += [mark for mark, each in KINDS.items() if kind is each]
+    return able if found.get("__hash__", 0) is not None else [*able, UNHASHABLE]
+
+
+_FIRST_SINGLY: Final = 64
+_MOST_AT_ONCE: Final = 4096
+_ABOUT: Final = "@handle"
+_READING: Final = frozenset(
+    f"__{name}__"
+    for name in "eq lt le gt ge hash len iter next getitem contains str repr bytes int index float complex"
+    " bool format".split()
+)
+"""What tests do with an object that is not to change it."""
+_ORDERINGS: Final = ("__lt__", "__le__", "__gt__", "__ge__")
+_OF_FUNCTIONS: Final = frozenset({"__name__", "__qualname__", "__wrapped__", "__self__", "__annotations__"})
+
+
+class NeedsObjects(BaseException):
+    """The tests hold something that is no data and that the program would have to see; nothing that tests catch."""
+
+
+class Asks(Protocol):
+    """Who asks the program."""
+
+    relied: bool
+    """Whether a comparison was left to the program."""
+    turns: int
+    """How often tests did what may change an object of the program."""
+
+    def use(self, number: int, ability: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Use an object of the program; return the answer, still packed, for `__next__`."""
+
+    def answer(self, packed: Any) -> Any:
+        """Unpack an answer."""
+
+    def unpacker(self) -> Unpacker:
+        """Return what unpacks an answer in parts."""
+
+
+class About:
+    """What is known of a handle, and the items that were fetched ahead."""
+
+    def __init__(self, asks: Asks, number: int, able: frozenset[str]) -> None:
+        self.asks = asks
+        self.number = number
+        self.able = able
+        self.ahead: list[Any] = []
+        self.drawn = 0
+        self.ended = False
+        self.held: dict[int, Any] = {}
+        self.content: dict[_Family, tuple[int, dict[type, Any]]] = {}
+
+
+class Handle(Opaque):
+    """An object of the program."""
+
+    def __eq__(self, other: object) -> Any:
+        return True if self is other else _compared(self, "__eq__", other, operator.eq)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in _OF_FUNCTIONS:
+            raise _lacks(self, name)
+        try:
+            found = _use(self, ATTRIBUTE, name)
+        except AttributeError as error:
+            if getattr(error, FAILURE, {}).get("line", -1) > 0:
+                raise
+            raise _lacks(self, name) from None
+        _about(self).asks.relied |= callable(found)
+        return found
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise NeedsObjects(f"the tests set {name}")
+
+    def __enter__(self) -> Any:
+        raise NeedsObjects("the tests enter an object of the program")
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise TypeError(f"cannot copy or pickle '{type(self).__name__}' object")
+
+
+def _lacks(it: Handle, name: str) -> AttributeError:
+    """Return what attribute access raises where the program's code has no part in it."""
+    return AttributeError(f"'{type(it).__name__}' object has no attribute {name!r}", name=name, obj=it)
+
+
+def handle(asks: Asks, told: Any) -> Handle:
+    """Return what stands for an object; raises anything for a forged one."""
+    number, name, able = told
+    kind = _class(name.replace("\0", " ")[:200], frozenset(able))
+    made = object.__new__(kind)
+    made.__dict__[_ABOUT] = About(asks, operator.index(number), frozenset(able))
+    return made
+
+
+def stands_for(value: Any) -> Any:
+    """Return how a handle crosses; raises NotPlainData for anything else."""
+    if not isinstance(value, Handle):
+        raise NotPlainData(f"an object of class {type(value).__name__}")
+    return {"h": _about(value).number}
+
+
+@lru_cache(maxsize=256)
+def _class(name: str, able: frozenset[str]) -> type[Handle]:
+    methods: dict[str, Any] = {ability: _METHODS[ability] for ability in able & _METHODS.keys()}
+    if UNHASHABLE in able:
+        methods["__hash__"] = None
+    kind = next((KINDS[ability] for ability in able & KINDS.keys()), None)
+    if kind is not None:
+        methods["__class__"] = property(lambda _: kind)
+    return type(name, (Handle,), methods)
+
+
+def _about(it: Handle) -> About:
+    about: About = it.__dict__[_ABOUT]
+    return about
+
+
+def _use(it: Handle, ability: str, *args: Any, **keywords: Any) -> Any:
+    about = _about(it)
+    about.asks.turns += ability not in _READING
+    return about.asks.answer(about.asks.use(about.number, ability, args, keywords))
+
+
+def _method(ability: str) -> Callable[..., Any]:
+    def use(self: Handle, *args: Any, **keywords: Any) -> Any:
+        return _use(self, ability, *args, **keywords)
+
+    use.__name__ = ability
+    return use
+
+
+def _relying(ability: str) -> Callable[..., Any]:
+    """Return a method whose answer is the program's word."""
+
+    def use(self: Handle, *args: Any) -> Any:
+        _about(self).asks.relied = True
+        return _use(self, ability, *args)
+
+    return use
+
+
+def _ordering(ability: str) -> Callable[[Handle, Any], Any]:
+    compare = getattr(operator, ability)
+    return lambda self, other: _compared(self, ability, other, compare)
+
+
+def _compared(it: Handle, ability: str, other: Any, compare: Callable[[Any, Any], Any]) -> Any:
+    """Compare with another object of the program by the program's word, with data by what the object holds."""
+    about = _about(it)
+    if isinstance(other, Handle) and ability in about.able:
+        about.asks.relied = True
+        return _use(it, ability, other)
+    if ability not in about.able or not _is_data(other):
+        return NotImplemented
+    content = _content_like(it, other)
+    if content is None or not compare(content, other):
+        return False
+    if ability in _ORDERINGS:
+        return True  # to ask would tell on which side of what the answer has to lie
+    said = _use(it, ability, other)
+    return said is not NotImplemented and bool(said)
+
+
+def _is_data(value: Any) -> bool:
+    try:
+        pack(value)
+    except TooLarge:
+        raise NeedsObjects("the tests compare with what is too large to cross") from None
+    except NotPlainData:
+        return False
+    return True
+
+
+def _content_like(it: Handle, other: Any) -> Any:
+    """Return what an object holds as data of the kind of other data, None where it has no such content.
+
+    It is drawn before the object is told what it is compared with, and kept until tests may have changed it.
+    """
+    family = next((family for family in _FAMILIES if type(other) in family.kinds), None)
+    if family is None:
+        return None
+    about = _about(it)
+    turn, content = about.content.get(family, (-1, {}))
+    if turn != about.asks.turns:
+        content = {}
+        with suppress(Exception):  # the program's conversion may do anything
+            content = family.draw(it)
+        about.content[family] = about.asks.turns, content
+    return content.get(type(other))
+
+
+def _numbers(it: Handle) -> dict[type, Any]:
+    """Return the number that an object is, of each kind that it offers; nothing where these contradict each other."""
+    found: dict[type, Any] = {}
+    for kind in (complex, float, int):
+        if _about(it).able.intersection(_NUMERIC[kind]):
+            with suppress(Exception):
+                found[kind] = kind(it)
+    whole, real, plane = (found.get(kind) for kind in (int, float, complex))
+    agrees = (whole is None or real is None or whole == int(real)) and (real is None or plane in {None, real})
+    return {kind: value for kind, value in found.items() if type(value) is kind} if agrees else {}
+
+
+def _items(it: Handle) -> dict[type, Any]:
+    if not _about(it).able.intersection(("__iter__", "__getitem__")):
+        return {}
+    items = list(islice(it, MOST_DRAWN + 1))
+    found: dict[type, Any] = {} if len(items) > MOST_DRAWN else {list: items, tuple: tuple(items)}
+    with suppress(TypeError):  # what cannot be hashed
+        found |= {kind: kind(found[list]) for kind in (set, frozenset) if found}
+    return found
+
+
+def _of_one(kind: type, ability: str) -> Callable[[Handle], dict[type, Any]]:
+    """Return what draws content of one kind."""
+
+    def draw(it: Handle) -> dict[type, Any]:
+        value = kind(it) if ability in _about(it).able else None
+        return {kind: value} if type(value) is kind else {}
+
+    return draw
+
+
+class _Family(NamedTuple):
+    """Kinds of data that an object may hold at once."""
+
+    kinds: tuple[type, ...]
+    draw: Callable[[Handle], dict[type, Any]]
+
+
+_NUMERIC: Final = {
+    int: ("__int__", "__index__"),
+    float: ("__float__", "__index__"),
+    complex: ("__complex__", "__float__", "__index__"),
+}
+_FAMILIES: Final = (
+    _Family((int, float, complex), _numbers),
+    _Family((str,), _of_one(str, "__str__")),
+    _Family((bytes,), _of_one(bytes, "__bytes__")),
+    _Family((list, tuple, set, frozenset), _items),
+    _Family((dict,), _of_one(dict, "__getitem__")),
+)
+
+
+def _next(self: Handle) -> Any:
+    about = _about(self)
+    if not about.ahead and not about.ended:
+        _fetch(about)
+    if not about.ahead:
+        raise StopIteration
+    about.drawn += 1
+    return about.ahead.pop()
+
+
+def _fetch(about: About) -> None:
+    """Have the next items come, one at a time at first."""
+    count = 1 if about.drawn < _FIRST_SINGLY else min(about.drawn, _MOST_AT_ONCE)
+    packed = about.asks.use(about.number, "__next__", (count,), {})
+    try:
+        earlier, items, ended, later = packed["t"]
+        unpacker = about.asks.unpacker()
+        for told in earlier["t"]:
+            serial, value = told["t"]
+            new, old = unpacker.value(value), about.held[serial]
+            kept = graft(old, new)
+            unpacker.made = [kept if one is new else one for one in unpacker.made]
+        about.ahead = unpacker.items(items["t"])[::-1]
+        about.held |= dict(unpacker.value(later))
+        about.ended = bool(ended)
+    except Gone:
+        raise
+    except Exception as error:
+        raise Gone("items that are none") from error
+
+
+def _typed(ability: str, kind: type | tuple[type, ...]) -> Callable[..., Any]:
+    """Return a method whose answer has to be of a kind: one that is not is the program's fault."""
+
+    def use(self: Handle, *args: Any) -> Any:
+        value = _use(self, ability, *args)
+        if not isinstance(value, kind):
+            raise _wrong(f"{ability} returned {type(value).__name__}")
+        return value
+
+    return use
+
+
+def _wrong(message: str) -> TypeError:
+    error = TypeError(message)
+    error.__dict__[FAILURE] = {"type": "TypeError", "message": message, "line": -1}
+    return error
+
+
+def _iterate(self: Handle) -> Any:
+    iterator = _typed("__iter__", Iterator)(self)
+    if isinstance(iterator, Handle):
+        _about(iterator).ended = False
+    return iterator
+
+
+_OPERATORS: Final = frozenset(
+    f"__{side}{name}__"
+    for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+    for side in ("", "r", "i")
+)
+_ANSWERS: Final = {int: ("__len__", "__hash__", "__int__", "__index__"), str: ("__str__", "__repr__", "__format__")}
+_METHODS: Final[dict[str, Any]] = {
+    **{ability: _method(ability) for ability in ABILITIES - {"__eq__"}},
+    **{ability: _typed(ability, kind) for kind, named in _ANSWERS.items() for ability in named},
+    **{ability: _ordering(ability) for ability in _ORDERINGS},
+    **{ability: _relying(ability) for ability in (_OPERATORS & ABILITIES) | {"__bool__", "__contains__"}},
+    "__next__": _next,
+    "__iter__": _iterate,
+}

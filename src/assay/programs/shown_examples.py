@@ -1,0 +1,436 @@
+"""Find the examples in a task's text and turn them into tests.
+
+Nothing is evaluated: brackets and quotes are matched by hand, in one pass that gives up after `LONGEST` characters, and
+`ast.literal_eval` reads what they enclose. Prose writes `true`, `false` and `null` for the constants.
+
+A call of plain values becomes a call; any other expression becomes an assert for the sandbox, after the statements that
+stand before it. What is shown to raise, or to print what is no value, makes no test.
+
+Only where a whole line reads that way, and only where as many values stand on its left as the function has parameters.
+
+Doctests, asserts, `f(x) == y` and its likes in prose, calls with their value on the next line, and `[1, 2] -> 3`
+or `Input: … Output: …` where the text never calls the function by name. What contradicts itself is left out; what is
+no plain value is left to the sandbox (a doctest of an expression) or left out. Nothing runs here.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+from assay.programs.io_samples import samples
+from assay.types import Call, Script, Task, Test
+
+LONGEST: Final = 2000
+"""Characters of one literal."""
+_CLOSES: Final = {"(": ")", "[": "]", "{": "}"}
+_QUOTED: Final = re.compile(r"[bBrRuU]{0,2}(['\"])")
+_PLAIN: Final = re.compile(r"[-+]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?!\w)|\w+")
+_CONSTANTS: Final = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+_IN_JSON: Final = re.compile(r"\b(?:true|false|null)\b")
+
+Found = tuple[Any, int]
+"""A value and the place behind it."""
+
+
+def value_at(text: str, start: int) -> Found | None:
+    """Return the value that begins at a place, None where none does."""
+    char = text[start : start + 1]
+    if char in _CLOSES or _QUOTED.match(text, start):
+        end = closing(text, start)
+        return _read(text[start:end], end) if end > 0 else None
+    plain = _PLAIN.match(text, start, start + LONGEST)
+    if plain is None:
+        return None
+    if plain[0] in _CONSTANTS:
+        return _CONSTANTS[plain[0]], plain.end()
+    return _read(plain[0], plain.end()) if plain[0][-1].isdecimal() else None
+
+
+def arguments_at(text: str, start: int) -> Found | None:
+    """Return the arguments, all of them values, of the parentheses that open at a place."""
+    end = closing(text, start)
+    if end < 0:
+        return None
+    inner = text[start + 1 : end - 1].strip().rstrip(",")
+    return _read(f"({inner},)" if inner else "()", end)
+
+
+def closing(text: str, start: int) -> int:
+    """Return the place behind the bracket or quote that opens at a place, -1 where it stays open."""
+    limit = min(len(text), start + LONGEST)
+    quoted = _QUOTED.match(text, start)
+    if quoted:
+        return _behind_string(text, quoted.start(1), limit)
+    waiting: list[str] = []
+    place = start
+    while place < limit:
+        char = text[place]
+        if char in "'\"":
+            place = _behind_string(text, place, limit)
+            if place < 0:
+                return -1
+            continue
+        if char in _CLOSES:
+            waiting.append(_CLOSES[char])
+        elif char in ")]}" and (not waiting or waiting.pop() != char):
+            return -1
+        place += 1
+        if not waiting:
+            return place
+    return -1
+
+
+def literal(text: str) -> Found | None:
+    """Return the value that is the whole text, None where it is no value."""
+    stripped = text.strip()
+    return _read(stripped, len(text)) if stripped and len(stripped) <= LONGEST else None
+
+
+def _behind_string(text: str, start: int, limit: int) -> int:
+    quote = text[start] * 3 if text.startswith(text[start] * 3, start) else text[start]
+    place = start + len(quote)
+    while place < limit:
+        if text[place] == "\\":
+            place += 2
+        elif text.startswith(quote, place):
+            return place + len(quote)
+        elif text[place] == "\n" and len(quote) == 1:
+            return -1
+        else:
+            place += 1
+    return -1
+
+
+def _read(source: str, end: int) -> Found | None:
+    for form in (source, _IN_JSON.sub(lambda word: str(_CONSTANTS[word[0]]), source)):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.literal_eval(form), end
+        except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+PROMPT: Final = ">>>"
+_LONGEST: Final = 2000
+
+
+def doctests_in(text: str, name: str) -> tuple[str, list[Call | Script]]:
+    """Return the text without its doctests, and the tests that they are."""
+    found: list[Call | Script] = []
+    setup: list[str] = []
+    rest: list[str] = []
+    for source, wanted in _parts(text, rest):
+        tree = _parsed(source)
+        if tree is None or len(found) >= MOST:
+            continue
+        if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+            test = _test(tree.body[0].value, wanted, name, setup)
+            found += [test] if test else []
+        elif not wanted:
+            setup.append(source)
+    return "\n".join(rest), found
+
+
+def _parts(text: str, rest: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield what each prompt has, and what is shown below it; other lines go to the rest."""
+    lines = text.splitlines()
+    place = 0
+    while place < len(lines):
+        line = lines[place].strip()
+        place += 1
+        if not line.startswith(PROMPT):
+            rest.append(lines[place - 1])
+            continue
+        source, wanted = [line[len(PROMPT) :].strip()], list[str]()
+        while place < len(lines) and lines[place].lstrip().startswith("..."):
+            source.append(lines[place].lstrip()[4:])
+            place += 1
+        while place < len(lines) and (below := lines[place].strip()) and not below.startswith((PROMPT, '"""', "'''")):
+            wanted.append(below)
+            place += 1
+        yield "\n".join(source), "\n".join(wanted)
+
+
+def _parsed(source: str) -> ast.Module | None:
+    if len(source) > _LONGEST:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _test(tree: ast.expr, wanted: str, name: str, setup: list[str]) -> Call | Script | None:
+    if not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree)):
+        return None
+    if isinstance(tree, ast.Compare) and wanted in {"", "True"}:
+        return _compared(tree, name, setup)
+    value = _value(wanted)
+    if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "print" and len(tree.args) == 1 and wanted:
+        return _script(f"str({ast.unparse(tree.args[0])})", wanted, setup)
+    if value is None:
+        return None
+    args = _arguments(tree, name)
+    return _script(ast.unparse(tree), value[0], setup) if args is None else Call(args, value[0], ATOL)
+
+
+def _compared(tree: ast.Compare, name: str, setup: list[str]) -> Call | Script:
+    """Return the test of an expression that holds the comparison itself."""
+    args, right = _arguments(tree.left, name), literal(ast.unparse(tree.comparators[0]))
+    if args is not None and right and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq):
+        return Call(args, right[0], ATOL)
+    return Script("\n".join([*setup, f"assert {ast.unparse(tree)}"]))
+
+
+def _value(wanted: str) -> tuple[Any, int] | None:
+    """Return the value below a prompt: all of the text, else all of its first line, else what begins it."""
+    first, _, _ = wanted.partition("\n")
+    found = literal(wanted) or literal(first)
+    if found or not wanted:
+        return found
+    begun = value_at(wanted, 0)
+    behind = wanted[begun[1] :].lstrip(" \t") if begun else ""
+    return begun if behind.startswith(("#", "\n", "(", "//")) else None
+
+
+def _arguments(tree: ast.expr, name: str) -> tuple[Any, ...] | None:
+    if not isinstance(tree, ast.Call) or getattr(tree.func, "id", "") != name or tree.keywords:
+        return None
+    try:
+        return tuple(map(ast.literal_eval, tree.args))
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def _script(expression: str, value: Any, setup: list[str]) -> Script:
+    return Script("\n".join([*setup, f"assert {expression} == {value!r}"]))
+
+
+_LONGEST_LINE: Final = 1000
+_LEAD: Final = re.compile(
+    r"[ \t]{0,40}(?:[-*•\d.)]{1,4} )?(?:examples?|e\.g\.|ex)?[ \t]{0,2}\d{0,2}[.:]{0,2}[ \t]{0,8}"
+    r"(?:(?:for|given|if|when|with)\b(?: the)?(?: input| list| array| string)?|input[ \d]{0,3})?[ \t]{0,4}:?[ \t]{0,8}",
+    re.IGNORECASE,
+)
+_NAMED: Final = re.compile(r"[`*]{0,2}[A-Za-z_]\w{0,40}[`*]{0,2}[ \t]{0,3}={1,2}[ \t]{0,3}")
+_BETWEEN: Final = re.compile(r"[ \t`*]{0,6}(?:[,;]|and\b|&)(?: and)?[ \t`*]{0,6}")
+_UNNAMED_RELATION: Final = re.compile(
+    r"[ \t`*]{0,8},?[ \t]{0,4}(?:[=-]{1,3}>|[➞→⇒⟹⟶↦➡]|==|,?[ \t]{0,4}(?:the |your |it |function |program )*"
+    r"(?:(?:expected )?(?:output|result|answer|sum|value)?:? ?(?:is|(?:should|will|would|must) (?:be|return|output))?"
+    r"|returns?|outputs?|return value:?))(?: the output)?[ \t`*:]{1,8}",
+    re.IGNORECASE,
+)
+_RETURNS: Final = re.compile(r"[ \t]{0,40}(?:output|returns?|result)[ \d]{0,3}:[ \t`*]{0,8}", re.IGNORECASE)
+_INPUT: Final = re.compile(r"[ \t*`-]{0,40}(?:example[ \d:]{0,4})?input[ \d]{0,3}[*`]{0,2}:", re.IGNORECASE)
+_END: Final = re.compile(r"[ \t`*.,;\"']{0,8}(?:$|#|//|\()")
+
+
+def unnamed_calls_in(text: str, width: int | None) -> Iterator[Call]:
+    """Yield the calls of a function of so many parameters; an unknown number is taken for one."""
+    found = 0
+    for line in _joined(text.splitlines()):
+        call = _call(line, width or 1) if len(line) <= _LONGEST_LINE else None
+        if call:
+            found += 1
+            yield call
+        if found >= MOST:
+            return
+
+
+def _joined(lines: list[str]) -> Iterator[str]:
+    """Yield the lines, a line of input with the line of output below it as one."""
+    waiting = ""
+    for line in lines:
+        returns = _RETURNS.match(line)
+        if waiting and returns:
+            yield f"{waiting} => {line[returns.end() :]}"
+            waiting = ""
+        elif _INPUT.match(line):
+            waiting = line.rstrip()
+        elif line.strip() or not waiting:
+            waiting = ""
+            yield line
+
+
+def _call(line: str, width: int) -> Call | None:
+    lead = _LEAD.match(line)
+    place = lead.end() if lead else 0
+    args: list[Any] = []
+    while len(args) < width:
+        named = _NAMED.match(line, place)
+        value = value_at(line, named.end() if named else _bare(line, place))
+        if value is None:
+            return None
+        args.append(value[0])
+        place = value[1]
+        if len(args) < width:
+            between = _BETWEEN.match(line, place)
+            if between is None:
+                return _spread(args, line, place, width)
+            place = between.end()
+    return _returning(args, line, place)
+
+
+def _spread(args: list[Any], line: str, place: int, width: int) -> Call | None:
+    """Return the call whose arguments stand in one pair of parentheses."""
+    if len(args) == 1 and isinstance(args[0], tuple) and len(args[0]) == width:
+        return _returning(list(args[0]), line, place)
+    return None
+
+
+def _returning(args: list[Any], line: str, place: int) -> Call | None:
+    relation = _UNNAMED_RELATION.match(line, place)
+    value = relation and value_at(line, relation.end())
+    return Call(tuple(args), value[0], ATOL) if value and _END.match(line, value[1]) else None
+
+
+def _bare(line: str, place: int) -> int:
+    while line[place : place + 1] in {"`", "*"}:
+        place += 1
+    return place
+
+
+LONGEST_TEXT: Final = 100_000
+"""Characters of a prompt that are looked at."""
+MOST: Final = 50
+ATOL: Final = 1e-6
+"""A text shows floats as they print."""
+_MOST_CALLS: Final = 500
+_MOST_NAMES: Final = 10
+_BUILT_IN: Final = frozenset(dir(builtins))
+_SAYS: Final = (
+    r"(?:(?:should|must|will|would) )?(?:be|return|equal|output|give|yield|evaluate to)s?"
+    r"|is equal to|evaluates? to|returns?|outputs?|equals?|gives?|yields?|is"
+    r"|(?:the )?(?:output|result|answer) (?:is|(?:should|will|would|must) be)"
+)
+_RELATION: Final = re.compile(
+    r"[ \t`*]{0,8}(?:[#,;]|//|--)?[ \t]{0,8}"
+    rf"(?:(?P<sign>[=-]{{1,3}}>|===?|[➞→⇒⟹⟶↦➡]|=|#|//|:)|(?P<word>{_SAYS}))[ \t`*:]{{0,8}}"
+)
+_BELOW: Final = re.compile(
+    r"[ \t`*;]{0,8}\r?\n[ \t]{0,40}(?:(?:[=-]{1,3}>|[➞→⇒⟹#]|//|[Rr]eturns?:?|[Oo]utput:?|==)[ \t]{0,8})?(?=\S)"
+)
+_GOES_ON: Final = re.compile(r"[ \t]{0,8}(?:[+*/%<>=^&|\[]|-[ \t]?\d|(?:if|or|for|and not|to)\b)|\w")
+_STOPS: Final = re.compile(r"[ \t`*]{0,8}(?:$|[\n.,;)!#]|//|\"\"\"|and\b|because\b|since\b|but\b)")
+_ALONE: Final = re.compile(r"[ \t`*.]{0,8}(?:\r?\n|$|#|//)")
+_SUM: Final = re.compile(r"[-\d \t+*/().]{1,80}=[ \t]{0,8}(?=[-\d])")
+_OTHER: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w{2,60})(?=\()")
+_BUSY: Final = "+-*/%=<>([{."
+
+
+def examples_in(task: Task) -> tuple[Test, ...]:
+    """Return the examples in the text of a task, each a test."""
+    text = text_of(task)
+    if not task.entry_point:
+        return samples(text)
+    spared, tests = doctests_in(text, task.entry_point)
+    calls: list[Call | Script] = [*tests, *_calls(spared, task.entry_point)]
+    width = parameters(task)
+    if not calls:
+        calls += _renamed(spared, width)
+    if not calls:
+        calls += unnamed_calls_in(text, width)
+    return _drop_contradictions(calls)
+
+
+def text_of(task: Task) -> str:
+    """Return what of a prompt is prose: the docstring of its function where it has one, else all of it."""
+    prompt = task.prompt[:LONGEST_TEXT]
+    function = function_in(prompt, task.entry_point)
+    return (function and ast.get_docstring(function)) or prompt
+
+
+def parameters(task: Task) -> int | None:
+    """Return how many parameters the prompt gives the function; None where it does not say."""
+    function = function_in(task.prompt[:LONGEST_TEXT], task.entry_point)
+    return len(function.args.args) if function else None
+
+
+def function_in(source: str, name: str) -> ast.FunctionDef | None:
+    """Return the last function of a name at the top of a program or prompt, None where there is none."""
+    for tail in ("", "\n    pass\n"):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                body = ast.parse(source + tail).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name]
+        return found[-1] if found else None
+    return None
+
+
+def _calls(text: str, name: str) -> Iterator[Call]:
+    """Yield each call of the function that the text gives a value for."""
+    called = re.compile(rf"(?<![\w.]){re.escape(name)}[ \t]{{0,3}}(?=\()")
+    for number, match in enumerate(called.finditer(text)):
+        if number >= _MOST_CALLS:
+            return
+        if not _free(text, match.start()):
+            continue
+        args = arguments_at(text, match.end())
+        value = args and _value_after(text, args[1])
+        if args and value:
+            yield Call(args[0], value[0], ATOL)
+
+
+def _renamed(text: str, width: int | None) -> list[Call]:
+    """Return the calls of the first other name that the text shows values for: functions get renamed, texts do not."""
+    names = [match[1] for match in islice(_OTHER.finditer(text), _MOST_CALLS)]
+    for name in list(dict.fromkeys(names))[:_MOST_NAMES]:
+        if name not in _BUILT_IN and (calls := [call for call in _calls(text, name) if len(call.args) == (width or 1)]):
+            return calls
+    return []
+
+
+def _free(text: str, start: int) -> bool:
+    """Say whether what stands before a call leaves its value as it is."""
+    line = text[max(0, start - 40) : start].rpartition("\n")[2]
+    before = line.rstrip(" \t`")
+    if before.endswith(("def", "not", "lambda")):
+        return False
+    if before.endswith(("=>", "->", "==>", "- ", "* ")) or before.strip(" \t*->`") == "":
+        return True
+    if before.endswith("("):
+        return not before[:-1].strip() or before[-2:-1].isspace()
+    return not before.endswith(tuple(_BUSY))
+
+
+def _value_after(text: str, end: int) -> tuple[Any, int] | None:
+    """Return the value that a call is said to have, or that stands alone on the next line."""
+    below = _BELOW.match(text, end)
+    if below:
+        value = value_at(text, below.end())
+        return value if value and _ALONE.match(text, value[1]) else None
+    relation = _RELATION.match(text, end)
+    value = relation and value_at(text, relation.end())
+    if not relation or not value:
+        return None
+    if _GOES_ON.match(text, value[1]):
+        total = _SUM.match(text, relation.end())
+        return value_at(text, total.end()) if total else None
+    strict = relation["word"] or relation["sign"] in {"=", "#", "//", ":"}
+    return value if not strict or _STOPS.match(text, value[1]) else None
+
+
+def _drop_contradictions(tests: list[Call | Script]) -> tuple[Test, ...]:
+    """Return each test once, and none of the calls that are said to return different things."""
+    told: dict[str, set[str]] = {}
+    for test in tests:
+        if isinstance(test, Call):
+            told.setdefault(repr(test.args), set()).add(repr(test.expected))
+    kept: dict[str, Call | Script] = {}
+    for test in tests:
+        if isinstance(test, Script) or len(told[repr(test.args)]) == 1:
+            kept.setdefault(repr(test), test)
+    return tuple(kept.values())[:MOST]

@@ -1,0 +1,539 @@
+"""Run items on workers that may come, go and die, wherever they are.
+
+The backend knows the cluster, and nothing of order or tries; the pool knows those, and no cluster.
+
+A worker gets no item before it has said what it is, and none if it is another than wanted. A batch is a quarter of a
+second long, and a worker holds two. At least once run, exactly once given back: a batch of a worker that was given up
+goes to the next one under another number, and what comes of the old number is dropped. Three deaths, and its items run
+one by one; three deaths of one item alone, and it is broken.
+
+It imports nothing of the cluster. What goes wrong is an answer, since an exception of another machine's libraries may
+not even be readable elsewhere.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from threading import Condition, Thread
+from types import TracebackType
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+
+from assay import __version__
+from assay.errors import InputError, WorkersLost, counted
+from assay.protocols import Say
+from assay.runs.local import AHEAD, MOST_WAITING, Ticket, TicketQueue
+from assay.settings import PATIENCE_S
+
+Work = TypeVar("Work")
+End = TypeVar("End")
+About = Mapping[str, str]
+"""What a worker says of itself, by what it is about; `error` says why it cannot work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A worker has said what it is."""
+
+    worker: Hashable
+    machine: str
+    about: About
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A worker has done a batch."""
+
+    worker: Hashable
+    number: int
+    ends: Sequence[Any]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """A worker is no more, with all that it held."""
+
+    worker: Hashable
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A machine on which no worker gets as far as an answer, and none is started again."""
+
+    machine: str
+    why: str
+
+
+PoolEvent = Joined | Finished | Died | Refused
+
+
+class Backend(Protocol):
+    """Where the workers of a pool are; one thread asks."""
+
+    def start_workers(self) -> int:
+        """Start workers where there is room for more; return how many are starting."""
+
+    def give(self, worker: Hashable, number: int, items: Sequence[Any]) -> None:
+        """Hand over a batch; a worker does its batches one after another."""
+
+    def wait(self, timeout_s: float) -> Sequence[PoolEvent]:
+        """Return what has happened, after waiting no longer than that for something."""
+
+    def drop_worker(self, worker: Hashable, *, machine_too: bool = False) -> None:
+        """End a worker; with its machine, none is started there again."""
+
+    def close(self) -> None:
+        """End all workers."""
+
+
+class WorkHandler(Protocol):
+    """What `NamedWork.opener` returns where a worker is."""
+
+    def about(self) -> About:
+        """Say what it is."""
+
+    def do(self, items: Sequence[Any]) -> Sequence[Any]:
+        """Do some items, one after another."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWork(Generic[Work, End]):
+    """What workers do, said by values alone, so that nothing else has to travel."""
+
+    opener: str
+    """`module:function` of what does it; called with the settings where the worker is."""
+    settings: Mapping[str, Any]
+    pack: Callable[[Work], Any]
+    """An item to plain values."""
+    unpack: Callable[[Any], End]
+    """Plain values to what became of it."""
+    broken: Callable[[Work, str], End]
+    """What is said of an item that no worker survives."""
+
+
+_SOON_S, _EVERY_S = 1.0, 5.0
+_SILENT_S = 10.0
+"""So long nobody is missed."""
+
+
+class PoolLog:
+    """Counts, and a line where they changed, now and then."""
+
+    def __init__(self, say: Say, clock: Callable[[], float]) -> None:
+        self._say, self._clock = say, clock
+        self._due: float | None = None
+        self._said = ""
+        self._has_waited = False
+        self._machines, self._workers = 0, 0
+        self.joined = self.lost = self.again = 0
+        """Workers that came and that died; items that ran again."""
+        self.refused: list[str] = []
+        """Machines that are not used, and why."""
+
+    def join(self) -> None:
+        """Note that a worker came."""
+        self.joined += 1
+
+    def refuse(self, machine: str, why: str) -> None:
+        """Say once that a machine is not used."""
+        if not any(line.startswith(f"{machine}: ") for line in self.refused):
+            self.refused.append(f"{machine}: {why}")
+            self._say(f"not used: machine {machine}: {why}")
+
+    def lose(self, machine: str, items: int, why: str) -> None:
+        """Say that a worker died."""
+        self.lost += 1
+        self.again += items
+        what = f", {items:,} of its items run again" if items else ""
+        self._say(f"lost a worker on machine {machine}{what}{why and f' ({why})'}")
+
+    def wait(self, alone_s: float, patience_s: float) -> None:
+        """Say once that nobody works."""
+        if alone_s > min(_SILENT_S, patience_s / 2) and not self._has_waited:
+            self._has_waited = True
+            self._say(f"no machine of the cluster works yet or any more: waiting up to {patience_s:.0f} s (--patience)")
+
+    def tell(self, machines: int, workers: int) -> None:
+        """Say how many work where that has changed."""
+        self._machines, self._workers = machines, workers
+        self._has_waited = self._has_waited and not workers
+        if not workers or str(self) == self._said:
+            return
+        if self._due is None:
+            self._due = self._clock() + _SOON_S
+        if self._clock() >= self._due:
+            self._due = self._clock() + _EVERY_S
+            self._tell()
+
+    def close(self) -> None:
+        """Say who worked, where that was not said, and what ran again."""
+        if self.joined and (self.again or str(self) != self._said):
+            self._tell(f"; {self.again:,} items ran again" if self.again else "")
+
+    def _tell(self, more: str = "") -> None:
+        self._said = str(self)
+        self._say(self._said + more)
+
+    def __str__(self) -> str:
+        return f"{counted(self._machines, 'machine')}, {counted(self._workers, 'worker')}, {self.lost:,} lost"
+
+
+_BATCH_S = 0.25
+MOST_ITEMS = 64
+"""Items of a batch."""
+_DEATHS = 3
+_LATEST = 0.2
+"""What the latest batch counts for the length of the next."""
+
+
+@dataclass(slots=True)
+class _Batch(Generic[Work]):
+    tickets: Sequence[Ticket[Work]]
+    deaths: int = 0
+
+
+@dataclass(slots=True)
+class _Worker(Generic[Work]):
+    machine: str
+    held: dict[int, _Batch[Work]] = field(default_factory=dict)
+    """By number; the first is running."""
+
+
+class WorkerPool(Generic[Work, End]):
+    """The workers of a place and what they hold; `step` takes items and gives back what has ended."""
+
+    def __init__(  # noqa: PLR0913  each is one thing
+        self,
+        backend: Backend,
+        work: NamedWork[Work, End],
+        expected: About | None = None,
+        *,
+        say: Say = lambda _: None,
+        patience_s: float = PATIENCE_S,
+        most_items: int = MOST_ITEMS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Take what a worker has to say of itself; None is what the first one says."""
+        self._backend, self._work, self._expected = backend, work, expected
+        self._patience_s, self._most_items, self._clock = patience_s, most_items, clock
+        self._workers: dict[Hashable, _Worker[Work]] = {}
+        self._again: deque[_Batch[Work]] = deque()
+        self._given = 0
+        self._item_s = 0.0
+        self._longest = 1
+        self._alone_since = clock()
+        self.log = PoolLog(say, clock)
+
+    @property
+    def size(self) -> int:
+        """How many workers there are."""
+        return len(self._workers)
+
+    def step(
+        self, take: Callable[[], Ticket[Work] | None], timeout_s: float = 1.0
+    ) -> list[tuple[Ticket[Work], End]] | None:
+        """Hand out what there is, wait for something to happen; return what has ended, None where nothing is left.
+
+        Raises WorkersLost where there has been no worker for longer than the patience.
+        """
+        starting = self._backend.start_workers()
+        self._hand_out(take)
+        if not self._again and not any(worker.held for worker in self._workers.values()):
+            return None
+        ended: list[tuple[Ticket[Work], End]] = []
+        for event in self._backend.wait(timeout_s):
+            ended += self._happened(event)
+        self._check(starting)
+        self.log.tell(len({worker.machine for worker in self._workers.values()}), len(self._workers))
+        return ended
+
+    def assemble(self) -> About:
+        """Wait for the first worker, no longer than the patience; return what it says of itself."""
+        while not self._workers:
+            starting = self._backend.start_workers()
+            for event in self._backend.wait(1.0):
+                self._happened(event)
+            self._check(starting)
+        return self._expected or {}
+
+    def forget(self) -> None:
+        """Let go of all that is on its way: what comes of it is dropped, and what is next may be longer."""
+        self._item_s, self._longest = 0.0, 1
+        self._again.clear()
+        for worker in self._workers.values():
+            worker.held.clear()
+
+    def close(self) -> None:
+        """End all workers."""
+        self._backend.close()
+        self.log.close()
+
+    def _hand_out(self, take: Callable[[], Ticket[Work] | None]) -> None:
+        """Give batches to workers, the least busy first and what was lost before anything else."""
+        for round_ in range(AHEAD):
+            for name, worker in self._workers.items():
+                if len(worker.held) <= round_ and (batch := self._next(take)):
+                    self._give(name, worker, batch)
+        if not self._again and not self._workers and (batch := self._next(take)):
+            self._again.append(batch)
+
+    def _next(self, take: Callable[[], Ticket[Work] | None]) -> _Batch[Work] | None:
+        if self._again:
+            return self._again.popleft()
+        in_time = round(_BATCH_S / self._item_s) if self._item_s else 1
+        most = max(1, min(self._most_items, self._longest, in_time))
+        tickets: list[Ticket[Work]] = []
+        while len(tickets) < most and (ticket := take()):
+            tickets.append(ticket)
+        return _Batch(tickets) if tickets else None
+
+    def _give(self, name: Hashable, worker: _Worker[Work], batch: _Batch[Work]) -> None:
+        self._given += 1
+        worker.held[self._given] = batch
+        self._backend.give(name, self._given, [self._work.pack(ticket.job) for ticket in batch.tickets])
+
+    def _happened(self, event: PoolEvent) -> list[tuple[Ticket[Work], End]]:
+        match event:
+            case Joined():
+                self._join(event)
+            case Finished():
+                return self._finish(event)
+            case Died():
+                return self._lose(event)
+            case Refused():
+                self.log.refuse(event.machine, event.why)
+        return []
+
+    def _join(self, event: Joined) -> None:
+        """Take a worker in, or name once what is wrong with its machine."""
+        expected = event.about if self._expected is None else self._expected
+        if why := _difference(event.about, expected):
+            self.log.refuse(event.machine, why)
+            self._backend.drop_worker(event.worker, machine_too=True)
+            return
+        self._expected = expected
+        self._workers[event.worker] = _Worker(event.machine)
+        self.log.join()
+
+    def _finish(self, event: Finished) -> list[tuple[Ticket[Work], End]]:
+        worker = self._workers.get(event.worker)
+        batch = worker.held.pop(event.number, None) if worker else None
+        if batch is None:
+            return []
+        item_s = max(event.seconds, 1e-6) / len(batch.tickets)
+        self._item_s = self._item_s + _LATEST * (item_s - self._item_s) if self._item_s else item_s
+        self._longest = max(self._longest, 2 * len(batch.tickets))
+        return [(ticket, self._work.unpack(end)) for ticket, end in zip(batch.tickets, event.ends, strict=True)]
+
+    def _lose(self, event: Died) -> list[tuple[Ticket[Work], End]]:
+        """Take back what a dead worker held, its running batch first; return the end of what no worker survives."""
+        worker = self._workers.pop(event.worker, None)
+        if worker is None:
+            return []
+        if not self._workers:
+            self._alone_since = self._clock()
+        lost = list(worker.held.values())
+        self.log.lose(worker.machine, sum(len(batch.tickets) for batch in lost), event.why)
+        if lost:
+            lost[0].deaths += 1
+        broken = [ticket for batch in lost for ticket in batch.tickets if _is_hopeless(batch)]
+        self._again.extendleft(reversed([part for batch in lost for part in _parts(batch)]))
+        why = f"its machine died {_DEATHS} times"
+        return [(ticket, self._work.broken(ticket.job, why)) for ticket in broken]
+
+    def _check(self, starting: int) -> None:
+        """Raise where nobody works and nobody will."""
+        if self._workers:
+            return
+        if self.log.refused and not starting and not self.log.joined:
+            raise InputError(f"no machine of the cluster can be used: {'; '.join(self.log.refused)}")
+        alone = self._clock() - self._alone_since
+        if alone > self._patience_s:
+            raise WorkersLost(
+                f"no machine of the cluster has been working for {self._patience_s:.0f} s (--patience): "
+                "what was done is written, and the same command goes on with the rest"
+            )
+        self.log.wait(alone, self._patience_s)
+
+
+def _is_hopeless(batch: _Batch[Work]) -> bool:
+    return batch.deaths == _DEATHS and len(batch.tickets) == 1
+
+
+def _parts(batch: _Batch[Work]) -> list[_Batch[Work]]:
+    """Return what is tried of a batch: all of it, after some deaths each item alone, nothing of what is hopeless."""
+    if batch.deaths < _DEATHS:
+        return [batch]
+    return [] if _is_hopeless(batch) else [_Batch([ticket]) for ticket in batch.tickets]
+
+
+def _difference(about: About, expected: About) -> str:
+    """Say why a worker is another than wanted, empty where it is the same."""
+    if "error" in about:
+        return about["error"]
+    differing = [name for name in expected if about.get(name) != expected[name]]
+    return "; ".join(f"{name} {about.get(name, '?')}, wanted {expected[name]}" for name in differing)
+
+
+_LOOK_S = 0.05
+"""How soon what a thread hands in is seen while others wait for their ends."""
+
+
+class PoolRunner(Generic[Work, End]):
+    """A pool that belongs to one thread; close it when done, or use it in a `with`."""
+
+    def __init__(self, name: str, pool: WorkerPool[Work, End], guarantees: tuple[str, ...] = ()) -> None:
+        self.name, self.guarantees = name, guarantees
+        self._pool = pool
+
+    def run(self, jobs: Iterable[Work]) -> Iterator[End]:
+        """Yield what became of each item, in their order; no more are taken than can be worked on."""
+        queue = TicketQueue[Work, End](jobs, MOST_WAITING)
+        try:
+            while (ended := self._pool.step(queue.next)) is not None:
+                for ticket, end in ended:
+                    queue.end(ticket, end)
+                yield from queue.ready()
+                queue.most_waiting = MOST_WAITING * max(1, self._pool.size)
+        finally:
+            self._pool.forget()
+
+    def close(self) -> None:
+        """End all workers."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class SharedPoolRunner(Generic[Work, End]):
+    """A pool that takes items from many threads; one of its own works with it, and no thread waits for another's."""
+
+    def __init__(self, name: str, pool: WorkerPool[Work, End], guarantees: tuple[str, ...] = ()) -> None:
+        self.name, self.guarantees = name, guarantees
+        self._pool = pool
+        self._waiting: deque[Ticket[Work]] = deque()
+        self._promised: dict[int, Future[End]] = {}
+        self._taken = 0
+        self._failure: BaseException | None = None
+        self._is_closing = False
+        self._changed = Condition()
+        self._thread = Thread(target=self._work, name="pool", daemon=True)
+        self._thread.start()
+
+    def run(self, jobs: Iterable[Work]) -> Iterator[End]:
+        """Return what became of some items, once all have ended."""
+        promised = [self._submit(job) for job in jobs]
+        return iter([each.result() for each in promised])
+
+    def close(self) -> None:
+        """End all workers."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify()
+        self._thread.join()
+        self._pool.close()
+
+    def _submit(self, job: Work) -> Future[End]:
+        with self._changed:
+            if self._failure:
+                raise self._failure
+            promise = Future[End]()
+            self._promised[self._taken] = promise
+            self._waiting.append(Ticket(self._taken, job))
+            self._taken += 1
+            self._changed.notify()
+        return promise
+
+    def _take(self) -> Ticket[Work] | None:
+        with self._changed:
+            return self._waiting.popleft() if self._waiting else None
+
+    def _work(self) -> None:
+        try:
+            while self._has_work():
+                for ticket, end in self._pool.step(self._take, _LOOK_S) or ():
+                    self._promised.pop(ticket.number).set_result(end)
+        except BaseException as error:  # noqa: BLE001  whoever waits raises it
+            self._fail(error)
+
+    def _has_work(self) -> bool:
+        """Wait for something to do; say whether there will be."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._promised or self._is_closing)
+            return not self._is_closing
+
+    def _fail(self, error: BaseException) -> None:
+        """Say to all that wait, and all that come, why nothing is done any more."""
+        with self._changed:
+            self._failure = error
+            promised = list(self._promised.values())
+            self._promised.clear()
+        for promise in promised:
+            promise.set_exception(error)
+
+
+Answer: TypeAlias = tuple[float, list[Any], str]
+"""Seconds, what became of the items, and what went wrong with the worker, empty for nothing."""
+
+
+class Worker:
+    """What a cluster starts for each worker."""
+
+    def __init__(self, opener: str, settings: Mapping[str, Any]) -> None:
+        self._opener, self._settings = opener, settings
+        self._member: WorkHandler | None = None
+
+    def about(self) -> About:
+        """Open the work and say what does it; an `error` where that cannot be."""
+        module, _, name = self._opener.partition(":")
+        try:
+            self._member = getattr(import_module(module), name)(**self._settings)
+            return {**code_identity(), **self._member.about()}
+        except Exception as error:  # noqa: BLE001  the machine is named with it, and not used
+            return {**code_identity(), "error": _line(error)}
+
+    def do(self, items: Sequence[Any]) -> Answer:
+        """Do a batch."""
+        assert self._member is not None
+        began = time.perf_counter()
+        try:
+            return time.perf_counter() - began, list(self._member.do(items)), ""
+        except Exception as error:  # noqa: BLE001  this worker is given up; another one gets the batch
+            return 0.0, [], _line(error)
+
+    def close(self) -> None:
+        """End the work."""
+        if self._member:
+            self._member.close()
+
+
+@cache
+def code_identity() -> About:
+    """Return what has to be equal wherever parts of one run are done: this package, to the letter, and Python."""
+    top = Path(__file__).parents[1]
+    files = sorted(file for file in top.rglob("*.py"))
+    code = blake2b(digest_size=6)
+    for file in files:
+        code.update(f"{file.relative_to(top)}\0".encode() + file.read_bytes() + b"\0")
+    return {"assay": f"{__version__} ({code.hexdigest()})", "python": platform.python_version()}
+
+
+def _line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

@@ -1,0 +1,197 @@
+"""The rules of a crew, over workers that do what a script says: no cluster, no process, no clock but the script's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from assay.errors import InputError, WorkersLost
+from assay.runs.local import MOST_WAITING
+from assay.runs.worker_pool import Finished, PoolRunner, Refused, SharedPoolRunner, WorkerPool
+from scripted_pool import SQUARES, ScriptedPlace, once
+
+
+def crew_of(place: ScriptedPlace, expected: dict[str, str] | None = None, **more) -> WorkerPool[int, str]:
+    return WorkerPool(place, SQUARES, expected, clock=place.clock, **more)
+
+
+def runner_of(place: ScriptedPlace, expected: dict[str, str] | None = None, **more) -> PoolRunner[int, str]:
+    return PoolRunner("scripted", crew_of(place, expected, **more))
+
+
+def squares(most: int) -> list[str]:
+    return [str(number * number) for number in range(most)]
+
+
+def test_ends_come_in_the_order_of_the_items():
+    with runner_of(ScriptedPlace()) as runner:
+        assert list(runner.run(range(1000))) == squares(1000)
+        assert list(runner.run(range(7))) == squares(7)
+    assert list(runner_of(ScriptedPlace(workers=())).run([])) == []  # nothing to do needs nobody
+
+
+def test_a_batch_is_as_long_as_a_quarter_of_a_second():
+    for item_s, longest in ((0.01, 25), (0.0001, 64), (3.0, 1)):
+        place = ScriptedPlace(item_s=item_s)
+        list(runner_of(place).run(range(2000 if item_s < 1 else 50)))
+        assert max(len(items) for _, _, items in place.given) == longest
+        lengths = [len(items) for _, _, items in place.given]
+        assert lengths[:2] == [1, 1]  # nothing is known yet
+        assert all(length <= 2 * max(lengths[:at]) for at, length in enumerate(lengths) if at)
+
+
+def test_no_more_is_taken_than_may_wait():
+    taken: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        for number in range(100_000):
+            taken.append(number)
+            yield number
+
+    ends = runner_of(ScriptedPlace()).run(numbers())
+    for read in range(1, 2000):
+        next(ends)
+        assert len(taken) <= read + 2 * MOST_WAITING
+
+
+def test_a_batch_of_a_dead_worker_goes_first_to_the_next():
+    place = ScriptedPlace(dies=once(40))
+    assert list(runner_of(place).run(range(300))) == squares(300)
+    first = next(at for at, (_, _, items) in enumerate(place.given) if 40 in items)
+    again = next(at for at, (_, _, items) in enumerate(place.given) if 40 in items and at > first)
+    assert place.given[again][2] == place.given[first][2]
+    assert place.given[again][0] != place.given[first][0]
+    newer = [items for _, _, items in place.given[first + 3 : again] if min(items) > 40]
+    assert len(newer) <= 3  # what had been given out before the death
+
+
+def test_three_deaths_and_each_item_runs_alone_and_three_more_break_it():
+    place = ScriptedPlace(dies=lambda _, items, __: 99 in items, item_s=0.01)
+    ends = list(runner_of(place).run(range(200)))
+    assert ends.pop(99) == "99 broken: its machine died 3 times"
+    assert ends == squares(99) + [str(number * number) for number in range(100, 200)]
+    with_it = [len(items) for _, _, items in place.given if 99 in items]
+    assert with_it[:3] == [with_it[0]] * 3
+    assert with_it[0] > 1
+    assert with_it[3:] == [1, 1, 1]
+
+
+def test_a_late_result_of_a_worker_that_was_given_up_is_dropped():
+    place = ScriptedPlace(dies=once(10))
+    runner = runner_of(place)
+    ends = runner.run(range(200))
+    got = [next(ends) for _ in range(10)]
+    got += [next(ends)]
+    dead = next(worker for worker, _, items in place.given if 10 in items)
+    lost = [(number, items) for worker, number, items in place.given if worker == dead]
+    assert any(10 in items for _, items in lost)
+    for number, items in lost:
+        for worker in ("a", "b", "a'", "b'"):
+            place.say(Finished(worker, number, [-1] * len(items), 0.1))
+    assert got + list(ends) == squares(200)
+
+
+def test_a_crew_that_shrinks_with_nobody_added_goes_on():
+    place = ScriptedPlace(workers=("a", "b", "c"), replaced=False, item_s=0.05)
+    place.dies = lambda worker, _, turn: turn > {"a": 3, "b": 8, "c": 10**9}[worker]
+    assert list(runner_of(place).run(range(600))) == squares(600)
+    assert set(place.held) == {"c"}
+
+
+def test_none_left_ends_with_what_was_done():
+    place = ScriptedPlace(replaced=False, dies=lambda _, __, turn: turn > 5)
+    got: list[str] = []
+    with pytest.raises(WorkersLost, match=r"for 120 s \(--patience\): what was done is written"):
+        got.extend(runner_of(place, patience_s=120.0).run(range(10_000)))
+    assert got == squares(len(got)) != []
+    assert place.now >= 120
+
+
+def test_nobody_at_all_is_waited_for():
+    place, said = ScriptedPlace(workers=()), []
+    with pytest.raises(WorkersLost):
+        list(runner_of(place, patience_s=600.0, say=said.append).run([1]))
+    assert 600 <= place.now < 660
+    assert said == ["no machine of the cluster works yet or any more: waiting up to 600 s (--patience)"]
+
+
+def test_a_worker_gets_nothing_before_it_answered_and_nothing_if_it_is_another():
+    said: list[str] = []
+    place = ScriptedPlace(
+        workers=("odd", "a", "odd2", "ill"),
+        about=lambda worker: {"error": "no sandbox holds here"} if worker == "ill" else {"kind": worker[:3]},
+    )
+    runner = runner_of(place, {"kind": "a"}, say=said.append)
+    assert list(runner.run(range(100))) == squares(100)
+    assert {worker for worker, _, _ in place.given} == {"a"}
+    assert place.dropped == ["odd!", "odd2!", "ill!"]
+    assert said[:3] == [
+        "not used: machine machine of odd: kind odd, wanted a",
+        "not used: machine machine of odd2: kind odd, wanted a",
+        "not used: machine machine of ill: no sandbox holds here",
+    ]
+
+
+def test_without_an_expectation_the_first_that_answers_decides():
+    place = ScriptedPlace(workers=("a", "b", "c"), about=lambda worker: {"kind": worker.replace("c", "a")})
+    assert list(runner_of(place).run(range(50))) == squares(50)
+    assert place.dropped == ["b!"]
+
+
+def test_a_cluster_of_which_no_machine_can_be_used_is_said_at_once():
+    place = ScriptedPlace(about=lambda _: {"kind": "landlock"})
+    with pytest.raises(
+        InputError, match="no machine of the cluster can be used: machine of a: kind landlock, wanted x"
+    ):
+        list(runner_of(place, {"kind": "x"}).run(range(5)))
+    place = ScriptedPlace(workers=())
+    place.say(Refused("m", "3 workers died before they answered: no module assay"))
+    with pytest.raises(InputError, match="m: 3 workers died before they answered"):
+        list(runner_of(place).run(range(5)))
+
+
+def test_who_stops_reading_leaves_nothing_for_the_next_run():
+    place = ScriptedPlace()
+    runner = runner_of(place)
+    ends = runner.run(range(1000))
+    assert next(ends) == "0"
+    ends.close()
+    assert list(runner.run(range(100))) == squares(100)
+    runner.close()
+    assert place.closed
+
+
+def test_it_says_who_works_and_what_was_lost():
+    said: list[str] = []
+    place = ScriptedPlace(dies=once(40), item_s=0.1)
+    with runner_of(place, say=said.append) as runner:
+        list(runner.run(range(300)))
+    assert said[0] == "2 machines, 2 workers, 0 lost"
+    lost = re.fullmatch(r"lost a worker on machine machine of [ab], (\d+) of its items run again", said[1])
+    assert lost
+    assert int(lost[1]) > 1
+    assert said[-1] == f"2 machines, 2 workers, 1 lost; {lost[1]} items ran again"
+
+
+def test_many_threads_share_a_crew():
+    place = ScriptedPlace(dies=once(5))
+    shared = SharedPoolRunner("scripted", crew_of(place))
+    with ThreadPoolExecutor(8) as threads:
+        runs = [threads.submit(lambda n=n: list(shared.run(range(n)))) for n in range(40)]
+        assert [run.result() for run in runs] == [squares(n) for n in range(40)]
+    shared.close()
+    assert place.closed
+
+
+def test_all_threads_hear_that_nobody_is_left():
+    place = ScriptedPlace(workers=())
+    shared = SharedPoolRunner("scripted", crew_of(place, patience_s=1.0))
+    with ThreadPoolExecutor(4) as threads:
+        runs = [threads.submit(lambda: list(shared.run(range(3)))) for _ in range(4)]
+        assert all(isinstance(run.exception(60), WorkersLost) for run in runs)
+    with pytest.raises(WorkersLost):
+        shared.run([1])
+    shared.close()
