@@ -31,18 +31,18 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "static": "assay.encode.static:load_static",
     },
     "ranker": {
-        "agreement": "assay.rank.running.agreement_ranker:AgreementRanker",
+        "agreement": "assay.rank.running.running_rankers:AgreementRanker",
         "chat": "assay.rank.asking.model_ranker:make_model_ranker",
         "consensus": "assay.rank.consensus.consensus_ranker:ConsensusRanker",
         "centrality": "assay.rank.consensus.consensus_ranker:CentralityRanker",
-        "examples": "assay.rank.running.examples_ranker:ExamplesRanker",
+        "examples": "assay.rank.running.running_rankers:ExamplesRanker",
         "gate": "assay.rank.consensus.consensus_ranker:GateRanker",
-        "logprob": "assay.rank.logprob_ranker:open_logprob",
-        "neural": "assay.rank.neural.neural_ranker:NeuralRanker",
+        "logprob": "assay.rank.rankers:LogprobRanker",
+        "neural": "assay.rank.neural.ranker:NeuralRanker",
     },
     "sampler": {
-        "chat": "assay.rank.sampling.endpoint_sampler:ChatSampler",
-        "completions": "assay.rank.sampling.endpoint_sampler:CompletionSampler",
+        "chat": "assay.rank.sampling.endpoint:ChatSampler",
+        "completions": "assay.rank.sampling.endpoint:CompletionSampler",
     },
     "scorer": {
         "cross": "assay.encode.cross:open_cross",
@@ -65,7 +65,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 _SERVED = "serve the model with llama.cpp, vLLM or Ollama, and give completions:MODEL or chat:MODEL"
 REMOVED: Mapping[str, Mapping[str, str]] = {
     "ranker": {
-        "cosine": "it ordered programs worse than no order; give consensus",
+        "cosine": "it gained nothing over unranked programs; give consensus",
         "prefix": "for programs that are still being written give 'consensus:?unfinished'",
         "signal": "it was one feature of trees that went; give gate or centrality",
     },

@@ -29,8 +29,7 @@ from assay.io.http import HttpOptions
 from assay.io.http_turns import Turns
 from assay.llm.openai import OpenAiChat
 from assay.llm.providers import endpoint
-from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler
-from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
+from assay.rank.sampling.endpoint import ChatSampler, CompletionSampler, SamplingOptions, SamplingQuestion
 from assay.types import Chunk, Prompt, Query
 
 KEY = "sk-9f3kQ-Zr7uW/+x2Lm=kT0"

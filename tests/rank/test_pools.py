@@ -10,10 +10,10 @@ import pytest
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset import dataset_formats
-from assay.rank.dataset.examples import Example
-from assay.rank.logprob_ranker import open_logprob
+from assay.rank.dataset import formats
+from assay.rank.dataset.rows import Example
 from assay.rank.pools import notes, read
+from assay.rank.rankers import open_logprob
 from assay.types import LogProbability, Program, Task
 
 
@@ -117,8 +117,8 @@ def test_samples_and_data_sets_keep_log_probabilities_and_wrong_ones_are_told(tm
         Example("t", "t#1", "Add.", "short", Fault.SYNTAX_ERROR, 1, logprob=LogProbability(-4.0, 2, "answer")),
     ]
     for name in ("set.jsonl", *(["set.parquet"] if find_spec("pyarrow") else [])):
-        dataset_formats.write(tmp_path / name, examples)
-        again = dataset_formats.read(tmp_path / name)
+        formats.write(tmp_path / name, examples)
+        again = formats.read(tmp_path / name)
         assert (list(again.examples), again.problems) == (examples, ())
         assert again.examples[1].program.logprob == LogProbability(-4.0, 2, "answer")
     rows = [

@@ -59,7 +59,7 @@ def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
     from assay.errors import InputError
     from assay.io.terminal import dumps
     from assay.measure.passk import ks_of
-    from assay.rank.dataset.examples import by_task
+    from assay.rank.dataset.rows import by_task
     from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
 
     plan = EvaluationOptions(ks_of(given.ks), ks_of(given.sizes) if given.sizes else (0,), given.draws, given.seed)

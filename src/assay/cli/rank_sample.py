@@ -13,8 +13,7 @@ from assay.cli import options
 from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option, verbose
 
 if TYPE_CHECKING:
-    from assay.rank.sampling.sample import SamplingCost, SamplingTally
-    from assay.rank.sampling.sampling_plan import SamplingPlan
+    from assay.rank.sampling.sample import SamplingCost, SamplingPlan, SamplingTally
     from assay.types import Task
 
 
@@ -97,7 +96,7 @@ def sample(given: RankSampleOptions) -> int:
     from assay.cli.progress import progress
     from assay.io.terminal import say, say_problems
     from assay.programs.tasks.task_formats import read
-    from assay.rank.sampling.model_answers import SamplingOptions
+    from assay.rank.sampling.endpoint import SamplingOptions
     from assay.rank.sampling.sample import sample as run
     from assay.rank.sampling.sample import sampler, spent
     from assay.runs.record import start_fresh
@@ -123,9 +122,8 @@ def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
     """Return how questions are put and sent."""
     from assay.errors import InputError
     from assay.programs.tasks.task_formats import read
-    from assay.rank.sampling.few_shots import FewShots
-    from assay.rank.sampling.prompt_templates import load_template
-    from assay.rank.sampling.sampling_plan import SamplingPlan
+    from assay.rank.sampling.prompts import FewShots, load_template
+    from assay.rank.sampling.sample import SamplingPlan
 
     shots = None
     if given.shot_count and not given.shots:

@@ -44,7 +44,7 @@ def generator(given: TrainGeneratorOptions) -> None:
     Sample with it: assay rank sample TASKS --model hf:FOLDER --template apps.
     """
     from assay.assemble.generator_files import GeneratorPlan, train_generator
-    from assay.rank.causal.generator_settings import GeneratorSettings
+    from assay.rank.causal.programs import GeneratorSettings
     from assay.settings import changed
 
     settings = changed(GeneratorSettings(), given.changes)

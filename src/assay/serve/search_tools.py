@@ -18,8 +18,7 @@ from assay.assemble.joint_search import JointSearch, joint_searches
 from assay.assemble.queries import queries_of, repositories_in
 from assay.assemble.search_answer import Answer, joint_answer
 from assay.errors import DamagedIndex, InputError, nearest
-from assay.rank.order import best_first
-from assay.rank.specs import ranker_of
+from assay.rank.rankers import best_first, ranker_of
 from assay.search.excerpt import terms_to_mark as terms_asked
 from assay.search.groups import grouped
 from assay.search.index_changes import Differences

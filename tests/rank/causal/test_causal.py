@@ -14,16 +14,16 @@ import pytest
 
 pytest.importorskip("accelerate", reason="the train extra is not installed")
 
+from assay.rank.causal.open_causal import open_local_sampler, open_scorer
+
 from assay.assemble.generator_files import GeneratorPlan, train_generator
 from assay.errors import InputError, MissingExtra
 from assay.faults import Fault
-from assay.rank.causal.generator_settings import GeneratorSettings
-from assay.rank.causal.open_causal import open_local_sampler, open_scorer
-from assay.rank.causal.solved_tasks import read_solved
-from assay.rank.dataset import dataset_formats
-from assay.rank.dataset.examples import Example
-from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
-from assay.rank.sampling.prompt_templates import load_template
+from assay.rank.causal.programs import GeneratorSettings, read_solved
+from assay.rank.dataset import formats
+from assay.rank.dataset.rows import Example
+from assay.rank.sampling.endpoint import SamplingOptions, SamplingQuestion
+from assay.rank.sampling.prompts import load_template
 from assay.rank.sampling.sample import sampler
 from assay.types import Task
 
@@ -100,9 +100,7 @@ def test_matrices_of_a_low_rank_are_trained_and_merged(assay, causal: Path, task
 
 def test_the_tokens_of_the_task_are_not_learned(causal: Path, tasks: Path):
     from assay.encode.model_options import ModelOptions
-    from assay.rank.causal.causal_model import CausalModel
-    from assay.rank.causal.generator_trainer import IGNORED, collated
-    from assay.rank.causal.tune_generator import rows_of
+    from assay.rank.causal.train_generator import IGNORED, CausalModel, collated, rows_of
 
     solved = read_solved([tasks], None, load_template("apps"), valid=0.3, most=1, seed=0)
     model = CausalModel(str(causal), ModelOptions(device="cpu"))
@@ -123,7 +121,7 @@ def test_of_a_data_set_rows_to_learn_from_count_where_they_are_correct(tmp_path:
         for n, split in enumerate(["train", "train", "valid", "test"])
         for k, fault in enumerate(faults)
     ]
-    dataset_formats.write(tmp_path / "set.jsonl", examples)
+    formats.write(tmp_path / "set.jsonl", examples)
     row = {"id": "t3", "prompt": "Task 3.", "entry_point": "f", "reference": "def f():\n    pass\n", "tests": []}
     (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
     files = [tmp_path / "set.jsonl", tmp_path / "tasks.jsonl"]
@@ -137,7 +135,7 @@ def test_of_a_data_set_rows_to_learn_from_count_where_they_are_correct(tmp_path:
 
 
 def test_settings_and_bases_that_cannot_be_used_are_told(causal: Path, tasks: Path, tmp_path: Path):
-    from assay.rank.causal.generator_trainer import _arguments, fitting
+    from assay.rank.causal.train_generator import _arguments, fitting
 
     for wrong in ({"batch": 0}, {"rate": 0.0}, {"valid": 1.0}, {"bf16": "maybe"}):
         with pytest.raises(InputError, match=next(iter(wrong))):

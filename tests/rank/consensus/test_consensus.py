@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from assay.rank.consensus.paths import bags
+from assay.rank.consensus.pool_facts import look_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,9 +19,7 @@ from assay.faults import Fault
 from assay.protocols import Ranker
 from assay.rank.consensus.canon import of_text
 from assay.rank.consensus.consensus_ranker import ConsensusRanker, prices
-from assay.rank.consensus.paths import bags
-from assay.rank.consensus.pool_facts import look_at
-from assay.rank.specs import ranker_of, rankers_of
+from assay.rank.rankers import ranker_of, rankers_of
 from assay.types import Program, Ranked, Task
 
 TASK = Task("t", 'def add(a, b):\n    """Return the sum of two numbers.\n    >>> add(1, 2)\n    3\n    """\n', "add")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from assay.faults import Fault
 from assay.rank.consensus.facts import NAMES, Facts, facts
 from assay.rank.consensus.parsing import LONGEST
 from assay.rank.consensus.task_wants import wants_of
+
+from assay.faults import Fault
 from assay.types import Call, Task
 
 TASK = Task(

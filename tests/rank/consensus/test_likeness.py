@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from assay.rank.consensus.canon import MOST_NODES, Canon, canon, of_text
 from assay.rank.consensus.facts import facts
 from assay.rank.consensus.paths import LENGTHS, bags
 from assay.rank.consensus.pool_features import NAMES, among, passing
 from assay.rank.consensus.similar import MOST, likeness
 from assay.rank.consensus.syntax_nodes import children, walk
 from assay.rank.consensus.task_wants import TaskWants
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.rank.consensus.canon import MOST_NODES, Canon, canon, of_text
 
 
 def form(source: str) -> Canon:

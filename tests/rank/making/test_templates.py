@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.rank.sampling.few_shots import FewShots
-from assay.rank.sampling.model_answers import Completions, SamplingOptions
-from assay.rank.sampling.prompt_templates import load_template, render
-from assay.rank.sampling.sample import sample
-from assay.rank.sampling.sampling_plan import SamplingPlan
+from assay.rank.sampling.endpoint import Completions, SamplingOptions
+from assay.rank.sampling.prompts import FewShots, load_template, render
+from assay.rank.sampling.sample import SamplingPlan, sample
 from assay.types import Call, Stdin, Task
 
 PROMPT = 'def add(a, b):\n    """Add two numbers {a} and {b}.\n\n    >>> add(1, 2)\n    3\n    """\n'

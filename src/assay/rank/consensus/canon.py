@@ -16,7 +16,6 @@ from typing import Final
 
 from assay.rank.consensus.syntax import BUILT_IN, children, walk
 
-
 MOST_NODES: Final = 6000
 """Nodes of one program that are looked at."""
 _MOST_TEXT: Final = 50_000

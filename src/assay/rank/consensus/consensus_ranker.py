@@ -66,7 +66,7 @@ def _options(spec: str) -> tuple[frozenset[str], bool]:
     """Return the parts that a spec leaves out, and whether programs are finished."""
     path, _, options = spec.partition("?")
     if path:
-        raise InputError(f"'consensus:{spec}': weight files went with the trees that they were of; give consensus alone")
+        raise InputError(f"'consensus:{spec}': weight files went with the trees; give consensus alone")
     without, are_finished = frozenset[str](), True
     for option in filter(None, options.split("&")):
         key, _, names = option.partition("=")

@@ -1,9 +1,9 @@
 """How alike a task's programs are, and what that says about each: how central it is, and what its likeness costs.
 
 A normal form is a bag of paths: for each node its label, and it with 1, 2 and 3 of its ancestors. Two programs are as
-alike as the fraction of paths that they have in common (Jaccard). A program is compared with those that pass the gate,
-each as often as it was sampled, and never with itself: another copy of it counts, it does not. Memory is bounded: a pool
-of any size is compared with at most `MOST` of its programs.
+alike as the fraction of paths that they have in common (Jaccard). A program is compared with those that pass the
+gate, each as often as it was sampled, and never with itself: another copy of it counts, it does not. Memory is bounded:
+a pool of any size is compared with at most `MOST` of its programs.
 """
 
 from __future__ import annotations

@@ -133,8 +133,8 @@ class Names:
 def names(tree: ast.Module) -> Names:
     """Return the names that nothing defines, and those that the module binds.
 
-    Scopes are Python's, with two liberties taken for speed: a name that a scope binds anywhere is bound everywhere in it,
-    and a star import defines all. A use before the assignment is not found.
+    Scopes are Python's, with two liberties taken for speed: a name that a scope binds anywhere is bound everywhere in
+    it, and a star import defines all. A use before the assignment is not found.
     """
     walk = _Walk(tree)
     return Names(walk.undefined(), walk.top())

@@ -1,4 +1,4 @@
-"""Tokens to a class and to the line that breaks: a transformer with two small heads (section 3.3 of the paper).
+"""A transformer with two small heads that tell how a program fails and at which line (Inala et al. 2022, 3.3).
 
 The class is told by the first token's state; by the last one's where the model cannot look ahead, which is tried out,
 since no configuration says it. The line is told by dot products of the newline tokens' states with an error-line
@@ -10,7 +10,7 @@ newlines. The heads compute in float32, whatever the base does: near certainties
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_model, save_model
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
@@ -29,12 +29,60 @@ from transformers.utils import logging
 from assay.encode.model_hub import hub_options, opening
 from assay.encode.model_options import ModelOptions
 from assay.encode.torch_device import PRECISIONS, device_of
-from assay.errors import InputError
+from assay.errors import InputError, MissingExtra
 from assay.io import files
-from assay.rank.neural.batches import TokenBatch, TokenLayout
-from assay.rank.neural.model_folder import CONFIG, TOKENIZER, WEIGHTS, ModelCard, required_file, write_about
-from assay.rank.neural.neural_settings import NeuralSettings
-from assay.rank.neural.tokens import layout_of
+from assay.rank.neural.data import COLUMNS, TokenBatch, TokenLayout, padded
+from assay.rank.neural.ranker import (
+    CONFIG,
+    ONNX,
+    TOKENIZER,
+    WEIGHTS,
+    ModelCard,
+    OnnxRunner,
+    ProgramPrediction,
+    open_reader,
+    opinions,
+    read_about,
+    required_file,
+    write_about,
+)
+from assay.rank.neural.settings import NeuralSettings
+
+NEWLINE, INDENT = "[NEWLINE]", "[INDENT]"
+
+
+def layout_of(tokenizer: Tokenizer, special: Mapping[str, str], *, window: int, code_least: int) -> TokenLayout:
+    """Return how to lay out rows for a tokenizer, adding the tokens it lacks; `special` gives a role its token."""
+
+    def known(*roles: str) -> list[int]:
+        ids = (tokenizer.token_to_id(special[role]) for role in roles if special.get(role))
+        return [place for place in ids if place is not None]
+
+    newline, indent = _newline(tokenizer, special.get("unk_token", "")), _indent(tokenizer)
+    closing = (known("sep_token", "eos_token") or [newline])[0]
+    padding = (known("pad_token", "eos_token") or [0])[0]
+    opening = tuple(known("cls_token", "bos_token")[:1])
+    return TokenLayout(opening, closing, closing, padding, newline, indent, window, min(code_least, window // 2))
+
+
+def _newline(tokenizer: Tokenizer, unknown: str) -> int:
+    """Return the token of a lone line break, an added one where there is none."""
+    own: Any = tokenizer.encode("\n", add_special_tokens=False)
+    return own.ids[0] if len(own.ids) == 1 and own.tokens[0] != unknown else _added(tokenizer, NEWLINE)
+
+
+def _indent(tokenizer: Tokenizer) -> int:
+    """Return the token of an indentation, -1 where blanks are kept."""
+    flat, deep = (tokenizer.encode(text, add_special_tokens=False).ids for text in ("a", " " * COLUMNS + "a"))
+    return _added(tokenizer, INDENT) if flat == deep else -1
+
+
+def _added(tokenizer: Tokenizer, token: str) -> int:
+    tokenizer.add_special_tokens([AddedToken(token, special=True)])
+    place = tokenizer.token_to_id(token)
+    assert place is not None, "it was just added"
+    return int(place)
+
 
 Floats = NDArray[np.float32]
 _ROLES = ("cls_token", "bos_token", "sep_token", "eos_token", "pad_token", "unk_token")
@@ -204,3 +252,64 @@ def _positions(body: Any) -> int:
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             most -= module.padding_idx + 1
     return int(most)
+
+
+_OFF = {False: 1e-3, True: 0.2}
+_SAMPLES = (
+    "def f(a):\n    return a\n",
+    "",
+    "import re\n\n\ndef g(text, n):\n    for each in text:\n        n += 1\n    return n\n",
+)
+
+
+def check_export() -> None:
+    """Refuse an export whose libraries are missing."""
+    try:
+        from assay.encode import onnx_export, onnx_session  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingExtra("ONNX export", error.name or "onnx", "hf,onnx") from error
+
+
+def export(folder: Path, *, int8: bool = False) -> float:
+    """Write `model.onnx` and return how far its probabilities are off from torch's at most.
+
+    What was written is run beside torch before it counts: a file whose probabilities are off by more than 1e-3 is
+    removed. int8 weights take a quarter of the space and are not the same model; at most 0.2 passes.
+    """
+    check_export()
+    from assay.encode.onnx_session import OnnxSession, quantize
+
+    about = read_about(folder)
+    rows = open_reader(folder, about.layout).rows("Write a function that counts the letters of a text.", _SAMPLES)
+    model = load(folder, about).eval()
+    new = folder / f"{ONNX}.new"
+    try:
+        _write(model, tensors(padded(rows, about.layout.padding), "cpu"), new)
+        if int8:
+            quantize(new)
+        wanted, got = (
+            opinions(each, rows, about.layout.padding)
+            for each in (TorchRunner(model, "cpu"), OnnxRunner(OnnxSession(new)))
+        )
+        off = max(_distance(one, two) for one, two in zip(wanted, got, strict=True))
+        if not off <= _OFF[int8]:
+            raise InputError(f"the exported model is {off:.4f} off from torch, more than {_OFF[int8]}; nothing written")
+        new.replace(folder / ONNX)
+    finally:
+        new.unlink(missing_ok=True)
+    return off
+
+
+def _write(model: RankerModel, example: tuple[torch.Tensor, ...], file: Path) -> None:
+    texts = {0: "texts"}
+    size = {**texts, 1: "tokens"}
+    inputs = {"ids": size, "mask": size, "segments": size}
+    outputs = {"classes": texts, **({"tokens": size} if model.blame is not None else {})}
+    from assay.encode.onnx_export import write_onnx
+
+    write_onnx(model, example, file, inputs, outputs)
+
+
+def _distance(one: ProgramPrediction, two: ProgramPrediction) -> float:
+    classes, places = abs(one.classes - two.classes), abs(one.places - two.places)
+    return float(max(classes.max(), places.max(initial=0)))

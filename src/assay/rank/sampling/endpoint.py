@@ -1,4 +1,4 @@
-"""Prompts to completions by an OpenAI-compatible endpoint, `/chat/completions` or `/completions`.
+"""Sample from an OpenAI-compatible endpoint, `/chat/completions` or `/completions`, with log-probabilities.
 
 The environment names its address and key, no argument does. Any number of threads may share a sampler: an endpoint
 that has too many requests is left alone by all of them together.
@@ -7,16 +7,115 @@ that has too many requests is left alone by all of them together.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 from assay.errors import InputError, ModelUnavailable, printable
 from assay.io.addresses import BASE
 from assay.io.http import HttpOptions
 from assay.io.model_endpoint import ModelEndpoint
-from assay.programs.samples import cut
-from assay.rank.sampling.model_answers import Completions, SamplingOptions, SamplingQuestion
-from assay.rank.sampling.token_logprobs import logprob_in, tokens_of
+from assay.programs.samples import cut, logprob_sum
+from assay.types import LogProbability
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """How a model is asked."""
+
+    n: int = 10
+    temperature: float = 0.8
+    top_p: float = 0.95
+    max_tokens: int = 512
+    seed: int = 0
+    stop: tuple[str, ...] = ()
+    logprobs: bool = False
+    """Whether log-probabilities are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingQuestion:
+    """One prompt, and how the model is asked."""
+
+    prompt: str
+    options: SamplingOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """What a model answered to one question, and what it took."""
+
+    texts: tuple[str, ...]
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    logprobs: tuple[LogProbability | None, ...] = ()
+    """Of each text up to the first stop sequence; empty where nobody asked, None where the model does not say."""
+
+
+class Sampler(Protocol):
+    """A model that writes programs."""
+
+    @property
+    def name(self) -> str:
+        """The spec that makes it again."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is told what to do and writes whole programs, rather than going on where the prompt ends."""
+
+    @property
+    def at_once(self) -> int:
+        """How many texts one call makes together; 1 for what answers one question at a time, in several threads."""
+
+    def sample(self, questions: Sequence[SamplingQuestion]) -> list[Completions]:
+        """Return at least one text for each question."""
+
+
+class ScoredToken(NamedTuple):
+    """One token of an answer."""
+
+    raw: bytes
+    logprob: float
+
+
+def tokens_of(choice: dict[str, Any]) -> list[ScoredToken] | None:
+    """Return the tokens of a choice as OpenAI's two endpoints have them; None where it has no list that can be read."""
+    said = choice.get("logprobs")
+    if not isinstance(said, dict):
+        return None
+    try:
+        return list(_of_completion(said) if said.get("content") is None else _of_chat(said["content"]))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def logprob_in(answer: str, program: str, tokens: Sequence[ScoredToken] | None) -> LogProbability | None:
+    """Return the log-probability of a program within an answer; None of an answer whose tokens are not there."""
+    if tokens is None or (answer and not tokens):
+        return None
+    text, part = answer.encode("utf-8", "replace"), program.encode("utf-8", "replace")
+    start, joined = text.find(part), b"".join(token.raw for token in tokens)
+    if start < 0 or not joined.startswith(text):
+        return logprob_sum([token.logprob for token in tokens], "answer")
+    counted, at = list[float](), 0
+    for token in tokens:
+        if start <= at + len(token.raw) - 1 and at < start + len(part):
+            counted.append(token.logprob)
+        at += len(token.raw)
+    return logprob_sum(counted)
+
+
+def _of_chat(content: Sequence[dict[str, Any]]) -> Iterator[ScoredToken]:
+    for each in content:
+        raw = each.get("bytes")
+        yield ScoredToken(bytes(raw) if raw is not None else each["token"].encode(), float(each["logprob"]))
+
+
+def _of_completion(said: dict[str, Any]) -> Iterator[ScoredToken]:
+    for token, logprob in zip(said["tokens"], said["token_logprobs"], strict=True):
+        if logprob is not None:
+            yield ScoredToken(token.encode("utf-8", "replace"), float(logprob))
+
 
 _MOST_STOPS = 4  # OpenAI takes no more
 _MOST_BYTES = 32_000_000

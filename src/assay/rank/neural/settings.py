@@ -1,4 +1,4 @@
-"""What a training run of the neural ranker does; with the data and the base model, these values say everything."""
+"""Settings of a training of the neural ranker; with the data and the base model, these values decide everything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.rank.neural.fault_classes import CLASSES
+from assay.rank.neural.ranker import CLASSES
 from assay.settings import above_zero, at_least, one_of
 
 RANKINGS = ("none", "pairwise", "listwise")

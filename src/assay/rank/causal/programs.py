@@ -1,6 +1,7 @@
-"""Tasks with references, or rows of a data set that are correct, to the programs that a generator learns to write.
+"""The right programs that a generator learns to write, and the settings of its training.
 
-Whole tasks are held out, as for rankers: the rows say which, else a hash of their names. Tasks to test on are left out.
+They are tasks with references, or rows of a dataset that are correct. Whole tasks are held out, as for rankers: the
+rows say which, else a hash of their names. Tasks to test on are left out.
 """
 
 from __future__ import annotations
@@ -10,18 +11,64 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from assay.encode.tune_settings import check_bf16
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.io import rows
 from assay.programs.tasks import task_formats
 from assay.programs.tasks.mbpp import function_of
-from assay.rank.dataset import dataset_formats
-from assay.rank.dataset.examples import Example
-from assay.rank.dataset.splits import leaks, split
-from assay.rank.sampling.prompt_templates import PromptTemplate, plain_lines, render
+from assay.rank.dataset import formats
+from assay.rank.dataset.rows import Example, leaks, split
+from assay.rank.sampling.prompts import PromptTemplate, plain_lines, render
+from assay.settings import above_zero, at_least
 from assay.types import Problem, Task
 
+BASE_OPTIONS = ("length",)
+"""The options of a base; what else there is to choose are settings of the training."""
 _READS = ("input(", "stdin")
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorSettings:
+    """Sizes and rates; the defaults are those of Inala et al. 2022, section 4.1, where it says them."""
+
+    template: str = "apps"
+    """How a task is put, as in `assay rank sample --template`; what it writes later is asked for in the same way."""
+    epochs: int = 2
+    batch: int = 256
+    """Programs of a step, on all devices together."""
+    at_once: int = 8
+    """Programs in memory at once, on each device; `batch` is a multiple of it, or less."""
+    rate: float = 1e-5
+    warm: float = 0.0
+    """The fraction of the steps in which the rate rises; then it falls to nothing in a straight line."""
+    decay: float = 0.0
+    clip: float = 1.0
+    """The largest norm of a gradient."""
+    length: int = 1024
+    """Tokens of task and program together; of a longer task the end is read, a longer program is left out."""
+    most: int = 4
+    """Different programs of a task, at most."""
+    lora: int = 0
+    """The rank of LoRA's matrices, which are all that is trained and are merged at the end; 0 trains every weight."""
+    bf16: str = "auto"
+    """Compute in bfloat16: `yes`, `no`, or where there is a GPU that has it."""
+    checkpointing: bool = False
+    """Compute activations twice instead of keeping them: less memory, a third more time."""
+    looks: int = 8
+    """How often the validation part is looked at; the model of the lowest loss is kept."""
+    valid: float = 0.1
+    """The fraction of the tasks that choose the model, where the rows do not say it."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing can be learned with."""
+        at_least(self, {"epochs": 1, "batch": 1, "at_once": 1, "length": 16, "most": 1, "looks": 1})
+        at_least(self, {"lora": 0, "warm": 0, "decay": 0})
+        above_zero(self, "rate", "clip")
+        if not 0 < self.valid < 1:
+            raise InputError(f"setting 'valid' is {self.valid}; wanted more than 0 and less than 1")
+        check_bf16(self.bf16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +134,7 @@ def _is_dataset(file: Path) -> bool:
 
 
 def _rows(file: Path) -> tuple[Sequence[Example], Sequence[Problem]]:
-    dataset = dataset_formats.read(file)
+    dataset = formats.read(file)
     return dataset.examples, dataset.problems
 
 
