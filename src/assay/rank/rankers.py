@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from assay import plugins
 from assay.errors import InputError
 from assay.protocols import ManyRanker, Pool, Ranker
-from assay.rank.asking.model_ranker import model_spec
 from assay.types import LogProbability, Program, Ranked, Task
 
 if TYPE_CHECKING:
@@ -104,6 +103,8 @@ def specs_within(spec: str) -> Iterator[str]:
         name, _, argument = part.partition(":")
         yield part
         if name in ASKING:
+            from assay.rank.asking.model_ranker import model_spec
+
             yield from specs_within(model_spec(argument)[1].first)
 
 

@@ -15,7 +15,7 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -32,11 +32,12 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.io import files
 from assay.rank.dataset.rows import Example, message_shape
-from assay.rank.neural.ranker import has_own_message
+from assay.rank.neural.settings import has_own_message
 
 Ints = NDArray[np.int64]
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _QUOTES = ('"""', "'''")
+NEWLINE, INDENT = "[NEWLINE]", "[INDENT]"
 COLUMNS = 4
 """How deep one indentation is."""
 _DEEPEST = 12
@@ -136,6 +137,41 @@ class Reader:
     def _ids(self, text: str) -> list[int]:
         ids: list[int] = self.tokenizer.encode(_encodable(text), add_special_tokens=False).ids
         return ids
+
+
+def layout_of(tokenizer: Any, special: Mapping[str, str], *, window: int, code_least: int) -> TokenLayout:
+    """Return how to lay out rows for a tokenizer, adding the tokens it lacks; `special` gives a role its token."""
+
+    def known(*roles: str) -> list[int]:
+        ids = (tokenizer.token_to_id(special[role]) for role in roles if special.get(role))
+        return [place for place in ids if place is not None]
+
+    newline, indent = _newline(tokenizer, special.get("unk_token", "")), _indent(tokenizer)
+    closing = (known("sep_token", "eos_token") or [newline])[0]
+    padding = (known("pad_token", "eos_token") or [0])[0]
+    opening = tuple(known("cls_token", "bos_token")[:1])
+    return TokenLayout(opening, closing, closing, padding, newline, indent, window, min(code_least, window // 2))
+
+
+def _newline(tokenizer: Any, unknown: str) -> int:
+    """Return the token of a lone line break, an added one where there is none."""
+    own: Any = tokenizer.encode("\n", add_special_tokens=False)
+    return own.ids[0] if len(own.ids) == 1 and own.tokens[0] != unknown else _added(tokenizer, NEWLINE)
+
+
+def _indent(tokenizer: Any) -> int:
+    """Return the token of an indentation, -1 where blanks are kept."""
+    flat, deep = (tokenizer.encode(text, add_special_tokens=False).ids for text in ("a", " " * COLUMNS + "a"))
+    return _added(tokenizer, INDENT) if flat == deep else -1
+
+
+def _added(tokenizer: Any, token: str) -> int:
+    from tokenizers import AddedToken
+
+    tokenizer.add_special_tokens([AddedToken(token, special=True)])
+    place = tokenizer.token_to_id(token)
+    assert place is not None, "it was just added"
+    return int(place)
 
 
 def lines_of(source: str) -> list[str]:

@@ -10,7 +10,7 @@ newlines. The heads compute in float32, whatever the base does: near certainties
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_model, save_model
-from tokenizers import AddedToken, Tokenizer
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
@@ -31,7 +31,7 @@ from assay.encode.model_options import ModelOptions
 from assay.encode.torch_device import PRECISIONS, device_of
 from assay.errors import InputError, MissingExtra
 from assay.io import files
-from assay.rank.neural.data import COLUMNS, TokenBatch, TokenLayout, padded
+from assay.rank.neural.data import TokenBatch, TokenLayout, layout_of, padded
 from assay.rank.neural.ranker import (
     CONFIG,
     ONNX,
@@ -47,42 +47,6 @@ from assay.rank.neural.ranker import (
     write_about,
 )
 from assay.rank.neural.settings import NeuralSettings
-
-NEWLINE, INDENT = "[NEWLINE]", "[INDENT]"
-
-
-def layout_of(tokenizer: Tokenizer, special: Mapping[str, str], *, window: int, code_least: int) -> TokenLayout:
-    """Return how to lay out rows for a tokenizer, adding the tokens it lacks; `special` gives a role its token."""
-
-    def known(*roles: str) -> list[int]:
-        ids = (tokenizer.token_to_id(special[role]) for role in roles if special.get(role))
-        return [place for place in ids if place is not None]
-
-    newline, indent = _newline(tokenizer, special.get("unk_token", "")), _indent(tokenizer)
-    closing = (known("sep_token", "eos_token") or [newline])[0]
-    padding = (known("pad_token", "eos_token") or [0])[0]
-    opening = tuple(known("cls_token", "bos_token")[:1])
-    return TokenLayout(opening, closing, closing, padding, newline, indent, window, min(code_least, window // 2))
-
-
-def _newline(tokenizer: Tokenizer, unknown: str) -> int:
-    """Return the token of a lone line break, an added one where there is none."""
-    own: Any = tokenizer.encode("\n", add_special_tokens=False)
-    return own.ids[0] if len(own.ids) == 1 and own.tokens[0] != unknown else _added(tokenizer, NEWLINE)
-
-
-def _indent(tokenizer: Tokenizer) -> int:
-    """Return the token of an indentation, -1 where blanks are kept."""
-    flat, deep = (tokenizer.encode(text, add_special_tokens=False).ids for text in ("a", " " * COLUMNS + "a"))
-    return _added(tokenizer, INDENT) if flat == deep else -1
-
-
-def _added(tokenizer: Tokenizer, token: str) -> int:
-    tokenizer.add_special_tokens([AddedToken(token, special=True)])
-    place = tokenizer.token_to_id(token)
-    assert place is not None, "it was just added"
-    return int(place)
-
 
 Floats = NDArray[np.float32]
 _ROLES = ("cls_token", "bos_token", "sep_token", "eos_token", "pad_token", "unk_token")

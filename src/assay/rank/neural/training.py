@@ -53,17 +53,8 @@ from assay.rank.neural.data import (
     padded,
 )
 from assay.rank.neural.model import BaseModel, RankerModel, TorchRunner, open_base, save, tensors
-from assay.rank.neural.ranker import (
-    ABOUT,
-    LINES,
-    MESSAGES,
-    ModelCard,
-    ProgramPrediction,
-    class_of,
-    classes_of,
-    opinions,
-)
-from assay.rank.neural.settings import NeuralSettings
+from assay.rank.neural.ranker import ABOUT, ModelCard, ProgramPrediction, opinions
+from assay.rank.neural.settings import LINES, MESSAGES, NeuralSettings, class_of, classes_of
 from assay.runs.record import append_lines, differing, read_lines, rewrite, sole_writer
 from assay.runs.run_manifest import write_manifest
 
