@@ -56,11 +56,11 @@ def ask_reranker(_: str) -> object:
 
 
 def ask_completions(_: str) -> object:
-    return CompletionSampler("m", **PATIENT).sample([SamplingQuestion("p", SamplingOptions(n=1))])
+    return CompletionSampler("m", **PATIENT).sample(SamplingQuestion("p", SamplingOptions(n=1)))
 
 
 def ask_sampler(_: str) -> object:
-    return ChatSampler("m", **PATIENT).sample([SamplingQuestion("p", SamplingOptions(n=1))])
+    return ChatSampler("m", **PATIENT).sample(SamplingQuestion("p", SamplingOptions(n=1)))
 
 
 def ask_system(base: str, timeout_s: float = 30.0) -> object:

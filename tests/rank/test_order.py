@@ -67,7 +67,7 @@ def test_the_first_ranker_decides_and_the_next_break_ties() -> None:
         0, 2, 1, 2,
     ]  # fmt: skip
     assert CombinedRanker([Scripted("x")]).rank(TASK, []) == []
-    with pytest.raises(InputError, match="no rankers"):
+    with pytest.raises(InputError, match="no ranker given"):
         CombinedRanker([])
 
 

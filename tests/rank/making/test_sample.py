@@ -200,10 +200,10 @@ def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServe
     ):
         endpoint.plays = [play]
         with pytest.raises(InputError, match=said):
-            ChatSampler("m").sample([SamplingQuestion("p", SamplingOptions())])
+            ChatSampler("m").sample(SamplingQuestion("p", SamplingOptions()))
     endpoint.plays = [Play(status=400, body=b"unknown field logprobs")]
     with pytest.raises(InputError, match="add --no-logprobs"):
-        ChatSampler("m").sample([SamplingQuestion("p", SamplingOptions(logprobs=True))])
+        ChatSampler("m").sample(SamplingQuestion("p", SamplingOptions(logprobs=True)))
 
 
 KINDS = {

@@ -63,12 +63,8 @@ class Sampler(Protocol):
     def whole(self) -> bool:
         """Whether it is told what to do and writes whole programs, rather than going on where the prompt ends."""
 
-    @property
-    def at_once(self) -> int:
-        """How many texts one call makes together; 1 for what answers one question at a time, in several threads."""
-
-    def sample(self, questions: Sequence[SamplingQuestion]) -> list[Completions]:
-        """Return at least one text for each question."""
+    def sample(self, question: SamplingQuestion) -> Completions:
+        """Return at least one text; several threads call it."""
 
 
 class ScoredToken(NamedTuple):
@@ -128,7 +124,6 @@ class _EndpointSampler:
     """A model behind HTTP; how it is asked and where an answer stands is the subclass's."""
 
     path = added = ""
-    at_once = 1
 
     def __init__(self, model: str = "", *, base: str = "", pause_s: float = 0.5, timeout_s: float = 600.0) -> None:
         if not model:
@@ -139,12 +134,10 @@ class _EndpointSampler:
             self.path, model, options, base=base, later=f"what came before is kept, go on later, or check {BASE}"
         )
 
-    def sample(self, questions: Sequence[SamplingQuestion]) -> list[Completions]:
-        """Return what the model says to each prompt, as often as asked for."""
-        return [self._completions_of(each.prompt, each.options) for each in questions]
-
-    def _completions_of(self, prompt: str, asked: SamplingOptions) -> Completions:
-        reply = self._ask(prompt, asked)
+    def sample(self, question: SamplingQuestion) -> Completions:
+        """Return what the model goes on with, as often as the options say."""
+        asked = question.options
+        reply = self._ask(question.prompt, asked)
         try:
             said = [(self._text(choice), tokens_of(choice) if asked.logprobs else None) for choice in reply["choices"]]
         except (KeyError, TypeError, AttributeError) as error:

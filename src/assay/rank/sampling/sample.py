@@ -15,7 +15,6 @@ from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +79,7 @@ class SamplingPlan:
     batch: int = 10
     """Samples of a question."""
     in_flight: int = 0
-    """Questions under way at a time; 0 is `IN_FLIGHT`, and one for a model on this machine."""
+    """Concurrent requests; 0 is `IN_FLIGHT`."""
 
     def __post_init__(self) -> None:
         """Refuse what does not fit together."""
@@ -98,14 +97,6 @@ class SamplingPlan:
             who = f"{model.name} with the template '{self.template.name}'"
             raise InputError(f"--stop {self.stop}: no rule ends the answers of {who}; leave it out")
         return self.template.stop if ends_itself else STOPS[self.stop or DEFAULT_STOP]
-
-    def threads(self, model: Sampler) -> int:
-        """Return how many questions are under way; a model on this machine works through batches instead."""
-        if model.at_once == 1:
-            return self.in_flight or IN_FLIGHT
-        if self.in_flight > 1:
-            raise InputError(f"--in-flight is for endpoints: {model.name} takes batches, as in hf:FOLDER?batch=32")
-        return 1
 
     def settings(self, model: Sampler, sent: SamplingOptions) -> SamplingSettings:
         """Return what decides about the samples of a model."""
@@ -195,7 +186,7 @@ class SamplingTally:
 
 
 def sampler(spec: str) -> Sampler:
-    """Return the sampler of a spec: `chat:MODEL`, `completions:MODEL`, `hf:FOLDER`, `vllm:NAME`."""
+    """Return the sampler of a spec: `chat:MODEL` or `completions:MODEL`."""
     made: Sampler = plugins.make("sampler", spec)
     return made
 
@@ -268,47 +259,40 @@ class _Run:
 
     def _pass_over(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> None:
         """Ask once for what is missing, no more of a task that is refused; what was begun is always written."""
-        threads = self._plan.threads(self._model)
         lacking = missing(tasks, there, self._sent.n, self._plan.batch)
         questions = (each for each in lacking if each.task.id not in self._refused)
-        size = max(self._model.at_once // min(self._plan.batch, self._sent.n), 1)
-        groups = iter(lambda: list(islice(questions, size)), [])
-        with closing(in_flight(self._ask, groups, threads, is_stopped=lambda: self._error is not None)) as ends:
+        threads = self._plan.in_flight or IN_FLIGHT
+        with closing(in_flight(self._ask, questions, threads, is_stopped=lambda: self._error is not None)) as ends:
             for future in ends:
-                self._hear(future, there)
+                self._write(future, there)
                 if self._report:
                     self._report("samples", self._already + self._tally.samples, self._total)
 
-    def _ask(self, group: Sequence[MissingSamples]) -> list[tuple[MissingSamples, Completions | Problem]]:
+    def _ask(self, wanted: MissingSamples) -> tuple[MissingSamples, Completions | Problem]:
         try:
-            return list(zip(group, self._model.sample([self._question(each) for each in group]), strict=True))
+            return wanted, self._model.sample(self._question(wanted))
         except ModelUnavailable as error:
-            if error.status not in _ONE_QUESTION or len(group) > 1:
+            if error.status not in _ONE_QUESTION:
                 raise
-            return [(group[0], Problem(group[0].task.id, str(error)))]
+            return wanted, Problem(wanted.task.id, str(error))
 
     def _question(self, wanted: MissingSamples) -> SamplingQuestion:
         seed = _seed(self._sent.seed, wanted.task.id, wanted.numbers[0])
         options = replace(self._sent, n=len(wanted.numbers), seed=seed)
         return SamplingQuestion(self._plan.prompt_of(wanted.task, self._model), options)
 
-    def _hear(
-        self, future: Future[list[tuple[MissingSamples, Completions | Problem]]], there: dict[str, set[int]]
-    ) -> None:
+    def _write(self, future: Future[tuple[MissingSamples, Completions | Problem]], there: dict[str, set[int]]) -> None:
         try:
-            answers = future.result()
+            wanted, answer = future.result()
         except Exception as error:  # noqa: BLE001  it is raised when what else is under way has been written
             self._error = self._error or error
             return
-        lines: list[dict[str, Any]] = []
-        for wanted, answer in answers:
-            if isinstance(answer, Problem):
-                self._refuse(answer)
-                continue
-            lines += self._lines(wanted, answer)
-            there[wanted.task.id].update(wanted.numbers[: len(answer.texts)])
-        if lines:
-            append_lines(self._out, lines)
+        if isinstance(answer, Problem):
+            self._refuse(answer)
+            return
+        lines = list(self._lines(wanted, answer))
+        there[wanted.task.id].update(wanted.numbers[: len(answer.texts)])
+        append_lines(self._out, lines)
         self._tally.samples += len(lines)
 
     def _refuse(self, problem: Problem) -> None:
