@@ -11,7 +11,7 @@ import pytest
 for library in ("torch", "transformers", "onnx", "onnxruntime"):
     pytest.importorskip(library, reason="the hf and onnx extras are not installed")
 
-from assay.rank.neural.export_ranker import export
+from assay.rank.neural.model import export
 
 from assay.errors import InputError
 from assay.protocols import ManyRanker, Ranker
