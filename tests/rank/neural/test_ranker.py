@@ -11,11 +11,10 @@ import pytest
 for library in ("torch", "transformers", "onnx", "onnxruntime"):
     pytest.importorskip(library, reason="the hf and onnx extras are not installed")
 
-from assay.rank.neural.model import export
-
 from assay.errors import InputError
 from assay.protocols import ManyRanker, Ranker
 from assay.rank.dataset.rows import Example
+from assay.rank.neural.model import export
 from assay.rank.neural.ranker import NeuralRanker
 from assay.rank.neural.settings import NeuralSettings
 from assay.rank.neural.training import train
