@@ -14,10 +14,9 @@ from itertools import islice
 from pathlib import Path
 
 from assay.protocols import Pool
-from assay.rank.dataset.dataset_formats import read
-from assay.rank.dataset.examples import by_task
-from assay.rank.ranked_pools import ranked_pools
-from assay.rank.specs import ranker_of
+from assay.rank.dataset.formats import read
+from assay.rank.dataset.rows import by_task
+from assay.rank.rankers import ranked_pools, ranker_of
 from assay.types import Ranked, Task
 
 

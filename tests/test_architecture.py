@@ -39,7 +39,7 @@ READS_A_CLOCK = {
 CLOCKS = {"monotonic", "perf_counter", "process_time", "thread_time", "getrusage", "clock_gettime", "times"}
 CLOCKS |= {f"{name}_ns" for name in CLOCKS}
 HEAVY = (
-    "ast_grep_py httpx lightgbm matplotlib mcp numpy obstore onnxruntime pyarrow rich Stemmer sentence_transformers "
+    "ast_grep_py httpx matplotlib mcp numpy obstore onnxruntime pyarrow rich Stemmer sentence_transformers "
     "sklearn tokenizers torch transformers"
 ).split()
 

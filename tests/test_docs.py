@@ -25,7 +25,7 @@ from assay.cli.manual import manual_pages
 from assay.cli.reference import pages
 from assay.encode.card import card
 from assay.encode.static import default_static
-from assay.rank.neural.neural_settings import RECIPES, NeuralSettings
+from assay.rank.neural.settings import RECIPES, NeuralSettings
 from assay.search.ranking import PARTS
 from assay.settings import Settings
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.rank.dataset.dataset_formats import write
-from assay.rank.dataset.examples import Example
+from assay.rank.dataset.formats import write
+from assay.rank.dataset.rows import Example
 from assay.report.document import load_report
 from assay.types import LogProbability
 

@@ -20,12 +20,12 @@ from pathlib import Path
 from assay.cli.main import run
 from assay.cli.rank_compare import ranked_columns
 from assay.errors import InputError, nearest
-from assay.rank.dataset import dataset_formats
-from assay.rank.dataset.examples import Example
-from assay.rank.neural.checkpoint import FILE as CHECKPOINT
-from assay.rank.neural.model_folder import ABOUT
+from assay.rank.dataset import formats
+from assay.rank.dataset.rows import Example
+from assay.rank.neural.ranker import ABOUT
+from assay.rank.neural.training import FILE as CHECKPOINT
+from assay.rank.rankers import ranker_of
 from assay.rank.ranking_matrix import RankingColumn, RankingSetSpec, columns, load
-from assay.rank.specs import ranker_of
 from assay.report.table import Mean
 from assay.runs.record import append_lines, begin, differing, manifest_of, read_lines, stored_settings, write_manifest
 
@@ -128,7 +128,7 @@ def assay(given: Study, *words: str) -> None:
 @cache
 def examples_of(file: Path) -> tuple[Example, ...]:
     """Return the programs of a file, read once; one that a dry run did not make has none."""
-    return dataset_formats.read(file).examples if file.exists() else ()
+    return formats.read(file).examples if file.exists() else ()
 
 
 def part(given: Study, source: str, *words: str, called: str = "") -> Path:

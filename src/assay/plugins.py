@@ -31,23 +31,18 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "static": "assay.encode.static:load_static",
     },
     "ranker": {
-        "agreement": "assay.rank.running.agreement_ranker:AgreementRanker",
-        "cosine": "assay.rank.cosine_ranker:CosineRanker",
+        "agreement": "assay.rank.running.running_rankers:AgreementRanker",
         "chat": "assay.rank.asking.model_ranker:make_model_ranker",
         "consensus": "assay.rank.consensus.consensus_ranker:ConsensusRanker",
-        "centrality": "assay.rank.consensus.part_rankers:CentralityRanker",
-        "examples": "assay.rank.running.examples_ranker:ExamplesRanker",
-        "gate": "assay.rank.consensus.part_rankers:GateRanker",
-        "logprob": "assay.rank.logprob_ranker:open_logprob",
-        "prefix": "assay.rank.prefix.prefix_ranker:PrefixRanker",
-        "neural": "assay.rank.neural.neural_ranker:NeuralRanker",
-        "signal": "assay.rank.consensus.part_rankers:SignalRanker",
+        "centrality": "assay.rank.consensus.consensus_ranker:CentralityRanker",
+        "examples": "assay.rank.running.running_rankers:ExamplesRanker",
+        "gate": "assay.rank.consensus.consensus_ranker:GateRanker",
+        "logprob": "assay.rank.rankers:LogprobRanker",
+        "neural": "assay.rank.neural.ranker:NeuralRanker",
     },
     "sampler": {
-        "chat": "assay.rank.sampling.endpoint_sampler:ChatSampler",
-        "completions": "assay.rank.sampling.endpoint_sampler:CompletionSampler",
-        "hf": "assay.rank.causal.open_causal:open_local_sampler",
-        "vllm": "assay.rank.sampling.vllm_sampler:VllmSampler",
+        "chat": "assay.rank.sampling.endpoint:ChatSampler",
+        "completions": "assay.rank.sampling.endpoint:CompletionSampler",
     },
     "scorer": {
         "cross": "assay.encode.cross:open_cross",
@@ -66,6 +61,17 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""
+
+_SERVED = "serve the model with llama.cpp, vLLM or Ollama, and give completions:MODEL or chat:MODEL"
+REMOVED: Mapping[str, Mapping[str, str]] = {
+    "ranker": {
+        "cosine": "it gained nothing over unranked programs; give consensus",
+        "prefix": "for programs that are still being written give 'consensus:?unfinished'",
+        "signal": "it was one feature of trees that went; give gate or centrality",
+    },
+    "sampler": {"hf": _SERVED, "vllm": _SERVED},
+}
+"""Parts of earlier versions, by kind and name: why each went, or what to give instead."""
 
 EXTRAS: Mapping[str, str] = {
     **dict.fromkeys(("chat", "completions", "http", "rerank"), "api"),
@@ -96,6 +102,8 @@ def find(kind: str, name: str) -> Any:
 def place(kind: str, name: str) -> str:
     """Return where the part of a name stands, as `module:attribute`; nothing is imported."""
     target = BUILT_IN[kind].get(name) or _installed(kind).get(name)
+    if target is None and name in REMOVED.get(kind, ()):
+        raise InputError(f"the {kind} '{name}' was removed: {REMOVED[kind][name]}")
     if target is None:
         raise InputError(f"unknown {kind} '{name}'; {nearest(name, names(kind))}")
     return target

@@ -77,7 +77,7 @@ def first_of(out: str) -> list[str]:
     return [row["id"] for row in map(json.loads, out.splitlines()) if row["rank"] == 1]
 
 
-@pytest.mark.parametrize(("options", "asked"), [("", 5), ("?votes=2", 10), ("?way=pairwise&top=4", 12)])
+@pytest.mark.parametrize(("options", "asked"), [("", 5), ("?votes=2", 10), ("?way=pairwise&top=5", 20)])
 def test_the_model_decides_and_a_replay_says_the_same_without_it(assay, judge, samples, options, asked):
     answer, server = judge
     said = ("rank", samples, "--tasks", "t.jsonl", "--ranker", SPEC + options, "--format", "jsonl", "--k", "1")

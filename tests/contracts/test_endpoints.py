@@ -28,8 +28,7 @@ from assay.io import http
 from assay.io.http import HttpOptions, Turns
 from assay.llm.openai import OpenAiChat
 from assay.llm.providers import endpoint
-from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler
-from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
+from assay.rank.sampling.endpoint import ChatSampler, CompletionSampler, SamplingOptions, SamplingQuestion
 from assay.types import Chunk, Prompt, Query
 
 KEY = "sk-9f3kQ-Zr7uW/+x2Lm=kT0"
@@ -56,11 +55,11 @@ def ask_reranker(_: str) -> object:
 
 
 def ask_completions(_: str) -> object:
-    return CompletionSampler("m", **PATIENT).sample([SamplingQuestion("p", SamplingOptions(n=1))])
+    return CompletionSampler("m", **PATIENT).sample(SamplingQuestion("p", SamplingOptions(n=1)))
 
 
 def ask_sampler(_: str) -> object:
-    return ChatSampler("m", **PATIENT).sample([SamplingQuestion("p", SamplingOptions(n=1))])
+    return ChatSampler("m", **PATIENT).sample(SamplingQuestion("p", SamplingOptions(n=1)))
 
 
 def ask_system(base: str, timeout_s: float = 30.0) -> object:

@@ -13,11 +13,8 @@ from assay.faults import Fault
 from assay.llm.prompt_files import load_prompt
 from assay.llm.schema import check, is_strict
 from assay.protocols import Ranker
-from assay.rank.asking.model_ranker import LONGEST, ModelRanker
-from assay.rank.asking.model_spec import WAYS, ModelRankerOptions, model_spec
-from assay.rank.asking.opinions import task_text
-from assay.rank.order import best_first
-from assay.rank.specs import asks, executes, parts_of, ranker_of
+from assay.rank.asking.model_ranker import LONGEST, WAYS, ModelRanker, ModelRankerOptions, model_spec, task_text
+from assay.rank.rankers import asks, best_first, executes, parts_of, ranker_of
 from assay.types import Program, Prompt, Ranked, Reply, Task
 
 TASK = Task("t", "Write f.", "f")

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.protocols import Ranker
-from assay.rank.combined_ranker import CombinedRanker
-from assay.rank.order import best_first
-from assay.rank.specs import SharedRanker, executes, parts_of, ranker_of, rankers_of
+from assay.rank.rankers import CombinedRanker, SharedRanker, best_first, executes, parts_of, ranker_of, rankers_of
 from assay.types import Program, Ranked, Task
 
 TASK = Task("t", "")
@@ -69,7 +67,7 @@ def test_the_first_ranker_decides_and_the_next_break_ties() -> None:
         0, 2, 1, 2,
     ]  # fmt: skip
     assert CombinedRanker([Scripted("x")]).rank(TASK, []) == []
-    with pytest.raises(InputError, match="no rankers"):
+    with pytest.raises(InputError, match="no ranker given"):
         CombinedRanker([])
 
 

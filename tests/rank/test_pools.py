@@ -10,10 +10,10 @@ import pytest
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset import dataset_formats
-from assay.rank.dataset.examples import Example
-from assay.rank.logprob_ranker import open_logprob
+from assay.rank.dataset import formats
+from assay.rank.dataset.rows import Example
 from assay.rank.pools import notes, read
+from assay.rank.rankers import LogprobRanker
 from assay.types import LogProbability, Program, Task
 
 
@@ -80,8 +80,8 @@ def test_pools_without_an_order_are_told():
     assert said("x = 1") == ["one program: it is scored, there is nothing to order"]
     assert said("x = 1", "x = 1") == ["all 2 programs are the same text: any order is as good"]
     [unread] = said("x =", "int main() {", "\0")
-    assert unread.startswith("none of 3 programs is Python that can be read: this order is of little worth; ")
-    assert unread.endswith("take --ranker prefix")
+    assert unread.startswith("none of 3 programs parses as Python, so this order means little; ")
+    assert unread.endswith("give --ranker 'consensus:?unfinished'")
     assert len(said("(", "(")) == 2
 
 
@@ -91,24 +91,24 @@ PROGRAMS = [Program("t", "long", "t#0", logprob=LONG), Program("t", "short", "t#
 
 
 def test_the_mean_or_the_sum_of_log_probabilities_orders_programs():
-    mean, total = open_logprob("").rank(TASK, PROGRAMS), open_logprob("sum").rank(TASK, PROGRAMS)
+    mean, total = LogprobRanker("").rank(TASK, PROGRAMS), LogprobRanker("sum").rank(TASK, PROGRAMS)
     assert [each.score for each in mean] == [-1.0, -2.0]
     assert [each.score for each in total] == [-6.0, -4.0]
     assert mean[0].why == {"mean": -1.0, "sum": -6.0, "tokens": 6.0}
-    assert [open_logprob(text).name for text in ("", "mean", "sum")] == ["logprob", "logprob", "logprob:sum"]
+    assert [LogprobRanker(text).name for text in ("", "mean", "sum")] == ["logprob", "logprob", "logprob:sum"]
     for spec in ("", "sum"):
         none = Program("t", "", "t#2", logprob=LogProbability(0.0, 0))
-        *others, last = open_logprob(spec).rank(TASK, [*PROGRAMS, none])
+        *others, last = LogprobRanker(spec).rank(TASK, [*PROGRAMS, none])
         assert last.score < min(each.score for each in others), "an answer without tokens comes last"
-        assert [each.score for each in open_logprob(spec).rank(TASK, [none])] == [-1.0]
+        assert [each.score for each in LogprobRanker(spec).rank(TASK, [none])] == [-1.0]
 
 
 def test_programs_without_log_probabilities_are_refused_with_what_to_do():
-    with pytest.raises(InputError, match=r"1 of 3 samples of t have no log-probability, t#2 .* logprob:hf:FOLDER"):
-        open_logprob("").rank(TASK, [*PROGRAMS, Program("t", "other", "t#2")])
+    with pytest.raises(InputError, match=r"1 of 3 samples of t have no log-probability, t#2 .* 'assay rank sample'"):
+        LogprobRanker("").rank(TASK, [*PROGRAMS, Program("t", "other", "t#2")])
     for spec in ("median", "hf:", "sum:chat:m"):
-        with pytest.raises(InputError, match="wanted nothing, sum, or a model"):
-            open_logprob(spec)
+        with pytest.raises(InputError, match="wanted logprob or logprob:sum"):
+            LogprobRanker(spec)
 
 
 def test_samples_and_data_sets_keep_log_probabilities_and_wrong_ones_are_told(tmp_path: Path):
@@ -117,8 +117,8 @@ def test_samples_and_data_sets_keep_log_probabilities_and_wrong_ones_are_told(tm
         Example("t", "t#1", "Add.", "short", Fault.SYNTAX_ERROR, 1, logprob=LogProbability(-4.0, 2, "answer")),
     ]
     for name in ("set.jsonl", *(["set.parquet"] if find_spec("pyarrow") else [])):
-        dataset_formats.write(tmp_path / name, examples)
-        again = dataset_formats.read(tmp_path / name)
+        formats.write(tmp_path / name, examples)
+        again = formats.read(tmp_path / name)
         assert (list(again.examples), again.problems) == (examples, ())
         assert again.examples[1].program.logprob == LogProbability(-4.0, 2, "answer")
     rows = [

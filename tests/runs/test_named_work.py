@@ -11,6 +11,7 @@ from assay import plugins
 from assay.assemble.cluster import Repository, repository_work
 from assay.encode.encoder_member import PoolEncoder, encoder_work
 from assay.errors import AssayError, InputError
+from assay.runs.worker_pool import NamedWork, PoolRunner, WorkerPool
 from assay.search.folder_index import IndexReport
 from assay.settings import IndexSettings, Settings
 from scripted_pool import HiredHere

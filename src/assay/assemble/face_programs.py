@@ -14,8 +14,7 @@ from assay.errors import InputError
 from assay.programs.execute import execute as execute_in
 from assay.programs.shown_examples import examples_in
 from assay.protocols import Progress
-from assay.rank.order import best_first
-from assay.rank.specs import asks, executes, ranker_of
+from assay.rank.rankers import asks, best_first, executes, ranker_of
 from assay.types import Outcome, Program, Ranked, Task
 
 Programs = str | Program | Iterable[str | Program]

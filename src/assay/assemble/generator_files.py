@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from assay.assemble.training import extra_of
 from assay.assemble.tune_files import CARD, RECORD, base_of, license_of, name_of
+from assay.encode.model_options import split_model
 from assay.io import files
 from assay.protocols import Say
-from assay.rank.causal.generator_settings import GeneratorSettings
-from assay.rank.causal.open_causal import BASE_OPTIONS, checked_model
-from assay.rank.causal.solved_tasks import SolvedTasks, read_solved
-from assay.rank.sampling.prompt_templates import load_template
+from assay.rank.causal.programs import BASE_OPTIONS, GeneratorSettings, SolvedTasks, read_solved
+from assay.rank.sampling.prompts import load_template
 from assay.runs.record import manifest
 
 if TYPE_CHECKING:
-    from assay.rank.causal.tune_generator import TunedGenerator
+    from assay.rank.causal.train_generator import TunedGenerator
 
 _PAGE = """\
 ---
@@ -34,7 +33,8 @@ pipeline_tag: text-generation
 From `{base}` (license: {license}), on {programs:,} programs that are right, of {sources}; {valid:,} of other tasks
 chose the checkpoint: step {step:,}, loss of a token {loss:.4f}, before {before:.4f}. `training.json` is its record.
 
-    assay rank sample TASKS --model hf:FOLDER --template {template}
+    vllm serve FOLDER                                      # or another server of the same protocol
+    ASSAY_API_BASE=http://localhost:8000/v1 assay rank sample TASKS --model completions:FOLDER --template {template}
 
 What the base learned from the web, prejudice included, is in it; what it writes has to be run in a sandbox.
 """
@@ -59,10 +59,12 @@ def train_generator(plan: GeneratorPlan, settings: GeneratorSettings, say: Say) 
     solved = _solved(plan, settings, say)
     folder = plan.folder
     with extra_of("train generator"):
-        checked_model(base, "--base", BASE_OPTIONS)
+        from assay.encode.model_hub import check_is_there
+
+        check_is_there(split_model(base, BASE_OPTIONS)[0])
         from assay.encode import training_folder as run
         from assay.encode.process_group import is_main_process
-        from assay.rank.causal.tune_generator import begin_run, tune_generator
+        from assay.rank.causal.train_generator import begin_run, tune_generator
     first = is_main_process()
     with run.training(
         folder, RECORD, lambda: begin_run(solved, base, folder, settings), say, fresh=plan.fresh

@@ -33,8 +33,8 @@ from assay.measure.ranked import Value
 from assay.measure.ranked import measures as measures_of
 from assay.protocols import Ranker
 from assay.rank.evaluate_rankers import UNRANKED, Cell
+from assay.rank.rankers import executes, specs_within
 from assay.rank.ranking_matrix import Matrix
-from assay.rank.specs import executes, specs_within
 from assay.report.table import Mean
 from assay.runs.record import Batches, code_stamp, hash_of, manifest, read_lines, sole_writer
 from assay.types import Program, Ranked, Task

@@ -163,14 +163,14 @@ def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
 
 def _load_set(spec: RankingSetSpec, *, verbose: bool) -> tuple[Any, Any]:
     """Return the tasks and the labelled programs of a set."""
-    from assay.rank.dataset import dataset_formats
+    from assay.rank.dataset import formats
     from assay.rank.ranking_matrix import tasks_of as prompts_of
 
     if spec.samples and spec.outcomes:
         data, tasks = labelled(spec.samples, spec.outcomes, tasks_of(spec.tasks), "")
     else:
         assert spec.data
-        data = dataset_formats.read(spec.data)
+        data = formats.read(spec.data)
         tasks = tasks_of(spec.tasks) or prompts_of(data.examples)
     tell(data.problems, verbose=verbose)
     return tasks, [each for each in data.examples if not spec.split or each.split == spec.split]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from assay.programs.samples import Samples
     from assay.programs.tasks.task_file import TaskFile
-    from assay.rank.dataset.examples import Example
+    from assay.rank.dataset.rows import Example
     from assay.settings import ClusterSettings
     from assay.types import Outcome, Problem
 
@@ -75,12 +75,11 @@ def data(given: RankDataOptions) -> None:
 
     from assay.errors import InputError, counted
     from assay.io.terminal import say
-    from assay.rank.dataset import dataset_formats, splits
-    from assay.rank.dataset.examples import examples_of, without
-    from assay.rank.dataset.strip_examples import without_examples
+    from assay.rank.dataset import formats
+    from assay.rank.dataset.rows import examples_of, split, without, without_examples
     from assay.runs.record import start_fresh
 
-    splits.split((), valid=given.valid, test=given.test)
+    split((), valid=given.valid, test=given.test)
     if given.plot:
         check_picture(given.plot)
     reading, held = _load_samples(given.tasks, given.samples, given.outcomes, given.stop, given.limit_tasks)
@@ -96,10 +95,10 @@ def data(given: RankDataOptions) -> None:
     tell([*problems, *held.problems, *made.problems], verbose=given.verbose)
     if not made.examples:
         raise InputError("no program is left to learn from: no task is sound, or nothing was decided")
-    rows = splits.split(made.examples, valid=given.valid, test=given.test, seed=given.seed)
+    rows = split(made.examples, valid=given.valid, test=given.test, seed=given.seed)
     if given.strip_examples:
         rows = [replace(row, prompt=without_examples(row.prompt)) for row in rows]
-    dataset_formats.write(given.out, rows)
+    formats.write(given.out, rows)
     show(rows, given.form, given.plot)
     say(f"{counted(len(rows), 'program')} written to {given.out}")
 
@@ -161,7 +160,7 @@ def _run_programs(
     from assay.io.terminal import say
     from assay.programs.run_samples import RunnerOptions, load, ready_tasks, run_samples
     from assay.programs.samples import references
-    from assay.rank.dataset.examples import failing_references
+    from assay.rank.dataset.rows import failing_references
     from assay.runs.record import sole_writer
 
     given = [row.outcome for row in load(outcomes)] if outcomes else []

@@ -9,12 +9,7 @@ import click
 
 from assay.cli import options
 from assay.cli.command import COUNT, PATH, argument, command, form, option, shared, verbose
-from assay.cli.rank_parts import (
-    labelled,
-    rankers,
-    tasks_of,
-    tell,
-)
+from assay.cli.rank_parts import labelled, rankers, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
 
 
@@ -29,19 +24,12 @@ class RankEvalOptions:
         "--ranker",
         multiple=True,
         metavar="SPEC",
-        help="A ranker to measure. Repeatable.  [default: consensus; with --seen, prefix]",
+        help="A ranker to measure. Repeatable.  [default: consensus]",
     )
     may: RankerOptions = shared(RankerOptions)
     ks: str = option("--k", default="1,5", metavar="K,…", help="The k of pass@k and exec@k.")
     sizes: str = option(
         "--pool", default="", metavar="N,…", help="Sizes of pools of samples.  [default: all samples of a task]"
-    )
-    seen: str = option(
-        "--seen",
-        default="",
-        metavar="F,…",
-        help="Show rankers only these fractions of each program, as 0.25,0.5,1, and say how many wrong ones can be "
-        "dropped that early.",
     )
     draws: int = option("--draws", type=COUNT, default=5, metavar="N", help="Pools drawn from each task.")
     limit_tasks: int | None = option("--limit-tasks", type=COUNT, metavar="N", help="Use only the first N tasks.")
@@ -61,48 +49,28 @@ def eval(given: RankEvalOptions) -> None:  # noqa: A001  # the command's name
 
     OUTCOMES is what assay exec wrote about SAMPLES. Programs with equal scores count as the mean over their orders.
     'unique' is with duplicates removed. Intervals are 95% bootstrap intervals over tasks; gains are paired by task.
-    exec@k can be had by programs that do nothing, so it never stands without pass@k.
+    A program that does nothing scores on exec@k, so pass@k is always shown with it.
 
     With --pool 3,10 rankers get pools of 3 and of 10 samples, drawn from those of a task. Tasks with fewer are left
     out and counted.
-
-    With --seen 0.25,0.5,1 rankers see the beginning of each program, of so many of its tokens after the prompt. Beside
-    the figures stands how many wrong programs can be dropped at a loss of 5% of the right ones.
     """
-    from assay.cli.early_drop_text import drop_lines, drops_as_json
     from assay.cli.progress import progress
     from assay.cli.rank_eval_text import evaluation_as_json, text
     from assay.errors import InputError
     from assay.io.terminal import dumps
     from assay.measure.passk import ks_of
-    from assay.rank.dataset.examples import by_task
+    from assay.rank.dataset.rows import by_task
     from assay.rank.evaluate_rankers import EvaluationOptions, evaluate
-    from assay.rank.prefix.early_drop import early_drop, fractions_of, refuse_places
-    from assay.rank.prefix.seen_ranker import SeenRanker
 
     plan = EvaluationOptions(ks_of(given.ks), ks_of(given.sizes) if given.sizes else (0,), given.draws, given.seed)
     if len(set(given.specs)) != len(given.specs):
         raise InputError("a ranker is named twice; name each once")
-    if given.seen:
-        refuse_places(given.specs)
     data, known = labelled(given.samples, given.outcomes, tasks_of(given.tasks), given.stop)
     examples = data.examples
     if given.limit_tasks is not None:
         kept = set(list(by_task(examples))[: given.limit_tasks])
         examples = tuple(each for each in examples if each.task_id in kept)
-    specs = given.specs or (("prefix",) if given.seen else ("consensus",))
-    fractions = fractions_of(given.seen) if given.seen else ()
-    if fractions and given.sizes:
-        raise InputError("--seen takes all samples of a task: leave --pool out")
-    with (
-        rankers(specs, given.may) as made,
-        progress() as watch,
-    ):
-        parts = [SeenRanker(ranker, fraction) for ranker in made for fraction in fractions]
-        found = evaluate(known, examples, parts or made, plan, report=watch)
+    with rankers(given.specs or ("consensus",), given.may) as made, progress() as watch:
+        found = evaluate(known, examples, made, plan, report=watch)
     tell(data.problems, verbose=given.verbose)
-    drops = [early_drop(part, by_task(examples), seed=given.seed) for part in parts]
-    if given.form == "json":
-        click.echo(dumps({**evaluation_as_json(found), **drops_as_json(drops)}))
-    else:
-        click.echo("\n".join([*text(found), *drop_lines(drops)]))
+    click.echo(dumps(evaluation_as_json(found)) if given.form == "json" else "\n".join(text(found)))

@@ -75,7 +75,7 @@ def _pairs(differences: Sequence[RankerDifference]) -> Iterator[str]:
 
 def _classes(each: FaultPrediction) -> Iterator[str]:
     share = each.opinions / each.samples if each.samples else 0.0
-    yield f"{each.ranker} says how a program fails of {each.opinions:,} samples ({share:.0%})"
+    yield f"{each.ranker} predicts the fault of {each.opinions:,} samples ({share:.0%}); the others are not predicted"
     scores = ", ".join(f"{name} {found.macro_f1:.3f}" for name, found in each.labels.items())
     yield f"  macro-F1: {scores}"
     lines = each.lines

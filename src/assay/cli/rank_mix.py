@@ -14,7 +14,7 @@ from assay.cli.rank_parts import tell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.rank.dataset.examples import Example
+    from assay.rank.dataset.rows import Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +60,24 @@ def mix(given: MixOptions) -> None:
     from assay.cli.rank_data import show
     from assay.errors import InputError, counted
     from assay.io.terminal import say
-    from assay.rank.dataset import dataset_formats, splits
+    from assay.rank.dataset import formats
+    from assay.rank.dataset.rows import leaks, mix
 
     sets = {}
     for file in given.files:
         if str(file) in sets:
             raise InputError(f"'{file}' is named twice")
-        held = dataset_formats.read(file)
+        held = formats.read(file)
         tell(held.problems, verbose=given.verbose)
         sets[str(file)] = _chosen(given, file, held.examples)
-    rows = splits.mix(sets, given.size, seed=given.seed)
-    leaked = splits.leaks(rows)
+    rows = mix(sets, given.size, seed=given.seed)
+    leaked = leaks(rows)
     if leaked:
         named = ", ".join(leaked[:3])
         raise InputError(
             f"{counted(len(leaked), 'task')} would stand in two splits ({named}): make the data sets with one --seed"
         )
-    dataset_formats.write(given.out, rows)
+    formats.write(given.out, rows)
     show(rows, given.format, given.plot)
     say(f"{counted(len(rows), 'program')} written to {given.out}")
 
@@ -86,8 +87,7 @@ def _chosen(given: MixOptions, file: Path, rows: Sequence[Example]) -> list[Exam
     from dataclasses import replace
 
     from assay.errors import InputError, nearest
-    from assay.rank.dataset.splits import fewer_tasks
-    from assay.rank.dataset.strip_examples import without_examples
+    from assay.rank.dataset.rows import fewer_tasks, without_examples
 
     known = sorted({row.model for row in rows})
     for name in given.models:

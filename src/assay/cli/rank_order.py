@@ -50,11 +50,12 @@ def order(given: RankOrderOptions) -> None:
     """Order the programs of each task by how likely each is right, and say what is wrong with the others.
 
     SAMPLES has one JSON object a line: a program (code, solution, or completion with its prompt), and the task_id where
-    there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus, prefix (for
-    beginnings of programs that are still being written), neural:FOLDER,
-    chat:PROVIDER:MODEL (a language model judges the best 20 of consensus), and those that run programs and need
-    --allow-execution: examples and agreement. With A+B the second decides between programs that the first holds equal.
-    Scores compare programs of one task only.
+    there are several tasks. A folder of .py files is one task's candidates. Rankers are consensus,
+    consensus:?unfinished (for programs that are still being written), neural:FOLDER, chat:PROVIDER:MODEL (a language
+    model judges the best 20 of consensus), and those that run programs and need --allow-execution: examples and
+    agreement. With A+B the second decides between programs that the first holds equal. Scores compare programs of one
+    task only. Where a ranker names no fault, it is not predicted (null in JSON): consensus names only faults that it
+    can see.
 
     Text shows five programs a task where there are several tasks; FILE, JSON and JSON lines have all of them.
 
@@ -63,10 +64,8 @@ def order(given: RankOrderOptions) -> None:
     from assay.cli.progress import progress
     from assay.io.files import write_rows
     from assay.io.terminal import dumps, say
-    from assay.rank.order import best_first
     from assay.rank.pools import notes, read
-    from assay.rank.ranked_pools import ranked_pools
-    from assay.rank.specs import parts_of
+    from assay.rank.rankers import best_first, parts_of, ranked_pools
 
     pools = read(given.samples, tasks_of(given.tasks), stop=given.stop)
     groups = list(pools)
@@ -78,7 +77,7 @@ def order(given: RankOrderOptions) -> None:
         for (task, _), opinions in zip(groups, ranked_pools(ranker, groups), strict=True):
             found.append((task, best_first(opinions, seed=given.seed)))
             watch("tasks", len(found), len(groups))
-    are_whole = "prefix" not in parts_of(given.spec)
+    are_whole = not any(part.startswith("consensus:") and "unfinished" in part for part in parts_of(given.spec))
     odd = (note for task, programs in groups for note in notes(task, programs, are_whole=are_whole))
     tell([*pools.problems, *odd], verbose=given.verbose)
     rows = [row for task, ranked in found for row in _rows(task, ranked[: given.most])]
@@ -130,7 +129,14 @@ def _cells(place: int, each: Ranked) -> tuple[str, ...]:
 
     line = f" line {each.line}" if each.line > 0 else ""
     times = f"x{each.program.n}" if each.program.n > 1 else ""
-    return str(place), f"{each.score:.3f}", printable(each.program.id), times, f"{each.fault or '-'}{line}", _why(each)
+    return (
+        str(place),
+        f"{each.score:.3f}",
+        printable(each.program.id),
+        times,
+        f"{each.fault or 'not predicted'}{line}",
+        _why(each),
+    )
 
 
 def _why(ranked: Ranked) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.cli.ranker_options import AskingOptions, RankerOptions
     from assay.protocols import Ranker
     from assay.rank.asking.model_ranker import RankingModels
-    from assay.rank.dataset.examples import Dataset
+    from assay.rank.dataset.rows import Dataset
     from assay.types import Problem, Task
 
 _TOLD = 5
@@ -45,7 +45,7 @@ def rankers_and_modules(
     from assay.errors import InputError
     from assay.io.terminal import say
     from assay.programs.modules.imports import importable
-    from assay.rank.specs import executes, rankers_of
+    from assay.rank.rankers import executes, rankers_of
 
     cluster, runs = may.where.cluster, may.allow_execution and any(map(executes, specs))
     if cluster and not runs:
@@ -76,7 +76,7 @@ def _models(specs: Sequence[str], asking: AskingOptions) -> Iterator[RankingMode
     from assay.assemble.open_rankers import open_models
     from assay.errors import InputError
     from assay.io.terminal import say
-    from assay.rank.specs import asks
+    from assay.rank.rankers import asks
 
     if any(map(asks, specs)):
         with open_models(asking.chat_options(), say) as models:
@@ -95,7 +95,7 @@ def labelled(
 
     from assay.errors import InputError
     from assay.programs.run_samples import load
-    from assay.rank.dataset.examples import examples_of
+    from assay.rank.dataset.rows import examples_of
     from assay.rank.pools import read
 
     if not outcomes.is_file():

@@ -13,8 +13,7 @@ from assay.cli import options
 from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option, verbose
 
 if TYPE_CHECKING:
-    from assay.rank.sampling.sample import SamplingCost, SamplingTally
-    from assay.rank.sampling.sampling_plan import SamplingPlan
+    from assay.rank.sampling.sample import SamplingCost, SamplingPlan, SamplingTally
     from assay.types import Task
 
 
@@ -27,7 +26,7 @@ class RankSampleOptions:
         "--model",
         required=True,
         metavar="SPEC",
-        help="The model: chat:MODEL, completions:MODEL, hf:FOLDER or vllm:NAME.",
+        help="The model: chat:MODEL or completions:MODEL.",
     )
     out: Path = option(
         "--out",
@@ -46,9 +45,7 @@ class RankSampleOptions:
     )
     max_tokens: int = option("--max-tokens", type=COUNT, default=512, metavar="N", help="Most tokens of a sample.")
     batch: int = option("--batch", type=COUNT, default=10, metavar="N", help="Samples per request.")
-    in_flight: int | None = option(
-        "--in-flight", type=COUNT, metavar="N", help="Requests under way at a time, for endpoints.  [default: 8]"
-    )
+    in_flight: int | None = option("--in-flight", type=COUNT, metavar="N", help="Concurrent requests.  [default: 8]")
     template: str = option(
         "--template",
         default="plain",
@@ -88,23 +85,22 @@ def sample(given: RankSampleOptions) -> int:
     """Let a model write programs for TASKS, as many of each as asked for.
 
     chat:MODEL and completions:MODEL ask an OpenAI-compatible endpoint: the environment variables ASSAY_API_BASE (else
-    OPENAI_BASE_URL) and ASSAY_API_KEY (else OPENAI_API_KEY) hold its address and key. hf:FOLDER is a causal language
-    model of transformers on this machine (hf:FOLDER?dtype=bf16&batch=32), vllm:NAME one that vLLM runs. An answer is on
-    disk as soon as it is there, and is not asked for again. FILE is what assay exec and assay rank read.
+    OPENAI_BASE_URL) and ASSAY_API_KEY (else OPENAI_API_KEY) hold its address and key. A model on this
+    machine is asked through a server of that protocol: llama.cpp, vLLM or Ollama. An answer is on disk as soon as it is
+    there, and is not asked for again. FILE is what assay exec and assay rank read.
 
     Exits 0 if each task has its samples, 1 if the model refused some prompts.
     """
     from assay.cli.progress import progress
     from assay.io.terminal import say, say_problems
     from assay.programs.tasks.task_file import read_tasks
-    from assay.rank.sampling.model_answers import SamplingOptions
+    from assay.rank.sampling.endpoint import SamplingOptions
     from assay.rank.sampling.sample import sample as run
     from assay.rank.sampling.sample import sampler, spent
     from assay.runs.record import start_fresh
 
     chosen = read_tasks(given.tasks).tasks[: given.limit_tasks]
     plan, model = _plan(given, chosen), sampler(given.spec)
-    plan.threads(model)
     plan.sent_stop(model)
     if given.fresh:
         start_fresh(given.out)
@@ -123,9 +119,8 @@ def _plan(given: RankSampleOptions, tasks: Sequence[Task]) -> SamplingPlan:
     """Return how questions are put and sent."""
     from assay.errors import InputError
     from assay.programs.tasks.task_file import read_tasks
-    from assay.rank.sampling.few_shots import FewShots
-    from assay.rank.sampling.prompt_templates import load_template
-    from assay.rank.sampling.sampling_plan import SamplingPlan
+    from assay.rank.sampling.prompts import FewShots, load_template
+    from assay.rank.sampling.sample import SamplingPlan
 
     shots = None
     if given.shot_count and not given.shots:

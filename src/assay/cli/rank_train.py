@@ -14,7 +14,7 @@ from assay.errors import InputError, MissingExtra, printable
 from assay.types import Problem
 
 if TYPE_CHECKING:
-    from assay.rank.dataset.examples import Example
+    from assay.rank.dataset.rows import Example
 
 _TOLD = 5
 
@@ -55,7 +55,7 @@ def train(given: RankTrainOptions) -> None:
 
     Use it with --ranker neural:FOLDER. Beside the ranker, FOLDER has the figures of each step in log.jsonl.
     """
-    from assay.rank.neural.neural_settings import RECIPES, NeuralSettings
+    from assay.rank.neural.settings import RECIPES, NeuralSettings
     from assay.settings import changed
 
     if given.int8 and not given.onnx:
@@ -75,7 +75,7 @@ def train(given: RankTrainOptions) -> None:
 
 def _check_inputs(files: Sequence[Path], base: str) -> str:
     """Return a hash of the data; what is not there is told before a library of seconds is loaded."""
-    from assay.rank.dataset.dataset_formats import digest_of
+    from assay.rank.dataset.formats import digest_of
 
     digest = digest_of(files)
     try:
@@ -103,19 +103,20 @@ def _missing(error: ModuleNotFoundError) -> MissingExtra:
 def _parts(*, onnx: bool) -> tuple[Any, Any]:
     """Return what trains and what exports; a library that is missing is told before the training, not after."""
     try:
-        from assay.rank.neural.train_neural import train as run
+        from assay.rank.neural.training import train as run
     except ModuleNotFoundError as error:
         raise _missing(error) from error
     if not onnx:
         return run, None
-    from assay.rank.neural.export_ranker import export
+    from assay.rank.neural.model import check_export, export
 
+    check_export()
     return run, export
 
 
 def _examples(files: Sequence[Path]) -> Iterator[Example]:
     """Yield the rows of all files; those that cannot be used are told."""
-    from assay.rank.dataset.dataset_formats import stream
+    from assay.rank.dataset.formats import stream
 
     for file in files:
         problems = list[Problem]()

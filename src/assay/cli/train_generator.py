@@ -41,10 +41,11 @@ def generator(given: TrainGeneratorOptions) -> None:
     text. With --set lora=16, matrices of that rank are trained and merged. A killed run continues when the same command
     is given again.
 
-    Sample with it: assay rank sample TASKS --model hf:FOLDER --template apps.
+    Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model completions:FOLDER
+    --template apps.
     """
     from assay.assemble.generator_files import GeneratorPlan, train_generator
-    from assay.rank.causal.generator_settings import GeneratorSettings
+    from assay.rank.causal.programs import GeneratorSettings
     from assay.settings import changed
 
     settings = changed(GeneratorSettings(), given.changes)
@@ -57,6 +58,6 @@ def generator(given: TrainGeneratorOptions) -> None:
         f"before, {record['loss']:.4f} at step {record['step']:,}, which is kept"
     )
     click.echo(
-        f"written to {given.out}; use it with assay rank sample TASKS --model hf:{given.out} "
-        f"--template {record['template']}"
+        f"written to {given.out}; serve it, as with vllm serve {given.out}, and use it with assay rank sample TASKS "
+        f"--model completions:{given.out} --template {record['template']}"
     )

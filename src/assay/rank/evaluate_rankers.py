@@ -20,8 +20,8 @@ from assay.faults import Fault
 from assay.measure import classify, ranked
 from assay.measure.ranked import Gain, Judged, RankMeasure, Value
 from assay.protocols import Ranker
-from assay.rank.dataset.examples import Example, by_task
-from assay.rank.ranked_pools import ranked_pools
+from assay.rank.dataset.rows import Example, by_task
+from assay.rank.rankers import ranked_pools
 from assay.types import Ranked, Task
 
 if TYPE_CHECKING:

@@ -73,8 +73,8 @@ def notes(task: Task, programs: Sequence[Program], *, are_whole: bool = True) ->
         said.append(
             Problem(
                 task.id,
-                f"{count} is Python that can be read: this order is of little worth; for programs that are still being "
-                "written take --ranker prefix",
+                f"{count} parses as Python, so this order means little; for programs that are still being written give "
+                "--ranker 'consensus:?unfinished'",
             )
         )
     return said

@@ -34,8 +34,7 @@ from typing import Any
 
 from assay.errors import InputError, nearest
 from assay.io.fields import Fields
-from assay.rank.dataset.examples import SPLITS, Example, by_task
-from assay.rank.dataset.strip_examples import without_examples
+from assay.rank.dataset.rows import SPLITS, Example, by_task, without_examples
 from assay.runs.record import read_lines
 from assay.types import Task
 

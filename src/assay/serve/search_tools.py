@@ -17,8 +17,7 @@ import numpy as np
 from assay.assemble.answer import Answer, joint_answer, queries_of, repositories_in
 from assay.assemble.workspace import JointSearch, joint_searches
 from assay.errors import DamagedIndex, InputError, nearest
-from assay.rank.order import best_first
-from assay.rank.specs import ranker_of
+from assay.rank.rankers import best_first, ranker_of
 from assay.search.display import grouped
 from assay.search.display import terms_to_mark as terms_asked
 from assay.search.index_changes import Differences

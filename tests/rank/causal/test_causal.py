@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("accelerate", reason="the train extra is not installed")
 
+
 from assay.assemble.generator_files import GeneratorPlan, train_generator
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.causal.generator_settings import GeneratorSettings
-from assay.rank.causal.open_causal import open_local_sampler, open_scorer
-from assay.rank.causal.solved_tasks import read_solved
-from assay.rank.dataset import dataset_formats
-from assay.rank.dataset.examples import Example
-from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
-from assay.rank.sampling.prompt_templates import load_template
-from assay.rank.sampling.sample import sampler
-from assay.types import Task
+from assay.rank.causal.programs import GeneratorSettings, read_solved
+from assay.rank.dataset import formats
+from assay.rank.dataset.rows import Example
+from assay.rank.sampling.prompts import load_template
 
 SMALL = GeneratorSettings(epochs=2, batch=4, at_once=2, rate=3e-3, length=200, looks=2, valid=0.3)
 
@@ -87,25 +79,13 @@ def test_matrices_of_a_low_rank_are_trained_and_merged(assay, causal: Path, task
     assert weights(out).keys() == weights(causal).keys()
     assert not same(out, causal)
     assert "apps" in (out / "README.md").read_text()
-    samples = tmp_path / "s.jsonl"
-    few = ("--template", "apps", "--n", "1", "--max-tokens", "16", "--limit-tasks", "2", "--out", samples)
-    ran = assay("rank", "sample", tasks, "--model", f"hf:{out}", *few)
-    assert ran.status == 0, ran.err
-    assert "2 samples in 2 requests" in ran.out
-    ran = assay("rank", "sample", tasks, "--model", f"hf:{out}", *few, "--in-flight", "4")
-    assert (ran.status, "--in-flight is for endpoints" in ran.err) == (2, True)
-    ran = assay("rank", samples, "--tasks", tasks, "--ranker", f"logprob:hf:{out}", "--format", "jsonl")
-    assert (ran.status, len(ran.out.splitlines())) == (0, 2), ran.err
 
 
 def test_the_tokens_of_the_task_are_not_learned(causal: Path, tasks: Path):
-    from assay.encode.model_options import ModelOptions
-    from assay.rank.causal.causal_model import CausalModel
-    from assay.rank.causal.generator_trainer import IGNORED, collated
-    from assay.rank.causal.tune_generator import rows_of
+    from assay.rank.causal.train_generator import IGNORED, CausalModel, collated, rows_of
 
     solved = read_solved([tasks], None, load_template("apps"), valid=0.3, most=1, seed=0)
-    model = CausalModel(str(causal), ModelOptions(device="cpu"))
+    model = CausalModel(str(causal))
     rows, first = rows_of(model, solved.learned, SMALL), solved.learned[0]
     learned = [label for label in rows[0]["labels"] if label != IGNORED]
     assert model.text_of(learned) == first.program
@@ -123,7 +103,7 @@ def test_of_a_data_set_rows_to_learn_from_count_where_they_are_correct(tmp_path:
         for n, split in enumerate(["train", "train", "valid", "test"])
         for k, fault in enumerate(faults)
     ]
-    dataset_formats.write(tmp_path / "set.jsonl", examples)
+    formats.write(tmp_path / "set.jsonl", examples)
     row = {"id": "t3", "prompt": "Task 3.", "entry_point": "f", "reference": "def f():\n    pass\n", "tests": []}
     (tmp_path / "tasks.jsonl").write_text(json.dumps(row) + "\n")
     files = [tmp_path / "set.jsonl", tmp_path / "tasks.jsonl"]
@@ -137,7 +117,7 @@ def test_of_a_data_set_rows_to_learn_from_count_where_they_are_correct(tmp_path:
 
 
 def test_settings_and_bases_that_cannot_be_used_are_told(causal: Path, tasks: Path, tmp_path: Path):
-    from assay.rank.causal.generator_trainer import _arguments, fitting
+    from assay.rank.causal.train_generator import _arguments, fitting
 
     for wrong in ({"batch": 0}, {"rate": 0.0}, {"valid": 1.0}, {"bf16": "maybe"}):
         with pytest.raises(InputError, match=next(iter(wrong))):
@@ -155,35 +135,3 @@ def test_settings_and_bases_that_cannot_be_used_are_told(causal: Path, tasks: Pa
         fitting(GeneratorSettings(batch=12))
     given = _arguments(tmp_path, replace(SMALL, checkpointing=True), 4)
     assert (given.gradient_checkpointing, given.gradient_checkpointing_kwargs) == (True, {"use_reentrant": False})
-
-
-def test_a_model_of_this_machine_writes_what_it_scores_the_same(causal: Path):
-    asked = SamplingOptions(n=2, temperature=0.0, top_p=1.0, max_tokens=24, seed=1, logprobs=True)
-    model = open_local_sampler(f"{causal}?batch=4&device=cpu")
-    (found,) = model.sample([SamplingQuestion("def f():\n", asked)])
-    assert (found.texts[0] == found.texts[1], found.prompt_tokens) == (True, 9)
-    if found.texts[0].isascii():
-        (scored,) = open_scorer(str(causal)).logprobs(Task("t", "def f():\n"), ["def f():\n" + found.texts[0]])
-        assert scored.total == pytest.approx(found.logprobs[0].total, abs=1e-3)
-    with pytest.raises(InputError, match="there is no such folder"):
-        open_local_sampler(f"{causal}/nowhere")
-
-
-UNLOADED = """
-import sys
-from assay.errors import ModelUnavailable
-from assay.rank.causal.open_causal import open_scorer
-try:
-    open_scorer("nobody/nothing")
-except ModelUnavailable as error:
-    print("give a folder" in str(error), {"torch", "transformers"} & set(sys.modules))
-"""
-
-
-def test_a_model_that_is_not_there_is_told_before_anything_is_loaded():
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
-    ran = subprocess.run([sys.executable, "-c", UNLOADED], env=environment, capture_output=True, text=True, check=True)
-    assert ran.stdout == "True set()\n"
-    if find_spec("vllm") is None:
-        with pytest.raises(MissingExtra, match="vllm"):
-            sampler("vllm:some/model")

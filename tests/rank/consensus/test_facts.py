@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from assay.faults import Fault
-from assay.rank.consensus.facts import NAMES, Facts, facts
-from assay.rank.consensus.parsing import LONGEST
-from assay.rank.consensus.task_wants import wants_of
+from assay.rank.consensus.gate import Facts, facts, wants_of
+from assay.rank.consensus.syntax import LONGEST
 from assay.types import Call, Task
 
 TASK = Task(
@@ -20,14 +19,10 @@ def of(source: str, task: Task = TASK) -> Facts:
     return facts(source, wants_of(task))
 
 
-def number(found: Facts, name: str) -> float:
-    return found.numbers[NAMES.index(name)]
-
-
 def test_a_sound_program_has_no_finding():
     found = of(RIGHT)
     assert (found.fault, found.line) == (None, -1)
-    assert number(found, "kind") == number(found, "arity") == number(found, "numbers_shared") == 1
+    assert found.parses
 
 
 WRONG = (
@@ -69,25 +64,9 @@ def test_what_surely_fails_is_found_with_its_line_and_sound_programs_are_not_bla
 
 def test_hostile_text_is_survived_and_what_is_too_long_is_not_called_wrong_python():
     for source in ("(" * 100_000, "-" * 40_000 + "1", "a" + ".b" * 20_000, "[" * 90 + "]" * 90, ""):
-        assert len(of(source, Task("t", "")).numbers) == len(NAMES)
+        assert of(source, Task("t", "")).canon.labels
     found = of("x = 1\n" * LONGEST)
-    assert (found.fault, number(found, "parses")) == (None, 0)
-
-
-SIGNALS = {
-    "falls": ("    if items:\n        return 1\n",
-              "    if items:\n        return 1\n    else:\n        raise ValueError\n"),
-    "endless": ("    return total(items, start)\n",
-                "    return start if not items else total(items[1:], start)\n"),
-    "same_sides": ("    return start == start\n", "    return start == items\n"),
-    "kind_wrong": ("    return [1]\n", "    return len(items)\n"),
-}  # fmt: skip
-"""What has a signal, and what has it not."""
-
-
-def test_a_missing_return_an_endless_call_and_a_kind_that_the_examples_rule_out_are_signals():
-    for name, bodies in SIGNALS.items():
-        assert [number(of(f"def total(items, start):\n{body}"), name) for body in bodies] == [1, 0], name
+    assert (found.fault, found.parses) == (None, False)
 
 
 def test_the_tests_of_a_task_are_not_looked_at():

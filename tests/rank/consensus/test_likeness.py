@@ -9,12 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.rank.consensus.canon import MOST_NODES, Canon, canon, of_text
-from assay.rank.consensus.facts import facts
-from assay.rank.consensus.paths import LENGTHS, bags
-from assay.rank.consensus.pool_features import NAMES, among, passing
-from assay.rank.consensus.similar import MOST, likeness
-from assay.rank.consensus.syntax_nodes import children, walk
-from assay.rank.consensus.task_wants import TaskWants
+from assay.rank.consensus.crowd import LENGTHS, MOST, bags, likeness, look_at
+from assay.rank.consensus.syntax import children, walk
+from assay.types import Program, Task
 
 
 def form(source: str) -> Canon:
@@ -42,9 +39,8 @@ OTHER = (
 def test_programs_that_say_the_same_have_one_form_and_those_that_do_not_differ():
     for one, other in SAME:
         both = bags([form(one), form(other)])
-        rows = zip(both.rows.tolist(), both.paths.tolist(), both.counts.tolist(), strict=True)
-        held = {(row, path, count) for row, path, count in rows}
-        assert {each[1:] for each in held if each[0] == 0} == {each[1:] for each in held if each[0] == 1}, one
+        held = set(zip(both.rows.tolist(), both.paths.tolist(), strict=True))
+        assert {path for row, path in held if row == 0} == {path for row, path in held if row == 1}, one
     assert [one for one, other in OTHER if form(one) == form(other)] == []
 
 
@@ -71,10 +67,10 @@ def test_nodes_come_in_the_order_of_the_standard_library():
         assert list(map(id, children(node))) == list(map(id, ast.iter_child_nodes(node)))
 
 
-def test_paths_are_counted_by_length_and_text_has_those_of_its_words():
+def test_paths_have_lengths_and_text_has_those_of_its_words():
     held = bags([Canon(("a", "b", "b"), (0, 0, 0)), Canon(("a", "b"), (0, 0))])
-    found = sorted(zip(held.rows.tolist(), held.lengths[held.paths].tolist(), held.counts.tolist(), strict=True))
-    assert found == [(0, 1, 1.0), (0, 1, 2.0), (0, 2, 2.0), (1, 1, 1.0), (1, 1, 1.0), (1, 2, 1.0)]
+    found = sorted(zip(held.rows.tolist(), held.lengths[held.paths].tolist(), strict=True))
+    assert found == [(0, 1), (0, 1), (0, 2), (1, 1), (1, 1), (1, 2)]
     assert held.lengths.max() <= LENGTHS
     held = bags([form("def f(a):\n    b = max(a)\n    return min(b)")])
     assert 0 < held.results.sum() < held.width, "what stands below a return is known"
@@ -109,41 +105,42 @@ LOOP = "def f(a, b):\n    for i in range(b):\n        a = a * i\n    return a\n"
 BAD = "def f(a, b):\n    return c + b\n"
 
 
-def table(sources: list[str], n: list[int] | None = None) -> dict[str, np.ndarray]:
-    seen = [facts(source, TaskWants("f")) for source in sources]
-    rows = among(seen, n or [1] * len(sources), bags([each.canon for each in seen]))
-    return dict(zip(NAMES, rows.T, strict=True))
+def views(sources: list[str], n: list[int] | None = None) -> dict[str, np.ndarray]:
+    """Return the views of a pool, each in the order of these programs."""
+    programs = [Program("t", source, n=count) for source, count in zip(sources, n or [1] * len(sources), strict=True)]
+    seen = look_at(Task("t", "", "f"), programs)
+    places = [seen.sources.index(source) for source in sources]
+    return {**{name: values[places] for name, values in seen.views.items()}, "passing": seen.passing[places]}
 
 
 def test_what_most_say_is_central():
-    found = table([ADD, ADD.replace("a", "x"), SUM, LOOP])
-    assert found["central_all"].argmax() in {0, 1}
-    assert found["central_all"].argmin() == 3
+    found = views([ADD, ADD.replace("a", "x"), SUM, LOOP])
+    assert found["all"].argmax() in {0, 1}
+    assert found["all"].argmin() == 3
     assert found["mass"].round(3).tolist() == [0.333, 0.333, 0.0, 0.0]
 
 
-def test_what_fails_the_gate_is_nobodys_witness():
-    found = table([ADD, SUM, BAD], [1, 1, 98])
-    alone = table([ADD, SUM])
-    np.testing.assert_allclose(found["central_all"][:2], alone["central_all"])
-    assert found["passing"][0] == 0.02
+def test_programs_that_fail_the_gate_do_not_count_for_others():
+    found, alone = views([ADD, SUM, BAD], [1, 1, 98]), views([ADD, SUM])
+    np.testing.assert_allclose(found["all"][:2], alone["all"])
+    assert found["passing"].tolist() == [True, True, False]
 
 
 def test_a_copy_counts_and_the_program_itself_does_not():
-    once, twice = table([ADD, LOOP], [1, 1]), table([ADD, LOOP], [3, 1])
-    assert once["central_all"][0] == once["central_all"][1]
-    assert twice["central_all"][0] > twice["central_all"][1]
+    once, twice = views([ADD, LOOP], [1, 1]), views([ADD, LOOP], [3, 1])
+    assert once["all"][0] == once["all"][1]
+    assert twice["all"][0] > twice["all"][1]
 
 
 def test_one_alone_has_no_peers_and_where_none_passes_all_are_compared():
-    alone = table([ADD])
-    assert alone["central_all"].tolist() == [-1.0]
+    alone = views([ADD])
+    assert alone["all"].tolist() == [-1.0]
     assert all(np.isfinite(values).all() for values in alone.values())
-    found = table([BAD, BAD.replace("b", "d"), "def f(:"])
-    assert found["central_all"][0] > found["central_all"][2]
-    assert not passing([facts(BAD, TaskWants("f"))]).any()
+    found = views([BAD, BAD.replace("b", "d"), "def f(:"])
+    assert found["all"][0] > found["all"][2]
+    assert not found["passing"].any()
 
 
 def test_a_large_pool_is_compared_with_a_part_of_it():
     sources = [f"def f(a, b):\n    return a + b * {number}\n" for number in range(MOST + 50)]
-    assert np.isfinite(table(sources)["central_all"]).all()
+    assert np.isfinite(views(sources)["all"]).all()

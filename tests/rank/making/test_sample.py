@@ -17,12 +17,18 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.errors import InputError
 from assay.programs.samples import read
-from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler, code_of
-from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
-from assay.rank.sampling.prompt_templates import load_template
-from assay.rank.sampling.sample import sample, spent
-from assay.rank.sampling.sampling_plan import SamplingPlan
-from assay.rank.sampling.token_logprobs import ScoredToken, logprob_in, tokens_of
+from assay.rank.sampling.endpoint import (
+    ChatSampler,
+    CompletionSampler,
+    SamplingOptions,
+    SamplingQuestion,
+    ScoredToken,
+    code_of,
+    logprob_in,
+    tokens_of,
+)
+from assay.rank.sampling.prompts import load_template
+from assay.rank.sampling.sample import SamplingPlan, sample, spent
 from assay.types import LogProbability, Task
 
 TASKS = [Task("t/0", "def f():\n", "f"), Task("t/1", "def g():\n", "g")]
@@ -194,10 +200,10 @@ def test_refusals_and_answers_without_a_choice_are_shown(endpoint: EndpointServe
     ):
         endpoint.plays = [play]
         with pytest.raises(InputError, match=said):
-            ChatSampler("m").sample([SamplingQuestion("p", SamplingOptions())])
+            ChatSampler("m").sample(SamplingQuestion("p", SamplingOptions()))
     endpoint.plays = [Play(status=400, body=b"unknown field logprobs")]
     with pytest.raises(InputError, match="add --no-logprobs"):
-        ChatSampler("m").sample([SamplingQuestion("p", SamplingOptions(logprobs=True))])
+        ChatSampler("m").sample(SamplingQuestion("p", SamplingOptions(logprobs=True)))
 
 
 KINDS = {

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.rank.sampling.few_shots import FewShots
-from assay.rank.sampling.model_answers import Completions, SamplingOptions
-from assay.rank.sampling.prompt_templates import load_template, render
-from assay.rank.sampling.sample import sample
-from assay.rank.sampling.sampling_plan import SamplingPlan
+from assay.rank.sampling.endpoint import Completions, SamplingOptions
+from assay.rank.sampling.prompts import FewShots, load_template, render
+from assay.rank.sampling.sample import SamplingPlan, sample
 from assay.types import Call, Stdin, Task
 
 PROMPT = 'def add(a, b):\n    """Add two numbers {a} and {b}.\n\n    >>> add(1, 2)\n    3\n    """\n'
@@ -26,15 +24,15 @@ SOLVED.append(Task("s/read", "Print one.", reference="print(1)"))
 class Writer:
     """A model that says one thing, and keeps what it was asked."""
 
-    name, at_once = "m", 1
+    name = "m"
 
     def __init__(self, text: str, *, whole: bool = False) -> None:
         self.text, self.whole = text, whole
         self.asked: list[Any] = []
 
-    def sample(self, questions):
-        self.asked += questions
-        return [Completions((self.text,) * each.options.n) for each in questions]
+    def sample(self, question):
+        self.asked.append(question)
+        return Completions((self.text,) * question.options.n)
 
 
 def test_the_plain_one_is_the_task_itself_and_tells_a_chat_what_to_do():

@@ -11,10 +11,8 @@ pytest.importorskip("tokenizers", reason="the onnx extra is not installed")
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset.examples import Example
-from assay.rank.neural.batches import Reader
-from assay.rank.neural.tokenize_examples import learning_data, open_data
-from assay.rank.neural.tokens import layout_of
+from assay.rank.dataset.rows import Example
+from assay.rank.neural.data import Reader, layout_of, learning_data, open_data
 
 ENDS = {"eos_token": "<|end|>", "bos_token": "<|end|>"}
 RIGHT = Example("t", "p", "add", "def f(a):\n    return a\n", Fault.CORRECT, split="train")

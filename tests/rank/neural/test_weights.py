@@ -9,9 +9,8 @@ pytest.importorskip("torch", reason="the hf extra is not installed")
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.neural.fault_classes import CLASSES, class_of, classes_of, fault_of, has_own_message
-from assay.rank.neural.neural_settings import NeuralSettings
-from assay.rank.neural.training_steps import micro_batches, order, weights
+from assay.rank.neural.settings import CLASSES, NeuralSettings, class_of, classes_of, fault_of, has_own_message
+from assay.rank.neural.training import micro_batches, order, weights
 
 TASKS = np.array([0] * 6 + [1] * 2)
 RIGHT = np.array([0, 1, 1, 1, 1, 1, 0, 1])

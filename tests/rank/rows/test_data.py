@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.dataset import dataset_formats, fault_tables, splits
-from assay.rank.dataset.coderanker import classes_of, labels_of
-from assay.rank.dataset.examples import Example, examples_of, failing_references, without
+from assay.rank.dataset import fault_tables, formats
+from assay.rank.dataset import rows as splits
+from assay.rank.dataset.formats import classes_of, labels_of
+from assay.rank.dataset.rows import Example, examples_of, failing_references, without
 from assay.report.plain_text import table_lines
 from assay.types import Outcome, Program, Task
 
@@ -142,8 +143,8 @@ def test_classes_are_counted_as_often_as_programs_were_sampled():
 @given(st.lists(EXAMPLES, min_size=1, max_size=8))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, examples: list[Example]):
     path = tmp_path_factory.mktemp("sets") / "set.jsonl"
-    dataset_formats.write(path, examples)
-    read = dataset_formats.read(path)
+    formats.write(path, examples)
+    read = formats.read(path)
     assert list(read.examples) == examples
     assert not read.problems
 
@@ -159,18 +160,18 @@ def test_bad_rows_are_named_and_the_rest_counts(tmp_path: Path):
     ]
     lines = [json.dumps(each) for each in (good, *bad)] + ["{", "3"]
     (tmp_path / "set.jsonl").write_text("\n".join(lines))
-    read = dataset_formats.read(tmp_path / "set.jsonl")
+    read = formats.read(tmp_path / "set.jsonl")
     assert read.examples == (row("t"),)
     assert {problem.where for problem in read.problems} == {f"set.jsonl:{number}" for number in range(2, 9)}
     (tmp_path / "none.jsonl").write_text("{}\n")
     with pytest.raises(InputError, match=r"none.jsonl' holds no row that can be used: none.jsonl:1"):
-        dataset_formats.read(tmp_path / "none.jsonl")
+        formats.read(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="no such file"):
-        dataset_formats.read(tmp_path / "nowhere")
+        formats.read(tmp_path / "nowhere")
     pytest.importorskip("pyarrow", reason="the bench extra is not installed")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(InputError, match="cannot read"):
-        dataset_formats.read(tmp_path / "bad.parquet")
+        formats.read(tmp_path / "bad.parquet")
 
 
 def test_the_folder_of_coderanker_is_what_its_code_reads(tmp_path: Path):
@@ -181,7 +182,7 @@ def test_the_folder_of_coderanker_is_what_its_code_reads(tmp_path: Path):
         row("b", split="valid", n=2),
         row("c", Fault.STRING_LARGE_ERROR, split="valid"),
     ]
-    dataset_formats.write(tmp_path / "set", examples)
+    formats.write(tmp_path / "set", examples)
     train = [json.loads(line) for line in (tmp_path / "set/train.json").read_text().splitlines()]
     assert len(train) == 3
     assert [each["ternary_label"] for each in train] == ["Correct", "Correct", "Execution error"]
@@ -196,7 +197,7 @@ def test_the_folder_of_coderanker_is_what_its_code_reads(tmp_path: Path):
     labels = np.load(tmp_path / "set/val_grouped_labels.npy")
     assert indices.tolist() == [[0, 1, 2], [3, -1, -1]]
     assert labels.tolist()[0] == ["Execution error", "Correct", "Correct"]
-    assert list(dataset_formats.read(tmp_path / "set").examples) == examples
+    assert list(formats.read(tmp_path / "set").examples) == examples
     assert all(label in classes_of(task) for fault in Fault for task, label in labels_of(fault).items())
 
 
@@ -208,11 +209,11 @@ def test_rows_of_coderanker_need_no_task_and_may_say_less(tmp_path: Path):
         {"prompt": "q", "completion": "z", "binary_label": "Wrong"},
     ]
     (tmp_path / "val.json").write_text("\n".join(map(json.dumps, rows)))
-    read = dataset_formats.read(tmp_path)
+    read = formats.read(tmp_path)
     assert [each.fault for each in read.examples] == [Fault.CORRECT, Fault.INTENT_OTHER, Fault.EXECUTION_OTHER]
     assert [each.split for each in read.examples] == ["valid"] * 3
     assert read.examples[0].task_id == read.examples[1].task_id != read.examples[2].task_id
     assert str(read.problems[0]).startswith("val.json:4: its labels")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="a folder without"):
-        dataset_formats.read(tmp_path / "empty")
+        formats.read(tmp_path / "empty")

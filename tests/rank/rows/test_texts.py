@@ -7,8 +7,7 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.rank.dataset.message_shapes import message_shape
-from assay.rank.dataset.strip_examples import without_examples
+from assay.rank.dataset.rows import message_shape, without_examples
 
 SHAPES = (
     ("NameError: name 'math' is not defined", "NameError: name '…' is not defined"),

@@ -13,9 +13,7 @@ from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.programs.answers import ProgramAnswer
-from assay.rank.running.agreement_ranker import AgreementRanker
-from assay.rank.running.answer_agreement import alike, dual, same_as
-from assay.rank.running.generated_tests import GeneratedTests, call_of
+from assay.rank.running.running_rankers import AgreementRanker, GeneratedTests, alike, call_of, dual, same_as
 from assay.types import Call, Program, Task
 
 TASK = Task("t", ">>> f(3)\n9\n", "f")

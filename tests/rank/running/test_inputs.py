@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.programs.answers import askable
-from assay.rank.running.argument_kinds import kinds_of
-from assay.rank.running.nearby_values import changed, edges
-from assay.rank.running.test_inputs import made_inputs
+from assay.rank.running.inputs import changed, edges, kinds_of, made_inputs
 from assay.types import Call, Program, Stdin, Task
 
 PLAIN = st.recursive(

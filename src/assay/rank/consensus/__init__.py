@@ -1,1 +1,1 @@
-"""The ranker `consensus`: what can be seen in a program, and how central it is among the others."""
+"""The ranker `consensus`: what surely fails in a program, and how central it is among the others."""

@@ -9,15 +9,13 @@ strings; what is near what is for `similar` to say.
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from assay.rank.consensus.syntax_nodes import children, walk
+from assay.rank.consensus.syntax import BUILT_IN, children, walk
 
-BUILT_IN: Final = frozenset(dir(builtins))
 MOST_NODES: Final = 6000
 """Nodes of one program that are looked at."""
 _MOST_TEXT: Final = 50_000

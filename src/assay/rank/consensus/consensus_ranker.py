@@ -1,198 +1,164 @@
-"""The ranker `consensus`: candidate programs in, how likely each is right out, by what can be seen and what they share.
+"""The ranker `consensus`, its parts as rankers of their own, and its way with programs that are still being written.
 
-Nothing runs and no network is asked: a static gate, how central a program is among the others, what its form and the
-task's text say, weighed by small boosted trees that ship with the package (`train_consensus` grows them).
-Every part of a score is told: the parts of `why` add up to it. The order of the programs never counts, and a program
-given twice is a program sampled twice.
+Nothing runs and nothing is learned: a static gate, how central a program is among the others, and a price of likeness.
+The parts of `why` add up to the score. The order of the programs never counts, and a program that comes twice was
+sampled twice. A fault that the gate does not find is not guessed.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from pathlib import Path
-from typing import Any, Final
+import ast
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from io import StringIO
+from typing import Final
+from warnings import catch_warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
-from assay.errors import InputError
-from assay.faults import Fault
-from assay.rank.consensus import pool_features
-from assay.rank.consensus.paths import PathBags
-from assay.rank.consensus.pool_facts import FEATURES, PoolFacts, centrality, look_at
-from assay.rank.consensus.similar import likeness
-from assay.rank.consensus.trees import Trees, trees
+from assay.errors import InputError, nearest
+from assay.rank.consensus.crowd import VIEWS, Numbers, PoolFacts, look_at, prices
+from assay.rank.consensus.syntax import LONGEST
 from assay.types import Program, Ranked, Task
 
-Numbers = NDArray[np.float64]
-_TASK: Final = frozenset(
-    {"arity", "kind", "kind_wrong", "words_shared", "words_covered", "numbers_shared", "numbers_covered"}
-)
-"""What compares a program with the text of its task; other numbers of its own are its form."""
-
-
-TAKEN: Final = 20
-"""Programs that are taken one after the other; what is left pays for its likeness to all of them."""
-
-_LOW: Final = 0.1
-"""The quantile of likenesses that counts as unlike."""
-_NO_SPREAD: Final = 1e-6
-
-
-def prices(scores: Numbers, held: PathBags, price: float) -> Numbers:
-    """Return what to take off each score."""
-    best = np.argsort(-scores, kind="stable")[: TAKEN * 10]
-    alike = likeness(held, np.ones(held.width, bool), best).astype(np.float64)
-    alike = (alike + _relative(alike, best)) / 2
-    off = np.zeros(len(scores))
-    waiting = np.ones(len(scores), bool)
-    for _ in range(min(TAKEN, len(best))):
-        left = np.where(waiting[best], (scores - off)[best], -np.inf)
-        at = int(np.argmax(left))
-        waiting[best[at]] = False
-        off = np.where(waiting, np.maximum(off, price * alike[:, at]), off)
-    return off
-
-
-def _relative(alike: Numbers, best: NDArray[np.intp]) -> Numbers:
-    """Return where each likeness stands from the low ones among the best (0) to the highest (1)."""
-    among = alike[best][~np.eye(len(best), dtype=bool)]
-    if not len(among):
-        return alike
-    low, high = np.quantile(among, _LOW), among.max()
-    return np.clip((alike - low) / max(float(high - low), _NO_SPREAD), 0, 1)
-
-
-def part_of(feature: str) -> str:
-    """Return the part of a score that a feature belongs to."""
-    if feature in pool_features.NAMES:
-        return "peers"
-    return "task" if feature in _TASK else "form"
-
-
-PARTS: Final = ("gate", "central", "base", "form", "task", "peers", "unlike")
+GATE: Final = 20.0
+"""What passing the gate is worth."""
+CENTRAL: Final = 6.0
+UNLIKE: Final = 4.0
+"""The price of being like a program that comes before."""
+PARTS: Final = ("gate", "central", "unlike")
 """What a score is the sum of."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConsensusModel:
-    """What was learned: trees for right or wrong, trees for each way to fail, and the weights of what stands beside."""
-
-    right: Trees
-    faults: Mapping[Fault, Trees]
-    columns: tuple[int, ...]
-    """The features that the trees look at, by their place in `FEATURES`."""
-    gate: float
-    """What passing the static gate is worth."""
-    central: float
-    """What centrality is worth beside the trees."""
-    unlike: float
-    """The price of being like what stands before."""
+_UNFINISHED: Final = "unfinished"
 
 
 class ConsensusRanker:
-    """Ranks without running: `consensus`, or `consensus:FILE` with weights of one's own."""
+    """Ranks without running: `consensus`, `consensus:?unfinished`, `consensus:?without=PART,PART`."""
 
     def __init__(self, spec: str = "") -> None:
-        path, without = _without(spec)
         self.name = f"consensus:{spec}" if spec else "consensus"
-        self._model = _read(path)
-        self._without = without
+        self._without, self._are_finished = _options(spec)
 
     def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
         """Return how likely each program is right, in their order."""
         if not programs:
             return []
-        seen = look_at(task, programs)
+        read = list(programs) if self._are_finished else [_finished(each) for each in programs]
+        seen = look_at(task, read, are_finished=self._are_finished)
         parts = self._parts(seen)
-        faults, lines = self._faults(seen)
         place = {source: at for at, source in enumerate(seen.sources)}
+        places = [place[each.source] for each in read]
         return [
-            Ranked(program, sum(parts[at].values()), faults[at], lines[at], parts[at])
-            for program in programs
-            for at in (place[program.source],)
+            Ranked(program, sum(parts[at].values()), seen.facts[at].fault, seen.facts[at].line, parts[at])
+            for program, at in zip(programs, places, strict=True)
         ]
 
     def _parts(self, seen: PoolFacts) -> list[dict[str, float]]:
-        """Return what each score is the sum of; where nothing can be parsed, nothing that was learned applies."""
-        model, columns = self._model, seen.rows[:, self._model.columns]
-        learned = model.right.parts(columns, [part_of(FEATURES[at]) for at in model.columns])
-        told: dict[str, Numbers] = {
-            "gate": model.gate * seen.passing.astype(np.float64),
-            "central": model.central * centrality(seen.rows),
-            **{name: values * seen.python for name, values in learned.items()},
-        }
-        told = {name: values for name, values in told.items() if name not in self._without}
+        """Return what each score is the sum of."""
+        of: dict[str, Numbers] = {"gate": GATE * seen.passing.astype(np.float64), "central": CENTRAL * seen.central}
+        of = {name: values for name, values in of.items() if name not in self._without}
         if "unlike" not in self._without:
-            total = np.sum(list(told.values()), axis=0) if told else np.zeros(len(seen.rows))
-            told["unlike"] = -prices(total, seen.held, model.unlike)
-        return [{name: float(values[at]) for name, values in told.items()} for at in range(len(seen.rows))]
-
-    def _faults(self, seen: PoolFacts) -> tuple[list[Fault | None], list[int]]:
-        """Return how each program most likely fares: what is found counts, then what was learned.
-
-        Among no others, the form of a program says too little about how it might fail: then there is no opinion.
-        """
-        model, names = self._model, list(self._model.faults)
-        columns = seen.rows[:, model.columns]
-        chances = np.exp(np.stack([model.faults[name].sums(columns) for name in names], axis=1))
-        likely: list[Fault | None] = [_likely(dict(zip(names, row, strict=True))) for row in chances.tolist()]
-        if len(likely) == 1 and likely[0] is not Fault.CORRECT:
-            likely = [None]
-        faults = [each.fault or guess for each, guess in zip(seen.facts, likely, strict=True)]
-        return faults, [each.line for each in seen.facts]
+            of["unlike"] = -prices(sum(of.values(), np.zeros(len(seen.sources))), seen.held, UNLIKE)
+        return [{name: float(values[at]) for name, values in of.items()} for at in range(len(seen.sources))]
 
 
-def _likely(chances: Mapping[Fault, float]) -> Fault:
-    """Return right where that is more likely than all ways to fail, else the most likely of these."""
-    wrong = {fault: chance for fault, chance in chances.items() if fault is not Fault.CORRECT}
-    if chances.get(Fault.CORRECT, 0.0) >= sum(wrong.values()):
-        return Fault.CORRECT
-    return max(wrong, key=lambda fault: wrong[fault])
+def _options(spec: str) -> tuple[frozenset[str], bool]:
+    """Return the parts that a spec leaves out, and whether programs are finished."""
+    path, _, options = spec.partition("?")
+    if path:
+        raise InputError(f"'consensus:{spec}': weight files went with the trees; give consensus alone")
+    without, are_finished = frozenset[str](), True
+    for option in filter(None, options.split("&")):
+        key, _, names = option.partition("=")
+        without = frozenset(names.split(",")) if key == "without" else without
+        are_finished = are_finished and option != _UNFINISHED
+        if not (option == _UNFINISHED or (key == "without" and without <= set(PARTS))):
+            raise InputError(f"'{spec}': wanted ?unfinished or ?without=PART[,PART]; parts are {', '.join(PARTS)}")
+    return without, are_finished
 
 
-def _without(spec: str) -> tuple[str, frozenset[str]]:
-    """Return the file that a spec names, and the parts that it leaves out: `FILE?without=central,peers`."""
-    path, mark, options = spec.partition("?")
-    key, _, names = options.partition("=")
-    if not mark:
-        return path, frozenset()
-    parts = frozenset(names.split(","))
-    unknown = next((name for name in sorted(parts) if name not in PARTS), None)
-    if key != "without" or unknown is not None:
-        raise InputError(f"'{spec}': wanted ?without=PART[,PART]; parts are {', '.join(PARTS)}")
-    return path, parts
+class _PartRanker:
+    """A ranker that scores the different programs of a pool by what can be seen in them."""
+
+    def __init__(self, name: str, score: Callable[[PoolFacts], Numbers]) -> None:
+        self.name = name
+        self._score = score
+
+    def rank(self, task: Task, programs: Sequence[Program]) -> list[Ranked]:
+        """Return the score of each program, in their order."""
+        if not programs:
+            return []
+        seen = look_at(task, programs)
+        scores = dict(zip(seen.sources, self._score(seen).tolist(), strict=True))
+        return [Ranked(program, scores[program.source]) for program in programs]
 
 
-def _read(path: str) -> ConsensusModel:
-    """Return the model of a file; without one that of the package, which is read once."""
-    if not path:
-        return _shipped()
-    try:
-        return model_of(json.loads(Path(path).read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(f"cannot read the weights '{path}': {error.strerror or error}") from error
-    except ValueError as error:
-        raise InputError(f"'{path}' holds no JSON: wanted weights of `assay.rank.consensus.train_consensus`") from error
+class GateRanker(_PartRanker):
+    """`gate`: 1 for a program that nothing shows to fail, else 0."""
+
+    def __init__(self) -> None:
+        super().__init__("gate", lambda seen: seen.passing.astype(np.float64))
 
 
-@cache
-def _shipped() -> ConsensusModel:
-    return model_of(json.loads((files("assay.rank.consensus") / "data" / "consensus.json").read_text(encoding="utf-8")))
+class CentralityRanker(_PartRanker):
+    """`centrality`, or one of its views: `centrality:all`, `words`, `results`, `covers`, `mass`."""
+
+    def __init__(self, view: str = "") -> None:
+        if view and view not in VIEWS:
+            raise InputError(f"no view '{view}' of centrality; {nearest(view, list(VIEWS))}")
+        name = f"centrality:{view}" if view else "centrality"
+        super().__init__(name, lambda seen: seen.views[view] if view else seen.central)
 
 
-def model_of(record: Any) -> ConsensusModel:
-    """Return the model of a record as a file has it."""
-    try:
-        faults = {Fault(name): trees(each) for name, each in record["faults"].items()}
-        columns = tuple(FEATURES.index(name) for name in record["features"])
-        weights = (float(record[name]) for name in ("gate", "central", "unlike"))
-        return ConsensusModel(trees(record["right"]), faults, columns, *weights)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"not weights of this version ({error}): grow them with `python -m assay.rank.consensus.train_consensus`"
-        ) from error
+def _finished(program: Program) -> Program:
+    return replace(program, source=finished_part(program.source))
+
+
+def finished_part(source: str) -> str:
+    """Return the statements of a program that are finished, with open blocks closed so that it can be parsed.
+
+    A statement is finished when its line has ended. What is wrong in the finished part stays wrong.
+    """
+    lines = StringIO(source, newline="").readlines() if len(source) <= LONGEST else []
+    if lines and not lines[-1].endswith(("\n", "\r")):
+        lines.pop()
+    while lines:
+        try:
+            with catch_warnings(action="ignore"):
+                ast.parse("".join(lines))
+            return "".join(lines)
+        except SyntaxError as error:
+            shorter = _closed(lines, error.msg, error.lineno or 0)
+        except (ValueError, RecursionError, MemoryError):
+            shorter = None
+        if shorter is None:
+            return source
+        lines = shorter
+    return ""
+
+
+def _closed(lines: list[str], message: str, line: int) -> list[str] | None:
+    """Return lines without the statement that is not finished, or with an open block closed; None if they are wrong."""
+    if "was never closed" in message or "unterminated triple-quoted" in message:
+        return lines[: line - 1]
+    if found := re.search(r"expected an indented block after '?(\w+).* on line (\d+)", message):
+        at = int(found[2])
+        header = lines[at - 1]
+        space = header[: len(header) - len(header.lstrip())]
+        closing = [] if found[1] in {"match", "case"} else [header, f"{space} pass\n"]
+        return None if _has_code(lines[at:]) else [*lines[: at - 1], *closing]
+    if "expected 'except' or 'finally' block" in message:
+        for at in range(len(lines) - 1, -1, -1):
+            space = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+            if lines[at].lstrip().startswith("try") and all(_is_within(each, space) for each in lines[at + 1 :]):
+                return [*lines, f"{space}finally:\n", f"{space} pass\n"]
+    last = max((at for at, each in enumerate(lines) if _has_code([each])), default=0)
+    return lines[:last] if lines[last].lstrip().startswith("@") else None
+
+
+def _has_code(lines: Sequence[str]) -> bool:
+    return any(line.strip() and not line.lstrip().startswith("#") for line in lines)
+
+
+def _is_within(line: str, space: str) -> bool:
+    return not _has_code([line]) or (line.startswith(space) and line[len(space) : len(space) + 1].isspace())

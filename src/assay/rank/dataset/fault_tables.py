@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.faults import EXECUTION, INTENT, Fault
-from assay.rank.dataset.examples import SPLITS, Example
+from assay.rank.dataset.rows import SPLITS, Example
 from assay.report.figure import BarPanel, Bars
 from assay.report.table import Cell, Column, Count, Phrase, Rows, Table, fraction
 

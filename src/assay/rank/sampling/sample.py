@@ -1,31 +1,29 @@
-"""Tasks and a sampler in, a file of samples out, to which nothing is done twice.
+"""Sample programs for tasks from a model into a file, to which nothing is done twice.
 
-Each sample is one line with all that it was asked with, on disk as soon as its answer is there. Several questions are
-under way where the model can take them. A run that was cut off asks for the numbers that are missing, and nothing else;
-lines of another model or another temperature are an error and are never mixed in. What a model goes on with is kept
-whole, up to a stop sequence that its template names: where it ends is otherwise for the reader to say, by a rule that
-can be changed.
+Each sample is one line with all that it was asked with, on disk as soon as its answer is there. Several requests are
+under way at once. A run that was cut off asks for the numbers that are missing, and nothing else; lines of another
+model or another temperature are an error and are never mixed in. A completion is kept whole, up to a stop sequence that
+its template names: where it ends is otherwise for the reader to decide, by a rule that can be changed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay import plugins
-from assay.errors import InputError, ModelUnavailable
-from assay.programs.samples import cut, logprob_fields
-from assay.rank.dataset.strip_examples import without_examples
-from assay.rank.sampling.missing_samples import MissingSamples, missing, numbers_there
-from assay.rank.sampling.model_answers import Completions, Sampler, SamplingOptions, SamplingQuestion
-from assay.rank.sampling.sampling_plan import SamplingPlan, SamplingSettings
+from assay.errors import InputError, ModelUnavailable, StorageError, nearest
+from assay.programs.samples import DEFAULT_STOP, STOPS, cut, logprob_fields
+from assay.rank.dataset.rows import without_examples
+from assay.rank.sampling.endpoint import Completions, Sampler, SamplingOptions, SamplingQuestion
+from assay.rank.sampling.prompts import FewShots, PromptTemplate, load_template, render
 from assay.runs.local import in_flight
 from assay.runs.record import (
     append_lines,
@@ -42,6 +40,112 @@ from assay.types import LogProbability, Problem, Task
 
 if TYPE_CHECKING:
     from assay.protocols import Progress
+
+
+IN_FLIGHT = 8
+"""Questions under way, where nobody says."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingSettings:
+    """What decides about samples, as the manifest says it; each line has those that every version had."""
+
+    model: str
+    temperature: float
+    top_p: float
+    max_tokens: int
+    seed: int
+    stop: tuple[str, ...]
+    template: str = "plain"
+    """Its name, and a hash of a file."""
+    shots: str = ""
+    """How many solved tasks are shown, of which."""
+    strip_examples: bool = False
+
+    def of_row(self) -> dict[str, Any]:
+        """Return what a line says of it."""
+        return {name: getattr(self, name) for name in ("model", "temperature", "top_p", "max_tokens", "seed")}
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingPlan:
+    """How questions are put and sent."""
+
+    template: PromptTemplate = field(default_factory=load_template)
+    shots: FewShots | None = None
+    strip_examples: bool = False
+    stop: str = ""
+    """The rule that ends completions, `DEFAULT_STOP` where none is said; only for what goes on behind a prompt."""
+    batch: int = 10
+    """Samples of a question."""
+    in_flight: int = 0
+    """Concurrent requests; 0 is `IN_FLIGHT`."""
+
+    def __post_init__(self) -> None:
+        """Refuse what does not fit together."""
+        if self.stop and self.stop not in STOPS:
+            raise InputError(f"unknown stop rule '{self.stop}'; {nearest(self.stop, list(STOPS))}")
+        if self.template.wants_shots and self.template.name == "few-shot" and self.shots is None:
+            raise InputError("--template few-shot shows solved tasks: give --shots FILE, tasks with references")
+        if self.shots and not self.template.wants_shots:
+            raise InputError(f"--shots: the template '{self.template.name}' has no {{shots}}; give --template few-shot")
+
+    def sent_stop(self, model: Sampler) -> tuple[str, ...]:
+        """Return the sequences that end an answer of a model."""
+        ends_itself = bool(self.template.stop) or model.whole or not self.template.continues
+        if self.stop and ends_itself:
+            who = f"{model.name} with the template '{self.template.name}'"
+            raise InputError(f"--stop {self.stop}: no rule ends the answers of {who}; leave it out")
+        return self.template.stop if ends_itself else STOPS[self.stop or DEFAULT_STOP]
+
+    def settings(self, model: Sampler, sent: SamplingOptions) -> SamplingSettings:
+        """Return what decides about the samples of a model."""
+        return SamplingSettings(
+            *(model.name, sent.temperature, sent.top_p, sent.max_tokens, sent.seed, sent.stop),
+            str(self.template),
+            self.shots.version if self.shots else "",
+            self.strip_examples,
+        )
+
+    def prompt_of(self, task: Task, model: Sampler) -> str:
+        """Return what a model reads for a task."""
+        shots = self.shots.text_of(task, self.template, strip=self.strip_examples) if self.shots else ""
+        return render(self.template, task, shots=shots, chat=model.whole, strip=self.strip_examples)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingSamples:
+    """Samples of one task that are asked for together."""
+
+    task: Task
+    numbers: tuple[int, ...]
+
+
+def numbers_there(out: Path, settings: Mapping[str, Any]) -> dict[str, set[int]]:
+    """Return the numbers that each task has in a file; lines of other settings are refused."""
+    there: dict[str, set[int]] = defaultdict(set)
+    for line in read_lines(out):
+        refuse(out, "samples", differing(line, settings))
+        name = str(line.get("id"))
+        _, _, number = name.rpartition("#")
+        if not number.isdecimal():
+            raise StorageError(
+                f"{out}: the sample {name!r} has no number, as in TASK#0; give another --out, or --fresh"
+            )
+        there[str(line.get("task_id"))].add(int(number))
+    return there
+
+
+def missing(
+    tasks: Sequence[Task], there: Mapping[str, Collection[int]], wanted: int, batch: int
+) -> Iterator[MissingSamples]:
+    """Yield what is missing until each task has the numbers from 0 on, so many at a time at most."""
+    for task in tasks:
+        has = there.get(task.id, ())
+        gaps = [number for number in range(wanted) if number not in has]
+        for start in range(0, len(gaps), batch):
+            yield MissingSamples(task, tuple(gaps[start : start + batch]))
+
 
 _ONE_QUESTION = frozenset({400, 413, 422})
 """HTTP statuses that refuse one question, such as a prompt that is too long, rather than all of them."""
@@ -82,7 +186,7 @@ class SamplingTally:
 
 
 def sampler(spec: str) -> Sampler:
-    """Return the sampler of a spec: `chat:MODEL`, `completions:MODEL`, `hf:FOLDER`, `vllm:NAME`."""
+    """Return the sampler of a spec: `chat:MODEL` or `completions:MODEL`."""
     made: Sampler = plugins.make("sampler", spec)
     return made
 
@@ -155,47 +259,40 @@ class _Run:
 
     def _pass_over(self, tasks: Sequence[Task], there: dict[str, set[int]]) -> None:
         """Ask once for what is missing, no more of a task that is refused; what was begun is always written."""
-        threads = self._plan.threads(self._model)
         lacking = missing(tasks, there, self._sent.n, self._plan.batch)
         questions = (each for each in lacking if each.task.id not in self._refused)
-        size = max(self._model.at_once // min(self._plan.batch, self._sent.n), 1)
-        groups = iter(lambda: list(islice(questions, size)), [])
-        with closing(in_flight(self._ask, groups, threads, is_stopped=lambda: self._error is not None)) as ends:
+        threads = self._plan.in_flight or IN_FLIGHT
+        with closing(in_flight(self._ask, questions, threads, is_stopped=lambda: self._error is not None)) as ends:
             for future in ends:
-                self._hear(future, there)
+                self._write(future, there)
                 if self._report:
                     self._report("samples", self._already + self._tally.samples, self._total)
 
-    def _ask(self, group: Sequence[MissingSamples]) -> list[tuple[MissingSamples, Completions | Problem]]:
+    def _ask(self, wanted: MissingSamples) -> tuple[MissingSamples, Completions | Problem]:
         try:
-            return list(zip(group, self._model.sample([self._question(each) for each in group]), strict=True))
+            return wanted, self._model.sample(self._question(wanted))
         except ModelUnavailable as error:
-            if error.status not in _ONE_QUESTION or len(group) > 1:
+            if error.status not in _ONE_QUESTION:
                 raise
-            return [(group[0], Problem(group[0].task.id, str(error)))]
+            return wanted, Problem(wanted.task.id, str(error))
 
     def _question(self, wanted: MissingSamples) -> SamplingQuestion:
         seed = _seed(self._sent.seed, wanted.task.id, wanted.numbers[0])
         options = replace(self._sent, n=len(wanted.numbers), seed=seed)
         return SamplingQuestion(self._plan.prompt_of(wanted.task, self._model), options)
 
-    def _hear(
-        self, future: Future[list[tuple[MissingSamples, Completions | Problem]]], there: dict[str, set[int]]
-    ) -> None:
+    def _write(self, future: Future[tuple[MissingSamples, Completions | Problem]], there: dict[str, set[int]]) -> None:
         try:
-            answers = future.result()
+            wanted, answer = future.result()
         except Exception as error:  # noqa: BLE001  it is raised when what else is under way has been written
             self._error = self._error or error
             return
-        lines: list[dict[str, Any]] = []
-        for wanted, answer in answers:
-            if isinstance(answer, Problem):
-                self._refuse(answer)
-                continue
-            lines += self._lines(wanted, answer)
-            there[wanted.task.id].update(wanted.numbers[: len(answer.texts)])
-        if lines:
-            append_lines(self._out, lines)
+        if isinstance(answer, Problem):
+            self._refuse(answer)
+            return
+        lines = list(self._lines(wanted, answer))
+        there[wanted.task.id].update(wanted.numbers[: len(answer.texts)])
+        append_lines(self._out, lines)
         self._tally.samples += len(lines)
 
     def _refuse(self, problem: Problem) -> None:

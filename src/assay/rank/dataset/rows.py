@@ -1,0 +1,331 @@
+"""The rows that rankers learn from: programs of tasks with how each failed, split by task, mixed, and put in words.
+
+The fault is the one truth of a row; the five label sets of Inala et al. 2022 are derived from it and written beside it
+for readers without this package. On reading the fault counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from math import ceil
+from typing import Any
+
+from assay import faults
+from assay.errors import InputError
+from assay.faults import Fault
+from assay.programs.samples import logprob_fields
+from assay.types import LogProbability, Outcome, Problem, Program, Task
+
+SPLITS = ("train", "valid", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One program of a task, how it failed, and where it is to be used."""
+
+    task_id: str
+    program_id: str
+    prompt: str
+    source: str
+    fault: Fault
+    line: int = -1
+    """Of the program, 1-based; -1 where no line is to blame."""
+    n: int = 1
+    """How often it was sampled."""
+    model: str = ""
+    config: str = ""
+    split: str = ""
+    """One of `SPLITS`, or empty."""
+    ran_all: bool | None = None
+    """Whether it ran all tests without an execution error, None where nobody knows."""
+    logprob: LogProbability | None = None
+    """How likely the model that wrote it found it, where that is known."""
+    message: str = ""
+    """What the exception said where it broke, its type first."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether exec@k counts it."""
+        return not self.fault.is_execution if self.ran_all is None else self.ran_all
+
+    def labels(self) -> dict[str, str | int]:
+        """Return its class in each label set, and the line of the fifth."""
+        execution, line = faults.execution_line(self.fault, self.line)
+        return {
+            "binary": faults.binary(self.fault),
+            "ternary": faults.ternary(self.fault),
+            "intent": faults.intent(self.fault),
+            "execution": execution,
+            "error_line": line,
+        }
+
+    def record(self) -> dict[str, Any]:
+        """Return it as a file has it."""
+        fields = {**asdict(self), "fault": str(self.fault), **self.labels(), **logprob_fields(self.logprob)}
+        return {name: value for name, value in fields.items() if name != "logprob"}
+
+    @property
+    def program(self) -> Program:
+        """Return the program as rankers take it."""
+        tags = {name: value for name, value in (("model", self.model), ("config", self.config)) if value}
+        return Program(self.task_id, self.source, self.program_id, self.n, tags, self.logprob)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The rows of a data set, in their order."""
+
+    examples: tuple[Example, ...]
+    problems: tuple[Problem, ...] = ()
+
+
+def examples_of(tasks: Iterable[Task], programs: Sequence[Program], outcomes: Iterable[Outcome]) -> Dataset:
+    """Join programs with their outcomes; programs about which nothing was found out are told and left out.
+
+    Outcomes of the same programs in the same order are theirs one by one. Others are found by their id, and an id that
+    stands for several outcomes that differ says nothing.
+    """
+    of = {task.id: task for task in tasks}
+    examples: list[Example] = []
+    problems: list[Problem] = []
+    for program, found in zip(programs, _joined(programs, tuple(outcomes)), strict=True):
+        if isinstance(found, str):
+            problems.append(Problem(program.id, found))
+        elif found.fault is None:
+            why = f"missing module {found.missing}" if found.missing else found.detail or "the sandbox failed"
+            problems.append(Problem(program.id, f"undecided, left out: {why}"))
+        else:
+            example = _example(of[program.task_id], program, found.fault, found.line)
+            message = found.detail if found.fault.is_execution else ""
+            examples.append(replace(example, ran_all=found.ran_all, message=message))
+    return Dataset(tuple(examples), tuple(problems))
+
+
+def without(tasks: Sequence[Task], failing: Mapping[str, str]) -> tuple[Task, ...]:
+    """Return the tasks but those whose own reference fails."""
+    return tuple(task for task in tasks if task.id not in failing)
+
+
+def failing_references(outcomes: Iterable[Outcome]) -> dict[str, str]:
+    """Return the tasks whose reference does not pass their tests, each with what it showed."""
+    return {
+        outcome.task_id: f"{outcome.fault or 'undecided'}: {outcome.detail}".rstrip(": ")
+        for outcome in outcomes
+        if outcome.fault is not Fault.CORRECT
+    }
+
+
+def by_task(examples: Iterable[Example]) -> dict[str, list[Example]]:
+    """Return the rows of each task, in their order."""
+    grouped: dict[str, list[Example]] = {}
+    for example in examples:
+        grouped.setdefault(example.task_id, []).append(example)
+    return grouped
+
+
+def _joined(programs: Sequence[Program], outcomes: Sequence[Outcome]) -> list[Outcome | str]:
+    """Return the outcome of each program, or why it has none."""
+    names = [(program.task_id, program.id) for program in programs]
+    if names == [(outcome.task_id, outcome.program_id) for outcome in outcomes]:
+        return list(outcomes)
+    found: dict[tuple[str, str], Outcome | str] = {}
+    for outcome in outcomes:
+        name = (outcome.task_id, outcome.program_id)
+        known = found.setdefault(name, outcome)
+        if isinstance(known, Outcome) and (known.fault, known.line) != (outcome.fault, outcome.line):
+            found[name] = "several outcomes of this id differ: give each program an id of its own"
+    return [found.get(name, "it has no outcome: run assay exec on these samples") for name in names]
+
+
+def _example(task: Task, program: Program, fault: Fault, line: int) -> Example:
+    tags = program.tags
+    config = tags.get("config") or (f"temperature {tags['temperature']}" if tags.get("temperature") else "")
+    return Example(
+        task.id,
+        program.id,
+        task.prompt,
+        program.source,
+        fault,
+        line,
+        program.n,
+        tags.get("model", ""),
+        config,
+        logprob=program.logprob,
+    )
+
+
+def split(examples: Sequence[Example], *, valid: float = 0.1, test: float = 0.0, seed: int = 0) -> list[Example]:
+    """Return the rows with their split; `valid` and `test` are shares of the tasks."""
+    if not (0 <= valid < 1 and 0 <= test < 1 and valid + test < 1):
+        raise InputError(f"shares {valid} and {test} of the tasks, wanted at least 0 and less than 1 together")
+    groups = _groups(examples)
+    solved = {groups[each.task_id] for each in examples if each.fault is Fault.CORRECT}
+    sides = {group: _side(_lot(seed, group), valid, test) for group in set(groups.values())}
+    sides = {group: "train" if side == "valid" and group not in solved else side for group, side in sides.items()}
+    return [replace(each, split=sides[groups[each.task_id]]) for each in examples]
+
+
+def mix(sets: Mapping[str, Sequence[Example]], size: str, *, seed: int = 0) -> list[Example]:
+    """Return all rows of all sets (`large`), or a random part of each, as many together as one set has (`small`)."""
+    if size == "large":
+        return [each for examples in sets.values() for each in examples]
+    if size != "small":
+        raise InputError(f"mix of size '{size}', wanted small or large")
+    mixed: list[Example] = []
+    for name, examples in sets.items():
+        drawn = sorted(range(len(examples)), key=lambda place: _lot(seed, f"{name}\0{place}"))
+        mixed += [examples[place] for place in sorted(drawn[: round(len(examples) / len(sets))])]
+    return mixed
+
+
+def fewer_tasks(examples: Sequence[Example], fraction: float, seed: int = 0) -> list[Example]:
+    """Return the rows with a fraction of the tasks to train on; a larger fraction has all tasks of a smaller one."""
+    if not 0 < fraction <= 1:
+        raise InputError(f"fraction {fraction} of the training tasks, wanted more than 0 and at most 1")
+    learned = {each.task_id for each in examples if each.split in {"", "train"}}
+    drawn = sorted(learned, key=lambda task: _lot(seed, f"{task}\0train"))
+    left_out = set(drawn[ceil(fraction * len(drawn)) :])
+    return [each for each in examples if each.task_id not in left_out]
+
+
+def leaks(examples: Iterable[Example]) -> list[str]:
+    """Return the tasks that stand in more than one split, which makes every figure a lie."""
+    seen: dict[str, set[str]] = {}
+    for each in examples:
+        seen.setdefault(each.task_id, set()).add(each.split)
+    return [task for task, splits in seen.items() if len(splits) > 1]
+
+
+def _groups(examples: Iterable[Example]) -> dict[str, str]:
+    """Return a name for each task that it shares with all tasks of the same prompt."""
+    root: dict[str, str] = {}
+    of_prompt: dict[str, str] = {}
+
+    def top(task: str) -> str:
+        while root[task] != task:
+            task = root[task]
+        return task
+
+    for each in examples:
+        task = top(each.task_id) if each.task_id in root else root.setdefault(each.task_id, each.task_id)
+        prompt = " ".join(each.prompt.split())
+        if prompt:
+            other = top(of_prompt.setdefault(prompt, task))
+            root[max(task, other)] = min(task, other)
+    return {task: top(task) for task in root}
+
+
+def _side(lot: float, valid: float, test: float) -> str:
+    return "test" if lot < test else "valid" if lot < test + valid else "train"
+
+
+def _lot(seed: int, name: str) -> float:
+    """Return a number from 0 to 1 that a name always has."""
+    digest = blake2b(f"{seed}\0{name}".encode("utf-8", "backslashreplace"), digest_size=8).digest()
+    return int.from_bytes(digest) / 2**64
+
+
+_LONGEST_SHAPE = 120
+_PLACE = re.compile(r"\s*\([^()]*\bline \d+\)$")
+_REPLACED = (
+    (re.compile(r"(?<!\w)('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)"), "'…'"),
+    (re.compile(r"\[[^\[\]]*\]"), "[…]"),
+    (re.compile(r"\{[^{}]*\}"), "{…}"),
+    (re.compile(r"[\w.<>]+\(\)"), "NAME()"),
+    (re.compile(r"U\+[0-9A-F]+"), "U+N"),
+    (re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?(?!\w)"), "N"),
+)
+
+
+def message_shape(message: str) -> str:
+    """Return the shape of a message such as `IndexError: list index out of range`; empty where there is none."""
+    first = next((line.strip() for line in message.splitlines() if line.strip()), "")
+    shape = _PLACE.sub("", first)
+    for pattern, placeholder in _REPLACED:
+        shape = pattern.sub(placeholder, shape)
+    return " ".join(shape.split())[:_LONGEST_SHAPE]
+
+
+_HEADING = re.compile(
+    r"^\W*(?:(?:sample|example)s?(?:\s+(?:test\s*cases?|tests?|cases?|inputs?|outputs?|usage|[0-9]+))*"
+    r"|for\s+(?:example|instance)|e\.?g\.?|test\s*cases?)"
+    r"(?:\s*[#0-9]+)?\s*(?::|-{2,}|\W*$)",
+    re.IGNORECASE,
+)
+_SECTION = re.compile(r"^\W*-{3,}\s*(?P<name>[A-Za-z][\w /()]*?)\s*-{3,}\W*$")
+_SHOWN_SECTION = re.compile(r"sample|example", re.IGNORECASE)
+_GIVEN = re.compile(r"^\W*(?:inputs?|outputs?|explanation)\W*$|^\W*(?:inputs?|outputs?)\s*:", re.IGNORECASE)
+_FENCE = "```"
+_CALL = re.compile(
+    r"^\W*(?:[A-Za-z_][\w.]*\s*)?\b[A-Za-z_][\w.]*\([^\n]*\)\s*;?\s*"
+    r"(?:==|=>|->|➞|→|=|returns?\b|should (?:return|be)\b)\s*\S"
+)
+_DEFINES = re.compile(r"^\s*(?:async\s+)?(?:def|class)\s")
+_QUOTES = ('"""', "'''")
+
+
+def without_examples(prompt: str) -> str:
+    """Return a prompt without its examples; one that has none is returned as it is."""
+    kept: list[str] = []
+    state = ""
+    for line in prompt.split("\n"):
+        state, keep = _step(line, state)
+        if keep:
+            kept.append(line)
+        elif any(quotes in line for quotes in _QUOTES):
+            state = ""
+            kept.append(_quotes_of(line))
+    return "\n".join(kept)
+
+
+def _step(line: str, state: str) -> tuple[str, bool]:  # noqa: PLR0911  one a kind of line
+    """Return what the next line stands in, and whether this one is kept."""
+    bare = line.strip()
+    section = _SECTION.match(line)
+    if section:
+        shown = bool(_SHOWN_SECTION.search(section["name"]))
+        return ("section", False) if shown else ("", True)
+    if state == "section":
+        return state, False
+    if bare.startswith(">>>"):
+        return "printed", False
+    if state == "printed" and bare and not _ends(line):
+        return state, False
+    if _DEFINES.match(line):
+        return "", True
+    if _HEADING.match(bare):
+        return "below", False
+    if re.match(r"^\W*assert\b", bare) or _CALL.match(bare):
+        return ("begun" if state == "below" else state), False
+    return _below(line, bare, state) if state in {"below", "begun", "behind", "fenced"} else ("", True)
+
+
+def _below(line: str, bare: str, state: str) -> tuple[str, bool]:  # noqa: PLR0911  one a kind of line
+    """Go on below a heading: blank lines before the examples belong to it, the one behind them ends it."""
+    if _ends(line):
+        return "", True
+    if state == "fenced":
+        return ("", False) if bare == _FENCE else (state, False)
+    if bare.startswith(_FENCE):
+        return "fenced", False
+    if _GIVEN.match(bare):
+        return "below" if bare.rstrip("*: ")[-1:].isalpha() else "begun", False
+    if state == "behind":
+        return (state, True) if not bare else ("", True)
+    if not bare:
+        return (state, False) if state == "below" else ("behind", True)
+    return "begun", False
+
+
+def _ends(line: str) -> bool:
+    return any(line.strip() == quotes for quotes in _QUOTES)
+
+
+def _quotes_of(line: str) -> str:
+    """Return the closing or opening quotes of a line whose text goes, so that the code around it stays whole."""
+    indent = line[: len(line) - len(line.lstrip())]
+    quotes = next(quotes for quotes in _QUOTES if quotes in line)
+    return f"{indent}{quotes}" if line.count(quotes) == 1 else f"{indent}{quotes}{quotes}"

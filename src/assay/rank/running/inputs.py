@@ -1,0 +1,380 @@
+"""Make up inputs for programs from a task: arguments like those of its examples, or of the types that it states.
+
+The examples' own inputs, their edges, and changes of them; the same task and seed give the same inputs. A program that
+takes too long on one does not get the next, so small ones come first, and negative numbers and zeros last where no
+example has them. Texts on standard input are changed within a line, for the first lines often say how many there are.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from assay.programs.answers import Input
+from assay.programs.shown_examples import function_in
+from assay.types import Call, Program, Stdin, Task, Test
+
+_TRIES: Final = 8
+"""How many inputs are made for one that is kept: many turn out the same."""
+_LONGEST: Final = 5000
+"""Characters of one input."""
+_LARGE: Final = 1e9
+_EDGES: Final = 0.35
+"""The most that edges are of all inputs."""
+_WORD: Final = re.compile(r"\S+")
+
+
+def made_inputs(
+    task: Task, examples: Iterable[Test], programs: Sequence[Program], *, most: int, seed: int = 0
+) -> tuple[Input, ...]:
+    """Return at most so many inputs, each once."""
+    lot = random.Random(f"{seed}\0{task.id}")  # noqa: S311  # nothing secret
+    seeds: list[Input] = []
+    for example in examples:
+        if isinstance(example, Call):
+            seeds.append(example.args)
+        elif isinstance(example, Stdin):
+            seeds.append(example.text)
+    if task.entry_point:
+        calls = [each for each in seeds if isinstance(each, tuple)]
+        return in_order(_first(_arguments(task, calls, programs, most, lot), most), calls)
+    texts = [each for each in seeds if isinstance(each, str)]
+    return in_order(_first(_texts(texts, most, lot), most), texts)
+
+
+def in_order(inputs: Iterable[Input], seeds: Iterable[Input] = ()) -> tuple[Input, ...]:
+    """Return the small inputs first, and last those that loops may not end on: negative, where no seed is."""
+    usual = min((1.0, *map(_least, seeds)))
+    return tuple(sorted(inputs, key=lambda each: (_least(each) < usual, _size(each))))
+
+
+def _first(inputs: Iterable[Input], most: int) -> list[Input]:
+    """Return the first inputs, each once."""
+    kept: dict[str, Input] = {}
+    for each in inputs:
+        text = repr(each)
+        if len(text) <= _LONGEST:
+            kept.setdefault(text, each)
+        if len(kept) >= most:
+            break
+    return list(kept.values())
+
+
+def _least(value: Any) -> float:
+    """Return the least number in a value."""
+    if isinstance(value, int | float):
+        return float(max(value, -_LARGE))
+    if isinstance(value, dict):
+        return _least([*value, *value.values()])
+    return min(map(_least, value), default=_LARGE) if isinstance(value, list | tuple | set) else _LARGE
+
+
+def _size(value: Any) -> float:
+    """Return how long a value is, with the size of its numbers."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, int | float):
+        return float(min(abs(value), _LARGE))
+    if isinstance(value, dict):
+        return _size([*value, *value.values()])
+    return 1 + sum(map(_size, value)) if isinstance(value, list | tuple | set) else 1
+
+
+def _arguments(
+    task: Task, seeds: list[tuple[Any, ...]], programs: Sequence[Program], most: int, lot: random.Random
+) -> Iterator[tuple[Any, ...]]:
+    if not seeds:
+        yield from _unseen(kinds_of(task, programs), most, lot)
+        return
+    yield from seeds
+    extreme = list(_edges(seeds))
+    lot.shuffle(extreme)
+    yield from islice(extreme, int(most * _EDGES))
+    for _ in range(most * _TRIES):
+        args = lot.choice(seeds)
+        for _ in range(lot.choice((1, 1, 2, 3))):
+            args = _varied(args, seeds, lot)
+        yield args
+
+
+def _edges(seeds: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    for args in seeds[:3]:
+        for place, value in enumerate(args):
+            for edge in edges(value):
+                yield (*args[:place], edge, *args[place + 1 :])
+
+
+def _varied(args: tuple[Any, ...], seeds: list[tuple[Any, ...]], lot: random.Random) -> tuple[Any, ...]:
+    """Return arguments with one of them changed, or taken from another example."""
+    if not args:
+        return args
+    place = lot.randrange(len(args))
+    other = lot.choice(seeds)
+    fresh = other[place] if lot.random() < 0.2 and len(other) == len(args) else changed(args[place], lot)
+    return (*args[:place], fresh, *args[place + 1 :])
+
+
+def _unseen(kinds: tuple[str, ...], most: int, lot: random.Random) -> Iterator[tuple[Any, ...]]:
+    """Yield arguments of the kinds; unknown ones have all kinds in turn, the same for all half of the time."""
+    for number in range(most * _TRIES):
+        common = KINDS[number % len(KINDS)]
+        own = lot.random() < 0.5
+        chosen = (kind or (lot.choice(KINDS) if own else common) for kind in kinds)
+        yield tuple(value_of(kind, lot) for kind in chosen)
+
+
+def _texts(seeds: list[str], most: int, lot: random.Random) -> Iterator[str]:
+    yield from seeds
+    for _ in range(most * _TRIES if seeds else 0):
+        lines = lot.choice(seeds).splitlines()
+        for _ in range(lot.choice((1, 1, 2))):
+            lines = _line_changed(lines, lot)
+        yield "".join(f"{line}\n" for line in lines)
+
+
+def _line_changed(lines: list[str], lot: random.Random) -> list[str]:
+    places = [number for number, line in enumerate(lines) if line.strip()]
+    if not places:
+        return lines
+    place = lot.choice(places)
+    words = _WORD.findall(lines[place])
+    if len(words) > 1 and lot.random() < 0.3:
+        lot.shuffle(words)
+    else:
+        at = lot.randrange(len(words))
+        words[at] = _word_changed(words[at], lot)
+    return [*lines[:place], " ".join(words), *lines[place + 1 :]]
+
+
+def _word_changed(word: str, lot: random.Random) -> str:
+    for kind in (int, float):
+        try:
+            value: float = kind(word)
+        except ValueError:
+            continue
+        return str(changed(value, lot)) if abs(value) < 1e15 else word  # larger ones stay
+    return "".join(changed(word, lot).split()) or word
+
+
+_DEEPEST: Final = 6
+_MOST_ITEMS: Final = 40
+_RARE: Final = 0.12
+
+
+def changed(value: Any, lot: random.Random, *, depth: int = 0) -> Any:
+    """Return a value like it."""
+    change = _CHANGES.get(type(value))
+    return value if change is None or depth > _DEEPEST else change(value, lot, depth)
+
+
+def edges(value: Any) -> tuple[Any, ...]:
+    """Return the smallest values of its type."""
+    if isinstance(value, bool):
+        return (not value,)
+    if isinstance(value, int):
+        return (0, 1, 2, value + 1, value * 2, -1)
+    if isinstance(value, float):
+        return (0.0, 1.0, value + 0.5, -value)
+    if isinstance(value, str):
+        return ("", value[:1], value[::-1], value.upper(), f"{value} {value}")
+    if isinstance(value, list | tuple):
+        return (value[:0], value[:1], value[::-1], value * 2, *_in_order(value))
+    return (type(value)(),) if isinstance(value, dict | set) else ()
+
+
+def _in_order(value: Any) -> tuple[Any, ...]:
+    try:
+        return (type(value)(sorted(value)),)
+    except TypeError:
+        return ()
+
+
+def _integer(value: int, lot: random.Random, _: int) -> int:
+    if lot.random() < _RARE:
+        return lot.choice((0, -value, -1, 10 * value))
+    size = max(4, abs(value))
+    fresh = lot.choice((value + 1, value - 1, value + lot.randint(2, 10), lot.randint(0, 2 * size), lot.randint(1, 12)))
+    return fresh if value < 0 else abs(fresh)
+
+
+def _float(value: float, lot: random.Random, _: int) -> float:
+    if lot.random() < _RARE:
+        return lot.choice((0.0, -value, 1.0))
+    return round(lot.choice((value + 1, value + 0.5, value * 2, lot.uniform(0, 2 * abs(value) + 1))), 2)
+
+
+def _text(value: str, lot: random.Random, _: int) -> str:
+    if not value:
+        return lot.choice(("a", "abc", " ", "Ab 1"))
+    place = lot.randrange(len(value))
+    other = lot.choice(value)
+    signs = list(value)
+    lot.shuffle(signs)
+    words = value.split(" ")
+    lot.shuffle(words)
+    return lot.choice(
+        (
+            value[:place] + value[place + 1 :],
+            value[:place] + other + value[place + 1 :],
+            value[:place] + other + value[place:],
+            (value + value[:place])[:_MOST_ITEMS],
+            "".join(signs),
+            " ".join(words),
+            value[:place] + value[place].swapcase() + value[place + 1 :],
+            value[place:],
+        )
+    )
+
+
+def _items(value: list[Any], lot: random.Random, depth: int) -> list[Any]:
+    if not value:
+        return []
+    items = list(value)
+    place = lot.randrange(len(items))
+    kind = lot.randrange(7)
+    if kind == 0:
+        del items[place]
+    elif kind == 1:
+        lot.shuffle(items)
+    elif kind == 2 and len(items) < _MOST_ITEMS:
+        items.insert(place, lot.choice(items))
+    elif kind == 3 and len(items) < _MOST_ITEMS:
+        items.append(changed(lot.choice(items), lot, depth=depth + 1))
+    elif kind == 4:
+        items = [changed(item, lot, depth=depth + 1) for item in items]
+    else:
+        items[place] = changed(items[place], lot, depth=depth + 1)
+    return items
+
+
+def _tuple(value: tuple[Any, ...], lot: random.Random, depth: int) -> tuple[Any, ...]:
+    """Change a place of a tuple, whose length means something as often as not."""
+    if not value or lot.random() < _RARE:
+        return tuple(_items(list(value), lot, depth))
+    place = lot.randrange(len(value))
+    return (*value[:place], changed(value[place], lot, depth=depth + 1), *value[place + 1 :])
+
+
+def _mapping(value: dict[Any, Any], lot: random.Random, depth: int) -> dict[Any, Any]:
+    fresh = dict(value)
+    if not fresh:
+        return fresh
+    key = lot.choice(list(fresh))
+    kind = lot.randrange(3)
+    if kind == 0:
+        del fresh[key]
+    elif kind == 1:
+        fresh[key] = changed(fresh[key], lot, depth=depth + 1)
+    else:
+        fresh[changed(key, lot, depth=depth + 1)] = fresh[key]
+    return fresh
+
+
+def _set(value: set[Any], lot: random.Random, depth: int) -> set[Any]:
+    return set(_items(sorted(value, key=repr), lot, depth))
+
+
+_CHANGES: dict[type, Callable[[Any, random.Random, int], Any]] = {
+    bool: lambda value, lot, _: value if lot.random() < 0.5 else not value,
+    int: _integer,
+    float: _float,
+    str: _text,
+    list: _items,
+    tuple: _tuple,
+    dict: _mapping,
+    set: _set,
+}
+
+
+KINDS: Final = ("int", "list[int]", "str", "list[str]", "float", "list[tuple[int]]", "list[list[int]]", "dict")
+_LOOKED_AT: Final = 25
+_BY_NAME: Final = (
+    ("int", ("n", "k", "m", "x", "y", "a", "b", "c", "i", "num", "number", "count", "size", "index", "limit", "year")),
+    ("str", ("s", "t", "string", "str", "text", "word", "sentence", "st", "str1", "str2", "s1", "s2", "name", "char")),
+    ("list[int]", ("lst", "l", "arr", "nums", "list", "array", "numbers", "items", "values", "li", "nums1", "nums2")),
+    ("list[str]", ("words", "strings", "names", "strs")),
+    ("list[list[int]]", ("grid", "matrix", "mat", "board")),
+    ("dict", ("d", "dict", "dictionary", "mapping")),
+)
+_BASIC: Final = {"int": "int", "float": "float", "str": "str", "bool": "bool", "dict": "dict", "set": "list[int]"}
+_LISTS: Final = frozenset({"list", "sequence", "iterable", "tuple", "array"})
+_WORDS: Final = ("a", "b", "abc", "Hello", "hello world", "python 3", "aabbc", "racecar", "XYZ", "a1b2", "", "the cat")
+
+
+def kinds_of(task: Task, programs: Sequence[Program]) -> tuple[str, ...]:
+    """Return a kind for each parameter, empty for one that nothing is known of.
+
+    The prompt's own signature counts; where it has none, the one that most programs have.
+    """
+    stated = function_in(task.prompt, task.entry_point)
+    if stated:
+        return _kinds(stated)
+    votes: Counter[tuple[str, ...]] = Counter()
+    for program in programs[:_LOOKED_AT]:
+        function = function_in(program.source, task.entry_point)
+        if function:
+            votes[_kinds(function)] += program.n
+    if not votes:
+        return ("",)
+    widths: Counter[int] = Counter()
+    for kinds, count in votes.items():
+        widths[len(kinds)] += count
+    width = min(widths, key=lambda each: (-widths[each], each))
+    return min((kinds for kinds in votes if len(kinds) == width), key=lambda kinds: (-votes[kinds], kinds))
+
+
+def value_of(kind: str, lot: random.Random) -> Any:  # noqa: PLR0911  # a kind each
+    """Return a value of a kind."""
+    if kind == "int":
+        return lot.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 25, -1, lot.randint(2, 30)))
+    if kind == "float":
+        return lot.choice((0.0, 0.5, 1.0, 2.5, 3.14, 10.0, -1.5, round(lot.uniform(0, 20), 2)))
+    if kind == "str":
+        return lot.choice((*_WORDS, *_WORDS, "".join(lot.choices("abcXY 12", k=lot.randint(1, 8)))))
+    if kind == "bool":
+        return lot.random() < 0.5
+    if kind == "dict":
+        return {lot.choice("abcdef"): lot.randint(0, 9) for _ in range(lot.randint(0, 4))}
+    if kind == "list[tuple[int]]":
+        return [(lot.randint(0, 9), lot.randint(0, 9)) for _ in range(lot.randint(1, 4))]
+    inner = kind[5:-1] if kind.startswith("list[") else "int"
+    return [value_of(inner, lot) for _ in range(lot.choice((0, 1, 2, 3, 3, 4, 5, 7)))]
+
+
+def _kinds(function: ast.FunctionDef) -> tuple[str, ...]:
+    parameters = function.args.args
+    return tuple(_kind(parameter) for parameter in parameters)
+
+
+def _kind(parameter: ast.arg) -> str:
+    if parameter.annotation is not None:
+        kind = _of_hint(parameter.annotation, 0)
+        if kind:
+            return kind
+    name = parameter.arg.lower()
+    return next((kind for kind, names in _BY_NAME if name in names), "")
+
+
+def _of_hint(hint: ast.expr, depth: int) -> str:
+    if isinstance(hint, ast.Constant) and isinstance(hint.value, str):
+        return _BASIC.get(hint.value, "")
+    if isinstance(hint, ast.Attribute):
+        return _plain(hint.attr)
+    if isinstance(hint, ast.Name):
+        return _plain(hint.id)
+    if not isinstance(hint, ast.Subscript) or depth > 2:  # deeper lists are made of nothing
+        return ""
+    outer = getattr(hint.value, "id", getattr(hint.value, "attr", "")).lower()
+    first = hint.slice.elts[0] if isinstance(hint.slice, ast.Tuple) and hint.slice.elts else hint.slice
+    if outer in _LISTS:
+        return f"list[{_of_hint(first, depth + 1) or 'int'}]"
+    return _of_hint(first, depth + 1) if outer in {"optional", "union"} else _BASIC.get(outer, "")
+
+
+def _plain(name: str) -> str:
+    return "list[int]" if name.lower() in _LISTS else _BASIC.get(name.lower(), "")
