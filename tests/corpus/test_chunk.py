@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from assay.corpus import units
 from assay.corpus.blocks import Sizes
 from assay.corpus.chunk import ParsedFile, parse
-from assay.corpus.grammars import GRAMMARS
-from assay.corpus.languages import BY_EXTENSION
+from assay.corpus.languages import BY_EXTENSION, GRAMMARS
 from assay.corpus.units import LONGEST_NAME
 from assay.types import KINDS
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.corpus.code_pattern import Pattern
-from assay.corpus.rewriting import Rewriting
+from assay.corpus.code_pattern import Pattern, Rewriting
 from assay.errors import InputError
 
 CODE = """import logging

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.corpus.clone import clone
+from assay.corpus.addresses import with_login
 from assay.corpus.git import FetchLimits, online
-from assay.corpus.git_login import with_login
-from assay.corpus.mirror import Mirror, mirror_of
+from assay.corpus.remotes import Mirror, clone, mirror_of
 from assay.errors import InputError
 from git_repositories import commit, git, repository
 from waiting import until

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import platformdirs
 
-from assay.corpus.origin import origin_of, plain_name
+from assay.corpus.addresses import plain_name
+from assay.corpus.remotes import origin_of
 from assay.errors import MissingExtra
 from assay.store.bucket_place import BucketPlace
 from assay.store.folder import IndexFolder

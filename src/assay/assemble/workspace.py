@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.assemble.corpus_search import CorpusSearch
 from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root_of
 from assay.assemble.pipeline import check
-from assay.corpus.clone import is_url
+from assay.corpus.addresses import is_url
 from assay.errors import InputError, StorageError, UnwritableIndex
 from assay.protocols import Encoder, Progress, Searcher
 from assay.search.checked_searcher import IndexGuard, rebuild_command

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.corpus import blocks, headings, notebook, prose
-from assay.corpus.grammars import GRAMMARS
-from assay.corpus.languages import language_of
+from assay.corpus import blocks, documents
+from assay.corpus.languages import GRAMMARS, language_of
 from assay.types import Chunk
 
 _LONGEST_LINE = 20_000
@@ -40,8 +39,8 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked:
     """
     language = language_of(path, text)
     lines = blocks.lines_of(text)
-    if language in headings.LANGUAGES:
-        return ParsedFile(prose.sections(path, lines, language, sizes))
+    if language in documents.LANGUAGES:
+        return ParsedFile(documents.sections(path, lines, language, sizes))
     if language == "notebook":
         return _notebook(path, text, lines, sizes)
     if language not in GRAMMARS:
@@ -73,6 +72,6 @@ def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.S
 
 def _notebook(path: str, text: str, lines: list[str], sizes: blocks.Sizes) -> ParsedFile:
     try:
-        return ParsedFile(notebook.cells(path, text))
+        return ParsedFile(documents.cells(path, text))
     except (ValueError, RecursionError) as error:
         return ParsedFile(blocks.blocks(path, lines, "json", sizes), f"not read as a notebook: {error}")

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from ast_grep_py import SgNode
 
-from assay.corpus import blocks, comments, split
+from assay.corpus import blocks
 from assay.corpus.references import file_facts
-from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, units, units_in
+from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, opening, units, units_in
 from assay.types import Chunk
 
 _LONG = 120
@@ -114,14 +114,14 @@ def _cut(pieces: Sequence[Unit], lines: Sequence[str], root: SgNode, sizes: bloc
         if not _is_long(piece, sizes):
             yield piece
             continue
-        for start, end in split.spans(lines, piece.start, piece.end, _limit(piece, sizes), depths):
+        for start, end in blocks.even_spans(lines, piece.start, piece.end, _limit(piece, sizes), depths):
             yield replace(piece, start=start, end=end, doc=piece.doc if start == piece.start else "")
 
 
 def _chunk(lines: Sequence[str], path: str, language: str, unit: Unit) -> Chunk:
     text = "".join(lines[unit.start : unit.end])
     if unit.kind == "block" and not unit.doc:
-        unit.doc = comments.opening(text)
+        unit.doc = opening(text)
     first, last = unit.start + 1, unit.end
     return Chunk(
         f"{path}:{first}-{last}",

@@ -1,7 +1,8 @@
-"""A structural pattern and files in, the places of the code that has that structure out.
+"""Find the places of code that have the structure of a pattern, and replace them.
 
 The language is asked of the table first, for the parser ends the process's patience with one that it does not know. A
-file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches.
+file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches. Its
+holes stand in the replacement as they were in the source, with what separated several of them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from dataclasses import dataclass
 
 from ast_grep_py import SgNode, SgRoot
 
-from assay.corpus import blocks
+from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import unfit
-from assay.corpus.grammars import GRAMMARS
+from assay.corpus.languages import GRAMMARS
 from assay.errors import InputError, nearest
 
 LONGEST = 5000
@@ -67,13 +68,13 @@ class Pattern:
 
     def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
-        lines = blocks.lines_of(text)
+        lines = lines_of(text)
         for node in self._nodes(text, lines):
             yield self._match(node, lines)
 
     def spans(self, text: str) -> Iterator[tuple[int, int, dict[str, str]]]:
         """Yield the first and the end character of each match, in order, and the source that its holes stand for."""
-        for node in self._nodes(text, blocks.lines_of(text)):
+        for node in self._nodes(text, lines_of(text)):
             span = node.range()
             yield (
                 span.start.index,
@@ -134,3 +135,43 @@ def _reason(error: Exception) -> str:
         return "it holds characters that are no text"
     causes = re.findall(r"^ +\d+: (.+)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
     return re.sub("[µ\U0010ffff]", "$", causes[-1] if causes else str(error).splitlines()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What matches of a pattern become."""
+
+    pattern: Pattern
+    replacement: str
+
+    def __post_init__(self) -> None:
+        """Refuse a hole that the pattern does not have: nothing could stand there."""
+        for hole in HOLE.finditer(self.replacement):
+            if hole[1] not in self.pattern.holes:
+                known = sorted(self.pattern.holes)
+                wanted = nearest(hole[1] or "", known) if known else "it has none"
+                if (hole[1] or "").startswith("_"):
+                    wanted = "what a hole stands for whose name begins with _ is not kept: name it without"
+                raise InputError(f"the replacement has '{hole[0]}', which is no hole of the pattern; {wanted}")
+
+    def rewrite(self, text: str) -> tuple[str, int]:
+        """Return a file with its matches replaced, and how many there were."""
+        pieces, last, count = list[str](), 0, 0
+        for start, end, holes in sorted(self.pattern.spans(text), key=lambda span: (span[0], -span[1])):
+            if start < last:
+                continue
+            before = text[text.rfind("\n", 0, start) + 1 : start]
+            indent = before[: len(before) - len(before.lstrip())]
+            pieces += [text[last:start], self._fill_holes(holes, indent, "\r\n" if "\r\n" in text else "\n")]
+            last, count = end, count + 1
+        return "".join((*pieces, text[last:])), count
+
+    def _fill_holes(self, holes: dict[str, str], indent: str, newline: str) -> str:
+        first, *rest = self.replacement.replace("\r\n", "\n").split("\n")
+        template = newline.join((first, *(f"{indent}{line}" if line else "" for line in rest)))
+        try:
+            return re.sub(HOLE, lambda hole: holes[hole[1]], template)
+        except KeyError as error:
+            raise InputError(
+                f"${error.args[0]} of the pattern stands for nothing, as in a string: leave it out of the replacement"
+            ) from error

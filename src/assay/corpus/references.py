@@ -15,14 +15,19 @@ from dataclasses import dataclass, field
 from ast_grep_py import SgNode
 
 from assay.corpus.call_facts import CALLABLES, TYPES, CodeCall, Definition, FieldType, fact_row
-from assay.corpus.call_grammars import CALL_GRAMMARS, CallGrammar
-from assay.corpus.imported_names import imported_names, module_origin, rust_origin
-from assay.corpus.type_text import expression_steps, type_name
-from assay.corpus.typed_names import TypedName, typed_names
+from assay.corpus.languages import GRAMMARS
+from assay.corpus.names import (
+    TypedName,
+    expression_steps,
+    imported_names,
+    module_origin,
+    rust_origin,
+    type_name,
+    typed_names,
+)
 from assay.corpus.units import Unit
 
 _JAVASCRIPT = frozenset(("javascript", "typescript", "tsx"))
-_NO_CALLS = CallGrammar({})
 _SELVES = frozenset(("Self", "self", "this", "static", "$this"))
 _TAIL = 300
 """Characters of what is called that are read: a chain of thousands of calls says no more."""
@@ -48,7 +53,7 @@ class _Scope:
 def file_facts(root: SgNode, text: str, path: str, language: str, units: Sequence[Unit]) -> dict[int, list[str]]:
     """Return the facts of a file by the line that they are about, counted from 1."""
     facts: dict[int, list[str]] = {}
-    reader = _Reader(text, path, language, CALL_GRAMMARS.get(language, _NO_CALLS), units)
+    reader = _Reader(text, path, language, units)
     for line, row in reader.rows(root):
         facts.setdefault(line, []).append(row)
     for unit in units:
@@ -62,8 +67,8 @@ def file_facts(root: SgNode, text: str, path: str, language: str, units: Sequenc
 class _Reader:
     """The walk over the calls, the declarations and the imports of one file, in the order of the text."""
 
-    def __init__(self, text: str, path: str, language: str, grammar: CallGrammar, units: Sequence[Unit]) -> None:
-        self.text, self.path, self.language, self.grammar = text, path, language, grammar
+    def __init__(self, text: str, path: str, language: str, units: Sequence[Unit]) -> None:
+        self.text, self.path, self.language, self.grammar = text, path, language, GRAMMARS[language]
         self.units = [unit for unit in units if unit.symbol and unit.kind not in ("constant", "block")]
         self.types = {unit.path for unit in self.units if unit.kind in TYPES}
         self.starts = [unit.start for unit in self.units]

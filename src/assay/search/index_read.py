@@ -10,8 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.corpus.decode import read
-from assay.corpus.walked_files import FileEntry, Skipped, Walk
+from assay.corpus.walked_files import FileEntry, Skipped, Walk, read
 from assay.search.index_changes import Differences, differences, sift
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from assay.corpus.call_facts import CALLABLES
-from assay.corpus.grammars import words
+from assay.corpus.languages import words
 from assay.search.module_paths import ModulePaths
 from assay.search.name_lookup import (
     NameContext,

@@ -1,7 +1,7 @@
-"""A file in, its declarations and headings in order out: what one reads before one reads the file.
+"""List what a file declares, in order: its functions, or an outline of all its declarations and documents.
 
-Signatures are those of the units that chunks are made of, members of the smallest type included, so an outline and a
-search agree on what a unit is called.
+Names and signatures are those of the units that chunks are made of, but for members of the smallest type and what is
+inside long functions, too: chunks merge what is tiny and cut what is long.
 """
 
 from __future__ import annotations
@@ -9,15 +9,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.corpus import blocks, headings
+from assay.corpus import documents
+from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import unfit
-from assay.corpus.grammars import GRAMMARS
-from assay.corpus.languages import language_of
+from assay.corpus.languages import GRAMMARS, language_of
+from assay.corpus.units import ParserFailed, units
 
-_LONG = 120
-"""Lines of a function that is looked into for others."""
+_FUNCTIONS = frozenset(("function", "method", "constructor", "test", "macro"))
 _LOCAL = frozenset(("constant", "block"))
 """What is left out where it stands inside something."""
+_LONG = 120
+"""Lines of a function that is looked into for others."""
+
+
+def functions(path: str, text: str) -> list[tuple[int, int, str]]:
+    """Return first line, last line and full name of every function, in order; none where there is no grammar for it."""
+    return [(first, last, name) for first, last, name, kind in declarations(path, text) if kind in _FUNCTIONS]
+
+
+def declarations(path: str, text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Yield first line, last line, full name and kind of all that a file of code declares."""
+    language = language_of(path, text)
+    if language not in GRAMMARS:
+        return
+    lines = lines_of(text)
+    try:
+        found, _ = units(text, len(lines), language, _LONG, small=0)
+    except (ParserFailed, UnicodeEncodeError):
+        return
+    for unit in found:
+        if unit.symbol:
+            yield unit.start + 1, unit.end, unit.path, unit.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +58,8 @@ class OutlineEntry:
 def outline(path: str, text: str) -> list[OutlineEntry]:
     """Return what a file declares, in order; nothing where it has no grammar, no heading, or does not parse."""
     language = language_of(path, text)
-    lines = blocks.lines_of(text)
-    if language in headings.LANGUAGES:
+    lines = lines_of(text)
+    if language in documents.LANGUAGES:
         return _headings(lines, language)
     if language in GRAMMARS and not unfit(text, lines):
         return list(_declared(text, len(lines), language))
@@ -46,9 +68,9 @@ def outline(path: str, text: str) -> list[OutlineEntry]:
 
 def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
     entries: list[OutlineEntry] = []
-    above: list[headings.Heading] = []
+    above: list[documents.Heading] = []
     end_line = len(lines)
-    found = headings.headings(lines, language)
+    found = documents.headings(lines, language)
     ends = [0] * len(found)
     for at in range(len(found) - 1, -1, -1):  # from the end: a section ends where one that is as high begins
         while above and above[-1].level > found[at].level:
@@ -65,8 +87,6 @@ def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
 
 
 def _declared(text: str, count: int, language: str) -> Iterator[OutlineEntry]:
-    from assay.corpus.units import ParserFailed, units
-
     try:
         found, _ = units(text, count, language, _LONG, small=0)
     except (ParserFailed, UnicodeEncodeError):
