@@ -2,7 +2,8 @@
 
 Headings are those of Markdown, reStructuredText and AsciiDoc, each as its own rules find them. Short sections are
 merged, long ones cut between paragraphs; a section is named by its heading, its parent is the headings above. A
-notebook is scanned, not only decoded: lines of a cell are those of the JSON file, so that a line number opens the right place.
+notebook is scanned, not only decoded: lines of a cell are those of the JSON file, so that a line number opens the
+right place.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.corpus import blocks
@@ -147,10 +148,10 @@ class _Section:
 def sections(path: str, lines: Sequence[str], language: str, sizes: blocks.Sizes) -> tuple[Chunk, ...]:
     """Cut a document into chunks of kind `section`."""
     found = _merged(list(_by_heading(lines, headings(lines, language))), lines, sizes.prose)
-    pieces = ((section, start, end) for section in found for start, end in _pieces(section, lines, sizes))
     return tuple(
         blocks.chunk(lines, path, language, start, end, symbol=section.title, kind="section", parent=section.parent)
-        for section, start, end in pieces
+        for section in found
+        for start, end in _pieces(section, lines, sizes)
     )
 
 
@@ -175,7 +176,7 @@ def _merged(found: Sequence[_Section], lines: Sequence[str], longest: int) -> li
     for at, section in enumerate(found):
         if waiting is not None:
             section.start, waiting = waiting.start, None
-        if _text_lines(section, lines) >= SHORTEST:
+        if sum(1 for line in lines[section.start : section.end] if line.strip()) >= SHORTEST:
             kept.append(section)
         elif at + 1 < len(found) and found[at + 1].level > section.level:
             waiting = section
@@ -195,10 +196,6 @@ def _join(before: _Section, section: _Section) -> None:
     before.end = section.end
     if section.parent != before.path and section.title:
         before.title = f"{before.title}, {section.title}".removeprefix(", ")[:300]
-
-
-def _text_lines(section: _Section, lines: Sequence[str]) -> int:
-    return sum(1 for line in lines[section.start : section.end] if line.strip())
 
 
 def _pieces(section: _Section, lines: Sequence[str], sizes: blocks.Sizes) -> Iterator[tuple[int, int]]:
@@ -246,18 +243,8 @@ def cells(path: str, text: str) -> tuple[Chunk, ...]:
         if not is_code:
             symbol, parent = _enter(above, source)
         first, last = bisect_right(ends, cell["source"] - 1) + 1, bisect_right(ends, end - 1) + 1
-        made = Chunk(
-            f"{path}:{first}-{last}",
-            source,
-            language if is_code else "markdown",
-            path,
-            first,
-            last,
-            symbol,
-            "cell",
-            parent,
-        )
-        _add(chunks, made)
+        name, kind = f"{path}:{first}-{last}", language if is_code else "markdown"
+        _add(chunks, Chunk(name, source, kind, path, first, last, symbol, "cell", parent))
     return tuple(chunks)
 
 
@@ -267,18 +254,8 @@ def _add(chunks: list[Chunk], made: Chunk) -> None:
         chunks.append(made)
         return
     last = chunks[-1]
-    name = f"{last.path}:{last.start_line}-{made.end_line}"
-    chunks[-1] = Chunk(
-        name,
-        last.text + "\n\n" + made.text,
-        last.language,
-        last.path,
-        last.start_line,
-        made.end_line,
-        last.symbol or made.symbol,
-        "cell",
-        last.parent,
-    )
+    name, text = f"{last.path}:{last.start_line}-{made.end_line}", f"{last.text}\n\n{made.text}"
+    chunks[-1] = replace(last, id=name, text=text, end_line=made.end_line, symbol=last.symbol or made.symbol)
 
 
 def _enter(above: list[tuple[int, str]], source: str) -> tuple[str, str]:
@@ -318,7 +295,7 @@ def _members(text: str, at: int) -> dict[str, int]:
 def _elements(text: str, at: int) -> Iterator[int]:
     """Yield where each element of an array begins."""
     if text[at : at + 1] != "[":
-        raise ValueError("its cells are no array")
+        raise ValueError('"cells" is not an array')
     at = _skip(text, at + 1)
     while text[at : at + 1] not in ("]", ""):
         yield at

@@ -13,7 +13,7 @@ from assay.corpus import documents
 from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import unfit
 from assay.corpus.languages import GRAMMARS, language_of
-from assay.corpus.units import ParserFailed, units
+from assay.corpus.units import ParserFailed, Unit, units
 
 _FUNCTIONS = frozenset(("function", "method", "constructor", "test", "macro"))
 _LOCAL = frozenset(("constant", "block"))
@@ -29,17 +29,17 @@ def functions(path: str, text: str) -> list[tuple[int, int, str]]:
 
 def declarations(path: str, text: str) -> Iterator[tuple[int, int, str, str]]:
     """Yield first line, last line, full name and kind of all that a file of code declares."""
-    language = language_of(path, text)
+    for unit in _named_units(text, len(lines_of(text)), language_of(path, text)):
+        yield unit.start + 1, unit.end, unit.path, unit.kind
+
+
+def _named_units(text: str, lines: int, language: str) -> list[Unit]:
     if language not in GRAMMARS:
-        return
-    lines = lines_of(text)
+        return []
     try:
-        found, _ = units(text, len(lines), language, _LONG, small=0)
+        return [unit for unit in units(text, lines, language, _LONG, small=0)[0] if unit.symbol]
     except (ParserFailed, UnicodeEncodeError):
-        return
-    for unit in found:
-        if unit.symbol:
-            yield unit.start + 1, unit.end, unit.path, unit.kind
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,18 @@ def outline(path: str, text: str) -> list[OutlineEntry]:
     lines = lines_of(text)
     if language in documents.LANGUAGES:
         return _headings(lines, language)
-    if language in GRAMMARS and not unfit(text, lines):
-        return list(_declared(text, len(lines), language))
-    return []
+    return [] if unfit(text, lines) else list(_declared(_named_units(text, len(lines), language)))
 
 
 def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
     entries: list[OutlineEntry] = []
     above: list[documents.Heading] = []
-    end_line = len(lines)
     found = documents.headings(lines, language)
     ends = [0] * len(found)
     for at in range(len(found) - 1, -1, -1):  # from the end: a section ends where one that is as high begins
         while above and above[-1].level > found[at].level:
             above.pop()
-        ends[at] = above[-1].line if above else end_line
+        ends[at] = above[-1].line if above else len(lines)
         above.append(found[at])
     above.clear()
     for one, end in zip(found, ends, strict=True):
@@ -86,17 +83,12 @@ def _headings(lines: list[str], language: str) -> list[OutlineEntry]:
     return entries
 
 
-def _declared(text: str, count: int, language: str) -> Iterator[OutlineEntry]:
-    try:
-        found, _ = units(text, count, language, _LONG, small=0)
-    except (ParserFailed, UnicodeEncodeError):
-        return
+def _declared(found: list[Unit]) -> Iterator[OutlineEntry]:
     open_until: list[int] = []
     for unit in found:
         while open_until and unit.start >= open_until[-1]:
             open_until.pop()
-        if unit.symbol and not (open_until and unit.kind in _LOCAL):
-            yield OutlineEntry(
-                unit.start + 1, unit.end, len(open_until), unit.kind, unit.symbol, unit.signature or unit.symbol
-            )
+        if not (open_until and unit.kind in _LOCAL):
+            signature = unit.signature or unit.symbol
+            yield OutlineEntry(unit.start + 1, unit.end, len(open_until), unit.kind, unit.symbol, signature)
             open_until.append(unit.end)

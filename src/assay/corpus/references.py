@@ -14,17 +14,9 @@ from dataclasses import dataclass, field
 
 from ast_grep_py import SgNode
 
+from assay.corpus import names
 from assay.corpus.call_facts import CALLABLES, TYPES, CodeCall, Definition, FieldType, fact_row
 from assay.corpus.languages import GRAMMARS
-from assay.corpus.names import (
-    TypedName,
-    expression_steps,
-    imported_names,
-    module_origin,
-    rust_origin,
-    type_name,
-    typed_names,
-)
 from assay.corpus.units import Unit
 
 _JAVASCRIPT = frozenset(("javascript", "typescript", "tsx"))
@@ -132,7 +124,7 @@ class _Reader:
             for name in re.findall(r"\w+", text.partition("{")[2]):
                 if name in self.imports:
                     yield fact_row(FieldType("", name, self.imports[name]))
-        for name, place in imported_names(self.language, text, self.path):
+        for name, place in names.imported_names(self.language, text, self.path):
             origin = place.replace(".", "_")  # a dot leads from a type to its fields
             if name == "*":
                 self.stars.append(origin)
@@ -144,15 +136,15 @@ class _Reader:
     def _typed_name(self, node_kind: str, text: str, line: int) -> Iterator[tuple[int, str]]:
         scope = self._scope(line)
         if self.language in _JAVASCRIPT and (found := _REQUIRED.search(text)):
-            names = re.findall(r"\w+", text.partition("=")[0].rpartition("const")[2] or text.partition("=")[0])
-            origin = module_origin(found[1], self.path).replace(".", "_")
+            found_names = re.findall(r"\w+", text.partition("=")[0].rpartition("const")[2] or text.partition("=")[0])
+            origin = names.module_origin(found[1], self.path).replace(".", "_")
             whole = "{" not in text.partition("=")[0]
-            self.imports.update((name, origin if whole else f"{origin}/{name}") for name in names)
+            self.imports.update((name, origin if whole else f"{origin}/{name}") for name in found_names)
             return
-        for each in typed_names(self.language, node_kind, text, type_first=self.grammar.type_first):
+        for each in names.typed_names(self.language, node_kind, text, type_first=self.grammar.type_first):
             yield from self._known_type(each, scope, line, text)
 
-    def _known_type(self, each: TypedName, scope: _Scope, line: int, text: str) -> Iterator[tuple[int, str]]:
+    def _known_type(self, each: names.TypedName, scope: _Scope, line: int, text: str) -> Iterator[tuple[int, str]]:
         """Keep what a variable is; yield that as a fact where it is a field, or a variable of the module."""
         kind = self._of_type(each.type) if each.type else self._start(each.value, scope)
         before, _, name = each.name.rpartition(".")
@@ -218,7 +210,7 @@ class _Reader:
             return "" if not self.stars else "*" + ",".join(self.stars)
         if before in self.grammar.above or before.startswith("super("):
             return f"@{scope.owner}|^"
-        steps = expression_steps(before)
+        steps = names.expression_steps(before)
         return (self._start(steps, scope) if steps else "") or "?"
 
     def _start(self, steps: str, scope: _Scope) -> str:
@@ -241,7 +233,7 @@ class _Reader:
         if first in self.imports:
             return self.imports[first] + rest
         if self.language == "rust" and first in ("crate", "super", "self"):
-            return rust_origin(first + rest.replace("/", "::"), self.path)
+            return names.rust_origin(first + rest.replace("/", "::"), self.path)
         return ""
 
     def _unknown_start(self, first: str, rest: str, scope: _Scope) -> str:
@@ -277,5 +269,5 @@ def _types_of(unit: Unit, language: str) -> Iterable[str]:
     found_type = pattern.search(head)
     if found_type and found_type[1].strip("&mut -*\"'").rpartition(".")[2] in _SELVES:
         return [found_type[1].strip("&mut -*\"'").rpartition(".")[2]]
-    name = type_name(found_type[1]) if found_type else ""
+    name = names.type_name(found_type[1]) if found_type else ""
     return [name.replace(".", "/")] if name else []

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.corpus.declare import CONSTRUCTORS, DECLARE, Declared, declared
+from assay.corpus.declare import CONSTRUCTORS, Declared, declaration
 from assay.corpus.languages import GRAMMARS
 
 if TYPE_CHECKING:
@@ -112,7 +112,6 @@ class _Reader:
     def __init__(self, text: str, lines: int, language: str, sizes: tuple[int, int]) -> None:
         self.text, self.lines, self.grammar = text, lines, GRAMMARS[language]
         self.small, self.longest = sizes
-        self.declare = DECLARE.get(language, declared)
         self.found: list[Unit] = []
         self.wrong = 0
         self.last = 0  # the line after everything seen so far
@@ -168,7 +167,7 @@ class _Reader:
             span = node.range()
             if span.end.line - span.start.line < _NESTED:
                 return None
-        found = self.declare(node, node_kind, kind, self.grammar)
+        found = declaration(node, node_kind, kind, self.grammar)
         if found and found.kind == "constant" and (scope.kind in _HOLDERS or scope.in_function) and not found.members:
             return None
         return found
@@ -249,7 +248,7 @@ class _Reader:
         functions = [child for child in members if self.grammar.units.get(child.kind()) == "function"]
         if len(functions) != 1:
             return None
-        found = self.declare(functions[0], functions[0].kind(), "method", self.grammar)
+        found = declaration(functions[0], functions[0].kind(), "method", self.grammar)
         if found:
             found.owner = impl.symbol
         return found
