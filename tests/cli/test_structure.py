@@ -57,7 +57,7 @@ def test_what_cannot_be_done_is_said(refuses, project: Path, monkeypatch: pytest
     refuses([
         ("pattern f($A) --lang py --write", "--write is for --rewrite"),
         ("pattern f($A) --lang cobol", "unknown language 'cobol'"),
-        ("pattern f($A) --lang py --rewrite $B", "no hole of the pattern"),
+        ("pattern f($A) --lang py --rewrite $B", "which the pattern does not define"),
         ("pattern '' --lang py", "no pattern of python"),
         ("outline nowhere", "no such file or folder"),
     ])  # fmt: skip

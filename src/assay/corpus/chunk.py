@@ -1,4 +1,4 @@
-"""A file to chunks: units of code by grammar, prose by heading, notebooks by cell, the rest by lines.
+"""Cut a file into chunks: units of code by grammar, prose by heading, notebooks by cell, the rest by lines.
 
 Chunks of a file never share a line, and every line with text is in one. The parser runs in a module of its own,
 which is loaded when the first file of code is met.
@@ -15,8 +15,6 @@ from assay.types import Chunk
 
 _LONGEST_LINE = 20_000
 """Characters; nobody writes such a line, and a parser has nothing to say about it."""
-
-
 _UNCLOSED = {"/*": "*/", "<": ">"}
 _MOST_UNCLOSED = 500
 """Far more than any file that compiles; from here the parser's time or memory grows with the square or worse."""

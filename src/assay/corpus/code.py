@@ -1,4 +1,4 @@
-"""Units to chunks: gaps filled, tiny neighbours merged, long units cut at statement borders.
+"""Make the units of a file into chunks: gaps filled, tiny neighbours merged, long units cut at statement borders.
 
 What a container leaves between its members is the container's header or a block of its own; a gap that says
 nothing (a closing bracket) goes to the chunk before it, a gap of a few comment lines to the one after.

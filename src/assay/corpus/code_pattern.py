@@ -76,15 +76,8 @@ class Pattern:
         """Yield the first and the end character of each match, in order, and the source that its holes stand for."""
         for node in self._nodes(text, lines_of(text)):
             span = node.range()
-            yield (
-                span.start.index,
-                span.end.index,
-                {
-                    name: found
-                    for several, name in self._holes
-                    if (found := self._source(node, text, several, name)) is not None
-                },
-            )
+            sources = ((name, self._source(node, text, several, name)) for several, name in self._holes)
+            yield span.start.index, span.end.index, {name: found for name, found in sources if found is not None}
 
     def _source(self, node: SgNode, text: str, several: bool, name: str) -> str | None:  # noqa: FBT001  as a hole has it
         one = None if several else node.get_match(name)
@@ -120,7 +113,7 @@ class Pattern:
         try:
             found: list[SgNode] = root.find_all(pattern=self.text)
         except (RuntimeError, UnicodeEncodeError) as error:
-            raise InputError(f"this is no pattern of {self.language}: {_reason(error)}") from error
+            raise InputError(f"not a valid {self.language} pattern: {_reason(error)}") from error
         return found
 
 
@@ -152,7 +145,7 @@ class Rewriting:
                 wanted = nearest(hole[1] or "", known) if known else "it has none"
                 if (hole[1] or "").startswith("_"):
                     wanted = "what a hole stands for whose name begins with _ is not kept: name it without"
-                raise InputError(f"the replacement has '{hole[0]}', which is no hole of the pattern; {wanted}")
+                raise InputError(f"the replacement uses '{hole[0]}', which the pattern does not define; {wanted}")
 
     def rewrite(self, text: str) -> tuple[str, int]:
         """Return a file with its matches replaced, and how many there were."""

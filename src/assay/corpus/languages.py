@@ -278,7 +278,7 @@ def _grammar(name: str, entries: dict[str, str]) -> Grammar:
     sets = {key: words(entries.pop(key, "")) for key in _SETS}
     tests, has, reach = (entries.pop(key, "") for key in ("tests", "has", "reach"))
     calls = (each.partition("=") for each in entries.pop("calls", "").split())
-    fields = {kind: ("." + of.strip("*")).split(".")[-2:] for kind, _, of in calls}
+    fields = {kind: of.strip("*").rpartition(".") for kind, _, of in calls}
     kinds = {word: kind for kind, listed in entries.items() for word in listed.split() if not kind.endswith(" by")}
     blocks = {word: key[:-3] for key, listed in entries.items() for word in listed.split() if key.endswith(" by")}
     return Grammar(
@@ -286,7 +286,7 @@ def _grammar(name: str, entries: dict[str, str]) -> Grammar:
         kinds,
         blocks,
         tests=re.compile(tests) if tests else None,
-        calls={kind: (receiver, called) for kind, (receiver, called) in fields.items()},
+        calls={kind: (receiver, called) for kind, (receiver, _, called) in fields.items()},
         type_first="type_first" in has,
         methods_bare="methods_bare" in has,
         reach=reach or "file",

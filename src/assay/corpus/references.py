@@ -1,7 +1,7 @@
-"""A file of code in, the facts that link it to others out: what it defines, what it calls, and of which type names are.
+"""Find the facts that link a file of code to others: what it defines, what it calls, and of which type names are.
 
 The tree says what is called; a name in a comment, a docstring or a string calls nothing. What a receiver is stays an
-expression of names (`type_text`) that is resolved when it is asked for, against all that a repository defines, so that
+expression of names (`names`) that is resolved when it is asked for, against all that a repository defines, so that
 the facts of a file depend on that file alone. They are written as lines of text, a block for each chunk.
 """
 

@@ -110,7 +110,7 @@ class Mirror:
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             return False
         raise InputError(
-            f"'{self.folder}' is no mirror made by assay: move it away, or give another folder as --mirrors"
+            f"'{self.folder}' is not a mirror of assay: move it away, or set another folder with --mirrors"
         )
 
     def _remove(self) -> None:
@@ -129,9 +129,8 @@ class Mirror:
         for name in _LEFT:
             (self.folder / ".git" / name).unlink(missing_ok=True)
         here = ("-C", str(self.folder), *_TIDY)
-        wanted = self.branch or "HEAD"
         fetch = ("fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--force", "--", self.url)
-        online(self.url, *here, *fetch, wanted, limits=limits)
+        online(self.url, *here, *fetch, self.branch or "HEAD", limits=limits)
         if answer(self.folder, "rev-parse", "FETCH_HEAD") != self.commit:  # the files are written before HEAD is
             online(self.url, *here, "reset", "--quiet", "--hard", "FETCH_HEAD", limits=limits)
 
