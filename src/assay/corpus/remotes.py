@@ -109,9 +109,7 @@ class Mirror:
             return True
         if self.folder.is_dir() and not any(self.folder.iterdir()):
             return False
-        raise InputError(
-            f"'{self.folder}' is not a mirror of assay: move it away, or set another folder with --mirrors"
-        )
+        raise InputError(f"'{self.folder}' is not a mirror of assay: move it away, or set another with --mirrors")
 
     def _remove(self) -> None:
         """Remove the folder, whose mark is to be there until it is out of the way."""
