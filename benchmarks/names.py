@@ -21,9 +21,8 @@ import numpy as np
 
 import assay
 from assay.corpus.chunk import parse
-from assay.corpus.decode import read
 from assay.corpus.walk import walk
-from assay.corpus.walked_files import Skipped
+from assay.corpus.walked_files import Skipped, read
 from assay.measure.compare import interval
 from assay.search.declared_names import fold, innermost_name
 from assay.search.filters import traits_of

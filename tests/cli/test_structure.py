@@ -57,8 +57,8 @@ def test_what_cannot_be_done_is_said(refuses, project: Path, monkeypatch: pytest
     refuses([
         ("pattern f($A) --lang py --write", "--write is for --rewrite"),
         ("pattern f($A) --lang cobol", "unknown language 'cobol'"),
-        ("pattern f($A) --lang py --rewrite $B", "no hole of the pattern"),
-        ("pattern '' --lang py", "no pattern of python"),
+        ("pattern f($A) --lang py --rewrite $B", "which the pattern does not define"),
+        ("pattern '' --lang py", "not a valid python pattern"),
         ("outline nowhere", "no such file or folder"),
     ])  # fmt: skip
 

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from assay.corpus.clone import is_url
-from assay.corpus.clone_rules import CloneRules
-from assay.corpus.code_host import host_links, links_of
-from assay.corpus.git_login import mask_login, split_login, without_login
-from assay.corpus.mirror import is_branch, meant_by, mirror_of
-from assay.corpus.origin import normalized_origin, origin_of, plain_name
+from assay.corpus.addresses import (
+    CloneRules,
+    is_url,
+    mask_login,
+    normalized_origin,
+    plain_name,
+    split_login,
+    without_login,
+)
+from assay.corpus.remotes import host_links, is_branch, links_of, meant_by, mirror_of, origin_of
 from assay.errors import InputError
 from git_repositories import git, repository
 

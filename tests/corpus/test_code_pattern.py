@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.corpus.code_pattern import Pattern
-from assay.corpus.rewriting import Rewriting
+from assay.corpus.code_pattern import Pattern, Rewriting
 from assay.errors import InputError
 
 CODE = """import logging
@@ -42,7 +41,7 @@ def test_a_pattern_finds_structure_whatever_the_spacing_and_tells_its_holes():
         ("x", "cobol", "no grammar for the language 'cobol'"),
         ("x", "pythn", "did you mean 'python'"),
         ("x", "markdown", "no grammar"),
-        ("", "python", "this is no pattern of python"),
+        ("", "python", "not a valid python pattern"),
         ("$$$", "python", r"Standalone multi meta variable `\$\$\$`"),
         ("\ud800", "python", "characters that are no text"),
         ("x" * 6000, "python", "6,000 characters"),
@@ -87,7 +86,7 @@ def test_matches_are_replaced_with_what_their_holes_stood_for():
 
 def test_a_hole_that_the_pattern_has_not_is_refused_and_one_without_a_name_is_not_dropped():
     for replacement in ("bar($B)", "bar($$$)", "$AB"):
-        with pytest.raises(InputError, match="no hole of the pattern"):
+        with pytest.raises(InputError, match="which the pattern does not define"):
             Rewriting(Pattern("foo($A)", "python"), replacement)
     for hole in ("$_A", "$_", "$$$_A"):
         with pytest.raises(InputError, match="begins with _ is not kept"):

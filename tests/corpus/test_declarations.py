@@ -8,14 +8,10 @@ from ast_grep_py import SgRoot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.corpus.call_grammars import CALL_GRAMMARS
-from assay.corpus.comments import docstring, opening, plain
-from assay.corpus.file_outline import outline
-from assay.corpus.functions import declarations, functions
-from assay.corpus.grammars import GRAMMARS
-from assay.corpus.languages import language_of
-from assay.corpus.symbols import calls
-from assay.corpus.units import units
+from assay.corpus.languages import GRAMMARS, language_of
+from assay.corpus.outline import declarations, functions, outline
+from assay.corpus.units import docstring, opening, plain_comment, units
+from assay.truth.mine.mine_tests import calls
 from assay.types import KINDS, Chunk
 
 LANGUAGES = {
@@ -35,7 +31,7 @@ def test_the_parser_has_every_grammar_and_every_node_kind_of_the_tables():
     for language, grammar in GRAMMARS.items():
         assert SgRoot("", grammar.id).root().kind(), language
         assert set(grammar.units.values()) <= set(KINDS), language
-    for language, grammar in CALL_GRAMMARS.items():
+    for language, grammar in GRAMMARS.items():
         _, root = units("", 0, language, 100)
         for kind in {*grammar.calls, *grammar.typed, *grammar.imports, *grammar.closures}:
             root.find_all(kind=kind)  # the parser refuses a rule with a kind that its grammar lacks
@@ -48,7 +44,7 @@ COMMENTS = {
 
 
 def test_what_a_person_wrote_is_left_of_a_comment_and_no_marker_is():
-    assert {comment: plain(comment) for comment in COMMENTS} == COMMENTS
+    assert {comment: plain_comment(comment) for comment in COMMENTS} == COMMENTS
     for literal in ('"""a\n    b"""', "r'''a\n    b'''", '"""a\n    b\n    """'):
         assert docstring(literal) == "a\nb"
 

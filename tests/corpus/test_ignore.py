@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.corpus.decode import decoded, read
 from assay.corpus.ignore import compiled
-from assay.corpus.walked_files import FileEntry, Skipped
+from assay.corpus.walked_files import FileEntry, Skipped, decoded, read
 
 PATTERNS = ["a", "/a", "a/", "*.py", "!x.py", "a/b", "**/b", "a/**", "a/**/c", "/*", "!a/", "b/*.py", "[ab]", "a?"]
 ODD_PATTERNS = ["\\!x", "# no", " "]

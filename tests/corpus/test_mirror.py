@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.corpus.clone import clone
+from assay.corpus.addresses import with_login
 from assay.corpus.git import FetchLimits, online
-from assay.corpus.git_login import with_login
-from assay.corpus.mirror import Mirror, mirror_of
+from assay.corpus.remotes import Mirror, clone, mirror_of
 from assay.errors import InputError
 from git_repositories import commit, git, repository
 from waiting import until
@@ -106,7 +105,7 @@ def test_what_is_no_mirror_stays_as_it_is(origin: Path, tmp_path: Path, what: st
         mirror.folder.parent.mkdir()
         mirror.folder.symlink_to(tmp_path / "own")
     (mirror.folder / "own.py").write_text("OWN = 2\n")
-    with pytest.raises(InputError, match=r"mirrors/one' is no mirror made by assay: move it away"):
+    with pytest.raises(InputError, match=r"mirrors/one' is not a mirror of assay: move it away"):
         mirror.update()
     assert (mirror.folder / "own.py").read_text() == "OWN = 2\n"
 

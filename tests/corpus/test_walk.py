@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.corpus.decode import read
 from assay.corpus.walk import folder_level, walk
-from assay.corpus.walked_files import Skipped
+from assay.corpus.walked_files import Skipped, read
 from assay.errors import InputError
 from git_repositories import commit, repository
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from assay.corpus.git import FetchLimits
-from assay.corpus.mirror import Mirror, mirror_of
+from assay.corpus.remotes import Mirror, mirror_of
 from assay.errors import InputError
 from assay.serve import search_tools
 from assay.serve.engine import StillIndexing, Waits

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from assay.assemble.indexes import location_of
 from assay.assemble.workspace import joint_searches, open_workspace
-from assay.corpus.clone_rules import CloneRules
+from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
 from assay.serve import search_tools, turns
 from assay.serve.engine import StillIndexing, Waits
@@ -217,7 +217,7 @@ def test_a_repository_is_cloned_where_its_scheme_is_served(project: Path, tmp_pa
 
 
 def test_a_host_that_never_answers_holds_up_nobody_else(project: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("assay.corpus.clone_rules._is_public", lambda _: True)
+    monkeypatch.setattr("assay.corpus.addresses._is_public", lambda _: True)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/a"
         session = Session({project: Settings()}, clones=CloneRules(("https",)), waits=Waits(first_s=0.2))

@@ -15,7 +15,8 @@ from typing import Protocol, cast
 import platformdirs
 
 from assay import plugins
-from assay.corpus.clone import clone, is_url
+from assay.corpus.addresses import is_url
+from assay.corpus.remotes import clone
 from assay.encode.view import Reads
 from assay.errors import InputError, UnwritableIndex
 from assay.protocols import Encoder, Progress

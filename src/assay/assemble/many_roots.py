@@ -15,7 +15,7 @@ from pathlib import Path
 
 from assay.assemble.indexes import AnyIndex, root_of
 from assay.assemble.workspace import Workspace, check, last_workspace, open_workspace, refuse_one_place_for_many
-from assay.corpus.clone import is_url
+from assay.corpus.addresses import is_url
 from assay.errors import AssayError, DamagedIndex, InputError
 from assay.protocols import Progress
 from assay.search.combine import rebuild_command

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from assay.corpus.clone import is_url
-from assay.corpus.git_login import split_login, without_login
-from assay.corpus.mirror import Mirror, is_branch, mirror_of
+from assay.corpus.addresses import is_url, split_login, without_login
+from assay.corpus.remotes import Mirror, is_branch, mirror_of
 from assay.errors import AssayError, InputError
 from assay.settings import Settings, changed
 

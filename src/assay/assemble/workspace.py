@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assay import plugins
 from assay.assemble.indexes import AnyIndex, index_of, index_out_of_memory, root_of
-from assay.corpus.clone import is_url
+from assay.corpus.addresses import is_url
 from assay.errors import DamagedIndex, InputError, StorageError, UnwritableIndex
 from assay.protocols import Encoder, Progress, Searcher
 from assay.search.combine import CheckedSearcher, IndexGuard, RerankedSearcher, rebuild_command, union

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.bench.plan import SetSpec
 from assay.bench.system_corpus import SystemCorpus, cached, checkout_of, corpus_of, lines_of
-from assay.corpus.builtin import OWN_REPORTS, OWN_TRUTH
+from assay.corpus.ignore import OWN_REPORTS, OWN_TRUTH
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.errors import InputError
 from assay.measure.line_spans import Span

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from assay.bench.results import Figures, GroupFigures
 from assay.bench.system_corpus import SystemCorpus, lines_of
-from assay.corpus.functions import functions
+from assay.corpus.outline import functions
 from assay.measure.compare import interval
 from assay.measure.line_spans import Span, Unit
 from assay.measure.matched import Matched, match

@@ -80,7 +80,7 @@ def install(given: InstallCommandOptions) -> int:
 def _project(path: str | None) -> Path:
     """Return the folder PATH, else the git checkout around the current folder, else the current folder."""
     from assay.assemble.indexes import root_of
-    from assay.corpus.clone import is_url
+    from assay.corpus.addresses import is_url
     from assay.errors import InputError
 
     if path is not None and is_url(path):

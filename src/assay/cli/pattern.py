@@ -16,8 +16,7 @@ from assay.cli.command import argument, command, flag, form, option
 from assay.cli.completions import complete_languages
 
 if TYPE_CHECKING:
-    from assay.corpus.code_pattern import Pattern
-    from assay.corpus.rewriting import Rewriting
+    from assay.corpus.code_pattern import Pattern, Rewriting
     from assay.serve.read_tools import ServedFile
 
 
@@ -55,8 +54,7 @@ def pattern(given: PatternOptions) -> int:
     """
     from assay.assemble.answer import language_named
     from assay.cli.listed_files import listed_files
-    from assay.corpus.code_pattern import Pattern
-    from assay.corpus.rewriting import Rewriting
+    from assay.corpus.code_pattern import Pattern, Rewriting
     from assay.errors import InputError
     from assay.serve.read_tools import may_be
 

@@ -166,7 +166,7 @@ class RepositoriesOptions:
 
     def roots(self, chosen: SettingsOptions, fixed: Mapping[Path, Settings]) -> ListedRoots | None:
         """Return what is served: some folders, and what the list holds at the moment; None without a list."""
-        from assay.corpus.clone import is_url
+        from assay.corpus.addresses import is_url
         from assay.serve.mirror_state import MirrorState, StateFile
         from assay.serve.served_roots import ListedRoots
 

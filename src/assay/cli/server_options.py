@@ -11,7 +11,7 @@ import click
 from assay.cli.command import FILE, flag, option, parameters_of
 
 if TYPE_CHECKING:
-    from assay.corpus.clone_rules import CloneRules
+    from assay.corpus.addresses import CloneRules
 
 MOST_WORKERS = 31
 """Twice as many, with two keepers, are the parts that a server being reloaded may have at once."""
@@ -32,7 +32,7 @@ class CloneOptions:
     @property
     def rules(self) -> CloneRules:
         """Return what is cloned for clients."""
-        from assay.corpus.clone_rules import CloneRules
+        from assay.corpus.addresses import CloneRules
         from assay.errors import InputError
 
         if self.hosts and not self.clones:

@@ -32,7 +32,7 @@ def trust(given: TrustOptions) -> int:
     from assay.assemble.indexes import root_of
     from assay.assemble.root_settings import UserSettings, is_trusted, read_root_file, revoke, root_settings, shown
     from assay.assemble.root_settings import trust as keep_trust
-    from assay.corpus.clone import is_url
+    from assay.corpus.addresses import is_url
     from assay.errors import InputError
     from assay.settings import FILE, USER_ONLY
 

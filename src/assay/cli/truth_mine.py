@@ -56,7 +56,7 @@ def mine(given: TruthMineOptions) -> int:
     Exits 0 if there is a query, 1 if there is none, 2 on an error.
     """
     from assay.cli.progress import progress
-    from assay.corpus.clone import is_url
+    from assay.corpus.addresses import is_url
     from assay.io.terminal import say
     from assay.truth.ground_truth import Truth
     from assay.truth.mine.mine import MineOptions

@@ -84,7 +84,7 @@ def write(given: TruthWriteOptions) -> int:
     """
     from assay.assemble.write_questions import AuthorOptions, write_questions
     from assay.cli.progress import lines_of
-    from assay.corpus.clone import is_url
+    from assay.corpus.addresses import is_url
     from assay.io.terminal import say
     from assay.judge.pairs import write as write_pairs
     from assay.runs.record import start_fresh

@@ -1,11 +1,11 @@
-"""Lines to blocks: how anything without a grammar is cut, at blank lines where there are any.
+"""Cut lines into blocks: at blank lines where there is no grammar, at the best borders where there are any.
 
 A line ends at a line feed and nowhere else, as editors and git count. What is not blank is covered once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.settings import IndexSettings
@@ -13,6 +13,7 @@ from assay.types import Chunk
 
 BLOCK_LINES = 40
 SMALLEST_BLOCK = 20
+_DEEP = 99
 _USUAL = IndexSettings()
 
 Span = tuple[int, int]
@@ -70,3 +71,28 @@ def trimmed(lines: Sequence[str], start: int, end: int) -> Span:
     while end > start and not lines[end - 1].strip():
         end -= 1
     return start, end
+
+
+def even_spans(lines: Sequence[str], start: int, end: int, limit: int, depths: Mapping[int, int]) -> Iterator[Span]:
+    """Cut `[start, end)` into the fewest spans of at most `limit` lines, of about one size, at good borders."""
+    while end - start > limit:
+        pieces = -(-(end - start) // limit)
+        ideal = start + -(-(end - start) // pieces)
+        earliest = start + max(1, (ideal - start) // 2)
+        cut = min(
+            range(earliest, min(start + limit, end - 1) + 1),
+            key=lambda line: (_cost(line, lines, depths), abs(line - ideal)),
+        )
+        span = trimmed(lines, start, cut)
+        if span[0] < span[1]:
+            yield span
+        start = trimmed(lines, cut, end)[0]
+    if start < end:
+        yield start, end
+
+
+def _cost(line: int, lines: Sequence[str], depths: Mapping[int, int]) -> int:
+    """Return the depth of a border; any line after a blank one is better than the middle of a text."""
+    if line in depths:
+        return depths[line]
+    return _DEEP if line and not lines[line - 1].strip() else _DEEP + 1

@@ -1,4 +1,4 @@
-"""What a file defines and calls, as values and as the lines that an index keeps of them.
+"""Write what a file defines and calls as the lines that an index keeps, and read these.
 
 A fact is a line: a letter for its sort, then its fields between tabs.
 """
@@ -41,7 +41,7 @@ class CodeCall:
     line: int
     name: str
     receiver: str
-    """What it is called on: empty, `?` for the unknown, or a start and steps, see `assay.corpus.type_text`."""
+    """What it is called on: empty, `?` for the unknown, or a start and steps, see `assay.corpus.names`."""
     inside: str = ""
     """The full name of the unit around it."""
 
@@ -73,9 +73,8 @@ def definitions_of(facts: str) -> Iterator[Definition]:
     for row in facts.split("\n"):
         if row.startswith("D"):
             line, start, end, kind, owner, name, types = row[1:].split("\t")
-            yield Definition(
-                int(line), int(start), int(end), kind, owner, name, tuple(types.split(",")) if types else ()
-            )
+            bases = tuple(types.split(",")) if types else ()
+            yield Definition(int(line), int(start), int(end), kind, owner, name, bases)
 
 
 def calls_of(facts: str, name: str = "") -> Iterator[CodeCall]:

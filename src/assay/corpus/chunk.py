@@ -1,4 +1,4 @@
-"""A file to chunks: units of code by grammar, prose by heading, notebooks by cell, the rest by lines.
+"""Cut a file into chunks: units of code by grammar, prose by heading, notebooks by cell, the rest by lines.
 
 Chunks of a file never share a line, and every line with text is in one. The parser runs in a module of its own,
 which is loaded when the first file of code is met.
@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.corpus import blocks, headings, notebook, prose
-from assay.corpus.grammars import GRAMMARS
-from assay.corpus.languages import language_of
+from assay.corpus import blocks, documents
+from assay.corpus.languages import GRAMMARS, language_of
 from assay.types import Chunk
 
 _LONGEST_LINE = 20_000
 """Characters; nobody writes such a line, and a parser has nothing to say about it."""
-
-
 _UNCLOSED = {"/*": "*/", "<": ">"}
 _MOST_UNCLOSED = 500
 """Far more than any file that compiles; from here the parser's time or memory grows with the square or worse."""
@@ -40,8 +37,8 @@ def parse(path: str, text: str, sizes: blocks.Sizes = blocks.Sizes(), *, linked:
     """
     language = language_of(path, text)
     lines = blocks.lines_of(text)
-    if language in headings.LANGUAGES:
-        return ParsedFile(prose.sections(path, lines, language, sizes))
+    if language in documents.LANGUAGES:
+        return ParsedFile(documents.sections(path, lines, language, sizes))
     if language == "notebook":
         return _notebook(path, text, lines, sizes)
     if language not in GRAMMARS:
@@ -73,6 +70,6 @@ def _code(path: str, text: str, lines: list[str], language: str, sizes: blocks.S
 
 def _notebook(path: str, text: str, lines: list[str], sizes: blocks.Sizes) -> ParsedFile:
     try:
-        return ParsedFile(notebook.cells(path, text))
+        return ParsedFile(documents.cells(path, text))
     except (ValueError, RecursionError) as error:
         return ParsedFile(blocks.blocks(path, lines, "json", sizes), f"not read as a notebook: {error}")

@@ -1,4 +1,4 @@
-"""Units to chunks: gaps filled, tiny neighbours merged, long units cut at statement borders.
+"""Make the units of a file into chunks: gaps filled, tiny neighbours merged, long units cut at statement borders.
 
 What a container leaves between its members is the container's header or a block of its own; a gap that says
 nothing (a closing bracket) goes to the chunk before it, a gap of a few comment lines to the one after.
@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from ast_grep_py import SgNode
 
-from assay.corpus import blocks, comments, split
+from assay.corpus import blocks
 from assay.corpus.references import file_facts
-from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, units, units_in
+from assay.corpus.units import LONGEST_SIGNATURE, ParserFailed, Unit, opening, units, units_in
 from assay.types import Chunk
 
 _LONG = 120
@@ -34,8 +34,6 @@ _GLUED = frozenset("impl module test".split())
 _SILENT = re.compile(r"^(?:end|fi|done|else|#endif|#else|pass|public:|private:|protected:)?[\W_]*(?://.*)?$")
 _OPENING = re.compile(r"^(?://|#(?!\[|include|define|pragma|!)|--|/?\*|;|%|\{-|(?:type|const|var) ?\($)")
 """A line that says something about what follows it: a comment, a condition, the opening of a group."""
-
-
 _SMALLEST = 4
 """Lines of a node that is worth looking into."""
 
@@ -78,9 +76,7 @@ def chunks(
     except UnicodeEncodeError as error:
         raise Unparsed("it holds characters that are no text") from error
     pieces = _merged(_glued(list(_filled(found, lines)), lines))
-    if any(_is_long(piece, sizes) for piece in pieces):
-        pieces = list(_cut(pieces, lines, root, sizes))
-    return tuple(_chunk(lines, path, language, piece) for piece in pieces), root
+    return tuple(_chunk(lines, path, language, piece) for piece in _cut(pieces, lines, root, sizes)), root
 
 
 def facts(chunks: Sequence[Chunk], root: SgNode, text: str, lines: int) -> tuple[str, ...]:
@@ -99,43 +95,26 @@ def facts(chunks: Sequence[Chunk], root: SgNode, text: str, lines: int) -> tuple
     return tuple("\n".join(each) for each in rows)
 
 
-def _limit(piece: Unit, sizes: blocks.Sizes) -> int:
-    return sizes.block if piece.kind == "block" and not piece.symbol else sizes.code
-
-
-def _is_long(piece: Unit, sizes: blocks.Sizes) -> bool:
-    return piece.end - piece.start > _limit(piece, sizes)
-
-
 def _cut(pieces: Sequence[Unit], lines: Sequence[str], root: SgNode, sizes: blocks.Sizes) -> Iterator[Unit]:
     """Yield the pieces, long ones cut at the borders of statements."""
-    depths = borders_of(root, [(piece.start, piece.end) for piece in pieces if _is_long(piece, sizes)])
-    for piece in pieces:
-        if not _is_long(piece, sizes):
+    limits = [sizes.block if piece.kind == "block" and not piece.symbol else sizes.code for piece in pieces]
+    long = [(each.start, each.end) for each, limit in zip(pieces, limits, strict=True) if each.end - each.start > limit]
+    depths = borders_of(root, long) if long else {}
+    for piece, limit in zip(pieces, limits, strict=True):
+        if piece.end - piece.start <= limit:
             yield piece
             continue
-        for start, end in split.spans(lines, piece.start, piece.end, _limit(piece, sizes), depths):
+        for start, end in blocks.even_spans(lines, piece.start, piece.end, limit, depths):
             yield replace(piece, start=start, end=end, doc=piece.doc if start == piece.start else "")
 
 
 def _chunk(lines: Sequence[str], path: str, language: str, unit: Unit) -> Chunk:
     text = "".join(lines[unit.start : unit.end])
     if unit.kind == "block" and not unit.doc:
-        unit.doc = comments.opening(text)
-    first, last = unit.start + 1, unit.end
-    return Chunk(
-        f"{path}:{first}-{last}",
-        text,
-        language,
-        path,
-        first,
-        last,
-        " ".join(unit.symbol.split()),
-        unit.kind,
-        " ".join(unit.parent.split()),
-        unit.doc,
-        unit.signature,
-    )
+        unit.doc = opening(text)
+    name, first, last = f"{path}:{unit.start + 1}-{unit.end}", unit.start + 1, unit.end
+    symbol, parent = " ".join(unit.symbol.split()), " ".join(unit.parent.split())
+    return Chunk(name, text, language, path, first, last, symbol, unit.kind, parent, unit.doc, unit.signature)
 
 
 def _filled(found: Sequence[Unit], lines: Sequence[str]) -> Iterator[Unit]:
@@ -252,14 +231,8 @@ def _one(group: Sequence[Unit]) -> Sequence[Unit]:
     if len(group) < 2:
         return group
     kinds = [unit.kind for unit in group if unit.kind != "block"] or ["block"]
-    return [
-        Unit(
-            group[0].start,
-            group[-1].end,
-            max(kinds, key=kinds.count),
-            ", ".join(dict.fromkeys(unit.symbol for unit in group if unit.symbol)),
-            group[0].parent,
-            "\n".join(unit.doc for unit in group if unit.doc),
-            "; ".join(unit.signature for unit in group if unit.signature)[:LONGEST_SIGNATURE],
-        )
-    ]
+    symbol = ", ".join(dict.fromkeys(unit.symbol for unit in group if unit.symbol))
+    doc = "\n".join(unit.doc for unit in group if unit.doc)
+    signature = "; ".join(unit.signature for unit in group if unit.signature)[:LONGEST_SIGNATURE]
+    kind = max(kinds, key=kinds.count)
+    return [Unit(group[0].start, group[-1].end, kind, symbol, group[0].parent, doc, signature)]

@@ -1,7 +1,8 @@
-"""A structural pattern and files in, the places of the code that has that structure out.
+"""Find the places of code that have the structure of a pattern, and replace them.
 
 The language is asked of the table first, for the parser ends the process's patience with one that it does not know. A
-file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches.
+file without the pattern's own words is not parsed: every word of a pattern stands in the code that it matches. Its
+holes stand in the replacement as they were in the source, with what separated several of them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from dataclasses import dataclass
 
 from ast_grep_py import SgNode, SgRoot
 
-from assay.corpus import blocks
+from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import unfit
-from assay.corpus.grammars import GRAMMARS
+from assay.corpus.languages import GRAMMARS
 from assay.errors import InputError, nearest
 
 LONGEST = 5000
@@ -67,23 +68,16 @@ class Pattern:
 
     def matches(self, text: str) -> Iterator[PatternMatch]:
         """Yield the matches in a file, in order."""
-        lines = blocks.lines_of(text)
+        lines = lines_of(text)
         for node in self._nodes(text, lines):
             yield self._match(node, lines)
 
     def spans(self, text: str) -> Iterator[tuple[int, int, dict[str, str]]]:
         """Yield the first and the end character of each match, in order, and the source that its holes stand for."""
-        for node in self._nodes(text, blocks.lines_of(text)):
+        for node in self._nodes(text, lines_of(text)):
             span = node.range()
-            yield (
-                span.start.index,
-                span.end.index,
-                {
-                    name: found
-                    for several, name in self._holes
-                    if (found := self._source(node, text, several, name)) is not None
-                },
-            )
+            sources = ((name, self._source(node, text, several, name)) for several, name in self._holes)
+            yield span.start.index, span.end.index, {name: found for name, found in sources if found is not None}
 
     def _source(self, node: SgNode, text: str, several: bool, name: str) -> str | None:  # noqa: FBT001  as a hole has it
         one = None if several else node.get_match(name)
@@ -119,7 +113,7 @@ class Pattern:
         try:
             found: list[SgNode] = root.find_all(pattern=self.text)
         except (RuntimeError, UnicodeEncodeError) as error:
-            raise InputError(f"this is no pattern of {self.language}: {_reason(error)}") from error
+            raise InputError(f"not a valid {self.language} pattern: {_reason(error)}") from error
         return found
 
 
@@ -134,3 +128,43 @@ def _reason(error: Exception) -> str:
         return "it holds characters that are no text"
     causes = re.findall(r"^ +\d+: (.+)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
     return re.sub("[µ\U0010ffff]", "$", causes[-1] if causes else str(error).splitlines()[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What matches of a pattern become."""
+
+    pattern: Pattern
+    replacement: str
+
+    def __post_init__(self) -> None:
+        """Refuse a hole that the pattern does not have: nothing could stand there."""
+        for hole in HOLE.finditer(self.replacement):
+            if hole[1] not in self.pattern.holes:
+                known = sorted(self.pattern.holes)
+                wanted = nearest(hole[1] or "", known) if known else "it has none"
+                if (hole[1] or "").startswith("_"):
+                    wanted = "what a hole stands for whose name begins with _ is not kept: name it without"
+                raise InputError(f"the replacement uses '{hole[0]}', which the pattern does not define; {wanted}")
+
+    def rewrite(self, text: str) -> tuple[str, int]:
+        """Return a file with its matches replaced, and how many there were."""
+        pieces, last, count = list[str](), 0, 0
+        for start, end, holes in sorted(self.pattern.spans(text), key=lambda span: (span[0], -span[1])):
+            if start < last:
+                continue
+            before = text[text.rfind("\n", 0, start) + 1 : start]
+            indent = before[: len(before) - len(before.lstrip())]
+            pieces += [text[last:start], self._fill_holes(holes, indent, "\r\n" if "\r\n" in text else "\n")]
+            last, count = end, count + 1
+        return "".join((*pieces, text[last:])), count
+
+    def _fill_holes(self, holes: dict[str, str], indent: str, newline: str) -> str:
+        first, *rest = self.replacement.replace("\r\n", "\n").split("\n")
+        template = newline.join((first, *(f"{indent}{line}" if line else "" for line in rest)))
+        try:
+            return re.sub(HOLE, lambda hole: holes[hole[1]], template)
+        except KeyError as error:
+            raise InputError(
+                f"${error.args[0]} of the pattern stands for nothing, as in a string: leave it out of the replacement"
+            ) from error

@@ -1,18 +1,20 @@
-"""A node of a syntax tree to what it declares: kind, name, owner, and where its body is.
+"""Read what a node of a syntax tree declares: kind, name, owner, and where its body is.
 
-Most grammars answer through the fields `name` and `body`; what is left are the few that do not, one
-function each, in `OF_NODES`.
+Most grammars answer through the fields `name` and `body`; each of the others has a function here, and so have
+declarations that are expressions: `const f = () => …`, `describe("…", …)`, `defmodule … do`, `M.f = function`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ast_grep_py import SgNode
+from assay.corpus.languages import Grammar
 
-from assay.corpus.grammars import Grammar
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
 
 _LONGEST_NAME = 120
 _NAMES = frozenset(
@@ -20,6 +22,12 @@ _NAMES = frozenset(
     "attrpath property_identifier private_property_identifier selectors string".split()
 )
 _BODIES = frozenset("function_body class_body enum_class_body computed_property contract_body body block".split())
+_FUNCTIONS = frozenset(
+    "arrow_function function_expression generator_function function function_definition do_block block "
+    "lambda_literal anonymous_function".split()
+)
+_AROUND = frozenset("as_expression satisfies_expression parenthesized_expression non_null_expression".split())
+_NOT_OWNERS = frozenset("module exports prototype this self window".split())
 CONSTRUCTORS = frozenset("__init__ constructor __construct initialize".split())
 
 
@@ -35,40 +43,42 @@ class Declared:
     owner: str = ""
 
 
-Declare = Callable[[SgNode, str, str, Grammar], "Declared | None"]
-"""From a node, its node kind and its chunk kind; nothing when it declares nothing worth a chunk."""
+def declaration(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
+    """Read a node by its kind and the kind of chunk it may become; nothing when it declares nothing worth a chunk."""
+    if read := _READERS.get(grammar.id, {}).get(node_kind):
+        return read(node, kind, grammar)
+    found = _by_fields(node, node_kind, kind, grammar)
+    if amend := _AMENDS.get(grammar.id):
+        amend(found, node, node_kind)
+    return found
 
 
-def declared(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    """Read a node by its fields `name` and `body`."""
+def _by_fields(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared:
     name = node.field("name")
-    body = node.field("body") or first(node, _BODIES)
-    symbol = clean_name(name.text()) if name else name_among_children(node)
+    symbol = _clean(name.text()) if name else _name_among_children(node)
+    members = node if node_kind in grammar.opens else None
     if not symbol and kind == "constructor":
         symbol = kind
-    members = node if node_kind in grammar.opens else None
-    return Declared(kind, symbol, node, body, members)
+    return Declared(kind, symbol, node, node.field("body") or _first(node, _BODIES), members)
 
 
-def clean_name(text: str) -> str:
+def _clean(text: str) -> str:
     """Return a name on one line, without quotes."""
     return " ".join(text[:_LONGEST_NAME].split()).strip("\"'`")
 
 
-def first(node: SgNode, kinds: frozenset[str]) -> SgNode | None:
+def _first(node: SgNode, kinds: frozenset[str]) -> SgNode | None:
     """Return the first child of one of these kinds."""
     return next((child for child in node.children() if child.kind() in kinds), None)
 
 
-def name_among_children(node: SgNode) -> str:
-    """Return the first child that looks like a name."""
-    child = first(node, _NAMES)
-    return clean_name(child.text()) if child else ""
+def _name_among_children(node: SgNode) -> str:
+    child = _first(node, _NAMES)
+    return _clean(child.text()) if child else ""
 
 
-def _c(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    if node_kind not in ("function_definition", "declaration", "type_definition"):
-        return declared(node, node_kind, kind, grammar)
+def _c(node: SgNode, kind: str, grammar: Grammar) -> Declared:
+    node_kind = node.kind()
     if node_kind == "type_definition":
         inner = node.field("type")
         kind = grammar.units.get(inner.kind(), kind) if inner else kind
@@ -81,10 +91,10 @@ def _c(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | 
         return Declared(kind, "", node)
     if node_kind == "declaration" and is_function:
         kind = "function"
-    symbol = re.sub(r"<[^<>]*>|^[&*\s]+|(?<!operator)\(.*", "", clean_name(declarator.text()))
+    symbol = re.sub(r"<[^<>]*>|^[&*\s]+|(?<!operator)\(.*", "", _clean(declarator.text()))
     body = node.field("body")
-    if grammar.test and grammar.test.match(node.text()[:80]):
-        arguments = clean_name(node.text().partition("(")[2].partition(")")[0])
+    if grammar.tests and grammar.tests.match(node.text()[:80]):
+        arguments = _clean(node.text().partition("(")[2].partition(")")[0])
         return Declared("test", arguments.replace(", ", "."), node, body)
     owner, _, symbol = symbol.rpartition("::")
     if owner:
@@ -92,118 +102,254 @@ def _c(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | 
     return Declared(kind, symbol, node, body, None, owner.replace("::", "."))
 
 
-def _go(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    if node_kind == "type_declaration":
-        specs = [child for child in node.children() if child.kind() in ("type_spec", "type_alias")]
-        return Declared("", "", node, None, node) if len(specs) != 1 else _go_type(node, specs[0])
-    if node_kind in ("type_spec", "type_alias"):
-        return _go_type(node, node)
-    if kind == "constant":
-        specs = [child for child in node.children() if child.kind().endswith(("_spec", "_spec_list"))]
-        specs = specs[0].children() if len(specs) == 1 and specs[0].kind().endswith("list") else specs
-        names = [name.text() for spec in specs if (name := spec.field("name"))]
-        return Declared(kind, joined(names), node)
-    found = declared(node, node_kind, kind, grammar)
-    receiver = node.field("receiver")
-    if found and receiver:
-        words = re.sub(r"\[.*?\]", "", receiver.text().strip("()")).replace("*", " ").split()
-        found.owner = words[-1] if words else ""
-    return found
+def _go_types(node: SgNode, _kind: str, _grammar: Grammar) -> Declared:
+    specs = [child for child in node.children() if child.kind() in ("type_spec", "type_alias")]
+    return Declared("", "", node, None, node) if len(specs) != 1 else _go_type(node, specs[0])
 
 
 def _go_type(whole: SgNode, spec: SgNode) -> Declared:
     name, of = spec.field("name"), spec.field("type")
-    kinds = {"struct_type": "struct", "interface_type": "interface"}
-    kind = kinds.get(of.kind(), "type") if of else "type"
-    body = of if kind != "type" else None
-    return Declared(kind, name.text() if name else "", whole, body)
+    kind = {"struct_type": "struct", "interface_type": "interface"}.get(of.kind(), "type") if of else "type"
+    return Declared(kind, name.text() if name else "", whole, of if kind != "type" else None)
 
 
-def joined(names: list[str]) -> str:
-    """Return the names that one chunk declares."""
-    return ", ".join(dict.fromkeys(name for name in names if name))[:300]
+def _go_values(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
+    specs = [child for child in node.children() if child.kind().endswith(("_spec", "_spec_list"))]
+    specs = specs[0].children() if len(specs) == 1 and specs[0].kind().endswith("list") else specs
+    names = (name.text() for spec in specs if (name := spec.field("name")))
+    return Declared(kind, ", ".join(dict.fromkeys(filter(None, names)))[:300], node)
 
 
-def _rust(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    found = declared(node, node_kind, kind, grammar)
-    if found and node_kind == "impl_item" and (of := node.field("type")):
-        found.symbol = re.sub(r"<.*|^&(?:'\w+ )?(?:mut )?", "", clean_name(of.text())).rpartition("::")[2]
-    return found
+def _go(found: Declared, node: SgNode, _node_kind: str) -> None:
+    if receiver := node.field("receiver"):
+        words = re.sub(r"\[.*?\]", "", receiver.text().strip("()")).replace("*", " ").split()
+        found.owner = words[-1] if words else ""
 
 
-def _by_keyword(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
+def _rust(found: Declared, node: SgNode, node_kind: str) -> None:
+    if node_kind == "impl_item" and (of := node.field("type")):
+        found.symbol = re.sub(r"<.*|^&(?:'\w+ )?(?:mut )?", "", _clean(of.text())).rpartition("::")[2]
+
+
+def _by_keyword(found: Declared, node: SgNode, node_kind: str) -> None:
     """Kotlin and Swift: one node kind for every sort of type, told apart by its keyword."""
-    found = declared(node, node_kind, kind, grammar)
-    if found and kind == "class":
+    if found.kind == "class":
         keywords = {child.kind() for child in node.children() if not child.is_named()}
         by_keyword = {"struct": "struct", "enum": "enum", "interface": "interface", "extension": "impl"}
         found.kind = next((kind for word, kind in by_keyword.items() if word in keywords), "class")
         found.symbol = found.symbol or ("Companion" if node_kind == "companion_object" else "")
-    if found and kind == "constant" and not found.symbol:
-        holder = first(node, frozenset({"variable_declaration", "pattern"}))
-        found.symbol = clean_name(holder.text()).partition(":")[0] if holder else ""
-    if found and kind == "constructor":
+    elif found.kind == "constant" and not found.symbol:
+        holder = _first(node, frozenset({"variable_declaration", "pattern"}))
+        found.symbol = _clean(holder.text()).partition(":")[0] if holder else ""
+    elif found.kind == "constructor":
         found.symbol = node_kind.partition("_")[0].replace("secondary", "constructor")
-    return found
 
 
-def _python(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    if node_kind == "assignment":
-        left = node.field("left")
-        return Declared(kind, left.text(), node) if left and left.kind() == "identifier" else None
-    if node_kind == "type_alias_statement":
-        left = node.field("left")
-        return Declared(kind, clean_name(left.text()) if left else "", node)
-    return declared(node, node_kind, kind, grammar)
+def _python_value(node: SgNode, kind: str, _grammar: Grammar) -> Declared | None:
+    left = node.field("left")
+    return Declared(kind, left.text(), node) if left and left.kind() == "identifier" else None
 
 
-def _haskell(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    found = declared(node, node_kind, kind, grammar)
-    if found and node_kind in ("class", "instance"):
-        found.body = first(node, frozenset({"class_declarations", "instance_declarations"}))
-    return found
+def _python_type(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
+    left = node.field("left")
+    return Declared(kind, _clean(left.text()) if left else "", node)
 
 
-def _hcl(node: SgNode, _node_kind: str, kind: str, _grammar: Grammar) -> Declared | None:
+def _haskell(found: Declared, node: SgNode, node_kind: str) -> None:
+    if node_kind in ("class", "instance"):
+        found.body = _first(node, frozenset({"class_declarations", "instance_declarations"}))
+
+
+def _hcl(node: SgNode, kind: str, _grammar: Grammar) -> Declared:
     labels = [child.text().strip('"') for child in node.children() if child.kind() in ("identifier", "string_lit")]
     return Declared(kind, ".".join(labels), node)
 
 
-def _zig(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    holder = first(node, frozenset({"struct_declaration", "enum_declaration", "union_declaration"}))
-    found = declared(node, node_kind, kind, grammar)
-    if found and node_kind == "variable_declaration":
+def _zig(found: Declared, node: SgNode, node_kind: str) -> None:
+    if node_kind == "variable_declaration":
+        holder = _first(node, frozenset({"struct_declaration", "enum_declaration", "union_declaration"}))
         found.body, found.members = holder, holder
-        found.kind = holder.kind().partition("_")[0].replace("union", "struct") if holder else kind
-    return found
+        found.kind = holder.kind().partition("_")[0].replace("union", "struct") if holder else found.kind
 
 
-def _dart(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    found = declared(node, node_kind, kind, grammar)
-    if found and not found.symbol:
-        head = node.text().partition("{")[0].partition("=>")[0].partition("(")[0].partition("=")[0].split()
+def _dart(found: Declared, node: SgNode, _node_kind: str) -> None:
+    if not found.symbol:
+        head = re.split(r"\{|=>|\(|=", node.text(), maxsplit=1)[0].split()
         found.symbol = head[-1] if head else ""
-    return found
 
 
-def _csharp(node: SgNode, node_kind: str, kind: str, grammar: Grammar) -> Declared | None:
-    found = declared(node, node_kind, kind, grammar)
-    if found and node_kind == "operator_declaration":
-        found.symbol = clean_name("operator " + node.text().partition("operator")[2].partition("(")[0].strip())
-    return found
+def _csharp(found: Declared, node: SgNode, node_kind: str) -> None:
+    if node_kind == "operator_declaration":
+        found.symbol = _clean("operator " + node.text().partition("operator")[2].partition("(")[0].strip())
 
 
-OF_NODES: dict[str, Declare] = {
-    "c": _c,
-    "cpp": _c,
+def _assigned(node: SgNode, name: str, value: SgNode | None, function: str, other: str) -> Declared | None:
+    """Read `name = value`: `function` and `other` are the kinds of a function and of any other value, or empty."""
+    value_kind = value.kind() if value else ""
+    while value and value_kind in _AROUND:
+        value = next(iter(value.named_children()), None)
+        value_kind = value.kind() if value else ""
+    owner, _, symbol = name.rpartition(".")
+    owner = ".".join(part for part in owner.split(".") if part and part not in _NOT_OWNERS)
+    if value and value_kind in _FUNCTIONS:
+        return Declared("method" if owner else function, symbol, node, value.field("body"), None, owner)
+    if value and value_kind == "class":
+        return Declared("class", symbol, node, value.field("body"), value, owner)
+    if value and value_kind == "object" and any(map(_is_method, value.children())):
+        return Declared(other or "constant", symbol, node, value, value, owner)
+    return Declared(other, symbol, node, None, None, owner) if other else None
+
+
+def _is_method(node: SgNode) -> bool:
+    value = node.field("value") if node.kind() == "pair" else None
+    return node.kind() == "method_definition" or bool(value and value.kind() in _FUNCTIONS)
+
+
+def _js_variable(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
+    variable = _first(node, frozenset({"variable_declarator"}))
+    name = variable.field("name") if variable else None
+    value = variable.field("value") if variable else None
+    return _assigned(node, _clean(name.text()), value, "function", "constant") if name else None
+
+
+def _js_field(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
+    name = node.field("name") or node.field("key") or node.field("property")
+    return _assigned(node, _clean(name.text()).replace(".", " "), node.field("value"), "method", "") if name else None
+
+
+def _js_assignment(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
+    left = node.field("left")
+    return _assigned(node, _clean(left.text()), node.field("right"), "function", "") if left else None
+
+
+def _js_default(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
+    return _assigned(node, "default", node, "function", "")
+
+
+def _js_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
+    return _called(node, node.field("function"), grammar)
+
+
+def _javascript(found: Declared, _node: SgNode, _node_kind: str) -> None:
+    found.symbol = found.symbol or "default"
+
+
+def _base_name(node: SgNode | None) -> str:
+    """Return `test` of `test`, `test.only`, `test.each(...)`."""
+    for _ in range(4):
+        if node is None or node.is_named_leaf():
+            break
+        node = node.field("object") or node.field("function") or node.field("name")
+    return node.text() if node and node.is_named_leaf() else ""
+
+
+def _called(node: SgNode, callee: SgNode | None, grammar: Grammar) -> Declared | None:
+    """Read a call with a name to show and a block: tests of most languages that have no test syntax."""
+    kind = grammar.blocks.get(_base_name(callee))
+    arguments = node.field("arguments")
+    if not kind or arguments is None:
+        return None
+    values = arguments.named_children()
+    block = next((value for value in reversed(values) if value.kind() in _FUNCTIONS), None)
+    block = block or _first(node, _FUNCTIONS)
+    if block is None:
+        return None
+    title = _clean(values[0].text()) if values and values[0] is not block else _base_name(callee)
+    body = block.field("body") or block
+    return Declared(kind, title, node, body, body)
+
+
+def _ruby_value(node: SgNode, kind: str, _grammar: Grammar) -> Declared | None:
+    left = node.field("left")
+    return Declared(kind, left.text(), node) if left and left.kind() == "constant" else None
+
+
+def _ruby_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
+    arguments = node.field("arguments")
+    inner = _first(arguments, frozenset({"method", "singleton_method"})) if arguments else None
+    if inner:
+        return _by_fields(inner, inner.kind(), "function", grammar)
+    return _called(node, node.field("method"), grammar)
+
+
+def _elixir(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
+    target = node.field("target")
+    kind = grammar.blocks.get(target.text() if target and target.is_named_leaf() else "", "")
+    arguments = _first(node, frozenset({"arguments"}))
+    if not kind or arguments is None:
+        return None
+    title = arguments.text().partition(", do:")[0]
+    symbol = _clean(title if kind in ("test", "module") else title.partition("(")[0].partition(" ")[0])
+    block = _first(node, frozenset({"do_block"}))
+    return Declared(kind, symbol.strip(","), node, block, block if kind in ("module", "test") else None)
+
+
+def _lua(found: Declared, _node: SgNode, _node_kind: str) -> None:
+    found.owner, _, found.symbol = found.symbol.replace(":", ".").rpartition(".")
+    found.kind = "method" if found.owner else found.kind
+
+
+def _lua_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
+    return _called(node, node.field("name"), grammar)
+
+
+def _lua_value(node: SgNode, _kind: str, _grammar: Grammar) -> Declared | None:
+    inner = _first(node, frozenset({"assignment_statement"})) or node
+    left = inner.field("name") or _first(inner, frozenset({"variable_list"}))
+    right = inner.field("value") or _first(inner, frozenset({"expression_list"}))
+    value = right.child(0) if right and right.kind() == "expression_list" else right
+    return _assigned(node, _clean(left.text()), value, "function", "constant") if left else None
+
+
+def _scala(found: Declared, node: SgNode, _node_kind: str) -> None:
+    if pattern := node.field("pattern"):
+        found.symbol = _clean(pattern.text())
+
+
+def _scala_call(node: SgNode, _kind: str, grammar: Grammar) -> Declared | None:
+    inner, block = node.field("function"), node.field("arguments")
+    if inner is None or block is None or inner.kind() != "call_expression" or block.kind() != "block":
+        return None
+    test = grammar.blocks.get(_base_name(inner.field("function")))
+    arguments = inner.field("arguments")
+    values = arguments.named_children() if arguments else []
+    return Declared(test, _clean(values[0].text()), node, block, block) if test and values else None
+
+
+_JS_READERS = {
+    **dict.fromkeys(("lexical_declaration", "variable_declaration"), _js_variable),
+    **dict.fromkeys(("public_field_definition", "field_definition", "pair"), _js_field),
+    **dict.fromkeys(("object", "arrow_function", "function_expression"), _js_default),
+    "assignment_expression": _js_assignment,
+    "call_expression": _js_call,
+}
+_C_READERS = dict.fromkeys(("function_definition", "declaration", "type_definition"), _c)
+_READERS: dict[str, Mapping[str, Callable[[SgNode, str, Grammar], Declared | None]]] = {
+    **dict.fromkeys(("javascript", "typescript", "tsx"), _JS_READERS),
+    **dict.fromkeys(("c", "cpp"), _C_READERS),
+    "go": {
+        **dict.fromkeys(("const_declaration", "var_declaration"), _go_values),
+        **dict.fromkeys(("type_spec", "type_alias"), lambda node, _kind, _grammar: _go_type(node, node)),
+        "type_declaration": _go_types,
+    },
+    "python": {"assignment": _python_value, "type_alias_statement": _python_type},
+    "hcl": {"block": _hcl},
+    "ruby": {"assignment": _ruby_value, "call": _ruby_call},
+    "elixir": {"call": _elixir},
+    "lua": {"function_call": _lua_call, "assignment_statement": _lua_value, "variable_declaration": _lua_value},
+    "scala": {"call_expression": _scala_call},
+}
+"""By language and kind of node: what is not read by its fields."""
+_AMENDS: dict[str, Callable[[Declared, SgNode, str], None]] = {
+    **dict.fromkeys(("javascript", "typescript", "tsx"), _javascript),
+    **dict.fromkeys(("kotlin", "swift"), _by_keyword),
     "go": _go,
     "rust": _rust,
-    "kotlin": _by_keyword,
-    "swift": _by_keyword,
-    "python": _python,
     "haskell": _haskell,
-    "hcl": _hcl,
     "zig": _zig,
     "dart": _dart,
     "csharp": _csharp,
+    "lua": _lua,
+    "scala": _scala,
 }
+"""By language: what the fields do not say."""

@@ -23,7 +23,7 @@ from tempfile import TemporaryFile
 from threading import Timer
 from typing import IO, Any, cast
 
-from assay.corpus.git_login import mask_login, split_login, with_login
+from assay.corpus.addresses import mask_login, split_login, with_login
 from assay.errors import AssayError, InputError
 from assay.io.files import read_regular
 from assay.io.processes import ProcessLimits, end_with, run_bounded

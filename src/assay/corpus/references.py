@@ -1,7 +1,7 @@
-"""A file of code in, the facts that link it to others out: what it defines, what it calls, and of which type names are.
+"""Find the facts that link a file of code to others: what it defines, what it calls, and of which type names are.
 
 The tree says what is called; a name in a comment, a docstring or a string calls nothing. What a receiver is stays an
-expression of names (`type_text`) that is resolved when it is asked for, against all that a repository defines, so that
+expression of names (`names`) that is resolved when it is asked for, against all that a repository defines, so that
 the facts of a file depend on that file alone. They are written as lines of text, a block for each chunk.
 """
 
@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 
 from ast_grep_py import SgNode
 
+from assay.corpus import names
 from assay.corpus.call_facts import CALLABLES, TYPES, CodeCall, Definition, FieldType, fact_row
-from assay.corpus.call_grammars import CALL_GRAMMARS, CallGrammar
-from assay.corpus.imported_names import imported_names, module_origin, rust_origin
-from assay.corpus.type_text import expression_steps, type_name
-from assay.corpus.typed_names import TypedName, typed_names
+from assay.corpus.languages import GRAMMARS
 from assay.corpus.units import Unit
 
 _JAVASCRIPT = frozenset(("javascript", "typescript", "tsx"))
-_NO_CALLS = CallGrammar({})
 _SELVES = frozenset(("Self", "self", "this", "static", "$this"))
 _TAIL = 300
 """Characters of what is called that are read: a chain of thousands of calls says no more."""
@@ -48,7 +45,7 @@ class _Scope:
 def file_facts(root: SgNode, text: str, path: str, language: str, units: Sequence[Unit]) -> dict[int, list[str]]:
     """Return the facts of a file by the line that they are about, counted from 1."""
     facts: dict[int, list[str]] = {}
-    reader = _Reader(text, path, language, CALL_GRAMMARS.get(language, _NO_CALLS), units)
+    reader = _Reader(text, path, language, units)
     for line, row in reader.rows(root):
         facts.setdefault(line, []).append(row)
     for unit in units:
@@ -62,8 +59,8 @@ def file_facts(root: SgNode, text: str, path: str, language: str, units: Sequenc
 class _Reader:
     """The walk over the calls, the declarations and the imports of one file, in the order of the text."""
 
-    def __init__(self, text: str, path: str, language: str, grammar: CallGrammar, units: Sequence[Unit]) -> None:
-        self.text, self.path, self.language, self.grammar = text, path, language, grammar
+    def __init__(self, text: str, path: str, language: str, units: Sequence[Unit]) -> None:
+        self.text, self.path, self.language, self.grammar = text, path, language, GRAMMARS[language]
         self.units = [unit for unit in units if unit.symbol and unit.kind not in ("constant", "block")]
         self.types = {unit.path for unit in self.units if unit.kind in TYPES}
         self.starts = [unit.start for unit in self.units]
@@ -127,7 +124,7 @@ class _Reader:
             for name in re.findall(r"\w+", text.partition("{")[2]):
                 if name in self.imports:
                     yield fact_row(FieldType("", name, self.imports[name]))
-        for name, place in imported_names(self.language, text, self.path):
+        for name, place in names.imported_names(self.language, text, self.path):
             origin = place.replace(".", "_")  # a dot leads from a type to its fields
             if name == "*":
                 self.stars.append(origin)
@@ -139,15 +136,15 @@ class _Reader:
     def _typed_name(self, node_kind: str, text: str, line: int) -> Iterator[tuple[int, str]]:
         scope = self._scope(line)
         if self.language in _JAVASCRIPT and (found := _REQUIRED.search(text)):
-            names = re.findall(r"\w+", text.partition("=")[0].rpartition("const")[2] or text.partition("=")[0])
-            origin = module_origin(found[1], self.path).replace(".", "_")
+            found_names = re.findall(r"\w+", text.partition("=")[0].rpartition("const")[2] or text.partition("=")[0])
+            origin = names.module_origin(found[1], self.path).replace(".", "_")
             whole = "{" not in text.partition("=")[0]
-            self.imports.update((name, origin if whole else f"{origin}/{name}") for name in names)
+            self.imports.update((name, origin if whole else f"{origin}/{name}") for name in found_names)
             return
-        for each in typed_names(self.language, node_kind, text, type_first=self.grammar.type_first):
+        for each in names.typed_names(self.language, node_kind, text, type_first=self.grammar.type_first):
             yield from self._known_type(each, scope, line, text)
 
-    def _known_type(self, each: TypedName, scope: _Scope, line: int, text: str) -> Iterator[tuple[int, str]]:
+    def _known_type(self, each: names.TypedName, scope: _Scope, line: int, text: str) -> Iterator[tuple[int, str]]:
         """Keep what a variable is; yield that as a fact where it is a field, or a variable of the module."""
         kind = self._of_type(each.type) if each.type else self._start(each.value, scope)
         before, _, name = each.name.rpartition(".")
@@ -213,7 +210,7 @@ class _Reader:
             return "" if not self.stars else "*" + ",".join(self.stars)
         if before in self.grammar.above or before.startswith("super("):
             return f"@{scope.owner}|^"
-        steps = expression_steps(before)
+        steps = names.expression_steps(before)
         return (self._start(steps, scope) if steps else "") or "?"
 
     def _start(self, steps: str, scope: _Scope) -> str:
@@ -236,7 +233,7 @@ class _Reader:
         if first in self.imports:
             return self.imports[first] + rest
         if self.language == "rust" and first in ("crate", "super", "self"):
-            return rust_origin(first + rest.replace("/", "::"), self.path)
+            return names.rust_origin(first + rest.replace("/", "::"), self.path)
         return ""
 
     def _unknown_start(self, first: str, rest: str, scope: _Scope) -> str:
@@ -272,5 +269,5 @@ def _types_of(unit: Unit, language: str) -> Iterable[str]:
     found_type = pattern.search(head)
     if found_type and found_type[1].strip("&mut -*\"'").rpartition(".")[2] in _SELVES:
         return [found_type[1].strip("&mut -*\"'").rpartition(".")[2]]
-    name = type_name(found_type[1]) if found_type else ""
+    name = names.type_name(found_type[1]) if found_type else ""
     return [name.replace(".", "/")] if name else []

@@ -1,4 +1,4 @@
-"""A file of code to its units in order: functions, methods, types and what else its grammar names.
+"""Find the units of a file of code in order: functions, methods, types and what else its grammar names.
 
 The tree is walked with a stack, never by recursion, and only into what can hold units: containers, bodies of
 regions, and any unnamed thing too long for one chunk. That asks the parser a few questions a unit, not a node.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ast_grep_py import SgNode, SgRoot
+from assay.corpus.declare import CONSTRUCTORS, Declared, declaration
+from assay.corpus.languages import GRAMMARS
 
-from assay.corpus import comments
-from assay.corpus.declare import CONSTRUCTORS, OF_NODES, Declare, Declared, declared
-from assay.corpus.declare_calls import OF_CALLS
-from assay.corpus.grammars import GRAMMARS
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
 
 SMALL_CONTAINER = 15
 """A type of so few lines is one chunk with its members."""
@@ -30,7 +30,21 @@ LONGEST_NAME = 200
 _LONGEST_HEAD = 2000
 _LONGEST_ERROR = 50_000
 """Lines: to list what a longer one holds takes hundreds of megabytes, and nobody writes so many lines into 1 MB."""
-_DECLARES: dict[str, Declare] = OF_NODES | OF_CALLS
+_LINE = re.compile(
+    r"^[ \t]*(?:#!.*|//[/!]?|#+|--+(?: ?[|^])?|;+|\*+(?!/)|/\*[*!]*|%+|\(\*)?[ \t]?"  # what opens a line
+    r"(.*?)[ \t]*(?:\*+/|\*\)|-\})?[ \t\r]*$"  # the words, and what closes a comment
+)
+_TAG = re.compile(
+    r"^[@\\](?:param|arg|tparam|returns?|throws|exception|see|link|since|author|type|brief|deprecated)\b[ \t]*"
+)
+_INLINE = re.compile(r"\{@\w+[ \t]+([^{}]*)\}")
+_HTML = re.compile(
+    r"</?(?:p|code|pre|ul|ol|li|b|i|em|strong|br|a|summary|remarks|para|see|param|returns|tt|h\d)\b[^<>]*/?>"
+)
+_LICENSE = re.compile(r"copyright|licen[sc]e|spdx-", re.IGNORECASE)
+_LITERAL = re.compile(r'\s*[rR]?"""[^"]*(?:"{1,2}[^"]+)*"""')
+_OPENING = re.compile(r"(?:\s*(?:/\*(?:[^*]|\*(?!/))*\*/|(?://|#(?!include|define|if|\[)|--).*)[ \t\r]*(?:\n|$))+")
+_LONGEST_COMMENT = 4000
 _ANNOTATIONS = re.compile(r"^(?:(?:@[\w.]+(?:\([^()]*\))?|#?\[[^\]]*\])\s+)+")
 
 
@@ -81,6 +95,8 @@ def units(
 
     What is longer than `longest` lines is looked into for units; a type of at most `small` is one with its members.
     """
+    from ast_grep_py import SgRoot  # 10 ms, and only code needs it
+
     root = SgRoot(text, GRAMMARS[language].id).root()
     return units_in(root, text, lines, language, longest, small=small), root
 
@@ -96,7 +112,6 @@ class _Reader:
     def __init__(self, text: str, lines: int, language: str, sizes: tuple[int, int]) -> None:
         self.text, self.lines, self.grammar = text, lines, GRAMMARS[language]
         self.small, self.longest = sizes
-        self.declare = _DECLARES.get(language, declared)
         self.found: list[Unit] = []
         self.wrong = 0
         self.last = 0  # the line after everything seen so far
@@ -152,7 +167,7 @@ class _Reader:
             span = node.range()
             if span.end.line - span.start.line < _NESTED:
                 return None
-        found = self.declare(node, node_kind, kind, self.grammar)
+        found = declaration(node, node_kind, kind, self.grammar)
         if found and found.kind == "constant" and (scope.kind in _HOLDERS or scope.in_function) and not found.members:
             return None
         return found
@@ -219,13 +234,13 @@ class _Reader:
             return start, index, ""
         texts = [self.text[first:last] for _, _, first, last in waiting]
         docs = [text for text in texts if not text.startswith(("#[", "@")) or text.startswith("@doc")]
-        doc = comments.plain("\n".join(text.strip("\n") for text in docs)) if docs else ""
+        doc = plain_comment("\n".join(text.strip("\n") for text in docs)) if docs else ""
         return waiting[0][0], waiting[0][2], doc
 
     def _docstring(self, body: SgNode) -> str:
         statement = body.child(0)
         literal = statement.child(0) if statement and statement.kind() == "expression_statement" else None
-        return comments.docstring(literal.text()) if literal and literal.kind() == "string" else ""
+        return docstring(literal.text()) if literal and literal.kind() == "string" else ""
 
     def _only_member(self, impl: Declared) -> Declared | None:
         """Return what a short `impl` declares when that is one function, which then owns all its lines."""
@@ -233,7 +248,7 @@ class _Reader:
         functions = [child for child in members if self.grammar.units.get(child.kind()) == "function"]
         if len(functions) != 1:
             return None
-        found = self.declare(functions[0], functions[0].kind(), "method", self.grammar)
+        found = declaration(functions[0], functions[0].kind(), "method", self.grammar)
         if found:
             found.owner = impl.symbol
         return found
@@ -241,7 +256,7 @@ class _Reader:
     def _kind(self, found: Declared, scope: _Scope, head: str) -> str:
         if found.kind not in ("function", "method"):
             return found.kind
-        if self.grammar.test is not None and self.grammar.test.search(head):
+        if self.grammar.tests is not None and self.grammar.tests.search(head):
             return "test"
         if scope.kind in _TYPES:
             own = found.symbol == scope.parent.rpartition(".")[2]
@@ -249,7 +264,7 @@ class _Reader:
         return found.kind
 
     def _holds_test(self, found: Declared) -> bool:
-        return self.grammar.test is not None and bool(self.grammar.test.search(found.node.text()))
+        return self.grammar.tests is not None and bool(self.grammar.tests.search(found.node.text()))
 
     def _head(self, found: Declared, start: int) -> str:
         """Return the text of a declaration up to its body."""
@@ -271,3 +286,33 @@ def _covered(found: list[Unit]) -> int:
 def _last(node: SgNode) -> SgNode:
     named = node.named_children()
     return named[-1] if named else node.children()[-1]
+
+
+def plain_comment(comment: str) -> str:
+    """Strip the markers of a comment and the markup of Javadoc, JSDoc and XML documentation, not their words."""
+    lines = [_TAG.sub("", _LINE.sub(r"\1", line)) for line in comment[:_LONGEST_COMMENT].split("\n")]
+    text = "\n".join(lines).replace('@doc """', "").replace('"""', "")
+    if "{@" in text:
+        text = _INLINE.sub(r"\1", text)
+    if "<" in text:
+        text = _HTML.sub("", text)
+    return text.strip()
+
+
+def docstring(literal: str) -> str:
+    """Strip the prefix, quotes and indentation of a string literal that documents a unit."""
+    text = literal[:_LONGEST_COMMENT].lstrip("rRuUbBfF@")
+    quote = next((mark for mark in ('"""', "'''", '"', "'") if text.startswith(mark)), "")
+    body = text[len(quote) :]
+    body = body.removesuffix(quote) if quote else body
+    return "\n".join(line.strip() for line in body.split("\n")).strip()
+
+
+def opening(text: str) -> str:
+    """Return the comment or docstring that a block begins with, unless it is the legal header of a file."""
+    if match := _LITERAL.match(text):
+        return docstring(match[0].strip())
+    match = _OPENING.match(text)
+    if match is None or _LICENSE.search(match[0][:1500]):
+        return ""
+    return plain_comment(match[0])

@@ -20,12 +20,9 @@ from operator import attrgetter
 from pathlib import Path
 from stat import S_ISREG
 
-from assay.corpus import builtin, ignore
-from assay.corpus.decode import read
+from assay.corpus import ignore
 from assay.corpus.walked_files import FileEntry, Skipped, Walk, as_utf8, entry_of
 from assay.errors import InputError
-
-__all__ = ["LARGEST_BYTES", "FileEntry", "FolderLevel", "Skipped", "Walk", "folder_level", "read", "walk"]
 
 LARGEST_BYTES = 1_000_000
 """Larger files are data, not something that people wrote to be read."""
@@ -194,7 +191,7 @@ class _Walker:
     def _whole_reason(self, folder: _Folder, names: set[str]) -> str:
         """Say why a folder is left out by what is in it, or nothing."""
         name = folder.path.rstrip("/").rpartition("/")[2]
-        if builtin.is_bare_repository(names):
+        if ignore.is_bare_repository(names):
             return "a folder of tools"
         if _decision(folder.forces, folder.path, name + "/") is False:
             return ""
@@ -203,7 +200,7 @@ class _Walker:
             if repository in self.repositories:
                 return "another checkout of a repository that is already searched"
             self.repositories.add(repository)
-        return builtin.inside_reason(name, names)
+        return ignore.inside_reason(name, names)
 
     def _take(self, entry: os.DirEntry[str], here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
         name = entry.name
@@ -222,12 +219,12 @@ class _Walker:
                 self.files.append(entry_of(as_utf8(path), stat))
 
     def _take_folder(self, path: str, name: str, here: _Folder, beside: set[str], inside: list[_Folder]) -> None:
-        if name in builtin.VERSION_CONTROL:
+        if name in ignore.VERSION_CONTROL:
             return
         forced = _decision(here.forces, path, name + "/")
         reason = "ignored by .assayignore"
         if forced is None:
-            reason = builtin.folder_reason(name, beside) or self._ignored(path, name + "/", here)
+            reason = ignore.folder_reason(name, beside) or self._ignored(path, name + "/", here)
         elif not forced:
             reason = self._closed(path, name + "/", here)
         if not reason:
@@ -247,7 +244,7 @@ class _Walker:
         """Say why no rule of the repository may bring a path in, or nothing."""
         if self.open_ignored:
             return ""
-        return builtin.secret_reason(name) or self._ignored(path, name, replace(here, is_ignored=here.by_git))
+        return ignore.secret_reason(name) or self._ignored(path, name, replace(here, is_ignored=here.by_git))
 
     def _is_tracked(self, path: str, reason: str, here: _Folder) -> bool:
         """Say whether a path that git's rules leave out is in its repository all the same."""
@@ -255,10 +252,8 @@ class _Walker:
             return False
         top = here.repository
         if top not in self.tracked:
-            from assay.corpus.tracked import tracked_paths  # nothing that a folder without ignored files needs
-
             began = time.monotonic()
-            self.tracked[top] = tracked_paths(self.root / top, self.patience_s)
+            self.tracked[top] = _tracked_paths(self.root / top, self.patience_s)
             self.patience_s -= time.monotonic() - began
         return path[len(top) :] in self.tracked[top]
 
@@ -266,7 +261,7 @@ class _Walker:
         forced = _decision(here.forces, path, name) if here.forces else None
         reason = "ignored by .assayignore"
         if forced is None:
-            reason = builtin.file_reason(name) or builtin.secret_reason(name) or self._ignored(path, name, here)
+            reason = ignore.file_reason(name) or ignore.secret_reason(name) or self._ignored(path, name, here)
         elif not forced:
             reason = self._closed(path, name, here)
         if not reason or self._is_tracked(path, reason, here):
@@ -290,3 +285,22 @@ def _decision(rules: tuple[ignore.IgnoreRules, ...], path: str, name: str) -> bo
         if decided is not None:
             return decided
     return None
+
+
+def _tracked_paths(root: Path, patience_s: float) -> frozenset[str]:
+    """Return the tracked files below a folder and the folders that hold them, these with a `/` at their end.
+
+    Paths are relative to the folder. Nothing is tracked where there is no repository, or no git that answers: then
+    rules alone decide, and what they leave out is named as ever.
+    """
+    from assay.corpus.git import reading  # nothing that a folder without ignored files needs
+
+    if patience_s <= 0:
+        return frozenset()
+    try:
+        with reading(root, "ls-files", "-z", timeout_s=patience_s) as printed:
+            files = os.fsdecode(printed.read()).split("\0")
+    except (InputError, OSError):
+        return frozenset()
+    folders = {file[: at + 1] for file in files for at, letter in enumerate(file) if letter == "/"}
+    return frozenset(filter(None, files)) | folders

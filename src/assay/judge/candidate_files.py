@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.corpus import blocks
-from assay.corpus.decode import read as read_text
-from assay.corpus.functions import functions
 from assay.corpus.languages import language_of
+from assay.corpus.outline import functions
 from assay.corpus.walk import walk
+from assay.corpus.walked_files import read as read_text
 from assay.errors import InputError
 from assay.io import rows
 from assay.judge.past_records import is_records, judgments

@@ -15,9 +15,8 @@ from pathlib import Path, PurePosixPath
 from zlib import crc32
 
 from assay.corpus.chunk import parse
-from assay.corpus.decode import read
 from assay.corpus.walk import walk
-from assay.corpus.walked_files import FileEntry
+from assay.corpus.walked_files import FileEntry, read
 from assay.encode.training_pairs import TrainingPair
 from assay.encode.view import view
 from assay.types import Chunk

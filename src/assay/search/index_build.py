@@ -33,8 +33,7 @@ from typing import Generic, TypeVar
 
 from assay.corpus.call_facts import names_in
 from assay.corpus.chunk import parse
-from assay.corpus.decode import read
-from assay.corpus.walked_files import FileEntry, Skipped, Walk
+from assay.corpus.walked_files import FileEntry, Skipped, Walk, read
 from assay.encode.view import chunk_vectors
 from assay.errors import AssayError
 from assay.io.processes import end_with

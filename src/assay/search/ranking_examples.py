@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.corpus.chunk import parse
-from assay.corpus.decode import read
 from assay.corpus.languages import BY_EXTENSION
 from assay.corpus.walk import walk
-from assay.corpus.walked_files import Skipped
+from assay.corpus.walked_files import Skipped, read
 from assay.encode.view import chunk_vectors
 from assay.errors import InputError
 from assay.io import rows

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from assay.corpus.call_facts import CALLABLES, TYPES, CodeCall
-from assay.corpus.call_grammars import CALL_GRAMMARS
+from assay.corpus.languages import GRAMMARS
 from assay.errors import InputError, printable
 from assay.search.declared_names import QueryNames, declarations, declared_places, is_owner, typed_names, unit_of
 from assay.search.display import declared_line
@@ -90,7 +90,8 @@ def related_code(snapshot: Snapshot, path: str, line: int, k: int) -> RelatedCod
     groups = (found["callers"], found["callees"], found["tests"], [subject])
     known = {(each.path, each.name) for places in groups for each in places}
     found["alike"] = list(_alike(snapshot, number, (path, *around), known, k))
-    note = "" if chunk.language in CALL_GRAMMARS else f"{_what(chunk)} calls nothing: only what is alike is shown"
+    grammar = GRAMMARS.get(chunk.language)
+    note = "" if grammar and grammar.calls else f"{_what(chunk)} calls nothing: only what is alike is shown"
     shown = {group: tuple(places[:k]) for group, places in found.items()}
     return RelatedCode(subject, shown, {group: len(places) for group, places in found.items()}, note)
 

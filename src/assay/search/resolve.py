@@ -16,8 +16,7 @@ from posixpath import dirname
 from weakref import WeakKeyDictionary
 
 from assay.corpus.call_facts import CALLABLES, TYPES
-from assay.corpus.call_grammars import CALL_GRAMMARS
-from assay.corpus.grammars import words
+from assay.corpus.languages import GRAMMARS, words
 from assay.search.filters import traits_of
 from assay.search.reference_table import (
     Module,
@@ -83,7 +82,7 @@ class NameLookup:
 
     def _own_methods(self, name: str, context: NameContext, depth: int) -> list[PlacedDefinition]:
         """Return the methods of the types around, where these are called by their bare names."""
-        grammar = CALL_GRAMMARS.get(context.family)
+        grammar = GRAMMARS.get(context.family)
         if grammar is None or not grammar.methods_bare:
             return []
         for owner in _outer(context.owner):
@@ -95,7 +94,7 @@ class NameLookup:
     @staticmethod
     def _in_reach(alone: Sequence[PlacedDefinition], context: NameContext) -> list[PlacedDefinition]:
         """Return which of the definitions of other files are seen without an import."""
-        grammar = CALL_GRAMMARS.get(context.family)
+        grammar = GRAMMARS.get(context.family)
         reach = grammar.reach if grammar else "file"
         if context.family == "rust":
             return [each for each in alone if each.at.kind == "macro"]

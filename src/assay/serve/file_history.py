@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from assay.corpus import line_history
 from assay.corpus.blocks import lines_of
-from assay.corpus.code_host import host_links
 from assay.corpus.line_history import BlamedLines, LineCommit
+from assay.corpus.remotes import host_links
 from assay.errors import AssayError
 from assay.serve.file_views import MOST_LINES, FileLinks, ReadFile, check_file_line, links_to, read_file
 from assay.serve.session import Session

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from assay.corpus.blocks import lines_of
-from assay.corpus.code_host import HostLinks, host_links
-from assay.corpus.decode import decoded
-from assay.corpus.file_outline import outline
 from assay.corpus.languages import language_of
 from assay.corpus.line_history import head_lines
+from assay.corpus.outline import outline
+from assay.corpus.remotes import HostLinks, host_links
 from assay.corpus.walk import LARGEST_BYTES, folder_level
-from assay.corpus.walked_files import from_utf8
+from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of

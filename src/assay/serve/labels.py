@@ -16,8 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar
 
-from assay.corpus.builtin import OWN_TRUTH
-from assay.corpus.clone import is_url
+from assay.corpus.addresses import is_url
+from assay.corpus.ignore import OWN_TRUTH
 from assay.corpus.walked_files import as_utf8, from_utf8
 from assay.errors import InputError
 from assay.io import rows

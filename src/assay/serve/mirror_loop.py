@@ -20,7 +20,7 @@ from threading import Lock
 from assay.assemble.indexes import index_of
 from assay.assemble.repository_list import ListedRepository, by_root, read_repositories, usable_lines
 from assay.corpus.git import FetchLimits
-from assay.corpus.mirror import FETCH
+from assay.corpus.remotes import FETCH
 from assay.errors import AssayError, InputError, counted, printable
 from assay.io.files import alone
 from assay.protocols import Say, Stop

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from assay.assemble.answer import language_named
 from assay.corpus.blocks import lines_of
-from assay.corpus.decode import read
-from assay.corpus.file_outline import OutlineEntry, outline
 from assay.corpus.languages import language_of
+from assay.corpus.outline import OutlineEntry, outline
 from assay.corpus.walk import walk
-from assay.corpus.walked_files import FileEntry, Skipped
+from assay.corpus.walked_files import FileEntry, Skipped, read
 from assay.search.filters import keeping
 from assay.serve.cursor import cursor as cursor_of
 from assay.serve.cursor import offset_of

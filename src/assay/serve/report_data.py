@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from assay.bench.report.bench_report import report_of
 from assay.bench.results import load
-from assay.corpus.builtin import OWN_REPORTS
+from assay.corpus.ignore import OWN_REPORTS
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError
 from assay.report.document import Bullets, Entries, Leaf, Panels, Paragraph, Report, Section, load_report

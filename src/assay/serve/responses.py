@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from assay.corpus.blocks import lines_of
-from assay.corpus.functions import functions
+from assay.corpus.outline import functions
 from assay.errors import InputError, printable
 from assay.search.display import cut, others_text, telling
 from assay.search.reference_table import numbers_in

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from assay.corpus.clone import is_url
+from assay.corpus.addresses import is_url
 from assay.errors import AssayError
 from assay.serve.mirror_state import ListState, MirrorState, StateFile
 from assay.settings import Settings

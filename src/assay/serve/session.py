@@ -15,9 +15,8 @@ from pathlib import Path, PurePosixPath
 from threading import Lock, Thread
 
 from assay.assemble.indexes import clone_of
-from assay.corpus.builtin import VERSION_CONTROL
-from assay.corpus.clone import is_url
-from assay.corpus.clone_rules import CloneRules
+from assay.corpus.addresses import CloneRules, is_url
+from assay.corpus.ignore import VERSION_CONTROL
 from assay.errors import InputError
 from assay.serve.all_roots import AllRoots
 from assay.serve.engine import Engine, StillIndexing, Waits

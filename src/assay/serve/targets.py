@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from assay.corpus.blocks import lines_of
-from assay.corpus.decode import decoded
+from assay.corpus.walked_files import decoded
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
 from assay.truth.formats.truth_rows import fault_of_target

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.corpus.blocks import lines_of
-from assay.corpus.file_outline import OutlineEntry, outline
+from assay.corpus.outline import OutlineEntry, outline
 from assay.errors import InputError, nearest
 from assay.serve.file_views import check_file_line, read_file
 from assay.serve.responses import OVERHEAD, with_line_numbers

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from assay.corpus.mirror import meant_by
+from assay.corpus.remotes import meant_by
 from assay.errors import AssayError, InputError, printable
 from assay.protocols import Say
 from assay.serve.served_roots import ListedRoots

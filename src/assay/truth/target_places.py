@@ -13,11 +13,10 @@ from pathlib import Path
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.chunk import parse
-from assay.corpus.decode import decoded
-from assay.corpus.functions import declarations
+from assay.corpus.outline import declarations
 from assay.corpus.pinned import LINKS, commit_of, contents, is_repository, tree
 from assay.corpus.walk import walk
-from assay.corpus.walked_files import as_utf8, from_utf8
+from assay.corpus.walked_files import as_utf8, decoded, from_utf8
 from assay.errors import InputError, nearest
 from assay.measure.line_spans import Entry, Span, Unit, span_of
 from assay.truth.ground_truth import TruthFile

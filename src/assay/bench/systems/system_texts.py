@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from assay.bench.system_corpus import SystemCorpus
 from assay.corpus.chunk import parse
-from assay.corpus.decode import read
 from assay.corpus.walk import walk
+from assay.corpus.walked_files import read
 from assay.search.filters import filter_mask
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk, Query

@@ -17,8 +17,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from assay.assemble.answer import LONGEST_QUERY
 from assay.corpus.code_pattern import LONGEST as LONGEST_PATTERN
-from assay.corpus.grammars import GRAMMARS
-from assay.corpus.languages import BY_EXTENSION, BY_NAME
+from assay.corpus.languages import BY_EXTENSION, BY_NAME, GRAMMARS
 from assay.errors import nearest
 from assay.serve.responses import Detail
 from assay.serve.search_tools import LEAST_BUDGET, MOST_HITS, MOST_QUERIES

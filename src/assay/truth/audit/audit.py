@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from assay.corpus.chunk import parse
-from assay.corpus.decode import read
 from assay.corpus.walk import walk
+from assay.corpus.walked_files import read
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
 from assay.protocols import Progress

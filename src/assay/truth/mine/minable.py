@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 
 from assay.corpus.chunk import parse
-from assay.corpus.decode import read
 from assay.corpus.languages import PROSE, language_of
 from assay.corpus.walk import walk
+from assay.corpus.walked_files import read
 from assay.types import Chunk
 
 MOST_FILES = 20_000

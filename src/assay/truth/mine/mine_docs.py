@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from assay.corpus.comments import plain
+from assay.corpus.units import plain_comment
 from assay.protocols import Progress
 from assay.terms import WORD
 from assay.truth.mine.minable import Files
@@ -151,7 +151,7 @@ def _untagged(unit: Chunk, lines: tuple[int, int] | None) -> str:
     first = lines[0] - unit.start_line
     raw = unit.text.split("\n")[first : lines[1] - unit.start_line + 1]
     cut = next((at for at, line in enumerate(raw) if _TAG.match(line)), len(raw))
-    return plain("\n".join(raw[:cut]))
+    return plain_comment("\n".join(raw[:cut]))
 
 
 def _why_not(sentence: str, unit: Chunk, lines: tuple[int, int] | None) -> str:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from random import Random
 
-from assay.corpus.symbols import calls
+from assay.corpus.languages import words
 from assay.protocols import Progress
 from assay.terms import WORD, parts, stem
 from assay.truth.mine.minable import Files, is_aside, is_prose
@@ -31,6 +31,13 @@ _GROUP = re.compile(r"^\s*(?:describe|context|suite|feature|bench)\b[^\n]*\(")
 _TEST_WORDS = frozenset(("test", "tests", "testing", "spec", "should", "it"))
 _NUMBERED = re.compile(r"\b(?:issues?|bugs?|gh|pr|cve|regression)\W*\d+", re.IGNORECASE)
 _MARKS = re.compile(r"^tests?[-_.]|[-_.]?(?:tests?|spec|testcase|it)$", re.IGNORECASE)
+_CALL = re.compile(r"([A-Za-z_$][\w$]*)[!?]?(?:::<[^<>()]*>|<[\w ,.]*>)?\(")
+_NOT_CALLS = words("""
+    if for while switch match return catch and or not in is elif except with assert function func fn def lambda sizeof
+    typeof instanceof new await async yield throw super this self print unless until when case else do try using lock
+    foreach let var const use pub impl struct enum class interface where as from import raise del void int string bool
+    Some Ok Err None
+""")
 
 Overloads = list[Chunk]
 """The functions of one name in one class or file."""
@@ -214,3 +221,9 @@ def _add(told: MinedQueries, text: str, test: Chunk, units: Sequence[Chunk]) -> 
     for unit in units:
         told.judgments.append(Judgment(name, target_of(unit), 2, "tests", f"{test.path}:{test.start_line}"))
     told.hidden.append(target_of(test))
+
+
+def calls(chunk: Chunk) -> tuple[str, ...]:
+    """Return the names called inside a chunk, by a pattern for any language, each once, in order, without its own."""
+    own = set(chunk.symbol.split(", "))
+    return tuple(name for name in dict.fromkeys(_CALL.findall(chunk.text)) if name not in _NOT_CALLS | own)
