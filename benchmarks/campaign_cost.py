@@ -17,7 +17,7 @@ from statistics import mean
 from assay.judge.cost_forecast import CostForecast, priced
 from assay.judge.pairs import Pair, read
 from assay.judge.prompts import fill, load
-from assay.llm.providers import price_of
+from assay.llm.endpoint import price_of
 from assay.types import Prompt
 
 PAIRS, UNCLEAR, BROKEN = 412_080, 0.33, 0.3

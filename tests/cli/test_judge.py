@@ -9,7 +9,7 @@ import pytest
 
 from assay.assemble.open_chat import budget_of, rate_of
 from assay.errors import InputError
-from assay.llm.pace import Pace
+from assay.llm.wrappers import Pace
 
 CODE = "def add(a, b):\n    return a + b\n"
 PAIRS = [

@@ -27,8 +27,8 @@ from assay.errors import AssayError, ChatError, HttpError, InputError
 from assay.io import http
 from assay.io.http import HttpOptions
 from assay.io.http_turns import Turns
+from assay.llm.endpoint import endpoint
 from assay.llm.openai import OpenAiChat
-from assay.llm.providers import endpoint
 from assay.rank.sampling.endpoint_sampler import ChatSampler, CompletionSampler
 from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
 from assay.types import Chunk, Prompt, Query

@@ -151,7 +151,7 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
     from assay.judge.installs import Installs
     from assay.judge.replay import replay
-    from assay.llm.recorded_chat import ReplayedChat
+    from assay.llm.recorded import ReplayedChat
     from assay.programs.modules.distributions import known
 
     settings = settings_of(records)

@@ -53,7 +53,7 @@ def accounts(given: JudgeAccountsOptions) -> None:
     from assay.judge import accounts as made
     from assay.judge.cost_forecast import planned, priced
     from assay.judge.past_records import failures, verdicts
-    from assay.llm.providers import price_of
+    from assay.llm.endpoint import price_of
 
     added = made.accounts(verdicts(given.records))
     if not added.pairs:

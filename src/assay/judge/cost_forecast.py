@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.judge.accounts import CampaignCosts
-from assay.llm.prices import BATCH, CACHE_LEAST, Price
-from assay.llm.providers import BATCHED
+from assay.llm.endpoint import BATCH, BATCHED, CACHE_LEAST, Price
 
 OVERHEAD_S = 0.0015
 """Time of a pair beside models and sandboxes, one after another, measured; see docs/judging.md."""

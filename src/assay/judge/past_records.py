@@ -13,7 +13,7 @@ from typing import Any
 from assay.errors import StorageError
 from assay.io.rows import sample
 from assay.io.unpack import on_disk
-from assay.llm.reply_record import is_paid, spend_of
+from assay.llm.recorded import is_paid, spend_of
 from assay.runs.record import read_lines
 from assay.types import Judgment
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.llm.prompt_files import PromptFile, load_prompt
+from assay.llm.prompts import PromptFile, load_prompt
 
 NAMES = ("screen", "tests", "fix", "arbitrate", "single", "simulate")
 

@@ -16,8 +16,8 @@ from typing import Any
 from assay.errors import BudgetSpent, ChatError, Deferred, NoAnswer
 from assay.judge.pairs import Pair
 from assay.judge.prompts import load
-from assay.llm.prompt_files import fill
-from assay.llm.reply_record import FAILED, REPLY, failure_of, record_of
+from assay.llm.prompts import fill
+from assay.llm.recorded import FAILED, REPLY, failure_record, record_of
 from assay.llm.schema import problems
 from assay.protocols import Chat
 from assay.runs.journal import Journal, Record, Steps
@@ -73,7 +73,7 @@ class PairSession:
             raise
         except ChatError as error:
             what = {"kind": FAILED, "pair": self.pair.digest}
-            self._steps.put({**what, **failure_of(prompt, self._chat.name, error)})
+            self._steps.put({**what, **failure_record(prompt, self._chat.name, error)})
             raise
         return record_of(prompt, self._chat.name, got)
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError, NoAnswer, nearest
-from assay.llm.fingerprint import fingerprint
-from assay.llm.prices import Spend
+from assay.llm.endpoint import Spend
+from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
 from assay.types import Prompt, Reply
 

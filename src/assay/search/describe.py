@@ -19,7 +19,7 @@ from typing import Any
 
 from assay.errors import BudgetSpent, ChatError, EndpointFailed, EndpointRefused, NoAnswer
 from assay.io.masks import Mask
-from assay.llm.boundary import boundary
+from assay.llm.prompts import boundary
 from assay.protocols import Chat, Progress
 from assay.search.descriptions import Descriptions, is_describable, key_of, shown
 from assay.search.path_traits import traits_of

@@ -17,8 +17,8 @@ from typing import Final
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.llm.ask_all import ask_all
-from assay.llm.prompt_files import fill, load_prompt
+from assay.llm.prompts import fill, load_prompt
+from assay.llm.wrappers import ask_all
 from assay.protocols import Chat
 from assay.types import Prompt, Reply, Task
 

@@ -1,22 +1,88 @@
-"""A chat that stops before the call that might pass a limit of money or of tokens.
-
-A call reserves the most it can take, and gives back what it did not. Where the rest of the budget is reserved by
-calls in flight, the next one waits for them; where a call would not fit even alone, it is refused. What an endpoint
-does not tell is charged as reserved. The budget is one process's: a resumed campaign hands in what it has spent.
-"""
+"""Wrap a chat: remember replies, keep to a budget, keep to a rate, ask many questions at once."""
 
 from __future__ import annotations
 
+import json
 import math
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Protocol
 
-from assay.errors import BudgetSpent, ChatError, Deferred, InputError
-from assay.llm.prices import Spend
+from assay.errors import BudgetSpent, ChatError, Deferred, InputError, NoAnswer
+from assay.io.database import Database
+from assay.llm.endpoint import Spend
+from assay.llm.prompts import fingerprint
 from assay.protocols import Chat
+from assay.runs.in_flight import in_flight
 from assay.types import Prompt, Reply
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT, model TEXT, "
+    "tokens_in INTEGER, tokens_out INTEGER, cost REAL, seconds REAL) WITHOUT ROWID"
+)
+
+
+class CachedChat:
+    """A wrapper with the protocol of what it wraps; it goes outside of budgets and paces, which it spares."""
+
+    def __init__(self, chat: Chat, path: Path) -> None:
+        self._chat = chat
+        self._lock = threading.Lock()
+        self._asking: dict[str, tuple[threading.Lock, int]] = {}
+        self._database = Database(path, _TABLE, "the cache of replies")
+
+    @property
+    def name(self) -> str:
+        """The name of the chat inside: the replies are the same."""
+        return self._chat.name
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return what was answered before, at no cost, or else what the chat inside answers."""
+        key = fingerprint(prompt, self.name)
+        if known := self._read(key):
+            return known
+        with self._alone(key):
+            known = self._read(key)
+            return known or self._keep(key, self._chat.reply(prompt))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _keep(self, key: str, reply: Reply) -> Reply:
+        row = (key, json.dumps(dict(reply.value)), reply.model, reply.tokens_in, reply.tokens_out)
+        with self._database.use() as held:  # nan goes in as NULL
+            held.execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, reply.cost, reply.seconds)
+            )
+        return reply
+
+    def _read(self, key: str) -> Reply | None:
+        with self._database.use() as held:
+            question = "SELECT value, model, tokens_in, tokens_out FROM replies WHERE key = ?"
+            row = held.execute(question, (key,)).fetchone()
+            if row is None:
+                return None
+            value, model, tokens_in, tokens_out = row
+            return Reply(json.loads(value), model, tokens_in, tokens_out, cached=True)
+
+    @contextmanager
+    def _alone(self, key: str) -> Iterator[None]:
+        """Keep other threads from asking the same; the lock is gone when the last of them is."""
+        with self._lock:
+            lock, waiting = self._asking.get(key, (threading.Lock(), 0))
+            self._asking[key] = lock, waiting + 1
+        try:
+            with lock:
+                yield
+        finally:
+            with self._lock:
+                _, waiting = self._asking.pop(key)
+                if waiting > 1:
+                    self._asking[key] = lock, waiting - 1
 
 
 class Bounded(Chat, Protocol):
@@ -157,3 +223,86 @@ def charged(took: Reply | ChatError, otherwise: Spend) -> Spend:
     tokens = took.tokens_in + took.tokens_out
     usd = otherwise.usd if math.isnan(took.cost) else took.cost
     return Spend(tokens or otherwise.tokens, 0.0 if math.isnan(usd) else usd)
+
+
+_LETTERS_A_TOKEN = 4  # of code and English, about
+
+
+class Pace:
+    """Requests and tokens a minute; chats of one account share one."""
+
+    def __init__(
+        self,
+        *,
+        requests: float = math.inf,
+        tokens: float = math.inf,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        for name, limit in (("requests", requests), ("tokens", tokens)):
+            if not limit > 0:  # not even a number may be
+                raise InputError(f"a pace of {limit} {name} a minute; wanted more than 0")
+        self._a_request_s, self._a_token_s = 60 / requests, 60 / tokens
+        self._now, self._sleep = now, sleep
+        self._requests_from = self._tokens_from = -math.inf
+        self._lock = threading.Lock()
+
+    def start(self, tokens: int) -> None:
+        """Wait until a question of about so many tokens may start."""
+        with self._lock:
+            now = self._now()
+            start = max(now, self._requests_from, self._tokens_from)
+            self._requests_from = start + self._a_request_s
+            self._tokens_from = start + tokens * self._a_token_s
+        if start > now:
+            self._sleep(start - now)
+
+    def correct(self, tokens: int) -> None:
+        """Count so many tokens more than a question was estimated at, or fewer."""
+        with self._lock:
+            self._tokens_from += tokens * self._a_token_s
+
+
+class PacedChat:
+    """A wrapper with the protocol of what it wraps."""
+
+    def __init__(self, chat: Chat, pace: Pace) -> None:
+        self._chat = chat
+        self._pace = pace
+
+    @property
+    def name(self) -> str:
+        """The name of the chat inside: the replies are the same."""
+        return self._chat.name
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return the reply of the chat inside, when it is its turn."""
+        estimate = (len(prompt.system) + len(prompt.text)) // _LETTERS_A_TOKEN
+        self._pace.start(estimate)
+        took: Reply | ChatError | None = None
+        try:
+            took = self._chat.reply(prompt)
+        except ChatError as error:
+            took = error
+            raise
+        finally:
+            tokens = took.tokens_in + took.tokens_out if took else 0
+            self._pace.correct(tokens - estimate if tokens else 0)
+        return took
+
+
+def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | None]:
+    """Return the reply to each prompt, None where the model gave none that can be used; `most` are under way at once.
+
+    What ends all asking, as a budget that is spent, is raised after the calls under way have ended.
+    """
+
+    def ask(place: int) -> tuple[int, Reply | None]:
+        try:
+            return place, chat.reply(prompts[place])
+        except NoAnswer:
+            return place, None
+
+    with closing(in_flight(ask, range(len(prompts)), most)) as ends:
+        told = dict(end.result() for end in ends)
+    return [told[place] for place in range(len(prompts))]

@@ -1,12 +1,8 @@
-"""A chat whose replies are in a file of records before they are used: a question that stands there is not asked again.
-
-A wrapper with the protocol of what it wraps. It goes outside of caches, budgets and paces. A reply that could not be
-used was paid for, too, and is recorded as that; an endpoint that was busy or broken is asked again next time. Around a
-`ReplayedChat` it tells a run again with nobody asked.
-"""
+"""Record the replies of a model before they are used, and replay them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +10,62 @@ from threading import Lock
 from typing import Any
 
 from assay.errors import BudgetSpent, ChatError, Deferred, EndpointFailed, NoAnswer
-from assay.llm.fingerprint import fingerprint
-from assay.llm.prices import Spend
-from assay.llm.reply_record import FAILED, REPLY, failure_of, is_paid, record_of, reply_of, spend_of
+from assay.llm.endpoint import Spend
+from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
 from assay.protocols import Chat
 from assay.runs.journal import Journal, ReadOnlySteps, Record, Steps
 from assay.runs.record import read_lines
 from assay.types import Prompt, Reply
+
+REPLY, FAILED = "reply", "failed"
+"""The kinds of these lines."""
+
+
+def record_of(prompt: Prompt, chat: str, got: Reply) -> dict[str, Any]:
+    """Return what is written down of a reply; `chat` is the name of what was asked."""
+    return {
+        "part": prompt.name,
+        "prompt": prompt.version,
+        "chat": chat,
+        "model": got.model,
+        "value": dict(got.value),
+        "tokens_in": got.tokens_in,
+        "tokens_out": got.tokens_out,
+        "cost": _priced(got.cost),
+        "seconds": round(got.seconds, 3),
+        "cached": got.cached,
+        "tokens_cached": got.tokens_cached,
+        "shareable": round(prompt.shared / max(len(prompt.system) + len(prompt.text), 1), 4),
+        "attempts": got.attempts,
+        "batch": got.batch,
+    }
+
+
+def failure_record(prompt: Prompt, chat: str, error: ChatError) -> dict[str, Any]:
+    """Return what is written down of a question that had no answer: what it took all the same."""
+    took = {"tokens_in": error.tokens_in, "tokens_out": error.tokens_out, "cost": _priced(error.cost)}
+    return {"part": prompt.name, "chat": chat, "why": str(error), **took}
+
+
+def reply_of(record: Mapping[str, Any]) -> Reply:
+    """Return the reply of a line: it was paid for before."""
+    return Reply(record["value"], record["model"], record["tokens_in"], record["tokens_out"], cached=True)
+
+
+def is_paid(record: Mapping[str, Any]) -> bool:
+    """Say whether a line is of a call that was made, and so may have cost something."""
+    return record["kind"] == FAILED or (record["kind"] == REPLY and not record["cached"])
+
+
+def spend_of(record: Mapping[str, Any]) -> Spend:
+    """Return what the call of a line took; a cost that nobody knows counts as none."""
+    return Spend(record["tokens_in"] + record["tokens_out"], record["cost"] or 0.0)
+
+
+def _priced(cost: float) -> float | None:
+    """Return a cost as JSON has it; an unknown one is none."""
+    return None if math.isnan(cost) else cost
 
 
 class ReplayedChat:
@@ -85,9 +129,9 @@ class RecordedChat:
         except (BudgetSpent, Deferred):
             raise
         except NoAnswer as error:
-            record: dict[str, Any] = {"kind": FAILED, "key": key, **failure_of(prompt, self.name, error)}
+            record: dict[str, Any] = {"kind": FAILED, "key": key, **failure_record(prompt, self.name, error)}
         except ChatError as error:
-            self._steps.put({"kind": FAILED, "key": "", **failure_of(prompt, self.name, error)})
+            self._steps.put({"kind": FAILED, "key": "", **failure_record(prompt, self.name, error)})
             raise
         else:
             record = {"kind": REPLY, "key": key, **record_of(prompt, self.name, got)}

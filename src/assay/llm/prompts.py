@@ -1,24 +1,18 @@
-"""Prompt files to prompts: each filled with texts of strangers as fenced data, and named by the hash of its file.
-
-What stands between the marks is data, and the marks cannot be foreseen from inside it: they are made of a hash of all
-that they enclose. A text is put in once, so that braces inside it mean nothing. All that is the same for every prompt
-of a file comes first, and the mark with the data behind it, so that an endpoint reads the beginning once.
-"""
+"""Load prompt files, fill them with texts, and hash what is asked."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.llm.boundary import boundary
 from assay.types import Prompt
 
 _PART = re.compile(r"^<!-- (system|prompt|reply) -->\n", re.MULTILINE)
@@ -81,3 +75,15 @@ def _shared(template: PromptFile) -> int:
         return template.system.index(_MARK)
     hole = _HOLE.search(template.text)
     return len(template.system) + (hole.start() if hole else len(template.text))
+
+
+def fingerprint(prompt: Prompt, asked: str = "") -> str:
+    """Return the hash of a question and, if it matters, of who is asked: 64 hexadecimal digits."""
+    question = json.dumps([asked, prompt.system, prompt.text, prompt.schema])
+    return sha256(question.encode()).hexdigest()
+
+
+def boundary(texts: Iterable[str]) -> str:
+    """Return a mark that none of these texts can hold, for it is made of all of them; always the same for the same."""
+    whole = "\0".join(texts).encode("utf-8", "backslashreplace")
+    return f"data-{blake2b(whole, digest_size=12).hexdigest()}"
