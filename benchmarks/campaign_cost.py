@@ -14,9 +14,9 @@ import urllib.request
 from pathlib import Path
 from statistics import mean
 
-from assay.judge.cost_forecast import CostForecast, priced
+from assay.judge.accounts import CostForecast, priced
+from assay.judge.agents import fill, load
 from assay.judge.pairs import Pair, read
-from assay.judge.prompts import fill, load
 from assay.llm.endpoint import price_of
 from assay.types import Prompt
 

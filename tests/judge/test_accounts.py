@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from assay.judge.accounts import accounts, costs_as_json
-from assay.judge.cost_forecast import planned, priced
+from assay.judge.accounts import accounts, costs_as_json, planned, priced
 from assay.llm.endpoint import price_of
 
 

@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.assemble.indexes import encoder_of
-from assay.judge.candidate_files import codes_of, labels_of, queries_of
-from assay.judge.choose_candidates import CandidateCounts, Sources, candidates
-from assay.judge.depths import Depths, depths
-from assay.judge.testable import testable
+from assay.judge.candidates import (
+    CandidateCounts,
+    Depths,
+    Sources,
+    candidates,
+    codes_of,
+    depths,
+    labels_of,
+    queries_of,
+    testable_codes,
+)
 from assay.protocols import Encoder, Progress
 from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import read_lines, start_fresh
@@ -29,7 +36,7 @@ class ChoiceOptions:
     """Encoders, whose cosines are averaged; none is the default one."""
     k: int = 20
     """Code snippets for each query."""
-    testable: bool = False
+    testable_codes: bool = False
     """Whether only Python functions with a parameter that return a value are wanted."""
     labels: Path | None = None
     """What says how many snippets are right at each rank."""
@@ -50,7 +57,7 @@ class PairChoice:
     """Code snippets with the text of another one."""
     counts: CandidateCounts
     kinds: Mapping[str, int] | None = None
-    """How many snippets are testable, and how many are not for which reason; None where nobody asked."""
+    """How many snippets are testable_codes, and how many are not for which reason; None where nobody asked."""
     depths: Depths | None = None
 
 
@@ -68,7 +75,7 @@ def choose_pairs(
     drawn = draw((query.id for query in every_query), options.sample.size, options.sample.seed)
     queries = [query for query in every_query if query.id in drawn]
     every, twins = len(codes), len(codes) - len({code.text for code in codes})
-    filtered = testable(codes) if options.testable else None
+    filtered = testable_codes(codes) if options.testable else None
     codes = list(filtered.codes) if filtered else codes
     report(problems)
     encoders = _encoders(options.specs or (DEFAULT_ENCODER,))

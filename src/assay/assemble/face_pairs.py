@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from assay.assemble.open_judge import JudgeOptions, open_judge
-from assay.judge.pair_verdict import Together, Verdict
 from assay.judge.pairs import Pair
+from assay.judge.verdicts import Together, Verdict
 from assay.runs.journal import NoSteps
 from assay.types import Chunk, Query
 

@@ -51,8 +51,8 @@ def accounts(given: JudgeAccountsOptions) -> None:
     from assay.errors import InputError
     from assay.io.terminal import dumps
     from assay.judge import accounts as made
-    from assay.judge.cost_forecast import planned, priced
-    from assay.judge.past_records import failures, verdicts
+    from assay.judge.accounts import planned, priced
+    from assay.judge.records import failures, verdicts
     from assay.llm.endpoint import price_of
 
     added = made.accounts(verdicts(given.records))

@@ -9,7 +9,7 @@ from assay.report.plain_text import table_lines
 from assay.report.table import Column, Count, Number, Phrase, Rows, Table
 
 if TYPE_CHECKING:
-    from assay.judge.cost_forecast import CostForecast, PlannedPrice
+    from assay.judge.accounts import CostForecast, PlannedPrice
 
 
 def as_text(told: Mapping[str, Any]) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _spread(counts: Mapping[str, int]) -> str:
 
 def forecast_text(plan: CostForecast, workers: int) -> Iterator[str]:
     """Yield what more pairs would take."""
-    from assay.judge.tally import lasting
+    from assay.judge.campaign import lasting
 
     yield ""
     yield (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.cli.judge_agreement_text import MARKS, Costs, Reasons, estimate, tables
-from assay.judge.label_agreement import LabelAgreement, LabelDifference, Texts
+from assay.judge.labels import LabelAgreement, LabelDifference, Texts
 from assay.report.document import Choice, Detail, Entries, ListEntry, Report, Section, words
 from assay.report.plain_text import cell_text
 from assay.report.table import Mark, Phrase

@@ -10,8 +10,7 @@ from typing import Any
 
 from assay.errors import counted, printable
 from assay.judge.accounts import CampaignCosts
-from assay.judge.annotators import Key
-from assay.judge.label_agreement import LabelAgreement, LabelDifference, Texts
+from assay.judge.labels import Key, LabelAgreement, LabelDifference, Texts
 from assay.measure.agreement import Estimate
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
 from assay.report.table import Cell, Column, Count, Number, Phrase, Rows, Table, fraction

@@ -14,8 +14,7 @@ from assay.cli.command import FILE, PATH, argument, command, flag, form, option,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.judge.preference_ballot import PreferenceStudy
-    from assay.judge.preference_votes import Preference
+    from assay.judge.preferences import Preference, PreferenceStudy
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,7 @@ def prefer(given: JudgePreferOptions) -> int:
     from assay.cli.ballot_session import serve_ballot
     from assay.cli.judge_agreement_text import nulled
     from assay.io.terminal import dumps, say
-    from assay.judge.preference_ballot import Ballot, codes_of, paired, read_votes
-    from assay.judge.preference_votes import preference
+    from assay.judge.preferences import Ballot, codes_of, paired, preference, read_votes
     from assay.runs.draw_sample import SampleDraw
     from assay.runs.record import start_fresh
 

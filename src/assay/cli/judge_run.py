@@ -15,9 +15,8 @@ from assay.cli.options import ClusterOptions, PairSampleOptions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.judge.pairs import Pair
-    from assay.judge.sample_pairs import SampledPairs
-    from assay.judge.tally import Tally
+    from assay.judge.campaign import Tally
+    from assay.judge.pairs import Pair, SampledPairs
     from assay.settings import ClusterSettings
     from assay.types import Problem
 
@@ -111,9 +110,9 @@ def run(given: JudgeRunOptions) -> int:
     from assay.assemble.open_judge import JudgeOptions, open_judge
     from assay.cli.progress import lines_of
     from assay.io.terminal import dumps, say
-    from assay.judge.past_records import cut
-    from assay.judge.sample_pairs import read_sample
-    from assay.judge.waves import run_in_waves
+    from assay.judge.campaign import run_in_waves
+    from assay.judge.pairs import read_sample
+    from assay.judge.records import cut
     from assay.runs.record import start_fresh
 
     sample = given.sampling.draw()
@@ -219,7 +218,7 @@ def _tally_as_json(tally: Tally) -> dict[str, object]:
 
 
 def _text(tally: Tally, total: int, problem: str) -> Iterator[str]:
-    from assay.judge.tally import lasting
+    from assay.judge.campaign import lasting
 
     if tally.judged:
         yield f"{tally.grades[1]:,} match, {tally.grades[0]:,} do not, {tally.undecided:,} undecided"

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from assay.encode.static import default_static
 from assay.errors import InputError
 from assay.judge.evidence import COLUMNS, ENCODER_COLUMN, Rows, evidence, query_terms, with_cosines
-from assay.judge.pair_verdict import Verdict, undecided
 from assay.judge.pairs import Pair
 from assay.judge.trials import Trial
+from assay.judge.verdicts import Verdict, undecided
 from assay.protocols import Encoder
 from assay.types import Chunk, Query
 

@@ -96,12 +96,17 @@ class ReplyCounts:
 
 
 class RecordedChat:
-    """Replies on disk before they are used; any number of threads may ask."""
+    """Replies on disk before they are used; any number of threads may ask.
 
-    def __init__(self, chat: Chat, steps: Steps) -> None:
-        self._chat, self._steps = chat, steps
-        self._made: dict[str, Record] = {}
+    It goes outside of caches, budgets and rates. With `pair`, replies are those of one pair of a campaign: no other
+    pair finds them, and a question that had no answer is asked again by the next run.
+    """
+
+    def __init__(self, chat: Chat, steps: Steps, pair: str = "") -> None:
+        self._chat, self._steps, self._pair = chat, steps, pair
         self._lock = Lock()
+        self.made: dict[str, Record] = {}
+        """The records that this chat found or wrote, by their keys."""
         self.counts = ReplyCounts()
 
     @property
@@ -110,10 +115,14 @@ class RecordedChat:
         return self._chat.name
 
     def reply(self, prompt: Prompt) -> Reply:
-        """Return what is recorded as the answer, or ask and record it."""
+        """Return the recorded reply, or ask and record it."""
+        return reply_of(self.record(prompt))
+
+    def record(self, prompt: Prompt) -> Record:
+        """Return the record of a reply that fits the prompt's schema, or ask and write it."""
         check(prompt.schema)
-        key = fingerprint(prompt, self.name)
-        found = self._made.get(key) or self._steps.get(key)
+        key = fingerprint(prompt, self.name + self._pair)
+        found = self.made.get(key) or self._steps.get(key)
         record = found or self._new_record(prompt, key)
         self._count(record, is_new=found is None)
         if record["kind"] == FAILED:
@@ -121,26 +130,29 @@ class RecordedChat:
         wrong = next(problems(record["value"], prompt.schema), "")
         if wrong:
             raise NoAnswer(f"the recorded reply of {record['model']} to '{prompt.name}' cannot be used: {wrong}")
-        return reply_of(record)
+        return record
 
     def _new_record(self, prompt: Prompt, key: str) -> Record:
+        about = {"pair": self._pair, "key": key} if self._pair else {"key": key}
         try:
             got = self._chat.reply(prompt)
         except (BudgetSpent, Deferred):
             raise
-        except NoAnswer as error:
-            record: dict[str, Any] = {"kind": FAILED, "key": key, **failure_record(prompt, self.name, error)}
         except ChatError as error:
-            self._steps.put({"kind": FAILED, "key": "", **failure_record(prompt, self.name, error)})
-            raise
-        else:
-            record = {"kind": REPLY, "key": key, **record_of(prompt, self.name, got)}
+            is_final = isinstance(error, NoAnswer) and not self._pair
+            about = about if is_final else {**about, "key": ""}
+            record = {"kind": FAILED, **about, **failure_record(prompt, self.name, error)}
+            self._steps.put(record)
+            if not is_final:
+                raise
+            return record
+        record = {"kind": REPLY, **about, **record_of(prompt, self.name, got)}
         self._steps.put(record)
         return record
 
     def _count(self, record: Record, *, is_new: bool) -> None:
         with self._lock:
-            self._made[record["key"]] = record
+            self.made[record["key"]] = record
             self.counts.failed += record["kind"] == FAILED
             self.counts.answered += record["kind"] == REPLY
             self.counts.recorded += not is_new

@@ -1,21 +1,43 @@
-"""What a file of records holds already: which pairs are decided, what was paid, and the verdicts themselves.
-
-A pair that was judged again has several verdicts, of which the last one counts.
-"""
+"""Read and write the records of a campaign: steps that were paid for, and verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from assay.errors import StorageError
 from assay.io.rows import sample
 from assay.io.unpack import on_disk
-from assay.llm.recorded import is_paid, spend_of
-from assay.runs.record import read_lines
+from assay.llm.recorded import REPLY, is_paid, spend_of
+from assay.runs.journal import Journal, Record
+from assay.runs.record import hash_of, read_lines
 from assay.types import Judgment
+
+STEPS = (REPLY, "run", "install")
+
+
+def pair_journal(file: Path, skip: Container[str] = (), since: Mapping[str, int] = MappingProxyType({})) -> Journal:
+    """Return the steps of the pairs of a file that are not in `skip`, of those in `since` from that line on."""
+    return Journal(file, partial(_is_open_step, skip, since))
+
+
+def is_step(_: int, record: Record) -> bool:
+    """Say whether a record is a step of a pair."""
+    return record["kind"] in STEPS and bool(record["pair"])
+
+
+def _is_open_step(skip: Container[str], since: Mapping[str, int], number: int, record: Record) -> bool:
+    is_wanted = record["kind"] in STEPS and record["pair"] not in skip
+    return is_wanted and number > since.get(record["pair"], 0)
+
+
+def key_of(*asked: str) -> str:
+    """Return the key of a step: a hash of what was asked."""
+    return hash_of("\0".join(asked))
 
 
 @dataclass(slots=True)

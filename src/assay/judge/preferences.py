@@ -1,10 +1,4 @@
-"""Two sets of codes for the same queries in, a blind choice between two codes a query, and what the choices say, out.
-
-The study of CoSQA+ (section V-A): one code a query and side, at random among those that differ. Which side stands left
-and what comes when is drawn for each voter and told to nobody; the file of votes says it afterwards. It only grows: a
-changed mind is one more vote, and the last one of a voter counts. Queries that only one side answers, or that both
-answer with the same text, are counted and not asked.
-"""
+"""Let people choose between two sets of code, and test what they prefer."""
 
 from __future__ import annotations
 
@@ -13,14 +7,17 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
+from statistics import median
 from threading import Lock
 from typing import Any, Literal
 
 from assay.errors import InputError, StorageError
-from assay.judge import annotators, past_records
-from assay.judge.ballot_progress import now, progress, seconds_of
+from assay.judge import labels, records
+from assay.judge.label_ballots import now, progress, seconds_of
 from assay.judge.pairs import Pair
 from assay.judge.pairs import read as read_pairs
+from assay.measure.agreement import Estimate, alpha, majority
+from assay.measure.proportions import sign_test, wilson
 from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import among_writers, append_lines, differing, is_begun, read_lines, refuse
 from assay.types import Chunk, Problem, Query
@@ -60,15 +57,15 @@ class PreferenceStudy:
 
 def codes_of(file: Path, *, queries: Path | None = None, corpus: Path | None = None) -> Iterator[Pair | Problem]:
     """Yield the pairs of a file that are matches, or may be: those labelled otherwise, or left undecided, are not."""
-    if past_records.is_records(file):
-        for record in past_records.verdicts(file):
+    if records.is_records(file):
+        for record in records.verdicts(file):
             if record["grade"]:
                 code = Chunk(record["code_id"], record["code"], record.get("language", ""))
                 yield Pair(Query(record["query_id"], record["query"]), code)
         return
-    wrong: set[annotators.Key] | None = None
+    wrong: set[labels.Key] | None = None
     for pair in read_pairs(file, queries=queries, corpus=corpus):
-        wrong = annotators.not_matches(file) if wrong is None else wrong
+        wrong = labels.not_matches(file) if wrong is None else wrong
         if isinstance(pair, Problem) or (pair.query.id, pair.code.id) not in wrong:
             yield pair
 
@@ -227,3 +224,56 @@ def _name(pair: Pair) -> tuple[str, str]:
 
 def _hash(*texts: str) -> str:
     return blake2b(repr(texts).encode("utf-8", "backslashreplace"), digest_size=12).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """What votes say."""
+
+    items: int
+    votes: int
+    voters: int
+    a: int
+    """Items that the first set wins."""
+    b: int
+    draws: int
+    rate: Estimate
+    """The share of a among items that somebody wins, with Wilson's interval; nan where nobody does."""
+    p: float
+    """Of the two-sided exact sign test."""
+    left: Estimate
+    """The share of choices that fell on the left: far from a half, the place decided and not the code."""
+    alpha: Estimate | None
+    """Krippendorff's, where an item has votes of several."""
+    seconds: float
+    """The median time that a vote took."""
+
+
+def preference(votes: Iterable[Mapping[str, Any]]) -> Preference:
+    """Sum votes up, one a voter and item."""
+    by: dict[str, dict[str, str]] = {}
+    given = list(votes)
+    for vote in given:
+        by.setdefault(vote["item"], {})[vote["voter"]] = vote["choice"]
+    won = [majority(choice for choice in choices.values() if choice != "neither") for choices in by.values()]
+    a, b = won.count("a"), won.count("b")
+    taken = [vote["choice"] == vote["left"] for vote in given if vote["choice"] != "neither"]
+    voters = sorted({vote["voter"] for vote in given})
+    several = any(len(choices) > 1 for choices in by.values())
+    return Preference(
+        items=len(by),
+        votes=len(given),
+        voters=len(voters),
+        a=a,
+        b=b,
+        draws=len(by) - a - b,
+        rate=_share(a, a + b),
+        p=sign_test(a, b),
+        left=_share(sum(taken), len(taken)),
+        alpha=alpha([[choices.get(voter) for voter in voters] for choices in by.values()]) if several else None,
+        seconds=float(median(vote.get("seconds", 0.0) for vote in given)) if given else 0.0,
+    )
+
+
+def _share(part: int, whole: int) -> Estimate:
+    return Estimate(part / whole if whole else float("nan"), *wilson(part, whole))
