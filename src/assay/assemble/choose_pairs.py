@@ -14,9 +14,9 @@ from assay.judge.candidates import (
     candidates,
     codes_of,
     depths,
+    filter_testable,
     labels_of,
     queries_of,
-    testable_codes,
 )
 from assay.protocols import Encoder, Progress
 from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
@@ -36,7 +36,7 @@ class ChoiceOptions:
     """Encoders, whose cosines are averaged; none is the default one."""
     k: int = 20
     """Code snippets for each query."""
-    testable_codes: bool = False
+    testable: bool = False
     """Whether only Python functions with a parameter that return a value are wanted."""
     labels: Path | None = None
     """What says how many snippets are right at each rank."""
@@ -57,7 +57,7 @@ class PairChoice:
     """Code snippets with the text of another one."""
     counts: CandidateCounts
     kinds: Mapping[str, int] | None = None
-    """How many snippets are testable_codes, and how many are not for which reason; None where nobody asked."""
+    """How many snippets are testable, and how many are not for which reason; None where nobody asked."""
     depths: Depths | None = None
 
 
@@ -75,7 +75,7 @@ def choose_pairs(
     drawn = draw((query.id for query in every_query), options.sample.size, options.sample.seed)
     queries = [query for query in every_query if query.id in drawn]
     every, twins = len(codes), len(codes) - len({code.text for code in codes})
-    filtered = testable_codes(codes) if options.testable else None
+    filtered = filter_testable(codes) if options.testable else None
     codes = list(filtered.codes) if filtered else codes
     report(problems)
     encoders = _encoders(options.specs or (DEFAULT_ENCODER,))

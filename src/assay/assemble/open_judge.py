@@ -49,7 +49,7 @@ class JudgeOptions:
     screener: str = ""
     """`signals` or `signals:FOLDER` where no model screens."""
     encoder: str = ""
-    """The spec of an encoder whose cosines are evidence for `signals`."""
+    """The spec of the encoder whose cosine `signals` goes by."""
     prior: float = EVEN
     """The fraction of matches that `signals` expects."""
     votes: int = 1
@@ -138,9 +138,9 @@ def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], Screening]:
     """Return the screener that asks no model: what the features show clearly is clear."""
 
     def screen(session: PairSession) -> Screening:
-        opinion = judge.opinions([(session.pair.query, session.pair.code)])[0]
-        calls = {"match": "match", "no match": "non-match", "unclear": "unclear"}
-        return Screening(calls[opinion.call], opinion.reason)  # type: ignore[arg-type]  # the three that there are
+        verdict = judge.judge(session.pair)
+        call = verdict.told.get("call", "unclear")
+        return Screening("non-match" if call == "no match" else call, verdict.reason)
 
     return screen
 

@@ -47,7 +47,7 @@ def accounts(given: JudgeAccountsOptions) -> None:
     import os
     from dataclasses import asdict
 
-    from assay.cli.judge_accounts_text import as_text, forecast_text, known_price, prices_text
+    from assay.cli.judge_accounts_report import as_text, forecast_text, known_price, prices_text
     from assay.errors import InputError
     from assay.io.terminal import dumps
     from assay.judge import accounts as made
@@ -72,7 +72,7 @@ def accounts(given: JudgeAccountsOptions) -> None:
     else:
         click.echo("\n".join((*as_text(told), *forecast_text(plan, given.workers), *prices_text(prices, plan))))
     if given.out:
-        from assay.cli.judge_accounts_page import write
+        from assay.cli.judge_accounts_report import write
         from assay.io.terminal import say
 
         write(told, given.out)

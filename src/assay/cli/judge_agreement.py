@@ -72,7 +72,7 @@ def agreement(given: JudgeAgreementOptions) -> int:
     """
     from assay.bench import gates
     from assay.bench.labelling import MEASURES, results_of
-    from assay.cli.judge_agreement_text import as_dict, as_text
+    from assay.cli.judge_agreement_report import as_dict, as_text
     from assay.io.terminal import dumps, say
     from assay.judge.accounts import costs_as_json
     from assay.judge.labels import compare, labels_of, sample_labels
@@ -99,7 +99,7 @@ def agreement(given: JudgeAgreementOptions) -> int:
     else:
         click.echo("\n".join(as_text(found, reasons, texts, costs, show=given.show, problems=len(problems))))
     if given.out:
-        from assay.cli.judge_agreement_page import write
+        from assay.cli.judge_agreement_report import write
 
         write(found, reasons, texts, costs, given.out)
         say(f"written to {given.out}")

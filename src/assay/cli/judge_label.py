@@ -172,7 +172,7 @@ def _standing(ballot: LabelBallot) -> str:
 
 
 def _tell(given: JudgeLabelOptions, study: LabelStudy) -> None:
-    from assay.cli.judge_agreement_text import as_dict, nulled
+    from assay.cli.judge_agreement_report import as_dict, nulled
     from assay.io.terminal import dumps
     from assay.judge.label_ballots import compare_people, results
 
@@ -185,7 +185,7 @@ def _tell(given: JudgeLabelOptions, study: LabelStudy) -> None:
 
 
 def _text(given: JudgeLabelOptions, study: LabelStudy) -> Iterator[str]:
-    from assay.cli.judge_agreement_text import as_text
+    from assay.cli.judge_agreement_report import as_text
     from assay.errors import counted, printable
     from assay.judge.label_ballots import compare_people, seconds_a_label
 

@@ -60,7 +60,7 @@ def prefer(given: JudgePreferOptions) -> int:
     Exits 0 if there are votes, 1 if there are none yet, 2 on an error.
     """
     from assay.cli.ballot_session import serve_ballot
-    from assay.cli.judge_agreement_text import nulled
+    from assay.cli.judge_agreement_report import nulled
     from assay.io.terminal import dumps, say
     from assay.judge.preferences import Ballot, codes_of, paired, preference, read_votes
     from assay.runs.draw_sample import SampleDraw
@@ -107,7 +107,7 @@ def _tell(study: PreferenceStudy, *, verbose: bool) -> None:
 
 
 def _text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:
-    from assay.cli.judge_agreement_text import estimate
+    from assay.cli.judge_agreement_report import estimate
     from assay.errors import printable
     from assay.report.plain_text import cell_text
 

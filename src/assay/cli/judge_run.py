@@ -56,7 +56,7 @@ class JudgeRunOptions:
         help="signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
     )
     encoder: str = options.signals_encoder(
-        "--encoder", "An encoder, such as onnx:FOLDER, whose cosines signals takes into account."
+        "--encoder", "An encoder, such as onnx:FOLDER, whose cosine signals goes by."
     )
     prior: float = options.signals_prior("--prior", "The fraction of pairs that match, which signals expects.")
     votes: int = option("--votes", type=COUNT, default=1, metavar="N", help="Votes per pair; the majority wins.")

@@ -75,10 +75,10 @@ def correct(given: TruthCorrectOptions) -> int:
     Exits 0 if there is a change, or pairs were written, 1 if there is none, 2 on an error.
     """
     from assay.io.terminal import say
-    from assay.truth.truth_formats import read_labels
+    from assay.truth.truth_formats import read
 
     _check(given)
-    reading = read_labels(given.truth, given.source)
+    reading = read(given.truth, given.source)
     pooled = _pooled(reading, given) if given.runs else None
     problems = [*reading.problems, *(pooled.problems if pooled else ())]
     labels: Sequence[Judgment] = ()

@@ -44,9 +44,9 @@ class Tally:
     last_reason: str = ""
     stopped: str = ""
     """Why it ended early, empty where it did not."""
-    said: Callable[[Tally], None] | None = None
+    report: Callable[[Tally], None] | None = None
+    """Called after each verdict."""
     began: float = field(default_factory=time.monotonic)
-    started: bool = False
 
     @property
     def judged(self) -> int:
@@ -63,11 +63,6 @@ class Tally:
         """Pairs a second."""
         return self.judged / max(time.monotonic() - self.began, 1e-9)
 
-    def begin(self) -> None:
-        """Start the clock with the first pair: what was done before takes no time to speak of."""
-        if not self.started:
-            self.started, self.began = True, time.monotonic()
-
     def add(self, verdict: Verdict) -> None:
         """Count a verdict."""
         self.grades[verdict.grade] += 1
@@ -77,8 +72,8 @@ class Tally:
         self.cost += cost or 0.0
         self.lost_in_a_row = self.lost_in_a_row + 1 if verdict.problem in ("chat", "sandbox") else 0
         self.last_reason = verdict.reason
-        if self.said:
-            self.said(self)
+        if self.report:
+            self.report(self)
 
     def followed_by(self, later: Tally) -> Tally:
         """Return the counts of this wave and a later one."""
@@ -124,7 +119,7 @@ class CampaignSettings:
     """What decides about the verdicts of a campaign, as the manifest says it."""
 
     judge: str
-    """`agents` or `signals`."""
+    """`agents`, `signals` or `author`."""
     chats: tuple[str, ...] = ()
     """One model, two of which each is asked, or with a third that decides between them."""
     config: str = "all"
@@ -135,7 +130,7 @@ class CampaignSettings:
     weights_version: str = ""
     """A hash of these weights; empty where `signals` has no part."""
     encoder: str = ""
-    """The encoder whose cosines are evidence for `signals`; empty for none."""
+    """The encoder whose cosine `signals` goes by; empty for none."""
     prior: float = 0.5
     """The fraction of matches that `signals` expects."""
     max_tries: int = 3
@@ -175,7 +170,7 @@ def run(  # noqa: PLR0913  # each is one thing
         done = before.decided if retry else before.decided | before.undecided.keys()
         done = done if only is None else done - set(only)
         journal = pair_journal(out, skip=done, since=before.undecided)
-        tally = Tally(said=report)
+        tally = Tally(report=report)
         threads = _Threads(judge_of(journal), journal, tally, workers)
         threads.work(_fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, told))
     return tally
@@ -187,13 +182,15 @@ def _fresh(
     tally: Tally,
     told: Callable[[Problem], None] | None,
 ) -> Iterator[Pair]:
+    is_begun = False
     for pair in pairs:
         if isinstance(pair, Problem):
             tally.problems += 1
             if told:
                 told(pair)
         elif is_wanted(pair.digest):
-            tally.begin()
+            if not is_begun:  # what was done before takes no time to speak of
+                is_begun, tally.began = True, time.monotonic()
             yield pair
         else:
             tally.before += 1

@@ -358,7 +358,7 @@ def sparkline(values: Iterable[float]) -> str:
     return "".join(_BARS[min(int(value / most * len(_BARS)), len(_BARS) - 1)] for value in shown)
 
 
-Kind = Literal["testable_codes", "no Python 3", "no function", "no parameter", "no value returned"]
+Kind = Literal["testable", "no Python 3", "no function", "no parameter", "no value returned"]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -371,14 +371,11 @@ class Filtered:
     kinds: dict[Kind, int]
 
 
-def testable_codes(codes: Sequence[Chunk]) -> Filtered:
+def filter_testable(codes: Sequence[Chunk]) -> Filtered:
     """Return the codes that can be tested, and why the others cannot."""
     kinds = [kind_of(code) for code in codes]
-    kept = tuple(code for code, kind in zip(codes, kinds, strict=True) if kind == "testable_codes")
+    kept = tuple(code for code, kind in zip(codes, kinds, strict=True) if kind == "testable")
     return Filtered(kept, dict(Counter(kinds).most_common()))
-
-
-testable_codes.__test__ = False  # type: ignore[attr-defined]  # its name is no reason to collect it
 
 
 def kind_of(code: Chunk) -> Kind:
@@ -392,7 +389,7 @@ def kind_of(code: Chunk) -> Kind:
     with_input = [function for function in functions if _has_input(function)]
     if not with_input:
         return "no parameter"
-    return "testable_codes" if any(map(_returns_value, with_input)) else "no value returned"
+    return "testable" if any(map(_returns_value, with_input)) else "no value returned"
 
 
 def _tree(code: Chunk) -> ast.Module | None:

@@ -223,41 +223,23 @@ NAME = "croissant.json"
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
-    "dataBiases": "cr:dataBiases",
-    "dataCollection": "cr:dataCollection",
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "personalSensitiveInformation": "cr:personalSensitiveInformation",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
+    **{
+        name: f"cr:{name}"
+        for name in (
+            "citeAs column dataBiases dataCollection extract field fileObject fileProperty fileSet format "
+            "includes isLiveDataset jsonPath key md5 parentField path personalSensitiveInformation recordSet "
+            "references regex repeated replace separator source subField transform"
+        ).split()
+    },
 }
+"""The vocabulary of Croissant, as its specification writes it."""
 PAIR_FIELDS = {
     "query_id": ("sc:Text", "The id of the query."),
     "query": ("sc:Text", "What is asked."),

@@ -146,17 +146,13 @@ def _summed(told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     spent = [each for each in told if "calls" in each]
     if not spent:
         return {}
-    calls: Counter[str] = Counter()
-    for each in spent:
-        calls.update(each["calls"])
     costs = [each["cost"] for each in spent]
+    seconds = {part: round(sum(each["seconds"][part] for each in spent), 3) for part in spent[0]["seconds"]}
     return {
-        "calls": dict(calls),
+        "calls": dict(sum((Counter(each["calls"]) for each in spent), Counter[str]())),
         "prompts": {name: version for each in spent for name, version in each["prompts"].items()},
         "models": sorted({model for each in spent for model in each["models"]}),
         **{name: sum(each[name] for each in spent) for name in _COUNTED},
         "cost": None if None in costs else round(sum(costs), 9),
-        "seconds": {
-            part: round(sum(each["seconds"][part] for each in spent), 3) for part in ("model", "sandbox", "install")
-        },
+        "seconds": seconds,
     }
