@@ -25,8 +25,8 @@ from assay.types import Chunk, Query
 
 Rows = NDArray[np.float64]
 FEATURES = ("cosine", "token_similarity", "name_similarity", "in_order", "has_name", "has_doc")
-"""Of the static table: the cosine of both texts, how near the code comes to each word of the query, and the query to each
-word of the name; which neighbors in the query are neighbors in name or documentation; and what the code has."""
+"""By the static table the cosine of both texts, how near the code comes to each word of the query, and the query to
+each word of the name; which neighbors in the query are neighbors in name or documentation; and what the code has."""
 ENCODER_FEATURES = ("cosine_encoder",)
 """Where a contextual encoder is named: its cosine, and nothing else."""
 LONGEST = 20_000
@@ -171,7 +171,7 @@ def _compared(code: CodeTerms) -> tuple[_Words, _Words]:
 
 
 def _in_order(query: QueryTerms, code: CodeTerms) -> float:
-    """Return the fraction of neighbors in the query that are neighbors, in this order, in the name or first sentence."""
+    """Return the fraction of neighbors in the query that are neighbors, in their order, in name or first sentence."""
     asked = [*pairwise(map(stem, query.telling))]
     found = [{*pairwise(_stems(words))} for words in (code.name, code.lead)]
     return max(sum(two in each for two in asked) for each in found) / len(asked) if asked else 0.0

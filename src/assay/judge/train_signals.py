@@ -28,6 +28,8 @@ from assay.types import Chunk, Problem, Query
 Numbers = NDArray[np.float64]
 _AT_ONCE = 2_000
 _RESAMPLES = 300
+_STEPS = 50
+"""Of Newton's method."""
 _Z = 1.96
 
 
@@ -243,12 +245,12 @@ def calibrate(scores: Numbers, labels: Numbers, counts: Numbers) -> tuple[float,
     return max(float(slope), 0.0), float(offset)
 
 
-def _newton(rows: Numbers, ones: Numbers, labels: Numbers, counts: Numbers, penalty: float, steps: int = 50) -> Numbers:
+def _newton(rows: Numbers, ones: Numbers, labels: Numbers, counts: Numbers, penalty: float) -> Numbers:
     """Return the weights of a logistic model: those of the rows, which are penalized, then those of the ones."""
     every = np.hstack((rows, ones))
     shrunk = np.diag([penalty] * rows.shape[1] + [0.0] * ones.shape[1]) + 1e-6 * np.eye(every.shape[1])
     at = np.zeros(every.shape[1])
-    for _ in range(steps):
+    for _ in range(_STEPS):
         found = probability(every @ at)
         slope = every.T @ (counts * (found - labels)) + shrunk @ at
         at = at - np.linalg.solve((every * (counts * found * (1 - found))[:, None]).T @ every + shrunk, slope)
