@@ -1,4 +1,4 @@
-"""Files of queries and of code to a file of the pairs worth judging, and what is to be known about the choice."""
+"""Choose the pairs worth judging among files of queries and of code, and write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay.judge`: pairs of a query and code in, a verdict a pair out."""
+"""Judge pairs of a query and code from Python: `assay.judge`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of judged pairs to what is trained on: every form in which `assay judge` and `assay truth` read them.
+"""Read judged pairs to train on, in every form in which `assay judge` and `assay truth` read them.
 
 Records of `assay judge run` (the last verdict of a pair counts, undecided ones are left out), rows with both texts in
 any form of `assay.io.rows` (CoSQA's list too), and any ground truth that brings its corpus along.

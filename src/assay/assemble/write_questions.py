@@ -1,4 +1,4 @@
-"""A repository and the specs of two language models in, ground truth that they wrote out; killed, it goes on."""
+"""Have language models write ground truth about a repository; an interrupted run goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay judge accounts`: records in, what they cost and what they came to out."""
+"""The command `assay judge accounts`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay judge agreement`: files of labels in, how far they agree with the truth and with one another out."""
+"""The command `assay judge agreement`."""
 
 from __future__ import annotations
 

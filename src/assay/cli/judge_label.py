@@ -1,4 +1,4 @@
-"""`assay judge label`: pairs in, the labels of people out, and how far they agree."""
+"""The command `assay judge label`."""
 
 from __future__ import annotations
 

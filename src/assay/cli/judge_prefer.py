@@ -1,4 +1,4 @@
-"""`assay judge prefer`: two sets of codes in, blind votes on which answers better out, and what they sum up to."""
+"""The command `assay judge prefer`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay judge run`: pairs in, a verdict a pair out, with what it took."""
+"""The command `assay judge run`."""
 
 from __future__ import annotations
 
@@ -125,15 +125,15 @@ def run(given: JudgeRunOptions) -> int:
         start_fresh(given.out)
     if cut(given.out):
         say(f"the last line of {given.out} was cut: what it said is done again")
-    teller = _Teller(total, verbose=given.verbose)
+    reporter = ProgressReporter(total, verbose=given.verbose)
     with (
         open_judge(
             JudgeOptions(**{name: getattr(given, name) for name in JudgeOptions.__slots__}), given.out, say
         ) as made,
-        lines_of(teller.line),
+        lines_of(reporter.line),
     ):
         tally = run_in_waves(
-            lambda: teller.noted(chosen().pairs),
+            lambda: reporter.on_pairs(chosen().pairs),
             made.judge_of,
             given.out,
             later=made.later,
@@ -141,14 +141,14 @@ def run(given: JudgeRunOptions) -> int:
             settings=replace(made.settings, sample=str(sample)),
             workers=given.workers,
             retry=given.retry,
-            report=teller.heard,
-            told=teller.problem,
+            report=reporter.on_verdict,
+            told=reporter.problem,
         )
-    teller.close()
+    reporter.close()
     click.echo(
         dumps({**_tally_as_json(tally), "out": str(given.out)})
         if given.form == "json"
-        else "\n".join(_text(tally, total, teller.first))
+        else "\n".join(_text(tally, total, reporter.first))
     )
     if given.out.exists():
         say(f"written to {given.out}")
@@ -156,7 +156,7 @@ def run(given: JudgeRunOptions) -> int:
     return 1 if tally.stopped or is_open else 0
 
 
-class _Teller:
+class ProgressReporter:
     """Says where a campaign stands, and what is odd about its pairs."""
 
     def __init__(self, total: int, *, verbose: bool) -> None:
@@ -167,7 +167,7 @@ class _Teller:
         self._tally: Tally | None = None
         self._noted = False
 
-    def noted(self, pairs: Iterator[Pair | Problem]) -> Iterator[Pair | Problem]:
+    def on_pairs(self, pairs: Iterator[Pair | Problem]) -> Iterator[Pair | Problem]:
         """Pass pairs on, and name what is odd about them."""
         from assay.judge.pairs import Pair, notes
 
@@ -186,7 +186,7 @@ class _Teller:
         if self._problems <= self._most:
             say(str(problem))
 
-    def heard(self, tally: Tally) -> None:
+    def on_verdict(self, tally: Tally) -> None:
         """Hear of a verdict."""
         self._tally = tally
 

@@ -1,4 +1,9 @@
-"""Judge many pairs into a file that only grows, in waves, and judge them again from it."""
+"""Judge many pairs into a file that only grows, in waves, and judge them again from it.
+
+Each reply and each run is on disk before it is used, each verdict when it is there: killed at any point, the same
+command goes on. Verdicts hold nothing but what follows from pair and steps, so a replay gives the same ones. With
+models that answer later, a pair that meets a question without an answer is put off to the next wave.
+"""
 
 from __future__ import annotations
 

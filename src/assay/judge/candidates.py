@@ -1,4 +1,9 @@
-"""Choose the pairs worth judging: by the mean cosine of encoders, among code that can be tested."""
+"""Choose the pairs worth judging: by the mean cosine of encoders, among code that can be tested (CoSQA+, II-B).
+
+Vectors lie in a file that is mapped, so memory is a block's; pairs are written block by block, and a second file says
+how many of them count: killed at any point, the same call goes on after the last whole block. A code can be tested if
+one of its functions has a parameter (`self` counts) and returns a value.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Let people label pairs, and decide what they say together."""
+"""Let people label pairs, and decide what they say together.
+
+A label is a verdict as any judge's, in a file of records for each person; the last one of a pair counts, and a person
+who finished changes no label and only then sees those of others. Decided is what more than half of those who looked at
+a pair say, of two or more where there are as many people; the rest is disputed, and one more person settles it.
+"""
 
 from __future__ import annotations
 

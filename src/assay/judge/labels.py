@@ -1,4 +1,9 @@
-"""Read the labels of annotators and measure how far they agree."""
+"""Read the labels of annotators and measure how far they agree.
+
+Read are records of `assay judge run`, JSON lines or a list, CSV and TSV (BEIR's qrels too), and TREC's qrels. The truth
+is one file, or the majority of several; a majority that ties is no label. Intervals draw queries by their words, for
+the codes of one query are labelled with one reading of it.
+"""
 
 from __future__ import annotations
 

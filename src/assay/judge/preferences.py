@@ -1,4 +1,8 @@
-"""Let people choose between two sets of code, and test what they prefer."""
+"""Let people choose between two sets of code, and test what they prefer (CoSQA+, V-A).
+
+One code a query and side, at random among those that differ; which side stands left is drawn for each voter. An item is
+one unit however many voters saw it, and draws are left out of the win rate and of the sign test.
+"""
 
 from __future__ import annotations
 

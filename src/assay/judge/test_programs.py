@@ -1,4 +1,9 @@
-"""Write test programs for a code and run them (CoSQA+, IV-C b and c)."""
+"""Write test programs for a code and run them (CoSQA+, IV-C b and c).
+
+The code under judgment is a module of its own, byte by byte, and a program that binds one of its names is refused
+before it runs: tests and repairs cannot change the code. Each case runs in a program of its own. A case that changes
+the code, or that also passes for a program that does nothing, is an error.
+"""
 
 from __future__ import annotations
 

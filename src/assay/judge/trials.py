@@ -1,4 +1,4 @@
-"""Pairs in, what running each code on the examples that its query shows told out: no model, many pairs at a time.
+"""Run code on the examples that its query shows, many pairs at a time and without a model.
 
 A query that is the head of a program asks for a whole one, so code that breaks below it is wrong. Where a query only
 calls the function, a name that is lacking may stand around the code; where it calls it something else, code that breaks

@@ -1,4 +1,9 @@
-"""Ask models over any OpenAI-compatible chat completions endpoint."""
+"""Ask models over any OpenAI-compatible chat completions endpoint.
+
+An answer that does not fit the schema is sent back with what is wrong with it. What a server sends is bounded in size
+and time. A client of our own: pydantic-ai-slim takes 0.83 s to import instead of 0.07, several times the processor time
+a call, and does not check answers against a schema given as a dictionary.
+"""
 
 from __future__ import annotations
 

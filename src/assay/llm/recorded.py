@@ -1,4 +1,8 @@
-"""Record the replies of a model before they are used, and replay them."""
+"""Record the replies of a model before they are used, and replay them.
+
+A question that stands in the records is not asked again. A reply that could not be used was paid for, too, and is
+recorded as that; an endpoint that was busy or broken is asked again by the next run.
+"""
 
 from __future__ import annotations
 

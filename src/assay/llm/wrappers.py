@@ -1,4 +1,8 @@
-"""Wrap a chat: remember replies, keep to a budget, keep to a rate, ask many questions at once."""
+"""Wrap a chat: remember replies, keep to a budget, keep to a rate, ask many questions at once.
+
+A call reserves the most it can take of a budget, and gives back what it did not; where it would not fit even alone, it
+is refused. Questions start evenly spaced, so that no minute, wherever it begins, holds more than the rate allows.
+"""
 
 from __future__ import annotations
 
