@@ -15,9 +15,10 @@ from pathlib import Path
 from statistics import mean
 
 from assay.judge.accounts import CostForecast, priced
-from assay.judge.agents import fill, load
 from assay.judge.pairs import Pair, read
+from assay.judge.session import load
 from assay.llm.endpoint import price_of
+from assay.llm.prompts import fill
 from assay.types import Prompt
 
 PAIRS, UNCLEAR, BROKEN = 412_080, 0.33, 0.3
