@@ -23,7 +23,7 @@ import numpy as np
 from exhaustive import made
 
 from assay import plugins
-from assay.judge.choose_candidates import Sources, candidates
+from assay.judge.candidates import Sources, candidates
 from assay.search.retrievers import exhaustive
 from assay.types import Chunk, Query
 

@@ -31,15 +31,12 @@ from typing import Any
 import numpy as np
 
 from assay import plugins
-from assay.encode.static import default_static
 from assay.io import rows
-from assay.judge.code_facts import read
-from assay.judge.evidence import COLUMNS, ENCODER_COLUMN, evidence, with_cosines
-from assay.judge.judge_figures import auc, figures_of
-from assay.judge.labelled_pairs import plain, read_labelled
+from assay.judge.features import code_terms
 from assay.judge.signals import load, weights_file
+from assay.judge.train_signals import features_of, figures_of, plain, read_labelled, results_table
 from assay.search.harvest import chunks_of, environment, pairs_of, undocumented
-from assay.types import Chunk, Problem, Query
+from assay.types import Chunk, Problem
 
 CANDIDATES = 20
 PACKAGE, LIBRARY = 80, 600  # functions of a package, and of the standard library
@@ -152,30 +149,22 @@ def mined(right: Sequence[Row], codes: Sequence[str], seed: int = 0) -> list[Row
 def standardized(spec: str, queries: Sequence[str], codes: Sequence[str]) -> Any:
     """Return the cosines of queries and views of code, standardized by query."""
     encoder = plugins.make("encoder", spec)
-    said = [read(Chunk("", code)) for code in codes]
-    views = [" ".join((*one.name, *one.name, *one.doc, *one.parameters, *one.body[:40])) for one in said]
+    views = [code_terms(Chunk("", code)).view() for code in codes]
     cosines = encoder.encode(queries, "query") @ encoder.encode(views, "code").T
     return (cosines - cosines.mean(axis=1, keepdims=True)) / (cosines.std(axis=1, keepdims=True) + 1e-6)
 
 
 def figures(specs: Sequence[str], folder: str, encoder_spec: str) -> None:
-    """Print how a judge does on files of labelled pairs, beside plain orders of the same pairs."""
+    """Print how a judge does on files of labelled pairs, beside the cosine alone."""
     encoder = plugins.make("encoder", encoder_spec) if encoder_spec else None
     weights = load(weights_file(folder, encoder=encoder is not None))
-    print("| pairs | number | matches | ROC-AUC | accuracy | Brier | called | plain orders, ROC-AUC |")
-    print("|---|---|---|---|---|---|---|---|")
+    found = []
     for name, _, file in (spec.partition("=") for spec in specs):
         pairs = read_labelled(Path(file))
-        posed = [(Query(str(at), one.query), Chunk(str(at), one.code)) for at, one in enumerate(pairs)]
-        seen = evidence(posed, default_static())
-        seen = with_cosines(seen, posed, encoder) if encoder else seen
-        labels = np.array([one.label for one in pairs], dtype=np.float64)
-        orders = {column: auc(seen[:, COLUMNS.index(column)], labels) for column in ("cosine_view", "covered")}
-        orders |= {ENCODER_COLUMN: auc(seen[:, -1], labels)} if encoder else {}
-        one = figures_of(name, weights.scores(seen), labels, [plain(each.query) for each in pairs], orders)
-        beside = ", ".join(f"{column} {value:.3f}" for column, value in one.plain.items())
-        print(f"| {name} | {one.pairs:,} | {one.matches:.3f} | {one.roc_auc} | {one.accuracy} | {one.brier:.3f} "
-              f"| {one.called:.3f} | {beside} |")  # fmt: skip
+        seen, labels = features_of(pairs, encoder), np.array([float(one.label) for one in pairs])
+        queries = [plain(one.query) for one in pairs]
+        found.append(figures_of(name, seen @ weights.linear + weights.bias, labels, queries, seen[:, 0]))
+    print(results_table(found))
 
 
 def labelled(query: str, code: str, label: int) -> Row:

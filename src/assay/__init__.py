@@ -37,8 +37,8 @@ if TYPE_CHECKING:
         UnwritableIndex,
     )
     from assay.faults import Fault
-    from assay.judge.pair_verdict import Verdict
     from assay.judge.pairs import Pair
+    from assay.judge.verdicts import Verdict
     from assay.measure.agreement import Estimate
     from assay.types import (
         Call,
@@ -99,7 +99,7 @@ _MODULES = {
     "Fault": "assay.faults",
     "Index": "assay.assemble.face_search",
     "Pair": "assay.judge.pairs",
-    "Verdict": "assay.judge.pair_verdict",
+    "Verdict": "assay.judge.verdicts",
     "evaluate": "assay.assemble.face_measures",
     "execute": "assay.assemble.face_programs",
     "judge": "assay.assemble.face_pairs",

@@ -9,7 +9,7 @@ import pytest
 
 from assay.assemble.open_chat import budget_of, rate_of
 from assay.errors import InputError
-from assay.llm.pace import Pace
+from assay.llm.wrappers import Pace
 
 CODE = "def add(a, b):\n    return a + b\n"
 PAIRS = [
@@ -136,7 +136,7 @@ def test_what_makes_no_sense_is_refused(refuses, tmp_path: Path, monkeypatch: py
             ("--judge signals --install", "signals installs nothing"),
             ("--chat scripted:x --allow-execution", "--allow-execution is for --judge signals"),
             ("--judge signals --queries nowhere", "no such file or folder: 'nowhere'"),
-            ("--chat scripted:x --config single --screener signals", "the screener 'signals' cannot be had"),
+            ("--chat scripted:x --config single --screener signals", "'single' has no screener 'signals'"),
             ("--chat scripted:x --budget 5", "'5' is no budget"),
             ("--chat scripted:x --rate 5usd", "'5usd' is no rate"),
             ("--judge signals --sample 4", "--sample 4: there are only 2 queries; leave --sample out to take all"),

@@ -72,7 +72,7 @@ def test_a_judge_adds_right_answers_as_a_difference(assay, home: Path):
 
 
 def test_people_label_pairs_and_their_labels_come_back(assay, home: Path):
-    from assay.judge.label_ballot import LabelBallot, LabelSettings
+    from assay.judge.label_ballots import LabelBallot, LabelSettings
     from assay.judge.pairs import Pair
     from assay.judge.pairs import read as read_pairs
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.judge.past_records import verdicts
+from assay.judge.records import verdicts
 from assay.truth.truth_formats import read
 from assay.truth.written.question_faults import fault_of_question
 from assay.truth.written.question_orders import order_of
@@ -190,7 +190,7 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(write):
 @pytest.mark.usefixtures("repository")
 def test_people_check_what_a_model_wrote(assay):
     """Without a second model the pairs go to people, whose labels overturn questions that are no good."""
-    from assay.judge.label_ballot import LabelBallot, LabelSettings
+    from assay.judge.label_ballots import LabelBallot, LabelSettings
     from assay.judge.pairs import Pair
     from assay.judge.pairs import read as read_pairs
 

@@ -26,8 +26,8 @@ from assay.encode.rerank_endpoint import RerankEndpoint
 from assay.errors import AssayError, ChatError, HttpError, InputError
 from assay.io import http
 from assay.io.http import HttpOptions, Turns
+from assay.llm.endpoint import endpoint
 from assay.llm.openai import OpenAiChat
-from assay.llm.providers import endpoint
 from assay.rank.sampling.endpoint import ChatSampler, CompletionSampler, SamplingOptions, SamplingQuestion
 from assay.types import Chunk, Prompt, Query
 

@@ -4,9 +4,8 @@ import math
 
 import pytest
 
-from assay.judge.accounts import accounts, costs_as_json
-from assay.judge.cost_forecast import planned, priced
-from assay.llm.providers import price_of
+from assay.judge.accounts import accounts, costs_as_json, planned, priced
+from assay.llm.endpoint import price_of
 
 
 def record(query: str, code: str, grade: int | None, path: str, **more):

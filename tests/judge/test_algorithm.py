@@ -10,12 +10,9 @@ import pytest
 from acting import Actor, pair
 
 from assay.errors import BudgetSpent, EndpointFailed, InputError, NoAnswer
-from assay.judge.algorithm import CONFIGURATIONS, RUNNING, Agents, Parts, configured
-from assay.judge.checks import TestProgram
-from assay.judge.fix import Fix
-from assay.judge.pair_verdict import Verdict
-from assay.judge.run_tests import Case, CaseReport, SandboxFailed
-from assay.judge.votes import MajorityJudge, ThirdDecides
+from assay.judge.agents import CONFIGURATIONS, RUNNING, Agents, Fix, Parts, configured
+from assay.judge.test_programs import Case, CaseReport, SandboxFailed, TestProgram
+from assay.judge.verdicts import MajorityJudge, ThirdDecides, Verdict
 from assay.types import Chunk, Reply
 
 GOOD = CaseReport((Case(1, "passed", 1),))
@@ -165,8 +162,6 @@ def test_no_tests_are_written_for_what_cannot_run():
         assert dict(actor.asked) == {"screen": 1, "arbitrate": 1}
         assert (verdict.path, verdict.grade) == ("arbiter", 1)
         assert "Python" in verdict.told["untested"]
-        before = replace(configured("all", room.execute, room.fix), python_only=False)
-        assert Agents(Actor(), before).judge(other).path == "tests"
 
 
 class Reads(Actor):

@@ -11,13 +11,11 @@ from acting import GRADES, KINDS, Actor, pair
 
 from assay.errors import BudgetSpent, EndpointFailed, InputError, StorageError
 from assay.judge import campaign
-from assay.judge.algorithm import Agents, Parts, configured
-from assay.judge.campaign import CampaignSettings
-from assay.judge.fix import Fix
-from assay.judge.past_records import cut, judgments, past, verdicts
-from assay.judge.replay import replay
-from assay.judge.run_tests import Case, CaseReport
-from assay.judge.votes import ThirdDecides
+from assay.judge.agents import Agents, Fix, Parts, configured
+from assay.judge.campaign import CampaignSettings, replay
+from assay.judge.records import cut, judgments, past, verdicts
+from assay.judge.test_programs import Case, CaseReport
+from assay.judge.verdicts import ThirdDecides
 from assay.runs.record import manifest_of
 from assay.types import Problem, Reply
 

@@ -10,8 +10,7 @@ import pytest
 
 from assay.encode.hashed import HashedEncoder
 from assay.errors import InputError, StorageError
-from assay.judge.choose_candidates import Sources, candidates
-from assay.judge.depths import depths, sparkline
+from assay.judge.candidates import Sources, candidates, depths, sparkline
 from assay.judge.pairs import Pair, read
 from assay.protocols import Role, Vectors
 from assay.runs.record import progress_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.judge.checks import TestProgram, defined, refused
-from assay.judge.run_tests import code_in, source_of
+from assay.judge.test_programs import TestProgram, code_in, defined, refused, source_of
 
 CODE = """import os
 

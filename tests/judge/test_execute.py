@@ -12,13 +12,10 @@ import pytest
 from acting import Actor, pair
 from wheels import wheel
 
-from assay.judge.algorithm import Agents, configured
-from assay.judge.checks import TestProgram
-from assay.judge.fix import Fixer
-from assay.judge.installs import Installs, distributions_in
+from assay.judge.agents import Agents, Fixer, configured
 from assay.judge.pairs import Pair
-from assay.judge.run_tests import CaseReport, Executor
-from assay.judge.steps import PairSession
+from assay.judge.session import PairSession
+from assay.judge.test_programs import CaseReport, Executor, Installs, TestProgram, distributions_in
 from assay.programs.modules.imports import known
 from assay.programs.modules.install import Pip, Uv, overlay
 from assay.runs.local import SharedRunner

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.judge.export_benchmark import SPLITS, benchmark, split_of, statistics, table
+from assay.judge.export import SPLITS, benchmark, split_of, statistics, table
 from assay.types import Chunk, Query
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import InputError
-from assay.judge.annotators import Annotator
-from assay.judge.label_agreement import compare
+from assay.judge.labels import Annotator, compare
 
 
 def annotator(name: str, marks: str) -> Annotator:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, StorageError
-from assay.judge import annotators
-from assay.judge.label_ballot import LabelBallot, LabelSettings
-from assay.judge.label_studies import (
+from assay.judge import labels
+from assay.judge.label_ballots import (
+    LabelBallot,
+    LabelSettings,
     check_gold,
     compare_people,
     decided,
@@ -19,11 +20,11 @@ from assay.judge.label_studies import (
     read_study,
     refuse_other_ways,
     results,
+    shown_tests,
     write_decided,
 )
 from assay.judge.pairs import Pair
-from assay.judge.past_records import judgments, verdicts
-from assay.judge.shown_tests import shown_tests
+from assay.judge.records import judgments, verdicts
 from assay.types import Chunk, Query
 
 PAIRS = [Pair(Query(f"q{at // 2}", f"how to {at // 2}"), Chunk(f"c{at}", f"def f{at}(): ...")) for at in range(6)]
@@ -40,7 +41,7 @@ def test_a_label_is_a_record_that_other_readers_read(tmp_path: Path):
     (record, *_) = verdicts(tmp_path / "ann.jsonl")
     assert (record["grade"], record["judge"], record["path"]) == (1, "ann", "person")
     assert [(each.query_id, each.grade) for each in judgments(tmp_path / "ann.jsonl")] == [("q0", 1), ("q0", 0)]
-    (annotator,) = annotators.read(tmp_path / "ann.jsonl").annotators
+    (annotator,) = labels.read_labels(tmp_path / "ann.jsonl").annotators
     assert annotator.grades == {("q0", "c0"): 1, ("q0", "c1"): 0, ("q1", "c2"): None}
     assert annotator.reasons["q0", "c0"] == "ann says so"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.judge.annotators import read
+from assay.judge.labels import read_labels
 
 KEYS = {("q1", "c1"): 1, ("q1", "c2"): 0, ("q2", "c1"): None}
 
@@ -41,19 +41,19 @@ def test_every_form_holds_the_same_and_records_and_sheets_say_why(tmp_path: Path
     for name, text in FORMS.items():
         file = tmp_path / name
         file.write_text(text, encoding="utf-8")
-        found = read(file)
+        found = read_labels(file)
         (annotator,) = found.annotators
         assert (annotator.grades, annotator.name, list(found.problems)) == (KEYS, file.stem, []), name
     for name, reason in (("records.jsonl", "the tests pass"), ("sheet.csv", "it sorts, in place")):
-        assert read(tmp_path / name).annotators[0].reasons == {("q1", "c1"): reason}
-    texts = read(tmp_path / "records.jsonl").texts
+        assert read_labels(tmp_path / name).annotators[0].reasons == {("q1", "c1"): reason}
+    texts = read_labels(tmp_path / "records.jsonl").texts
     assert texts["q1", "c1"] == ("ask q1", "def c1(): ...")
 
 
 def test_records_that_were_cut_are_read_up_to_there(tmp_path: Path):
     file = tmp_path / "records.jsonl"
     file.write_text(FORMS["records.jsonl"][:-40])
-    found = read(file)
+    found = read_labels(file)
     assert found.annotators[0].grades == {**KEYS, ("q1", "c1"): None}
     assert [problem.what for problem in found.problems] == [
         "the last line is cut, as by a crash: what it said is not counted"
@@ -63,7 +63,7 @@ def test_records_that_were_cut_are_read_up_to_there(tmp_path: Path):
 def test_the_qrels_of_trec(tmp_path: Path):
     file = tmp_path / "some.qrels"
     file.write_text("q1 0 c1 2\nq1 0 c2 0\nq2 0 c1\n")
-    found = read(file, "people")
+    found = read_labels(file, "people")
     assert found.annotators[0].grades == {("q1", "c1"): 2, ("q1", "c2"): 0}
     assert found.annotators[0].name == "people"
     assert [str(problem) for problem in found.problems] == ["some.qrels:3: 3 fields, wanted 4"]
@@ -76,7 +76,7 @@ def test_cosqa_is_its_own_code_unless_it_says_which(tmp_path: Path):
         {"idx": "dev-2", "retrieval_idx": 7, "doc": "sort a list", "code": "def t(): pass", "label": 0},
     ]
     file.write_text(json.dumps(rows))
-    found = read(file)
+    found = read_labels(file)
     assert found.annotators[0].grades == {("dev-1", "dev-1"): 1, ("dev-2", "7"): 0}
     assert found.texts["dev-2", "7"] == ("sort a list", "def t(): pass")
 
@@ -84,8 +84,11 @@ def test_cosqa_is_its_own_code_unless_it_says_which(tmp_path: Path):
 def test_a_file_of_several_judges_holds_several_annotators(tmp_path: Path):
     file = tmp_path / "both.jsonl"
     file.write_text(lines({"query_id": "q", "code_id": "c", "grade": g, "judge": j} for j, g in (("x", 1), ("y", 0))))
-    assert {each.name: each.grades for each in read(file).annotators} == {"x": {("q", "c"): 1}, "y": {("q", "c"): 0}}
-    assert [each.name for each in read(file, "us").annotators] == ["us:x", "us:y"]
+    assert {each.name: each.grades for each in read_labels(file).annotators} == {
+        "x": {("q", "c"): 1},
+        "y": {("q", "c"): 0},
+    }
+    assert [each.name for each in read_labels(file, "us").annotators] == ["us:x", "us:y"]
 
 
 def test_what_cannot_be_used_is_named_and_the_rest_read(tmp_path: Path):
@@ -93,7 +96,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_read(tmp_path: Path):
     good = {"query_id": "q", "code_id": "c", "label": 1}
     rows = [good, {"label": 1}, {**good, "label": "yes"}, {**good, "label": -1}, good, {**good, "label": 0}]
     file.write_text(lines(rows) + "{cut\n[1]\n" + lines([{"query_id": "q", "code_id": "d"}]))
-    found = read(file)
+    found = read_labels(file)
     assert found.annotators[0].grades == {("q", "c"): 1}
     assert [problem.where.rpartition(":")[2] for problem in found.problems] == list("23456789")
     said = [problem.what for problem in found.problems]
@@ -107,9 +110,9 @@ def test_a_file_without_labels_that_is_not_there_or_no_text_is_refused(tmp_path:
     for text in ("hello\n", '{"a": 1}\n', "[]", "\x00\x01"):
         (tmp_path / "none.txt").write_text(text)
         with pytest.raises(InputError, match=r"holds no label.*wanted records"):
-            read(tmp_path / "none.txt")
+            read_labels(tmp_path / "none.txt")
     with pytest.raises(InputError, match="no such file"):
-        read(tmp_path / "nowhere")
+        read_labels(tmp_path / "nowhere")
     (tmp_path / "latin.csv").write_bytes(b"query_id,code_id,label\nq,\xe9,1\n")
     with pytest.raises(InputError, match="not UTF-8"):
-        read(tmp_path / "latin.csv")
+        read_labels(tmp_path / "latin.csv")

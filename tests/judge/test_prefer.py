@@ -8,8 +8,7 @@ import pytest
 
 from assay.errors import InputError, StorageError
 from assay.judge.pairs import Pair
-from assay.judge.preference_ballot import Ballot, PreferenceStudy, codes_of, paired, read_votes
-from assay.judge.preference_votes import preference
+from assay.judge.preferences import Ballot, PreferenceStudy, codes_of, paired, preference, read_votes
 from assay.runs.draw_sample import SampleDraw
 from assay.runs.record import among_writers
 from assay.types import Chunk, Problem, Query

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.judge.prompts import NAMES, load
-from assay.judge.question_author import PROMPTS
-from assay.llm.boundary import boundary
-from assay.llm.prompt_files import fill
+from assay.judge.author import PROMPTS
+from assay.judge.session import NAMES, load
+from assay.llm.prompts import boundary, fill
 from assay.llm.schema import check, is_strict
 
 DATA = dict.fromkeys(("query", "code", "program", "report", "order", "refused", "question"), "x") | {"notes": ""}

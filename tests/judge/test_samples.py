@@ -10,12 +10,9 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.judge.annotators import Annotator
-from assay.judge.label_agreement import compare
-from assay.judge.pairs import Pair
-from assay.judge.preference_ballot import Ballot, paired
-from assay.judge.sample_labels import sample_labels
-from assay.judge.sample_pairs import read_sample
+from assay.judge.labels import Annotator, compare, sample_labels
+from assay.judge.pairs import Pair, read_sample
+from assay.judge.preferences import Ballot, paired
 from assay.runs.draw_sample import SampleDraw
 from assay.types import Chunk, Problem, Query
 

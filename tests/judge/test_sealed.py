@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from acting import Actor
 
-from assay.judge.checks import TestProgram
-from assay.judge.installs import Installs
 from assay.judge.pairs import Pair
-from assay.judge.run_tests import CaseReport, Executor
-from assay.judge.steps import PairSession
+from assay.judge.session import PairSession
+from assay.judge.test_programs import CaseReport, Executor, Installs, TestProgram
 from assay.programs.modules.imports import known
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps

@@ -11,11 +11,16 @@ from assay.errors import InputError
 from assay.judge.pairs import Pair
 from assay.judge.signals import FAILED, PASSED, SignalsJudge, weights_file
 from assay.judge.trials import State, Trial
+from assay.judge.verdicts import Verdict
 from assay.types import Chunk, Query
 
 REVERSE = Chunk("right", 'def reverse_string(text):\n    """Return a string reversed."""\n    return text[::-1]')
 SOCKET = Chunk("wrong", 'def close_socket(self):\n    """Close the connection."""\n    self.sock.close()')
 ASKED = Query("q", "python reverse a string")
+
+
+def verdicts(pairs: Sequence[tuple[Query, Chunk]], **options) -> list[Verdict]:
+    return SignalsJudge(**options).judge_all([Pair(*pair) for pair in pairs])
 
 
 def trying(state: State, seen: list[str]):
@@ -30,22 +35,17 @@ def trying(state: State, seen: list[str]):
 
 
 def test_what_answers_is_likelier_and_says_why():
-    right, wrong = SignalsJudge().opinions([(ASKED, REVERSE), (ASKED, SOCKET)])
+    right, wrong = verdicts([(ASKED, REVERSE), (ASKED, SOCKET)])
     assert right.chance > 0.5 > wrong.chance
-    assert wrong.call in {"no match", "unclear"}
-    assert right.why["cosine_view"] > 0
-
-
-def test_a_verdict_is_what_a_campaign_takes():
-    verdict = SignalsJudge().judge(Pair(ASKED, REVERSE))
-    assert (verdict.grade, verdict.path) == (1, "signals")
-    json.dumps(verdict.told)
+    assert (right.grade, right.path) == (1, "signals")
+    assert wrong.told["call"] in {"no match", "unclear"}
+    assert right.told["why"]["cosine"] > 0
+    json.dumps(right.told)
 
 
 def test_a_prior_moves_each_chance_and_keeps_the_order():
     pairs = [(ASKED, REVERSE), (ASKED, SOCKET)]
-    rare = [one.chance for one in SignalsJudge(prior=0.05).opinions(pairs)]
-    even = [one.chance for one in SignalsJudge(prior=0.5).opinions(pairs)]
+    rare, even = ([one.chance for one in verdicts(pairs, prior=prior)] for prior in (0.05, 0.5))
     assert rare[0] < even[0]
     assert rare[0] > rare[1]
 
@@ -61,13 +61,13 @@ def test_a_query_in_unknown_words_stays_undecided_and_empty_code_answers_nothing
         verdict = SignalsJudge().judge(Pair(Query("q", query), REVERSE))
         assert verdict.grade is None
         assert "English" in verdict.reason
-    opinion = SignalsJudge().opinions([(ASKED, Chunk("c", " \n"))])[0]
-    assert (opinion.call, opinion.chance, opinion.reason) == ("no match", 0.0, "the code is empty")
+    empty = SignalsJudge().judge(Pair(ASKED, Chunk("c", " \n")))
+    assert (empty.told["call"], empty.chance, empty.reason) == ("no match", 0.0, "the code is empty")
 
 
-def test_any_code_has_an_opinion():
+def test_any_code_has_a_verdict():
     for text in ("func Reverse(s string) string { return s }", "(" * 100_000, "x = 1\n" * 50_000, "\0"):
-        assert 0 <= SignalsJudge().opinions([(ASKED, Chunk("c", text))])[0].chance <= 1
+        assert 0 <= SignalsJudge().judge(Pair(ASKED, Chunk("c", text))).chance <= 1
 
 
 def test_what_examples_show_decides():
@@ -76,14 +76,14 @@ def test_what_examples_show_decides():
         ("failed", "no match", FAILED, "holds on 2 of 3 examples that the query shows: so"),
     ):
         seen: list[str] = []
-        judge = SignalsJudge(trials=trying(state, seen))
-        tested, untested = judge.opinions([(ASKED, REVERSE), (Query("other", "close a socket"), SOCKET)])
-        assert (tested.call, tested.chance, tested.path, tested.reason) == (call, chance, "tests", reason)
+        other = (Query("other", "close a socket"), SOCKET)
+        tested, untested = verdicts([(ASKED, REVERSE), other], trials=trying(state, seen))
+        assert (tested.told["call"], tested.chance, tested.path, tested.reason) == (call, chance, "tests", reason)
         assert untested.path == "signals"
         assert seen == [REVERSE.text, SOCKET.text]
 
 
-def test_a_run_that_shows_nothing_leaves_the_evidence():
+def test_a_run_that_shows_nothing_leaves_the_verdict_of_the_features():
     with_run = SignalsJudge(trials=trying("not run", [])).judge(Pair(ASKED, REVERSE))
     without = SignalsJudge().judge(Pair(ASKED, REVERSE))
     assert (with_run.grade, with_run.chance, with_run.path) == (without.grade, without.chance, without.path)
@@ -109,8 +109,7 @@ def test_weights_are_of_a_judge_and_of_the_encoder_that_they_were_learned_with(t
 
 def test_an_encoder_counts_only_for_weights_that_were_learned_with_it(tmp_path: Path):
     stored = json.loads(weights_file("").read_text("utf-8"))
-    linear = stored["linear"] | {"cosine_encoder": 2.0}
-    stored |= {"linear": linear, "encoder": {"spec": "hash:64", "width": 64}}
+    stored |= {"linear": {"cosine_encoder": 2.0}, "encoder": {"spec": "hash:64", "width": 64}}
     (tmp_path / "signals.json").write_text(json.dumps(stored), "utf-8")
     with pytest.raises(InputError, match="give --encoder SPEC"):
         SignalsJudge(str(tmp_path))
@@ -118,4 +117,4 @@ def test_an_encoder_counts_only_for_weights_that_were_learned_with_it(tmp_path: 
         SignalsJudge(str(tmp_path), encoder=HashedEncoder("16"))
     judge = SignalsJudge(str(tmp_path), encoder=HashedEncoder("64"))
     assert judge.name == f"signals:{tmp_path}+hash:64"
-    assert judge.opinions([(ASKED, REVERSE)])[0].why["cosine_encoder"] > 0
+    assert judge.judge(Pair(ASKED, REVERSE)).told["why"]["cosine_encoder"] > 0

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from assay.assemble.open_judge import build_judge
 from assay.cage.job import Limits
 from assay.cage.open_cage import open_sandbox
 from assay.errors import InputError
 from assay.judge import campaign
-from assay.judge.build_judge import build_judge
-from assay.judge.campaign import CampaignSettings
+from assay.judge.campaign import CampaignSettings, replay
 from assay.judge.pairs import Pair
-from assay.judge.past_records import verdicts
-from assay.judge.replay import replay
-from assay.judge.run_tests import SandboxFailed
+from assay.judge.records import verdicts
 from assay.judge.signals import SignalsJudge
+from assay.judge.test_programs import SandboxFailed
 from assay.judge.trials import Trial, Trials, pose
 from assay.runs.local import SharedRunner
 from assay.runs.record import NoSteps

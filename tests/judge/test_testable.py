@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from assay.judge.testable import kind_of, testable
+from assay.judge.candidates import filter_testable, kind_of
 from assay.types import Chunk
 
 KINDS = {
@@ -32,7 +32,7 @@ KINDS = {
 def test_a_function_with_input_that_returns_a_value_can_be_tested_and_the_others_are_counted():
     assert {code: kind_of(Chunk("1", code, "python")) for code in KINDS} == KINDS
     assert kind_of(Chunk("1", "def add(a):\n    return a", "ruby")) == "no Python 3"
-    filtered = testable([Chunk(str(number), code) for number, code in enumerate(KINDS)])
+    filtered = filter_testable([Chunk(str(number), code) for number, code in enumerate(KINDS)])
     assert sum(filtered.kinds.values()) == len(KINDS)
     assert filtered.kinds["testable"] == len(filtered.codes) == 11
     assert [code.id for code in filtered.codes] == sorted((code.id for code in filtered.codes), key=int)

@@ -9,20 +9,31 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.encode.hashed import HashedEncoder
 from assay.errors import InputError
-from assay.judge.evidence import COLUMNS
-from assay.judge.fit_signals import AGAINST, FREE, balanced, calibrate, probability, thresholds
-from assay.judge.judge_figures import auc, figures_of, reliability
-from assay.judge.judge_train_settings import JudgeTrainSettings
-from assay.judge.labelled_pairs import LabeledPair, apart, read_labelled, read_sources
+from assay.judge.pairs import Pair
 from assay.judge.signals import SignalsJudge
-from assay.judge.signals_card import card, reliability_figure
-from assay.judge.train_signals import learn
+from assay.judge.train_signals import (
+    JudgeTrainSettings,
+    LabeledPair,
+    apart,
+    auc,
+    balanced,
+    calibrate,
+    card,
+    figures_of,
+    fit,
+    learn,
+    probability,
+    read_labelled,
+    read_sources,
+    thresholds,
+)
 from assay.types import Chunk, Query
 
 STRINGS = ("string", "text", "word", "line", "letter", "name", "title", "label")
 FILES = ("file", "socket", "stream", "door", "window", "handle", "session", "connection")
-SETTINGS = JudgeTrainSettings(steps=100)
+SETTINGS = JudgeTrainSettings()
 
 
 def pairs(verb: str, names: Sequence[str], body: str) -> list[LabeledPair]:
@@ -40,32 +51,40 @@ REVERSED, CLOSED = pairs("reverse", STRINGS, "value[::-1]"), pairs("close", FILE
 
 def test_each_source_is_judged_by_weights_of_the_others(tmp_path: Path):
     said: list[str] = []
-    trained = learn({"reverse": REVERSED, "close": CLOSED}, SETTINGS, said.append)
+    weights, figures = learn({"reverse": REVERSED, "close": CLOSED}, SETTINGS, said.append)
     assert said == ["reading 32 pairs of 2 sources", "held out: reverse", "held out: close"]
-    assert [(one.name, one.pairs, one.matches) for one in trained.figures] == [("reverse", 16, 0.5), ("close", 16, 0.5)]
-    assert all(one.roc_auc.low <= one.roc_auc.value <= one.roc_auc.high for one in trained.figures)
-    assert {"cosine_view"} < {*trained.figures[0].plain}
-    assert "| reverse | 16 | 0.500 |" in card(trained, SETTINGS)
-    assert [line.name for line in reliability_figure(trained).panels[0].lines] == ["calibrated", "reverse", "close"]
-    (tmp_path / "signals.json").write_text(json.dumps(trained.weights), "utf-8")
-    judge = SignalsJudge(str(tmp_path))
-    asked = [(Query("1", "sort a list"), Chunk("1", "def sort_list(items):\n    return sorted(items)"))]
-    other = [(Query("2", "mail a letter"), Chunk("1", "def sort_list(items):\n    return sorted(items)"))]
-    assert judge.opinions(asked)[0].chance > judge.opinions(other)[0].chance
+    assert [(one.name, one.pairs, one.matches) for one in figures] == [("reverse", 16, 0.5), ("close", 16, 0.5)]
+    assert all(one.roc_auc.low <= one.roc_auc.value <= one.roc_auc.high for one in figures)
+    assert "| reverse | 16 | 0.500 |" in card(weights, figures, SETTINGS)
+    (tmp_path / "signals.json").write_text(json.dumps(weights), "utf-8")
+    judge, code = SignalsJudge(str(tmp_path)), Chunk("1", "def sort_list(items):\n    return sorted(items)")
+    asked, other = (Pair(Query("1", text), code) for text in ("sort a list", "mail a letter"))
+    assert judge.judge(asked).chance > judge.judge(other).chance
+
+
+def test_with_an_encoder_its_cosine_is_calibrated_and_nothing_else_counts():
+    weights, figures = learn({"a": REVERSED, "b": CLOSED}, SETTINGS, encoder=HashedEncoder("64"), spec="hash:64")
+    assert list(weights["linear"]) == ["cosine_encoder"]
+    assert weights["encoder"] == {"spec": "hash:64", "width": 64}
+    assert figures[0].roc_auc.value == pytest.approx(figures[0].cosine)
 
 
 def test_a_single_source_is_held_out_by_code():
     said: list[str] = []
-    trained = learn({"mine": REVERSED + CLOSED}, SETTINGS, said.append)
+    _, figures = learn({"mine": REVERSED + CLOSED}, SETTINGS, said.append)
     assert said[1].endswith("of 5")
-    assert [one.pairs for one in trained.figures] == [32]
+    assert [one.pairs for one in figures] == [32]
 
 
-def test_evidence_counts_only_for_what_it_is_evidence_of():
-    contrary = [LabeledPair(one.query, one.code, 1 - one.label) for one in REVERSED + CLOSED]
-    linear = learn({"contrary": contrary}, SETTINGS).weights["linear"]
-    assert all(linear[column] >= 0 for column in COLUMNS if column not in FREE | AGAINST)
-    assert all(linear[column] <= 0 for column in AGAINST)
+def test_a_penalty_shrinks_weights_and_a_feature_that_says_nothing_has_none():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(5_000, 2))
+    labels = (rng.random(5_000) < probability(2.0 * rows[:, 0])).astype(float)
+    free, _ = fit(rows, labels, np.ones(5_000), np.zeros(5_000, dtype=np.intp), 0.0)
+    shrunk, _ = fit(rows, labels, np.ones(5_000), np.zeros(5_000, dtype=np.intp), 0.1)
+    assert free[0] == pytest.approx(2.0, abs=0.2)
+    assert abs(free[1]) < 0.1
+    assert 0 < shrunk[0] < free[0]
 
 
 def test_sources_of_the_same_pairs_cannot_hold_one_another_out():
@@ -86,8 +105,6 @@ def test_calibration_finds_the_odds_that_labels_were_drawn_with():
     labels = (rng.random(20_000) < probability(0.5 * scores - 0.3)).astype(float)
     slope, offset = calibrate(scores, labels, np.ones(20_000))
     assert (slope, offset) == (pytest.approx(0.5, abs=0.05), pytest.approx(-0.3, abs=0.05))
-    tenths = reliability(probability(slope * scores + offset), labels)
-    assert all(abs(chance - share) < 0.05 for chance, share, count in tenths if count > 500)
 
 
 def test_both_labels_count_half_and_a_draw_and_repeated_pairs_as_often():
@@ -99,7 +116,7 @@ def test_both_labels_count_half_and_a_draw_and_repeated_pairs_as_often():
 
 def test_a_prior_that_is_true_does_not_call_everything_a_no():
     labels = np.array([1.0] * 3 + [0.0] * 7)
-    figures = figures_of("s", np.linspace(3, -3, 10), labels, [str(at) for at in range(10)], {})
+    figures = figures_of("s", np.linspace(3, -3, 10), labels, [str(at) for at in range(10)], labels)
     assert 0 < figures.called < 0.5
 
 

@@ -12,11 +12,10 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.errors import Deferred, EndpointFailed, EndpointRefused, InputError, NoAnswer
 from assay.llm.batch_chat import BatchChat
-from assay.llm.batch_wire import BatchWire
-from assay.llm.budget import Budget, BudgetedChat
+from assay.llm.batch_files import BatchWire
+from assay.llm.endpoint import Spend, endpoint
 from assay.llm.openai import OpenAiChat
-from assay.llm.prices import Spend
-from assay.llm.providers import endpoint
+from assay.llm.wrappers import Budget, BudgetedChat
 from assay.types import Prompt
 from endpoint_server import Play
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import BudgetSpent, InputError, NoAnswer
-from assay.llm.budget import Budget, BudgetedChat
-from assay.llm.prices import Spend
+from assay.llm.endpoint import Spend
+from assay.llm.wrappers import Budget, BudgetedChat
 from assay.types import Prompt, Reply
 
 PROMPT = Prompt("", "", {})

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from assay.errors import NoAnswer, StorageError
-from assay.llm.cached_chat import CachedChat
+from assay.llm.wrappers import CachedChat
 from assay.types import Reply
 
 
@@ -86,7 +86,7 @@ def test_a_file_that_is_no_cache_is_named(tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from assay.llm.cached_chat import CachedChat
+from assay.llm.wrappers import CachedChat
 from assay.types import Prompt, Reply
 
 class Model:

@@ -8,9 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from assay.errors import ChatError
-from assay.llm.budget import Budget, BudgetedChat
-from assay.llm.cached_chat import CachedChat
-from assay.llm.pace import Pace, PacedChat
+from assay.llm.wrappers import Budget, BudgetedChat, CachedChat, Pace, PacedChat
 from assay.plugins import make, names
 from assay.protocols import Chat
 from endpoint_server import Play

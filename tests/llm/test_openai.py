@@ -17,8 +17,8 @@ from endpoint_server import Play, serving
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.errors import AssayError, EndpointFailed, EndpointRefused, InputError, NoAnswer
+from assay.llm.endpoint import endpoint
 from assay.llm.openai import OpenAiChat
-from assay.llm.providers import endpoint
 from assay.plugins import make
 
 GOOD = {"grade": 1, "reason": "it adds"}

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from assay.errors import InputError, NoAnswer
-from assay.llm.pace import Pace, PacedChat
+from assay.llm.wrappers import Pace, PacedChat
 from assay.types import Prompt, Reply
 
 

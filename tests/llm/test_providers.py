@@ -5,8 +5,7 @@ import math
 import pytest
 
 from assay.errors import InputError
-from assay.llm.prices import FREE, UNKNOWN
-from assay.llm.providers import endpoint, keys
+from assay.llm.endpoint import FREE, UNKNOWN, endpoint, keys
 
 
 def test_a_model_is_at_its_provider_by_default(monkeypatch):

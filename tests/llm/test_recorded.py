@@ -8,11 +8,10 @@ import threading
 import pytest
 
 from assay.errors import BudgetSpent, EndpointFailed, NoAnswer, StorageError
-from assay.llm.ask_all import ask_all
-from assay.llm.budget import Budget, BudgetedChat
-from assay.llm.prices import Spend
-from assay.llm.recorded_chat import RecordedChat, ReplayedChat, reply_journal, spent_in
+from assay.llm.endpoint import Spend
+from assay.llm.recorded import RecordedChat, ReplayedChat, reply_journal, spent_in
 from assay.llm.scripted import ScriptedChat
+from assay.llm.wrappers import Budget, BudgetedChat, ask_all
 from assay.types import Prompt, Reply
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.llm.reply_json import read
-from assay.llm.schema import check, is_strict, problems
+from assay.llm.schema import check, is_strict, problems, read
 
 GRADE = {
     "type": "object",

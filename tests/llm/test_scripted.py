@@ -5,8 +5,8 @@ import json
 import pytest
 
 from assay.errors import InputError, NoAnswer
-from assay.llm.fingerprint import fingerprint
-from assay.llm.prices import Spend
+from assay.llm.endpoint import Spend
+from assay.llm.prompts import fingerprint
 from assay.llm.scripted import ScriptedChat
 from assay.plugins import make
 

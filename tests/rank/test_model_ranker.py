@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError, NoAnswer
 from assay.faults import Fault
-from assay.llm.prompt_files import load_prompt
+from assay.llm.prompts import load_prompt
 from assay.llm.schema import check, is_strict
 from assay.protocols import Ranker
 from assay.rank.asking.model_ranker import LONGEST, WAYS, ModelRanker, ModelRankerOptions, model_spec, task_text

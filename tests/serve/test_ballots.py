@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.judge.label_ballot import LabelBallot, LabelSettings
+from assay.judge.label_ballots import LabelBallot, LabelSettings
 from assay.judge.pairs import Pair
-from assay.judge.past_records import verdicts
-from assay.judge.preference_ballot import Ballot, paired, read_votes
+from assay.judge.preferences import Ballot, paired, read_votes
+from assay.judge.records import verdicts
 from assay.serve.ballot_server import LONGEST_BODY, BallotServer
 from assay.types import Chunk, Query
 from waiting import LIMIT_S

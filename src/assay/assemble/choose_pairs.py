@@ -1,4 +1,4 @@
-"""Files of queries and of code to a file of the pairs worth judging, and what is to be known about the choice."""
+"""Choose the pairs worth judging among files of queries and of code, and write them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.assemble.indexes import encoder_of
-from assay.judge.candidate_files import codes_of, labels_of, queries_of
-from assay.judge.choose_candidates import CandidateCounts, Sources, candidates
-from assay.judge.depths import Depths, depths
-from assay.judge.testable import testable
+from assay.judge.candidates import (
+    CandidateCounts,
+    Depths,
+    Sources,
+    candidates,
+    codes_of,
+    depths,
+    filter_testable,
+    labels_of,
+    queries_of,
+)
 from assay.protocols import Encoder, Progress
 from assay.runs.draw_sample import EVERYTHING, SampleDraw, draw
 from assay.runs.record import read_lines, start_fresh
@@ -68,7 +75,7 @@ def choose_pairs(
     drawn = draw((query.id for query in every_query), options.sample.size, options.sample.seed)
     queries = [query for query in every_query if query.id in drawn]
     every, twins = len(codes), len(codes) - len({code.text for code in codes})
-    filtered = testable(codes) if options.testable else None
+    filtered = filter_testable(codes) if options.testable else None
     codes = list(filtered.codes) if filtered else codes
     report(problems)
     encoders = _encoders(options.specs or (DEFAULT_ENCODER,))

@@ -16,7 +16,7 @@ from assay.assemble.indexes import descriptions_file
 from assay.assemble.open_chat import budget_of, open_chat
 from assay.assemble.workspace import Workspace
 from assay.io.files import alone
-from assay.llm.providers import price_of
+from assay.llm.endpoint import price_of
 from assay.protocols import Progress
 from assay.search.descriptions import DescribeForecast, DescribeReport, Descriptions, describe, forecast, to_describe
 from assay.search.folder_index import IndexReport

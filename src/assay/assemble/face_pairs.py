@@ -1,4 +1,4 @@
-"""`assay.judge`: pairs of a query and code in, a verdict a pair out."""
+"""Judge pairs of a query and code from Python: `assay.judge`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from assay.assemble.open_judge import JudgeOptions, open_judge
-from assay.judge.pair_verdict import Together, Verdict
 from assay.judge.pairs import Pair
+from assay.judge.verdicts import Together, Verdict
 from assay.runs.record import NoSteps
 from assay.types import Chunk, Query
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.llm.batch_chat import BatchChat
-    from assay.llm.budget import Budget
+    from assay.llm.wrappers import Budget
     from assay.protocols import Chat
 
 BATCH = "batch:"
@@ -27,8 +27,7 @@ def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate
 
     Where batches hold room in the budget, a chat must not wait for it: without `waits` it puts the question off.
     """
-    from assay.llm.budget import BudgetedChat
-    from assay.llm.pace import Pace, PacedChat
+    from assay.llm.wrappers import BudgetedChat, Pace, PacedChat
 
     if spec.startswith(BATCH):
         raise InputError(f"'{spec}' answers in batches, for which only `assay judge run` can wait: leave 'batch:' out")
@@ -44,7 +43,7 @@ def open_chat(spec: str, stack: ExitStack, *, budget: Budget | None = None, rate
 
 def chat_name(spec: str) -> str:
     """Return the name of the chat of a spec; nothing is opened, and no key is needed."""
-    from assay.llm.providers import PROVIDERS, endpoint
+    from assay.llm.endpoint import PROVIDERS, endpoint
 
     provider, _, argument = spec.partition(":")
     if provider in PROVIDERS:
@@ -58,10 +57,9 @@ def open_batch_chat(  # noqa: PLR0913  # each is one thing
 ) -> BatchChat:
     """Return the chat of a spec `batch:PROVIDER:MODEL`, whose batches are in a folder; `paid` of them is accounted."""
     from assay.llm.batch_chat import BatchChat
-    from assay.llm.batch_wire import BatchWire
+    from assay.llm.batch_files import BatchWire
+    from assay.llm.endpoint import BATCHED, PROVIDERS, Spend, endpoint
     from assay.llm.openai import OpenAiChat
-    from assay.llm.prices import Spend
-    from assay.llm.providers import BATCHED, PROVIDERS, endpoint
 
     inner = spec.removeprefix(BATCH)
     provider, _, argument = inner.partition(":")
@@ -86,7 +84,7 @@ def remembered(chat: Chat, stack: ExitStack) -> Chat:
         return chat
     from platformdirs import user_cache_path
 
-    from assay.llm.cached_chat import CachedChat
+    from assay.llm.wrappers import CachedChat
 
     cached = CachedChat(chat, user_cache_path("assay") / "replies.sqlite")
     stack.callback(cached.close)
@@ -95,8 +93,8 @@ def remembered(chat: Chat, stack: ExitStack) -> Chat:
 
 def budget_of(text: str, tokens: int = 0, usd: float = 0.0) -> Budget:
     """Return the budget that a text allows, of which so much is spent; without end where it does not say."""
-    from assay.llm.budget import Budget
-    from assay.llm.prices import Spend
+    from assay.llm.endpoint import Spend
+    from assay.llm.wrappers import Budget
 
     said = _amounts(text, "budget", "usd", "5usd, 200ktok or 2Mtok")
     return Budget(usd=said.get("usd", math.inf), tokens=said.get("tok", math.inf), spent=Spend(tokens, usd))

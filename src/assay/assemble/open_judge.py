@@ -1,11 +1,12 @@
-"""Options to a judge that is ready: models, their budget, sandboxes, and what may be installed.
+"""Open the judge that options name, with its models, budget and sandboxes, and judge pairs with it.
 
-Everything here is opened when it is needed and ends with its block; what is heavy is loaded no earlier.
+Everything is opened when it is needed and ends with its block; what is heavy is loaded no earlier. A campaign and its
+replay build the judge from the same settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -14,25 +15,23 @@ from typing import TYPE_CHECKING, NoReturn
 
 from assay import plugins
 from assay.assemble.open_chat import BATCH, budget_of, open_batch_chat, open_chat, remembered
-from assay.errors import InputError
-from assay.judge.algorithm import CONFIGURATIONS, MAX_TRIES, RUNNING
-from assay.judge.build_judge import PYTHON, build_judge
-from assay.judge.campaign import CampaignSettings, settings_of
-from assay.judge.pair_verdict import Judge
-from assay.judge.prompts import versions
-from assay.judge.question_author import question_versions
-from assay.judge.run_tests import SandboxFailed
-from assay.protocols import Say
+from assay.errors import InputError, nearest
+from assay.judge.agents import CONFIGURATIONS, MAX_TRIES, RUNNING, Agents, Fixer, Screening, configured
+from assay.judge.author import PROMPTS, QuestionAuthor
+from assay.judge.campaign import CampaignSettings, LaterChat, Replay, Tally, replay, run_in_waves, settings_of
+from assay.judge.pairs import LONGEST, Pair
+from assay.judge.records import Past, past, verdicts
+from assay.judge.session import NAMES, PairSession, versions
+from assay.judge.test_programs import Executor, Installs, RunnerOf, SandboxFailed
+from assay.judge.verdicts import Judge, MajorityJudge, ThirdDecides
+from assay.protocols import Chat, Encoder, Say
 from assay.runs.record import Steps
+from assay.types import Chunk, Judgment, Problem, Query
 
 if TYPE_CHECKING:
     from assay.cage.cage import CagePool
     from assay.cage.job import Limits
-    from assay.judge.installs import Installs
-    from assay.judge.replay import Replay
-    from assay.judge.run_tests import RunnerOf
-    from assay.judge.waves import LaterChat
-    from assay.protocols import Chat, Encoder
+    from assay.judge.signals import SignalsJudge
     from assay.settings import ClusterSettings
 
 EVEN = 0.5
@@ -50,7 +49,7 @@ class JudgeOptions:
     screener: str = ""
     """`signals` or `signals:FOLDER` where no model screens."""
     encoder: str = ""
-    """The spec of an encoder whose cosines are evidence for `signals`."""
+    """The spec of the encoder whose cosine `signals` goes by."""
     prior: float = EVEN
     """The fraction of matches that `signals` expects."""
     votes: int = 1
@@ -84,6 +83,68 @@ class JudgeFactory:
     """The models that answer in batches."""
 
 
+_MOST_CHATS = 3
+
+
+def build_judge(  # noqa: PLR0913, PLR0917  # each is one thing
+    settings: CampaignSettings,
+    chats: Sequence[Chat],
+    steps: Steps,
+    runner_of: RunnerOf | None = None,
+    installs: Installs | None = None,
+    prompts: Path | None = None,
+    encoder: Encoder | None = None,
+) -> Judge:
+    """Return the judge of these settings, with what its parts need; `encoder` is for `signals`."""
+    if settings.judge == "signals":
+        return _signals_judge(settings, encoder, steps if settings.sandbox else None, runner_of)
+    if settings.judge == "author":
+        return QuestionAuthor(chats[0], chats[1] if len(chats) > 1 else None, steps, settings.max_tries, prompts)
+    if settings.judge != "agents":
+        raise InputError(f"unknown judge '{settings.judge}'; known: agents, signals, author")
+    if not 1 <= len(chats) <= _MOST_CHATS:
+        raise InputError(f"{len(chats)} models; wanted one, two that have to agree, or a third that decides")
+    execute = Executor(runner_of, installs) if runner_of and installs else None
+    parts = configured(settings.config, execute, Fixer(installs) if installs else None)
+    if settings.screener:
+        if settings.screener != "signals" or parts.screen is None:
+            raise InputError(f"configuration '{settings.config}' has no screener '{settings.screener}'; known: signals")
+        parts = replace(parts, screen=_screen_by(_signals_judge(settings, encoder)))
+    judges: list[Judge] = []
+    for chat in chats:
+        one = Agents(chat, parts, steps, settings.max_tries, prompts=prompts)
+        several = [replace(one, opinion=number) for number in range(1, settings.votes + 1)]
+        judges.append(one if settings.votes == 1 else MajorityJudge(several))
+    return judges[0] if len(judges) == 1 else ThirdDecides(*judges)
+
+
+def _signals_judge(
+    settings: CampaignSettings, encoder: Encoder | None, steps: Steps | None = None, runner_of: RunnerOf | None = None
+) -> SignalsJudge:
+    """Return the judge without a model; with steps it runs code on the examples of its query."""
+    from assay.judge.signals import SignalsJudge
+
+    if steps is None:
+        return SignalsJudge(settings.weights, prior=settings.prior, encoder=encoder)
+    from assay.judge.trials import Trials
+
+    if runner_of is None:
+        raise InputError(f"the judge 'signals' with the sandbox '{settings.sandbox}' needs what runs programs")
+    trials = Trials(runner_of, steps)
+    return SignalsJudge(settings.weights, prior=settings.prior, trials=trials, encoder=encoder)
+
+
+def _screen_by(judge: SignalsJudge) -> Callable[[PairSession], Screening]:
+    """Return the screener that asks no model: what the features show clearly is clear."""
+
+    def screen(session: PairSession) -> Screening:
+        verdict = judge.judge(session.pair)
+        call = verdict.told.get("call", "unclear")
+        return Screening("non-match" if call == "no match" else call, verdict.reason)
+
+    return screen
+
+
 @contextmanager
 def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda _: None) -> Iterator[JudgeFactory]:
     """Give the judge that the options ask for, of a campaign with records at `out`; sandboxes end with the block."""
@@ -100,7 +161,6 @@ def open_judge(options: JudgeOptions, out: Path | None = None, say: Say = lambda
             max_tries=options.max_tries,
             votes=options.votes,
             prompts=versions(options.prompts),
-            tests_for=PYTHON,
         )
         settings, encoder = _with_signals(options, settings)
         runner_of, installs = None, None
@@ -149,15 +209,13 @@ def encoder_of(spec: str) -> Encoder | None:
 
 def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
     """Yield the verdicts of records, made again; nothing is run and nobody is asked."""
-    from assay.judge.installs import Installs
-    from assay.judge.replay import replay
-    from assay.llm.recorded_chat import ReplayedChat
+    from assay.judge.test_programs import Installs
+    from assay.llm.recorded import ReplayedChat
     from assay.programs.modules.imports import known
 
     settings = settings_of(records)
-    if settings.judge == "agents" and settings.prompts != versions(prompts):
-        raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
-    if settings.judge == "author" and settings.prompts != question_versions(prompts):
+    names = PROMPTS if settings.judge == "author" else NAMES
+    if settings.judge != "signals" and settings.prompts != versions(prompts, names):
         raise InputError(f"{records} was made with other prompts: give their folder with --prompts")
     chats = [ReplayedChat(name) for name in settings.chats]
     installs, encoder = Installs(known(), None), encoder_of(settings.encoder)
@@ -165,8 +223,6 @@ def replay_records(records: Path, prompts: Path | None) -> Iterator[Replay]:
 
 
 def _check(options: JudgeOptions) -> None:
-    from assay.errors import nearest
-
     kind = _kind(options)
     _check_signals(options, kind)
     if options.config not in CONFIGURATIONS:
@@ -197,7 +253,6 @@ def _check_signals(options: JudgeOptions, kind: str) -> None:
 
 def open_chats(options: JudgeOptions, out: Path | None, stack: ExitStack) -> tuple[list[Chat], tuple[LaterChat, ...]]:
     """Return the models, which share one budget, and those that answer later; what was spent before counts."""
-    from assay.judge.past_records import Past, past
     from assay.runs.record import batches_of, sole_writer
 
     waits = not any(spec.startswith(BATCH) for spec in options.chats)
@@ -227,7 +282,7 @@ def _open_cages(
     """Return what runs tests and what installs for them, and the settings that say so."""
     from assay.cage.job import Limits
     from assay.cage.open_cage import open_sandbox
-    from assay.judge.installs import Installs
+    from assay.judge.test_programs import Installs
     from assay.programs.modules.imports import importable, known
     from assay.programs.modules.install import overlay
     from assay.runs.record import digest
@@ -281,3 +336,57 @@ def _open_sandbox(kind: str, limits: Limits, paths: Sequence[str]) -> CagePool:
 
 def _no_run(*_: object) -> NoReturn:
     raise SandboxFailed("a run is not recorded: the test program, or how it is run, differs")
+
+
+_EXAMPLES = "signals, signals:FOLDER, all:openai:MODEL (test-driven agents), single:ollama:MODEL"
+
+
+def judge_options_of(spec: str, budget: str, *, option: str) -> JudgeOptions:
+    """Return the judge that a spec names: `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
+    if spec.partition(":")[0] == "signals":
+        if budget:
+            raise InputError(f"the judge 'signals' asks no model and costs nothing: leave {option} out")
+        return JudgeOptions(spec)
+    config, _, chat = spec.partition(":")
+    if config not in CONFIGURATIONS or not chat:
+        raise InputError(f"no judge '{spec}'; wanted {_EXAMPLES}; configurations: {', '.join(CONFIGURATIONS)}")
+    return JudgeOptions(chats=(chat,), config=config, budget=budget)
+
+
+def judge_pairs(  # noqa: PLR0913  # each is one thing
+    asked: JudgeOptions,
+    pairs: Collection[tuple[Query, Chunk]],
+    file: Path,
+    say: Say,
+    report: Callable[[Tally], None] | None = None,
+    *,
+    workers: int = 8,
+) -> tuple[list[Judgment], Tally]:
+    """Judge pairs as a campaign that goes on in its file; return what it holds about them, and how far it came."""
+    wanted = {pair.digest for pair in _all(pairs) if isinstance(pair, Pair)}
+    with open_judge(asked, file, say) as made:
+        tally = run_in_waves(
+            lambda: _all(pairs),
+            made.judge_of,
+            file,
+            later=made.later,
+            say=say,
+            workers=workers,
+            settings=made.settings,
+            report=report,
+            told=lambda problem: say(str(problem)),
+        )
+    said = [
+        Judgment(each["query_id"], each["code_id"], each["grade"], each["judge"], each["reason"])
+        for each in (verdicts(file) if file.exists() else ())
+        if each["pair"] in wanted and each["grade"] is not None
+    ]
+    return said, tally
+
+
+def _all(pairs: Collection[tuple[Query, Chunk]]) -> Iterator[Pair | Problem]:
+    for query, code in pairs:
+        if len(code.text) > LONGEST:
+            yield Problem(query.id, f"{code.id} has {len(code.text):,} characters; at most {LONGEST:,} are judged")
+        else:
+            yield Pair(query, code)

@@ -1,4 +1,4 @@
-"""Files of judged pairs to what is trained on: every form in which `assay judge` and `assay truth` read them.
+"""Read judged pairs to train on, in every form in which `assay judge` and `assay truth` read them.
 
 Records of `assay judge run` (the last verdict of a pair counts, undecided ones are left out), rows with both texts in
 any form of `assay.io.rows` (CoSQA's list too), and any ground truth that brings its corpus along.
@@ -17,7 +17,7 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import FieldError
 from assay.io.rows import plain
-from assay.judge import past_records
+from assay.judge import records
 from assay.truth.truth_formats import read
 from assay.types import Problem
 
@@ -101,7 +101,7 @@ def _is_of_texts(file: Path) -> bool:
     """Say whether a file has rows with texts; otherwise it is a ground truth."""
     if not file.exists():
         raise InputError(f"no such file: '{file}'")
-    return not file.is_dir() and (past_records.is_records(file) or _has_texts(file))
+    return not file.is_dir() and (records.is_records(file) or _has_texts(file))
 
 
 def _has_texts(file: Path) -> bool:
@@ -111,8 +111,8 @@ def _has_texts(file: Path) -> bool:
 
 
 def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if past_records.is_records(file):
-        yield from ((str(file), {**record, "kind": "given"}) for record in past_records.verdicts(file))
+    if records.is_records(file):
+        yield from ((str(file), {**record, "kind": "given"}) for record in records.verdicts(file))
     else:
         for row, fields in rows.objects(file, problems):
             yield rows.place(file, row), fields

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from assay.encode.examine import Score
     from assay.encode.training_pairs import TrainingPair
     from assay.encode.word_vectors import TableAndWords
-    from assay.judge.judge_train_settings import JudgeTrainSettings
-    from assay.judge.train_signals import TrainedSignals
+    from assay.judge.train_signals import JudgeTrainSettings, SourceFigures
     from assay.search.trained_ranking import SystemFigures, TrainedRanking
 
 Kind = TypeVar("Kind", bound=TableSettings)
@@ -98,27 +97,20 @@ def train_ranking(  # noqa: PLR0913  what is learned from, how, where to, and wh
 
 def train_judge(  # noqa: PLR0913, PLR0917  what is learned from, how, where to, and who hears of it
     sources: Sequence[str], left_out: Sequence[Path], spec: str, folder: Path, settings: JudgeTrainSettings, say: Say
-) -> TrainedSignals:
+) -> list[SourceFigures]:
     """Train the judge without a model into a folder with card and manifest; return how well it carries over."""
-    from importlib.util import find_spec
-
-    from assay.judge.labelled_pairs import read_sources
     from assay.judge.signals import WEIGHTS
-    from assay.judge.signals_card import card, reliability_figure
-    from assay.judge.train_signals import learn
-    from assay.report.picture import write_picture
+    from assay.judge.train_signals import card, learn, read_sources
 
     read = read_sources(sources, left_out)
     encoder = plugins.make("encoder", spec) if spec else None
-    trained = learn(read, settings, say, encoder=encoder, spec=spec)
+    weights, figures = learn(read, settings, say, encoder=encoder, spec=spec)
     folder.mkdir(parents=True, exist_ok=True)
-    files.write_json(folder / WEIGHTS, trained.weights)
-    files.write(folder / "README.md", card(trained, settings))
-    if find_spec("matplotlib"):
-        write_picture(reliability_figure(trained), folder / "reliability.svg")
+    files.write_json(folder / WEIGHTS, weights)
+    files.write(folder / "README.md", card(weights, figures, settings))
     pairs = (astuple(one) for each in read.values() for one in each)
     write_manifest(folder / "manifest.json", settings, seed=0, corpus=pairs)
-    return trained
+    return figures
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A repository and the specs of two language models in, ground truth that they wrote out; killed, it goes on."""
+"""Have language models write ground truth about a repository; an interrupted run goes on."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.assemble.open_judge import JudgeOptions, open_chats
+from assay.assemble.open_judge import JudgeOptions, build_judge, open_chats
 from assay.errors import InputError
-from assay.judge.build_judge import build_judge
-from assay.judge.campaign import CampaignSettings
+from assay.judge.author import PROMPTS
+from assay.judge.campaign import CampaignSettings, Tally, run_in_waves
 from assay.judge.pairs import LONGEST, Pair
-from assay.judge.past_records import verdicts
-from assay.judge.question_author import question_versions
-from assay.judge.tally import Tally
-from assay.judge.waves import run_in_waves
+from assay.judge.records import verdicts
+from assay.judge.session import versions
 from assay.protocols import Say
 from assay.truth.ground_truth import Truth
 from assay.truth.mine.mine import open_files, pinned_commit
@@ -75,7 +73,7 @@ def write_questions(
         chats, later = open_chats(taken, records, stack)
         names = tuple(chat.name for chat in chats)
         settings = CampaignSettings(
-            "author", names, config="", max_tries=options.max_tries, prompts=question_versions()
+            "author", names, config="", max_tries=options.max_tries, prompts=versions(names=PROMPTS)
         )
         tally = run_in_waves(
             lambda: map(_pair, chosen),

@@ -23,7 +23,7 @@ from assay.bench.results import (
     Timings,
 )
 from assay.errors import InputError
-from assay.judge.label_agreement import LabelAgreement, Labels
+from assay.judge.labels import LabelAgreement, Labels
 from assay.measure.agreement import AgainstTruth
 from assay.report.table import Mean
 from assay.runs.record import manifest

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from assay.assemble.judge_pairs import judge_options_of, judge_pairs
-from assay.assemble.open_judge import EVEN, JudgeOptions
+from assay.assemble.open_judge import EVEN, JudgeOptions, judge_options_of, judge_pairs
 from assay.bench.unseen import Pairs, Unseen, UnseenLabels
 from assay.cli.options import UnseenOptions
 from assay.errors import InputError
 from assay.io.terminal import say
-from assay.judge.tally import Tally
+from assay.judge.campaign import Tally
 from assay.protocols import Progress
 
 

@@ -122,7 +122,7 @@ def _text(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _depths(fields: Mapping[str, Any]) -> Iterator[str]:
-    from assay.judge.depths import sparkline
+    from assay.judge.candidates import sparkline
 
     ranks = fields["ranks"]
     gone = f", beside {fields['gone']:,} whose code is not in this corpus" if fields["gone"] else ""

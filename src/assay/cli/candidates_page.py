@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.assemble.choose_pairs import PairChoice
 from assay.errors import counted
-from assay.judge.depths import Depths
+from assay.judge.candidates import Depths
 from assay.report.document import Block, Fold, Report, Section, words
 from assay.report.figure import CurvePanel, Curves, Series
 from assay.report.table import Column, Count, Mean, Number, Phrase, Rows, Table

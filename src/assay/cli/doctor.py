@@ -173,7 +173,7 @@ def _sandbox() -> Finding:
 
 def _chat() -> Finding:
     """Say which models could be asked to judge; none is needed for anything else."""
-    from assay.llm.providers import keys
+    from assay.llm.endpoint import keys
 
     return True, ", ".join(f"{name}: {found}" for name, found in keys())
 

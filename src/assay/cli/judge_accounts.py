@@ -1,4 +1,4 @@
-"""`assay judge accounts`: records in, what they cost and what they came to out."""
+"""The command `assay judge accounts`."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def accounts(given: JudgeAccountsOptions) -> None:
     import os
     from dataclasses import asdict
 
-    from assay.cli.judge_accounts_text import as_text, forecast_text, known_price, prices_text
+    from assay.cli.judge_accounts_report import as_text, forecast_text, known_price, prices_text
     from assay.errors import InputError
     from assay.io.terminal import dumps
     from assay.judge import accounts as made
-    from assay.judge.cost_forecast import planned, priced
-    from assay.judge.past_records import failures, verdicts
-    from assay.llm.providers import price_of
+    from assay.judge.accounts import planned, priced
+    from assay.judge.records import failures, verdicts
+    from assay.llm.endpoint import price_of
 
     added = made.accounts(verdicts(given.records))
     if not added.pairs:
@@ -72,7 +72,7 @@ def accounts(given: JudgeAccountsOptions) -> None:
     else:
         click.echo("\n".join((*as_text(told), *forecast_text(plan, given.workers), *prices_text(prices, plan))))
     if given.out:
-        from assay.cli.judge_accounts_page import write
+        from assay.cli.judge_accounts_report import write
         from assay.io.terminal import say
 
         write(told, given.out)

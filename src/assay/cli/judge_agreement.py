@@ -1,4 +1,4 @@
-"""`assay judge agreement`: files of labels in, how far they agree with the truth and with one another out."""
+"""The command `assay judge agreement`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from assay.bench.results import Results
     from assay.judge.accounts import CampaignCosts
-    from assay.judge.annotators import Annotator, Key
-    from assay.judge.label_agreement import LabelAgreement
+    from assay.judge.labels import Annotator, Key, LabelAgreement
     from assay.types import Problem
 
 
@@ -73,11 +72,10 @@ def agreement(given: JudgeAgreementOptions) -> int:
     """
     from assay.bench import gates
     from assay.bench.labelling import MEASURES, results_of
-    from assay.cli.judge_agreement_text import as_dict, as_text
+    from assay.cli.judge_agreement_report import as_dict, as_text
     from assay.io.terminal import dumps, say
     from assay.judge.accounts import costs_as_json
-    from assay.judge.label_agreement import compare, labels_of
-    from assay.judge.sample_labels import sample_labels
+    from assay.judge.labels import compare, labels_of, sample_labels
 
     gate = gates.gates_of(
         given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse, names=MEASURES
@@ -101,7 +99,7 @@ def agreement(given: JudgeAgreementOptions) -> int:
     else:
         click.echo("\n".join(as_text(found, reasons, texts, costs, show=given.show, problems=len(problems))))
     if given.out:
-        from assay.cli.judge_agreement_page import write
+        from assay.cli.judge_agreement_report import write
 
         write(found, reasons, texts, costs, given.out)
         say(f"written to {given.out}")
@@ -126,7 +124,7 @@ def _measured(held: Results, out: Path | None) -> Results:
 def _costs(labels: tuple[str, ...], found: LabelAgreement) -> Iterator[tuple[str, CampaignCosts]]:
     """Yield what those annotators took that are records of a campaign."""
     from assay.judge.accounts import accounts
-    from assay.judge.past_records import is_records, verdicts
+    from assay.judge.records import is_records, verdicts
 
     for spec in labels:
         file, name = _named(spec)
@@ -144,10 +142,10 @@ def _named(spec: str) -> tuple[Path, str]:
 
 def _read(spec: str, texts: dict[Key, tuple[str, str]], problems: list[Problem]) -> list[Annotator]:
     """Read a file given as FILE or NAME=FILE."""
-    from assay.judge.annotators import read
+    from assay.judge.labels import read_labels
 
     file, name = _named(spec)
-    found = read(file, name if file != Path(spec) else "")
+    found = read_labels(file, name if file != Path(spec) else "")
     for key, two in found.texts.items():
         texts.setdefault(key, two)
     problems += found.problems

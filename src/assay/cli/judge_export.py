@@ -13,8 +13,7 @@ from assay.cli.command import PATH, argument, command, option, verbose
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.judge.dataset_card import DatasetDetails
-    from assay.judge.export_benchmark import Benchmark
+    from assay.judge.export import Benchmark, DatasetDetails
     from assay.truth.ground_truth import Truth
     from assay.types import Chunk
 
@@ -67,9 +66,9 @@ def export(given: JudgeExportOptions) -> None:
     from assay.errors import InputError
     from assay.io.files import replacing_folder
     from assay.io.terminal import say
-    from assay.judge import export_benchmark as made
-    from assay.judge.dataset_card import DatasetDetails
-    from assay.judge.past_records import verdicts
+    from assay.judge import export as made
+    from assay.judge.export import DatasetDetails
+    from assay.judge.records import verdicts
 
     if not given.records.is_file():
         raise InputError(f"no such file: '{given.records}'; `assay judge run` writes some")
@@ -91,7 +90,7 @@ def export(given: JudgeExportOptions) -> None:
 
 def _more(corpus: Path | None) -> list[Chunk]:
     from assay.io.terminal import say
-    from assay.judge.candidate_files import codes_of
+    from assay.judge.candidates import codes_of
 
     if corpus is None:
         return []
@@ -104,7 +103,7 @@ def _more(corpus: Path | None) -> list[Chunk]:
 
 def _write(whole: Benchmark, folder: Path, called: str, layout: str) -> Iterator[str]:
     """Write the ground truth in a layout and yield what it cannot hold."""
-    from assay.judge.export_benchmark import SPLITS
+    from assay.judge.export import SPLITS
     from assay.truth.truth_formats import write
 
     whole = _as_files(whole, folder / "corpus") if layout == "trec" else _as_documents(whole)
@@ -178,9 +177,7 @@ def _names(codes: tuple[Chunk, ...]) -> Iterator[str]:
 def _beside(whole: Benchmark, folder: Path, about: DatasetDetails, figures: Mapping[str, Any]) -> None:
     """Write the pairs with all that is known of them, the figures, and what tools want to know of the files."""
     from assay.io import files
-    from assay.judge.croissant import NAME, croissant
-    from assay.judge.dataset_card import dataset_card, summary_of
-    from assay.judge.export_benchmark import table
+    from assay.judge.export import NAME, croissant, dataset_card, summary_of, table
 
     queries = {query.id: query for query in whole.queries}
     codes = {code.id: code for code in whole.codes}

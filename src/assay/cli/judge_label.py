@@ -1,4 +1,4 @@
-"""`assay judge label`: pairs in, the labels of people out, and how far they agree."""
+"""The command `assay judge label`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from assay.cli import options
 from assay.cli.command import FILE, PATH, argument, command, flag, form, option, verbose
 
 if TYPE_CHECKING:
-    from assay.judge.label_ballot import LabelBallot
-    from assay.judge.label_studies import LabelStudy
+    from assay.judge.label_ballots import LabelBallot, LabelStudy
     from assay.judge.pairs import Pair
 
 
@@ -74,8 +73,7 @@ def label(given: JudgeLabelOptions) -> int:
     """
     from assay.errors import InputError
     from assay.io.terminal import say
-    from assay.judge.label_ballot import file_of, finished_pairs
-    from assay.judge.label_studies import decided_file, read_study, write_decided
+    from assay.judge.label_ballots import decided_file, file_of, finished_pairs, read_study, write_decided
 
     if not given.summary and not given.person:
         raise InputError("--person NAME says who labels; --summary only prints the result so far")
@@ -93,9 +91,17 @@ def _label(given: JudgeLabelOptions) -> bool:
     """Serve the page to one person until it is finished, which is returned, or until Ctrl+C."""
     from assay.cli.ballot_session import serve_ballot
     from assay.io.terminal import say
-    from assay.judge.label_ballot import LabelBallot, LabelSettings, file_of, finished_pairs
-    from assay.judge.label_studies import check_gold, read_study, refuse_other_ways, results
-    from assay.judge.shown_tests import shown_tests
+    from assay.judge.label_ballots import (
+        LabelBallot,
+        LabelSettings,
+        check_gold,
+        file_of,
+        finished_pairs,
+        read_study,
+        refuse_other_ways,
+        results,
+        shown_tests,
+    )
     from assay.runs.record import start_fresh
 
     file = file_of(given.out, given.person)
@@ -130,9 +136,9 @@ def _pairs(given: JudgeLabelOptions) -> list[Pair]:
     """Return the pairs of a file, or of the records of a judge; say what cannot be labelled."""
     from assay.errors import InputError
     from assay.io.terminal import say
+    from assay.judge.campaign import pair_of
     from assay.judge.pairs import Pair, read
-    from assay.judge.past_records import is_records, verdicts
-    from assay.judge.replay import pair_of
+    from assay.judge.records import is_records, verdicts
 
     if is_records(given.pairs):
         return [pair_of(record) for record in verdicts(given.pairs)]
@@ -166,9 +172,9 @@ def _standing(ballot: LabelBallot) -> str:
 
 
 def _tell(given: JudgeLabelOptions, study: LabelStudy) -> None:
-    from assay.cli.judge_agreement_text import as_dict, nulled
+    from assay.cli.judge_agreement_report import as_dict, nulled
     from assay.io.terminal import dumps
-    from assay.judge.label_studies import compare_people, results
+    from assay.judge.label_ballots import compare_people, results
 
     if given.form == "json":
         found = compare_people(study, given.gold)
@@ -179,9 +185,9 @@ def _tell(given: JudgeLabelOptions, study: LabelStudy) -> None:
 
 
 def _text(given: JudgeLabelOptions, study: LabelStudy) -> Iterator[str]:
-    from assay.cli.judge_agreement_text import as_text
+    from assay.cli.judge_agreement_report import as_text
     from assay.errors import counted, printable
-    from assay.judge.label_studies import compare_people, seconds_a_label
+    from assay.judge.label_ballots import compare_people, seconds_a_label
 
     for name, said in study.labels.items():
         yield f"{printable(name)}  {counted(len(said), 'label')}, {seconds_a_label(said.values()):.0f} s a label"

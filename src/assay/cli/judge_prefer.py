@@ -1,4 +1,4 @@
-"""`assay judge prefer`: two sets of codes in, blind votes on which answers better out, and what they sum up to."""
+"""The command `assay judge prefer`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from assay.cli.command import FILE, PATH, argument, command, flag, form, option,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.judge.preference_ballot import PreferenceStudy
-    from assay.judge.preference_votes import Preference
+    from assay.judge.preferences import Preference, PreferenceStudy
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,9 @@ def prefer(given: JudgePreferOptions) -> int:
     Exits 0 if there are votes, 1 if there are none yet, 2 on an error.
     """
     from assay.cli.ballot_session import serve_ballot
-    from assay.cli.judge_agreement_text import nulled
+    from assay.cli.judge_agreement_report import nulled
     from assay.io.terminal import dumps, say
-    from assay.judge.preference_ballot import Ballot, codes_of, paired, read_votes
-    from assay.judge.preference_votes import preference
+    from assay.judge.preferences import Ballot, codes_of, paired, preference, read_votes
     from assay.runs.draw_sample import SampleDraw
     from assay.runs.record import start_fresh
 
@@ -109,7 +107,7 @@ def _tell(study: PreferenceStudy, *, verbose: bool) -> None:
 
 
 def _text(found: Preference, asked: int, a: str, b: str) -> Iterator[str]:
-    from assay.cli.judge_agreement_text import estimate
+    from assay.cli.judge_agreement_report import estimate
     from assay.errors import printable
     from assay.report.plain_text import cell_text
 

@@ -1,4 +1,4 @@
-"""`assay judge run`: pairs in, a verdict a pair out, with what it took."""
+"""The command `assay judge run`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from assay.cli.options import ClusterOptions, PairSampleOptions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.judge.pairs import Pair
-    from assay.judge.sample_pairs import SampledPairs
-    from assay.judge.tally import Tally
+    from assay.judge.campaign import Tally
+    from assay.judge.pairs import Pair, SampledPairs
     from assay.settings import ClusterSettings
     from assay.types import Problem
 
@@ -57,7 +56,7 @@ class JudgeRunOptions:
         help="signals or signals:FOLDER: screen without a model, which saves these calls.  [default: the model]",
     )
     encoder: str = options.signals_encoder(
-        "--encoder", "An encoder, such as onnx:FOLDER, whose cosines signals takes into account."
+        "--encoder", "An encoder, such as onnx:FOLDER, whose cosine signals goes by."
     )
     prior: float = options.signals_prior("--prior", "The fraction of pairs that match, which signals expects.")
     votes: int = option("--votes", type=COUNT, default=1, metavar="N", help="Votes per pair; the majority wins.")
@@ -111,9 +110,9 @@ def run(given: JudgeRunOptions) -> int:
     from assay.assemble.open_judge import JudgeOptions, open_judge
     from assay.cli.progress import lines_of
     from assay.io.terminal import dumps, say
-    from assay.judge.past_records import cut
-    from assay.judge.sample_pairs import read_sample
-    from assay.judge.waves import run_in_waves
+    from assay.judge.campaign import run_in_waves
+    from assay.judge.pairs import read_sample
+    from assay.judge.records import cut
     from assay.runs.record import start_fresh
 
     sample = given.sampling.draw()
@@ -126,15 +125,15 @@ def run(given: JudgeRunOptions) -> int:
         start_fresh(given.out)
     if cut(given.out):
         say(f"the last line of {given.out} was cut: what it said is done again")
-    teller = _Teller(total, verbose=given.verbose)
+    reporter = ProgressReporter(total, verbose=given.verbose)
     with (
         open_judge(
             JudgeOptions(**{name: getattr(given, name) for name in JudgeOptions.__slots__}), given.out, say
         ) as made,
-        lines_of(teller.line),
+        lines_of(reporter.line),
     ):
         tally = run_in_waves(
-            lambda: teller.noted(chosen().pairs),
+            lambda: reporter.on_pairs(chosen().pairs),
             made.judge_of,
             given.out,
             later=made.later,
@@ -142,14 +141,14 @@ def run(given: JudgeRunOptions) -> int:
             settings=replace(made.settings, sample=str(sample)),
             workers=given.workers,
             retry=given.retry,
-            report=teller.heard,
-            told=teller.problem,
+            report=reporter.on_verdict,
+            told=reporter.problem,
         )
-    teller.close()
+    reporter.close()
     click.echo(
         dumps({**_tally_as_json(tally), "out": str(given.out)})
         if given.form == "json"
-        else "\n".join(_text(tally, total, teller.first))
+        else "\n".join(_text(tally, total, reporter.first))
     )
     if given.out.exists():
         say(f"written to {given.out}")
@@ -157,7 +156,7 @@ def run(given: JudgeRunOptions) -> int:
     return 1 if tally.stopped or is_open else 0
 
 
-class _Teller:
+class ProgressReporter:
     """Says where a campaign stands, and what is odd about its pairs."""
 
     def __init__(self, total: int, *, verbose: bool) -> None:
@@ -168,7 +167,7 @@ class _Teller:
         self._tally: Tally | None = None
         self._noted = False
 
-    def noted(self, pairs: Iterator[Pair | Problem]) -> Iterator[Pair | Problem]:
+    def on_pairs(self, pairs: Iterator[Pair | Problem]) -> Iterator[Pair | Problem]:
         """Pass pairs on, and name what is odd about them."""
         from assay.judge.pairs import Pair, notes
 
@@ -187,7 +186,7 @@ class _Teller:
         if self._problems <= self._most:
             say(str(problem))
 
-    def heard(self, tally: Tally) -> None:
+    def on_verdict(self, tally: Tally) -> None:
         """Hear of a verdict."""
         self._tally = tally
 
@@ -219,7 +218,7 @@ def _tally_as_json(tally: Tally) -> dict[str, object]:
 
 
 def _text(tally: Tally, total: int, problem: str) -> Iterator[str]:
-    from assay.judge.tally import lasting
+    from assay.judge.campaign import lasting
 
     if tally.judged:
         yield f"{tally.grades[1]:,} match, {tally.grades[0]:,} do not, {tally.undecided:,} undecided"

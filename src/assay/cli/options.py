@@ -24,7 +24,7 @@ def sample(text: str) -> Any:
 
 
 def signals_encoder(name: str, text: str) -> Any:
-    """Declare an option that names an encoder whose cosines are evidence."""
+    """Declare an option that names the encoder whose cosine the judge signals goes by."""
     return option(name, default="", metavar="SPEC", help=f"{text}  [default: none]")
 
 
@@ -164,7 +164,7 @@ class UnseenOptions:
         help="Label unjudged answers with a judge (signals, signals:FOLDER or CONFIG:CHAT), and also measure with "
         "these labels.",
     )
-    encoder: str = signals_encoder("--judge-encoder", "An encoder whose cosines the judge signals takes into account.")
+    encoder: str = signals_encoder("--judge-encoder", "An encoder whose cosine the judge signals goes by.")
     prior: float = signals_prior(
         "--judge-prior", "The fraction of unjudged answers that are right, which the judge signals expects."
     )

@@ -1,4 +1,4 @@
-"""`assay train judge`: labelled pairs of several sources in, a folder of weights for the judge `signals` out."""
+"""Train the judge `signals` from labelled pairs: the command `assay train judge`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TrainJudgeOptions:
         help="Pairs to report on later: what shares a query or a code with them is not learned from. Repeatable.",
     )
     encoder: str = options.signals_encoder(
-        "--encoder", "An encoder, such as onnx:FOLDER, whose cosines are learned with."
+        "--encoder", "An encoder, such as onnx:FOLDER, whose cosine takes the place of all features."
     )
     out: Path = option("--out", type=PATH, required=True, metavar="FOLDER", help="Where the weights go.")
     changes: tuple[str, ...] = option(
@@ -47,19 +47,18 @@ def judge(chosen: TrainJudgeOptions) -> None:
     Use it with assay judge run --judge signals:FOLDER.
     """
     from assay.assemble.training import train_judge
-    from assay.judge.judge_train_settings import JudgeTrainSettings
+    from assay.judge.train_signals import JudgeTrainSettings, interval_text
     from assay.settings import changed
 
     def say(line: str) -> None:
         click.echo(line, err=True)
 
     settings = changed(JudgeTrainSettings(), chosen.changes)
-    trained = train_judge(chosen.sources, chosen.left_out, chosen.encoder, chosen.out, settings, say)
-    width = max(len(name) for name in ("held out", *(one.name for one in trained.figures))) + 2
-    click.echo(f"{'held out':<{width}}{'pairs':>7}  {'AUC':<22}{'accuracy':<22}{'Brier':<7}plain orders, AUC")
-    for one in trained.figures:
-        orders = ", ".join(f"{name} {value:.3f}" for name, value in one.plain.items())
-        start = f"{one.name:<{width}}{one.pairs:>7,}"
-        click.echo(f"{start}  {one.roc_auc!s:<22}{one.accuracy!s:<22}{one.brier:<7.3f}{orders}")
+    figures = train_judge(chosen.sources, chosen.left_out, chosen.encoder, chosen.out, settings, say)
+    width = max(len(name) for name in ("held out", *(one.name for one in figures))) + 2
+    click.echo(f"{'held out':<{width}}{'pairs':>7}  {'AUC':<22}{'accuracy':<22}{'Brier':<7}cosine alone, AUC")
+    for one in figures:
+        auc, accuracy = interval_text(one.roc_auc), interval_text(one.accuracy)
+        click.echo(f"{one.name:<{width}}{one.pairs:>7,}  {auc:<22}{accuracy:<22}{one.brier:<7.3f}{one.cosine:.3f}")
     encoder = f" --encoder {chosen.encoder}" if chosen.encoder else ""
     click.echo(f"written to {chosen.out}; use it with --judge signals:{chosen.out}{encoder}")

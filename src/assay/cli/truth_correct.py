@@ -118,10 +118,10 @@ def _pairs(truth: Truth, pooled: Pool) -> list[tuple[Query, Chunk]]:
 
 def _judged(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> tuple[Sequence[Judgment], str]:
     """Return the labels of a judge, and why there are no more."""
-    from assay.assemble.judge_pairs import judge_options_of, judge_pairs
+    from assay.assemble.open_judge import judge_options_of, judge_pairs
     from assay.cli.progress import lines_of
     from assay.io.terminal import say
-    from assay.judge.tally import Tally
+    from assay.judge.campaign import Tally
     from assay.runs.record import start_fresh
 
     records = given.records or given.truth.with_name(f"{given.truth.stem}.found.jsonl")
@@ -137,12 +137,12 @@ def _judged(truth: Truth, pooled: Pool, given: TruthCorrectOptions) -> tuple[Seq
 
 def _labels(files: tuple[Path, ...], problems: list[Problem]) -> list[Judgment]:
     """Return the labels of files: those of people, of records, or of any form that `assay judge agreement` reads."""
-    from assay.judge.annotators import read
+    from assay.judge.labels import read_labels
     from assay.types import Judgment
 
     found = []
     for file in files:
-        held = read(file)
+        held = read_labels(file)
         problems += held.problems
         for who in held.annotators:
             for key, grade in who.grades.items():

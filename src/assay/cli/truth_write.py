@@ -17,7 +17,7 @@ from assay.truth.written.question_orders import KINDS, SORTS, QuestionKind, Unit
 
 if TYPE_CHECKING:
     from assay.assemble.write_questions import WrittenReport
-    from assay.judge.tally import Tally
+    from assay.judge.campaign import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _summary(made: WrittenReport) -> Iterator[str]:
 
 
 def _cost(tally: Tally) -> str:
-    from assay.judge.tally import lasting
+    from assay.judge.campaign import lasting
 
     if not tally.judged:
         return f"{tally.before:,} were there before; no model was asked"

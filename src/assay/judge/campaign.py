@@ -1,31 +1,114 @@
-"""Pairs in, one verdict a pair out, in a file that only grows: many pairs at once, and never the same call twice.
+"""Judge many pairs into a file that only grows, in waves, and judge them again from it.
 
-Each reply and each run is on disk before it is used, each verdict when it is there. Killed at any point, the same
-command goes on: pairs with a verdict are left alone, the others find their steps again. Verdicts hold nothing but what
-follows from pair and steps, so one told again from its records is the same, and only their order is chance.
+Each reply and each run is on disk before it is used, each verdict when it is there: killed at any point, the same
+command goes on. Verdicts hold nothing but what follows from pair and steps, so a replay gives the same ones. With
+models that answer later, a pair that meets a question without an answer is put off to the next wave.
 """
 
 from __future__ import annotations
 
 import math
+import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from assay.errors import BudgetSpent, Deferred, EndpointRefused, InputError
-from assay.judge.pair_verdict import Judge, Together, Verdict
+from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError
 from assay.judge.pairs import Pair
-from assay.judge.past_records import past
-from assay.judge.steps import pair_journal
-from assay.judge.tally import Tally
+from assay.judge.records import is_step, pair_journal, past, verdicts
+from assay.judge.verdicts import Judge, Together, Verdict
 from assay.programs.modules.imports import changes
+from assay.protocols import Say
 from assay.runs.local import in_flight
-from assay.runs.record import Journal, Steps, begin, sole_writer, stored_settings
-from assay.types import Problem
+from assay.runs.record import Journal, ReadOnlySteps, Steps, begin, sole_writer, stored_settings
+from assay.types import Chunk, Problem, Query
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of this run."""
+
+    before: int = 0
+    """Pairs that had a verdict already."""
+    problems: int = 0
+    """Pairs that cannot be judged."""
+    grades: Counter[int | None] = field(default_factory=Counter)
+    paths: Counter[str] = field(default_factory=Counter)
+    cost: float = 0.0
+    unpriced: int = 0
+    """Pairs of which nobody knows what they cost."""
+    waiting: set[str] = field(default_factory=set)
+    """Digests of pairs that wait for answers of a batch."""
+    lost_in_a_row: int = 0
+    last_reason: str = ""
+    stopped: str = ""
+    """Why it ended early, empty where it did not."""
+    report: Callable[[Tally], None] | None = None
+    """Called after each verdict."""
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def judged(self) -> int:
+        """Pairs that got a verdict, undecided ones included."""
+        return sum(self.grades.values())
+
+    @property
+    def undecided(self) -> int:
+        """Pairs that got no grade."""
+        return self.grades[None]
+
+    @property
+    def rate(self) -> float:
+        """Pairs a second."""
+        return self.judged / max(time.monotonic() - self.began, 1e-9)
+
+    def add(self, verdict: Verdict) -> None:
+        """Count a verdict."""
+        self.grades[verdict.grade] += 1
+        self.paths[verdict.path or verdict.problem] += 1
+        cost = verdict.told.get("cost", 0.0)
+        self.unpriced += cost is None
+        self.cost += cost or 0.0
+        self.lost_in_a_row = self.lost_in_a_row + 1 if verdict.problem in ("chat", "sandbox") else 0
+        self.last_reason = verdict.reason
+        if self.report:
+            self.report(self)
+
+    def followed_by(self, later: Tally) -> Tally:
+        """Return the counts of this wave and a later one."""
+        both = replace(later, before=self.before, problems=self.problems, began=self.began)
+        both.grades, both.paths = self.grades + later.grades, self.paths + later.paths
+        both.cost, both.unpriced = self.cost + later.cost, self.unpriced + later.unpriced
+        return both
+
+    def line(self, total: int = 0) -> str:
+        """Return where it stands; `total` is how many pairs there are, 0 where nobody knows."""
+        done = self.before + self.judged + self.problems
+        parts = [f"{done:,} of {total:,} pairs" if total else f"{done:,} pairs", f"{self.rate:.1f} a second"]
+        if self.cost:
+            parts.append(f"${self.cost:.4f}")
+        if self.undecided:
+            parts.append(f"{self.undecided:,} undecided")
+        if self.waiting:
+            parts.append(f"{len(self.waiting):,} wait for a batch")
+        if total > done and self.judged:
+            parts.append(f"{lasting((total - done) / self.rate)} left")
+        return ", ".join(parts)
+
+
+def lasting(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 2 * 86400 else f"{seconds / 86400:.1f} days"
+
 
 _AHEAD = 4
 """Pairs that are read ahead for each worker."""
@@ -40,7 +123,7 @@ class CampaignSettings:
     """What decides about the verdicts of a campaign, as the manifest says it."""
 
     judge: str
-    """`agents` or `signals`."""
+    """`agents`, `signals` or `author`."""
     chats: tuple[str, ...] = ()
     """One model, two of which each is asked, or with a third that decides between them."""
     config: str = "all"
@@ -51,15 +134,13 @@ class CampaignSettings:
     weights_version: str = ""
     """A hash of these weights; empty where `signals` has no part."""
     encoder: str = ""
-    """The encoder whose cosines are evidence for `signals`; empty for none."""
+    """The encoder whose cosine `signals` goes by; empty for none."""
     prior: float = 0.5
     """The fraction of matches that `signals` expects."""
     max_tries: int = 3
     votes: int = 1
     prompts: dict[str, str] = field(default_factory=dict)
     """Each prompt file with its hash."""
-    tests_for: str = ""
-    """`python` where tests are written for Python alone; empty for campaigns that wrote them for any code."""
     sandbox: str = ""
     limits: dict[str, float] = field(default_factory=dict)
     install: str = ""
@@ -93,7 +174,7 @@ def run(  # noqa: PLR0913  # each is one thing
         done = before.decided if retry else before.decided | before.undecided.keys()
         done = done if only is None else done - set(only)
         journal = pair_journal(out, skip=done, since=before.undecided)
-        tally = Tally(said=report)
+        tally = Tally(report=report)
         threads = _Threads(judge_of(journal), journal, tally, workers)
         threads.work(_fresh(pairs, lambda digest: digest not in done and (only is None or digest in only), tally, told))
     return tally
@@ -105,13 +186,15 @@ def _fresh(
     tally: Tally,
     told: Callable[[Problem], None] | None,
 ) -> Iterator[Pair]:
+    is_begun = False
     for pair in pairs:
         if isinstance(pair, Problem):
             tally.problems += 1
             if told:
                 told(pair)
         elif is_wanted(pair.digest):
-            tally.begin()
+            if not is_begun:  # what was done before takes no time to speak of
+                is_begun, tally.began = True, time.monotonic()
             yield pair
         else:
             tally.before += 1
@@ -189,3 +272,90 @@ def settings_of(out: Path) -> CampaignSettings:
         return CampaignSettings(**{**before, "chats": tuple(before["chats"])})
     except (KeyError, TypeError) as error:
         raise InputError(f"no manifest beside {out} ({error}): it says which judge made the records") from error
+
+
+_STUCK = "no pair gets further, and nothing is under way"
+
+
+class LaterChat(Protocol):
+    """A model whose answers come later."""
+
+    @property
+    def refusal(self) -> str:
+        """What the budget had no room for, empty where it had."""
+
+    def submit(self) -> int:
+        """Send what was put off; return how much is under way."""
+
+    def collect(self, say: Say) -> None:
+        """Wait for what is under way."""
+
+
+def run_in_waves(  # noqa: PLR0913  # each is one thing
+    pairs_of: Callable[[], Iterable[Pair | Problem]],
+    judge_of: Callable[[Steps], Judge],
+    out: Path,
+    *,
+    later: Sequence[LaterChat],
+    say: Say,
+    told: Callable[[Problem], None] | None = None,
+    **options: Any,
+) -> Tally:
+    """Judge what has no verdict in `out` yet, wave by wave; the options are those of `run`."""
+    before = _size(out)
+    tally = wave = run(pairs_of(), judge_of, out, told=told, **options)
+    while wave.waiting and not wave.stopped:
+        try:
+            under_way = sum(chat.submit() for chat in later)
+            for chat in later:
+                chat.collect(say)
+        except ChatError as error:
+            return replace(tally, stopped=str(error), waiting=wave.waiting)
+        if not under_way and _size(out) == before:
+            reason = next((chat.refusal for chat in later if chat.refusal), _STUCK)
+            return replace(tally, stopped=reason, waiting=wave.waiting)
+        before = _size(out)
+        wave = run(pairs_of(), judge_of, out, **{**options, "only": wave.waiting})
+        tally = tally.followed_by(wave)
+    return tally
+
+
+def _size(out: Path) -> int:
+    """Return how much is recorded."""
+    return out.stat().st_size if out.exists() else 0
+
+
+FAILED = frozenset({"chat", "reply", "sandbox"})
+"""What went wrong then, of which there is no step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A verdict as it was recorded, and as it comes about again."""
+
+    recorded: dict[str, Any]
+    again: dict[str, Any]
+
+    @property
+    def skipped(self) -> bool:
+        """Whether it failed then: there is nothing to tell again."""
+        return self.recorded["problem"] in FAILED
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not self.skipped and self.recorded == self.again
+
+
+def replay(file: Path, judge_of: Callable[[Steps], Judge]) -> Iterator[Replay]:
+    """Judge each pair of a file of records again, from its steps alone."""
+    judge = judge_of(ReadOnlySteps(file, is_step))
+    for record in verdicts(file):
+        pair = pair_of(record)
+        yield Replay(record, line(pair, judge.judge(pair), judge.name))
+
+
+def pair_of(record: dict[str, Any]) -> Pair:
+    """Return the pair that a verdict is about."""
+    code = Chunk(record["code_id"], record["code"], record["language"])
+    return Pair(Query(record["query_id"], record["query"]), code)

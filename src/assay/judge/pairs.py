@@ -1,16 +1,14 @@
-"""Files to pairs of a query and a code: one by one, what cannot be judged named by its place, and the rest judged.
-
-A row has both texts, or the ids alone with the texts in two files beside (candidates, judgments, runs), in any form
-that `assay.io.rows` reads, such as the JSON list that CoSQA publishes. Labels in a file are not looked at.
-"""
+"""Read pairs of a query and a code, all of a file or a random sample."""
 
 from __future__ import annotations
 
 import ast
 import unicodedata
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from assay.errors import InputError
 from assay.io import rows
 from assay.io.fields import describe_value
 from assay.io.files import write_rows
+from assay.runs.draw_sample import BY_PAIR, BY_QUERY, SampleDraw, draw_within
 from assay.types import Chunk, Problem, Query
 
 LONGEST = 100_000
@@ -190,3 +189,50 @@ def _wrong(query_id: str, query: object, code_id: str, code: object) -> str:
 
 def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledPairs:
+    """What is to be judged of a file."""
+
+    pairs: Iterator[Pair | Problem]
+    total: int
+    """Pairs, and rows that are none."""
+
+
+def read_sample(
+    file: Path, sample: SampleDraw, *, queries: Path | None = None, corpus: Path | None = None
+) -> SampledPairs:
+    """Return the drawn pairs of a file in their order, with the problems of the others; without a size all of them."""
+    found = read(file, queries=queries, corpus=corpus)
+    if not sample.size:
+        return SampledPairs(found, count(file))
+    strata: dict[str, str] = {}
+    held, problems = Counter[str](), 0
+    for each in read_with_rows(file, queries=queries, corpus=corpus):
+        if isinstance(each, Problem):
+            problems += 1
+            continue
+        key = _sample_key(each[0], sample)
+        held[key] += 1
+        strata[key] = _stratum(each[1], sample, file)
+    drawn = draw_within(strata, sample.size, sample.seed, BY_QUERY if sample.by == BY_QUERY else BY_PAIR)
+    total = sum(held[key] for key in drawn) + problems
+    return SampledPairs(filter(partial(_is_drawn, drawn, sample), found), total)
+
+
+def _stratum(row: Mapping[str, Any], sample: SampleDraw, file: Path) -> str:
+    if sample.by in {BY_QUERY, BY_PAIR}:
+        return ""
+    if sample.by not in row:
+        fields = ", ".join(sorted(row))
+        raise InputError(f"--sample-by {sample.by}: {file} has no such field; wanted query, pair or one of {fields}")
+    return repr(row[sample.by])
+
+
+def _sample_key(pair: Pair, sample: SampleDraw) -> str:
+    return pair.query.id if sample.by == BY_QUERY else pair.digest
+
+
+def _is_drawn(drawn: frozenset[str], sample: SampleDraw, each: Pair | Problem) -> bool:
+    return isinstance(each, Problem) or _sample_key(each, sample) in drawn

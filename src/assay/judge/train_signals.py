@@ -1,15 +1,15 @@
-"""Labelled pairs of several sources in, the weights of the judge `signals` out, with how well they carry over.
+"""Train the weights of the judge `signals` from labelled pairs of several sources.
 
-Every source counts the same, and so does each of its labels. Every pair is learned twice, the second time with its
-documentation unread. A source is scored by weights that were learned on the others alone, from pairs that share neither
-query nor code with it; those scores set the spread of the probabilities and the thresholds. Where there is a single
-source, folds by code take the place of sources.
+Every source counts the same, and so does each of its labels. A source is scored by weights that were learned on the
+others alone, from pairs that share neither query nor code with it; those scores set the spread of the probabilities and
+the thresholds of a clear verdict. Where there is a single source, folds by code take the place of sources.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -18,51 +18,131 @@ from numpy.typing import NDArray
 
 from assay.encode.static import default_static
 from assay.errors import InputError
-from assay.judge.evidence import COLUMNS, ENCODER_COLUMN, evidence, with_cosines
-from assay.judge.fit_signals import LogisticFit, Numbers, balanced, calibrate, fit, probability, thresholds
-from assay.judge.judge_figures import SourceFigures, auc, figures_of, reliability
-from assay.judge.judge_train_settings import JudgeTrainSettings
-from assay.judge.labelled_pairs import LabeledPair, plain
+from assay.io import rows
+from assay.judge.features import ENCODER_FEATURES, FEATURES, encoder_features, features
+from assay.judge.pairs import Pair
+from assay.measure.agreement import Estimate
 from assay.protocols import Encoder, Say
-from assay.types import Chunk, Query
+from assay.types import Chunk, Problem, Query
 
+Numbers = NDArray[np.float64]
 _AT_ONCE = 2_000
-_STATIC = "cosine_view"
+_RESAMPLES = 300
+_STEPS = 50
+"""Of Newton's method."""
+_Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
-class TrainedSignals:
-    """What a training gave: the file of weights, and figures of pairs that were held out."""
+class JudgeTrainSettings:
+    """Penalties and thresholds; the defaults made the shipped weights."""
 
-    weights: dict[str, Any]
-    figures: tuple[SourceFigures, ...]
-    reliability: tuple[tuple[str, tuple[tuple[float, float, int], ...]], ...]
-    """By source: the mean probability, the fraction of matches and the number of pairs of each tenth."""
+    penalty: float = 0.1
+    """On the squared weights of standardized features."""
+    folds: int = 5
+    """By code, where there is a single source."""
+    sure: float = 0.75
+    """The fraction of held-out labels that must agree beyond a threshold, by the lower end of its 95% interval."""
+    least_sure: int = 50
+    """Held-out pairs beyond a threshold, at least."""
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing can be learned with."""
+        if self.penalty < 0 or not 0.5 < self.sure < 1:
+            raise InputError("wanted a penalty of 0 or more, and sure between 0.5 and 1")
+        for name, least in (("folds", 2), ("least_sure", 1)):
+            if getattr(self, name) < least:
+                raise InputError(f"setting '{name}' is {getattr(self, name)}; wanted {least} or more")
 
 
 @dataclass(frozen=True, slots=True)
-class _Evidence:
-    """The rows of all sources, one below the other."""
+class LabeledPair:
+    """A pair and what a person says of it."""
+
+    query: str
+    code: str
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFigures:
+    """How a judge that learned from other sources does on one."""
+
+    name: str
+    pairs: int
+    matches: float
+    """The fraction of its pairs that are labelled a match."""
+    roc_auc: Estimate
+    accuracy: Estimate
+    """At even odds."""
+    brier: float
+    """With the fraction of matches as the prior; the variance of the labels is what knowing that alone gives."""
+    called: float
+    """The fraction called a match with that prior."""
+    cosine: float
+    """The ROC-AUC of the cosine alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Examples:
+    """The features and labels of all sources, one below the other."""
 
     pairs: tuple[LabeledPair, ...]
-    source: NDArray[np.intp]
     rows: Numbers
-    unread: Numbers | None
-    """The same with documentation unread; None where an encoder reads the code as it is."""
-    columns: tuple[str, ...]
+    labels: Numbers
+    source: NDArray[np.intp]
 
-    @property
-    def labels(self) -> Numbers:
-        """The labels, one a row."""
-        return np.array([one.label for one in self.pairs], dtype=np.float64)
-
-    @property
-    def counts(self) -> Numbers:
-        """How much each row counts: every source the same, and both of its labels."""
-        labels, counts = self.labels, np.zeros(len(self.pairs))
-        for one in np.unique(self.source):
-            counts[self.source == one] = balanced(labels[self.source == one])
+    def balanced(self, taken: NDArray[np.bool_]) -> Numbers:
+        """Return how much each row counts: every source the same, and both its labels; 0 for a source with one."""
+        counts = np.zeros(len(self.pairs))
+        for one in np.unique(self.source[taken]):
+            at = taken & (self.source == one)
+            if 0 < self.labels[at].sum() < at.sum():
+                counts[at] = balanced(self.labels[at])
+        if not counts.any():
+            raise InputError("no source is left to learn from once pairs that share a text with the rest are held out")
         return counts
+
+
+def read_sources(specs: Sequence[str], left_out: Sequence[Path] = ()) -> dict[str, list[LabeledPair]]:
+    """Read sources as `NAME=FILE`, without the pairs whose query or code is in a file that is left out."""
+    held_out = [pair for file in left_out for pair in read_labelled(file)]
+    sources: dict[str, list[LabeledPair]] = {}
+    for spec in specs:
+        name, equals, file = spec.partition("=")
+        if not (name and equals and file) or name in sources:
+            raise InputError(f"'{spec}' is not a source: give NAME=FILE, each name once")
+        sources[name] = apart(read_labelled(Path(file).expanduser()), held_out)
+        if len({pair.label for pair in sources[name]}) < 2:
+            raise InputError(f"{file}: {len(sources[name]):,} pairs of one label are left; wanted matches and others")
+    return sources
+
+
+def read_labelled(file: Path) -> list[LabeledPair]:
+    """Read the pairs of a file in any form of rows, with the fields `query` (or `doc`), `code` and `label` (0 or 1)."""
+    broken: list[Problem] = []
+    pairs = [_labelled(fields, rows.place(file, row)) for row, fields in rows.objects(file, broken)]
+    if broken or not pairs:
+        raise InputError(str(broken[0]) if broken else f"'{file}' holds no labelled pair")
+    return pairs
+
+
+def _labelled(fields: Mapping[str, Any], place: str) -> LabeledPair:
+    query, code, label = fields.get("query", fields.get("doc")), fields.get("code"), str(fields.get("label"))
+    if not isinstance(query, str) or not isinstance(code, str) or label not in {"0", "1"}:
+        raise InputError(f"{place}: wanted the texts query and code, and a label of 0 or 1")
+    return LabeledPair(query, code, int(label))
+
+
+def apart(pairs: Sequence[LabeledPair], others: Sequence[LabeledPair]) -> list[LabeledPair]:
+    """Return the pairs that share neither query nor code with the others, in any letter case and spacing."""
+    queries, codes = {plain(one.query) for one in others}, {plain(one.code) for one in others}
+    return [one for one in pairs if plain(one.query) not in queries and plain(one.code) not in codes]
+
+
+def plain(text: str) -> str:
+    """Return a text as it is compared: in lower case, without quotes around it, with single spaces."""
+    return " ".join(text.lower().strip('"').split())
 
 
 def learn(
@@ -72,114 +152,231 @@ def learn(
     *,
     encoder: Encoder | None = None,
     spec: str = "",
-) -> TrainedSignals:
+) -> tuple[dict[str, Any], list[SourceFigures]]:
     """Return weights learned on all sources, and figures of each by weights learned on the others."""
     read = _read(sources, encoder, say)
-    part = read.source if len(sources) > 1 else _folds(read, settings)
+    part = read.source if len(sources) > 1 else _folds(read.pairs, settings.folds)
     if len(np.unique(part)) < 2:
         raise InputError(f"{len(read.pairs)} pairs of too few different codes; wanted enough to hold some out")
     held_out = np.zeros(len(read.pairs))
     for one in np.unique(part):
         say(f"held out: {[*sources][one] if len(sources) > 1 else f'fold {one + 1} of {settings.folds}'}")
-        held_out[part == one] = _fitted(read, _others(read, part, one), settings).scores(read.rows[part == one])
-    fitted = _fitted(read, np.ones(len(part), dtype=bool), settings)
-    slope, offset = calibrate(held_out, read.labels, read.counts)
+        counts = read.balanced(_others(read.pairs, part == one))
+        linear, bias = fit(read.rows, read.labels, counts, read.source, settings.penalty)
+        held_out[part == one] = read.rows[part == one] @ linear + bias
+    counts = read.balanced(np.ones(len(part), dtype=bool))
+    slope, offset = calibrate(held_out, read.labels, counts)
     scores = slope * held_out + offset
+    low, high = thresholds(probability(scores), read.labels, counts, sure=settings.sure, least=settings.least_sure)
+    linear, bias = fit(read.rows, read.labels, counts, read.source, settings.penalty)
     weights = {
-        "linear": dict(zip(read.columns, (slope * fitted.linear).round(5).tolist(), strict=True)),
-        "bias": round(slope * float(fitted.intercepts.mean()) + offset, 5),
+        "linear": dict(zip(ENCODER_FEATURES if encoder else FEATURES, (slope * linear).round(5).tolist(), strict=True)),
+        "bias": round(slope * bias + offset, 5),
         "base": 0.5,
-        **_sure(scores, read, settings),
+        "low": round(low, 4),
+        "high": round(high, 4),
         "encoder": {"spec": spec, "width": encoder.dimension} if encoder else None,
         "pairs": {name: len(pairs) for name, pairs in sources.items()},
     }
-    return TrainedSignals(weights, *_figures(sources, read, scores, part))
+    of_source = [(name, read.source == at) for at, name in enumerate(sources)]
+    return weights, [
+        figures_of(name, scores[at], read.labels[at], [plain(one.query) for one in sources[name]], read.rows[at, 0])
+        for name, at in of_source
+    ]
 
 
-def _fitted(read: _Evidence, taken: NDArray[np.bool_], settings: JudgeTrainSettings) -> LogisticFit:
-    """Return the model of some of the rows, each of them once more unread."""
-    part = _taken(read, taken)
-    rows, labels, counts, source = part.rows, part.labels, part.counts, part.source
-    if part.unread is not None:
-        rows, labels = np.concatenate((rows, part.unread)), np.concatenate((labels, labels))
-        counts, source = np.concatenate((counts, settings.unread * counts)), np.concatenate((source, source))
-    return fit(rows, labels, counts, source, read.columns, penalty=settings.penalty, steps=settings.steps)
+def _read(sources: Mapping[str, Sequence[LabeledPair]], encoder: Encoder | None, say: Say) -> _Examples:
+    pairs = tuple(pair for source in sources.values() for pair in source)
+    source = np.repeat(np.arange(len(sources)), [len(each) for each in sources.values()])
+    say(f"reading {len(pairs):,} pairs of {len(sources)} sources")
+    return _Examples(pairs, features_of(pairs, encoder), np.array([float(one.label) for one in pairs]), source)
 
 
-def _taken(read: _Evidence, taken: NDArray[np.bool_]) -> _Evidence:
-    """Return some of the rows; a source that has one label alone left among them is left out."""
-    labels = read.labels
-    taken = taken.copy()
-    for one in np.unique(read.source):
-        if len(np.unique(labels[taken & (read.source == one)])) < 2:
-            taken &= read.source != one
-    if not taken.any():
-        raise InputError("no source is left to learn from once pairs that share a text with the rest are held out")
-    pairs = tuple(one for one, kept in zip(read.pairs, taken, strict=True) if kept)
-    unread = None if read.unread is None else read.unread[taken]
-    return _Evidence(pairs, read.source[taken], read.rows[taken], unread, read.columns)
+def features_of(pairs: Sequence[LabeledPair], encoder: Encoder | None) -> Numbers:
+    """Return the features of labelled pairs, a row each; the first one is a cosine."""
+    posed = [Pair(Query(str(at), one.query), Chunk(str(at), one.code)) for at, one in enumerate(pairs)]
+    pieces = [posed[start : start + _AT_ONCE] for start in range(0, len(posed), _AT_ONCE)]
+    return np.concatenate(
+        [encoder_features(piece, encoder) if encoder else features(piece, default_static()) for piece in pieces]
+    )
 
 
-def _others(read: _Evidence, part: NDArray[np.intp], held_out: int) -> NDArray[np.bool_]:
-    """Say which rows are of other parts, and share neither query nor code with those that are held out."""
-    texts = [(plain(one.query), plain(one.code)) for one in read.pairs]
-    inside = [text for text, one in zip(texts, part, strict=True) if one == held_out]
+def _others(pairs: Sequence[LabeledPair], held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Say which pairs are not held out, and share neither query nor code with those that are."""
+    texts = [(plain(one.query), plain(one.code)) for one in pairs]
+    inside = [text for text, one in zip(texts, held_out, strict=True) if one]
     queries, codes = {query for query, _ in inside}, {code for _, code in inside}
     return np.array([query not in queries and code not in codes for query, code in texts])
 
 
-def _folds(read: _Evidence, settings: JudgeTrainSettings) -> NDArray[np.intp]:
+def _folds(pairs: Sequence[LabeledPair], folds: int) -> NDArray[np.intp]:
     """Return a fold a pair, the same for the same code."""
-    return np.array([crc32(plain(one.code).encode("utf-8", "replace")) % settings.folds for one in read.pairs])
+    return np.array([crc32(plain(one.code).encode("utf-8", "replace")) % folds for one in pairs])
 
 
-def _sure(scores: Numbers, read: _Evidence, settings: JudgeTrainSettings) -> dict[str, float]:
-    """Return the thresholds of a clear no and a clear yes: sure enough if every source counts the same."""
-    low, high = thresholds(probability(scores), read.labels, read.counts, sure=settings.sure, least=settings.least_sure)
-    return {"low": round(low, 4), "high": round(high, 4)}
+def balanced(labels: Numbers) -> Numbers:
+    """Return how much each label counts for both to count half, all together 1."""
+    ones = labels.sum()
+    counts: Numbers = np.where(labels == 1, 0.5 / ones, 0.5 / (len(labels) - ones))
+    return counts
 
 
-def _figures(
-    sources: Mapping[str, Sequence[LabeledPair]], read: _Evidence, scores: Numbers, part: NDArray[np.intp]
-) -> tuple[tuple[SourceFigures, ...], tuple[tuple[str, tuple[tuple[float, float, int], ...]], ...]]:
-    """Return the figures of each source, and how far its probabilities can be relied on."""
-    figures, curves = [], []
-    for number, name in enumerate(sources):
-        at = read.source == number
-        labels, queries = read.labels[at], [plain(one.query) for one in sources[name]]
-        orders = {_STATIC: auc(read.rows[at, read.columns.index(_STATIC)], labels)}
-        best = _best_column(read, part != number if len(sources) > 1 else at)
-        orders[f"best column, {best}"] = auc(read.rows[at, read.columns.index(best)], labels)
-        if read.columns[-1] == ENCODER_COLUMN:
-            orders[ENCODER_COLUMN] = auc(read.rows[at, -1], labels)
-        figures.append(figures_of(name, scores[at], labels, queries, orders))
-        curves.append((name, tuple(reliability(probability(scores[at]), labels))))
-    return tuple(figures), tuple(curves)
+def fit(
+    rows: Numbers, labels: Numbers, counts: Numbers, source: NDArray[np.intp], penalty: float
+) -> tuple[Numbers, float]:
+    """Return the weights and the bias of a logistic model of standardized features.
+
+    Each source that counts has a bias of its own, so that no weight has to explain how sources differ; returned is
+    their mean.
+    """
+    taken, counts = counts > 0, counts / counts.sum()
+    rows, labels, counts, source = rows[taken], labels[taken], counts[taken], source[taken]
+    middle = counts @ rows
+    spread = np.sqrt(counts @ (rows - middle) ** 2) + 1e-6
+    ones = (source[:, None] == np.unique(source)).astype(np.float64)
+    found = _newton((rows - middle) / spread, ones, labels, counts, penalty)
+    linear = found[: rows.shape[1]] / spread
+    return linear, float(found[rows.shape[1] :].mean() - linear @ middle)
 
 
-def _best_column(read: _Evidence, taken: NDArray[np.bool_]) -> str:
-    """Return the column of evidence that orders the pairs of some rows best, in the mean over their sources."""
-    labels, kept = read.labels, np.unique(read.source[taken])
-    means = [
-        np.mean([auc(column[read.source == one], labels[read.source == one]) for one in kept]) for column in read.rows.T
-    ]
-    return read.columns[int(np.argmax(means))]
+def calibrate(scores: Numbers, labels: Numbers, counts: Numbers) -> tuple[float, float]:
+    """Return the slope, 0 or more, and the offset that make probabilities of scores (Platt, 1999)."""
+    slope, offset = _newton(scores[:, None], np.ones((len(scores), 1)), labels, counts / counts.sum(), 0.0)
+    return max(float(slope), 0.0), float(offset)
 
 
-def _read(sources: Mapping[str, Sequence[LabeledPair]], encoder: Encoder | None, say: Say) -> _Evidence:
-    """Read the evidence of all pairs."""
-    pairs = tuple(pair for source in sources.values() for pair in source)
-    source = np.repeat(np.arange(len(sources)), [len(each) for each in sources.values()])
-    say(f"reading {len(pairs):,} pairs of {len(sources)} sources")
-    rows = _rows(pairs, encoder, documented=True)
-    unread = None if encoder else _rows(pairs, None, documented=False)
-    return _Evidence(pairs, source, rows, unread, (*COLUMNS, ENCODER_COLUMN) if encoder else COLUMNS)
+def _newton(rows: Numbers, ones: Numbers, labels: Numbers, counts: Numbers, penalty: float) -> Numbers:
+    """Return the weights of a logistic model: those of the rows, which are penalized, then those of the ones."""
+    every = np.hstack((rows, ones))
+    shrunk = np.diag([penalty] * rows.shape[1] + [0.0] * ones.shape[1]) + 1e-6 * np.eye(every.shape[1])
+    at = np.zeros(every.shape[1])
+    for _ in range(_STEPS):
+        found = probability(every @ at)
+        slope = every.T @ (counts * (found - labels)) + shrunk @ at
+        at = at - np.linalg.solve((every * (counts * found * (1 - found))[:, None]).T @ every + shrunk, slope)
+    return at
 
 
-def _rows(pairs: Sequence[LabeledPair], encoder: Encoder | None, *, documented: bool) -> Numbers:
-    posed = [(Query(str(at), one.query), Chunk(str(at), one.code)) for at, one in enumerate(pairs)]
-    pieces = [posed[start : start + _AT_ONCE] for start in range(0, len(posed), _AT_ONCE)]
-    read = [evidence(piece, default_static(), documented=documented) for piece in pieces]
-    if encoder:
-        read = [with_cosines(rows, piece, encoder) for rows, piece in zip(read, pieces, strict=True)]
-    return np.concatenate(read).astype(np.float64)
+def probability(scores: Numbers) -> Numbers:
+    """Return probabilities of log-odds."""
+    found: Numbers = 1 / (1 + np.exp(-np.clip(scores, -50.0, 50.0)))
+    return found
+
+
+def thresholds(chances: Numbers, labels: Numbers, counts: Numbers, *, sure: float, least: int) -> tuple[float, float]:
+    """Return up to which probability a no is sure and from which a yes is; -1 and 2 where nothing is."""
+    order = np.argsort(chances, kind="stable")
+    no = _most_sure(1 - labels[order], counts[order], sure, least)
+    yes = _most_sure(labels[order][::-1], counts[order][::-1], sure, least)
+    return float(chances[order[no - 1]]) if no else -1.0, float(chances[order[-yes]]) if yes else 2.0
+
+
+def _most_sure(right: Numbers, counts: Numbers, sure: float, least: int) -> int:
+    """Return how many of the most extreme pairs are enough in agreement: the most, by Wilson's lower bound.
+
+    Pairs that count differently are as many as would say as much if all counted the same (Kish, 1965).
+    """
+    whole = counts.cumsum()
+    share = np.clip((counts * right).cumsum() / whole, 0.0, 1.0)
+    number = whole**2 / (counts**2).cumsum()
+    width = _Z * np.sqrt(share * (1 - share) / number + _Z**2 / (4 * number**2))
+    bound = (share + _Z**2 / (2 * number) - width) / (1 + _Z**2 / number)
+    found = np.flatnonzero((bound >= sure) & (np.arange(1, len(right) + 1) >= least))
+    return int(found[-1]) + 1 if len(found) else 0
+
+
+def auc(scores: Numbers, labels: Numbers, counts: Numbers | None = None) -> float:
+    """Return the probability that a match scores higher than another pair; a draw counts half."""
+    counts = np.ones(len(scores)) if counts is None else counts
+    _, place = np.unique(scores, return_inverse=True)
+    ones, zeros = np.bincount(place, counts * labels), np.bincount(place, counts * (1 - labels))
+    whole = ones.sum() * zeros.sum()
+    return float(ones @ (np.cumsum(zeros) - zeros / 2) / whole) if whole else float("nan")
+
+
+def figures_of(name: str, scores: Numbers, labels: Numbers, queries: Sequence[str], cosines: Numbers) -> SourceFigures:
+    """Return the figures of log-odds at even prior odds, with intervals over queries."""
+    share = float(labels.mean())
+    prior = probability(scores + np.log(share / (1 - share)))
+    right = ((scores >= 0) == labels).astype(np.float64)
+    draws = _resampled(queries)
+    aucs = [auc(scores, labels, counts) for counts in draws]
+    means = [float(counts @ right / counts.sum()) for counts in draws]
+    return SourceFigures(
+        name, len(labels), share, _estimate(auc(scores, labels), aucs), _estimate(float(right.mean()), means),
+        float(((prior - labels) ** 2).mean()), float((prior >= 0.5).mean()), auc(cosines, labels),
+    )  # fmt: skip
+
+
+def _resampled(queries: Sequence[str]) -> list[Numbers]:
+    """Return how often each pair comes in resamples of the queries."""
+    _, place = np.unique(np.array(queries, dtype=object).astype(str), return_inverse=True)
+    groups, random = int(place.max()) + 1, np.random.default_rng(0)
+    taken = [np.bincount(random.integers(groups, size=groups), minlength=groups) for _ in range(_RESAMPLES)]
+    return [counts.astype(np.float64)[place] for counts in taken]
+
+
+def _estimate(value: float, draws: Sequence[float]) -> Estimate:
+    low, high = np.nanquantile(draws, (0.025, 0.975))
+    return Estimate(value, float(low), float(high))
+
+
+_CARD = """\
+# Weights of the judge `signals`
+
+Written by `assay train judge`, which also writes `manifest.json`: every setting, the versions of all libraries and a
+hash of the pairs. Use the folder with `--judge signals:FOLDER`{encoder}.
+
+## Model
+
+A logistic model over {features} of a query and a code (`assay.judge.features`). Every source counts the same, and so do
+its matches and its other pairs; each has a bias of its own, and their mean is used. L2 penalty {penalty:g} on
+standardized features.
+
+The probabilities are for a set of which half matches; `--prior` says otherwise. Up to {low:.2f} a pair is a clear
+*no*, from {high:.2f} a clear *yes* (beyond 0 to 1: never): there the lower end of the 95% interval of agreeing held-out
+labels is at least {sure:g}.
+
+## Results
+
+Each source judged by weights that were learned on the others, from pairs that share neither query nor code with it;
+with a single source, on folds by code. 95% bootstrap intervals over queries. Accuracy at even odds; the Brier score and
+*called* (the fraction called a match) with the true fraction of matches as the prior.
+
+{results}
+
+## Limits
+
+Knows English and names of code. Code other than Python is read by its words. A source whose labels contradict each
+other cannot show how good a judge is.
+"""
+
+
+def card(weights: Mapping[str, Any], figures: Sequence[SourceFigures], settings: JudgeTrainSettings) -> str:
+    """Return the model card of a training."""
+    encoder = weights["encoder"]
+    return _CARD.format(
+        encoder=f" --encoder {encoder['spec']}" if encoder else "",
+        features=f"the cosine by `{encoder['spec']}`" if encoder else f"{len(FEATURES)} features",
+        penalty=settings.penalty,
+        low=weights["low"],
+        high=weights["high"],
+        sure=settings.sure,
+        results=results_table(figures),
+    )
+
+
+def results_table(figures: Sequence[SourceFigures]) -> str:
+    """Return the figures of held-out sources as a Markdown table."""
+    head = "| held out | pairs | matches | ROC-AUC | accuracy | Brier | called | cosine alone, ROC-AUC |"
+    lines = (
+        f"| {one.name} | {one.pairs:,} | {one.matches:.3f} | {interval_text(one.roc_auc)} | "
+        f"{interval_text(one.accuracy)} | {one.brier:.3f} | {one.called:.3f} | {one.cosine:.3f} |"
+        for one in figures
+    )
+    return "\n".join((head, "|---|---|---|---|---|---|---|---|", *lines))
+
+
+def interval_text(one: Estimate) -> str:
+    """Return a value with its interval."""
+    return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"

@@ -1,4 +1,4 @@
-"""Pairs in, what running each code on the examples that its query shows told out: no model, many pairs at a time.
+"""Run code on the examples that its query shows, many pairs at a time and without a model.
 
 A query that is the head of a program asks for a whole one, so code that breaks below it is wrong. Where a query only
 calls the function, a name that is lacking may stand around the code; where it calls it something else, code that breaks
@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from assay.faults import EXECUTION, Fault
 from assay.judge.pairs import Pair, not_python
-from assay.judge.run_tests import RunnerOf, SandboxFailed
-from assay.judge.steps import key_of
+from assay.judge.records import key_of
+from assay.judge.test_programs import RunnerOf, SandboxFailed
 from assay.programs.execute import Execution, executions, refused
 from assay.programs.shown_examples import examples_in, function_in
 from assay.programs.verdict import usable_tests

@@ -18,14 +18,12 @@ from typing import Any
 from uuid import uuid4
 
 from assay.errors import Deferred, EndpointFailed, EndpointRefused, NoAnswer, printable
-from assay.llm.batch_files import BatchFolder, BatchState
-from assay.llm.batch_wire import ENDED, BatchWire
-from assay.llm.budget import Budget, charged
-from assay.llm.chat_wire import is_completion
-from assay.llm.fingerprint import fingerprint
-from assay.llm.openai import OpenAiChat
-from assay.llm.prices import Spend
+from assay.llm.batch_files import ENDED, BatchFolder, BatchState, BatchWire
+from assay.llm.endpoint import Spend
+from assay.llm.openai import OpenAiChat, is_completion
+from assay.llm.prompts import fingerprint
 from assay.llm.schema import check
+from assay.llm.wrappers import Budget, charged
 from assay.protocols import Chat, Say
 from assay.types import Prompt, Reply
 

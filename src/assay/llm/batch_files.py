@@ -1,10 +1,4 @@
-"""The batches of a campaign as files in a folder: what is asked, how far each batch is, and what came of it.
-
-`0001.jsonl` holds the questions of a batch as an endpoint reads them, whole or not at all; `0001.json` beside it says
-how far it is, and is written before the step that may cost something; `0001.answers.jsonl` has a line a question once
-it has ended. In memory stand keys and places alone. A question whose answer is of no use is forgotten: the next process
-asks it anew.
-"""
+"""Keep the batches of a campaign in a folder, and send them to an endpoint that takes batches."""
 
 from __future__ import annotations
 
@@ -12,13 +6,17 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from assay.errors import InputError, StorageError
+from assay.errors import ChatError, HttpError, InputError, StorageError, printable
 from assay.io.files import replacing, write_json, write_rows
+from assay.io.http import HttpClient, HttpOptions
+from assay.llm.endpoint import Endpoint
+from assay.llm.openai import chat_error, headers_for
 from assay.runs.record import append_lines, read_lines
 
 MOST_QUESTIONS = 20_000
@@ -191,3 +189,108 @@ def _line(key: str, question: Mapping[str, Any]) -> bytes:
     """Return a line of a batch, which begins with its key."""
     whole = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": question}
     return (json.dumps(whole) + "\n").encode()
+
+
+Result = TypeVar("Result")
+TAG = "assay"
+ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+_TIMEOUT_S = 900.0
+_MOST_BYTES = 400_000_000
+_PAGE = 100
+_MOST_PAGES = 50
+
+
+class BatchWire:
+    """The batches of one endpoint."""
+
+    def __init__(self, endpoint: Endpoint, pause_s: float = 0.5) -> None:
+        self._endpoint = endpoint
+        headers = headers_for(endpoint)
+        often = HttpOptions(_TIMEOUT_S, _MOST_BYTES, pause_s=pause_s)
+        once = HttpOptions(_TIMEOUT_S, tries=1)
+        self._client = HttpClient(endpoint.name, endpoint.url, often, headers)
+        self._once = HttpClient(endpoint.name, endpoint.url, once, headers)
+
+    @property
+    def address(self) -> str:
+        """Where the endpoint is."""
+        return self._endpoint.url
+
+    def upload(self, name: str, questions: bytes) -> str:
+        """Send a file of questions, and return its id; one that nobody uses costs nothing."""
+        url = f"{self._endpoint.url}/files"
+        return self._called(lambda: self._client.send_file(url, {"purpose": "batch"}, name, questions, _id_of))
+
+    def begin(self, file_id: str, tag: str) -> str:
+        """Begin a batch, and return its id; EndpointFailed where nobody knows whether it began."""
+        question = {
+            "input_file_id": file_id,
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "metadata": {TAG: tag},
+        }
+        return self._called(lambda: self._once.ask_json(f"{self._endpoint.url}/batches", question, _id_of))
+
+    def find(self, tag: str) -> str:
+        """Return the id of the batch with a tag; empty where the endpoint has none."""
+        return next((each["id"] for each in self._all() if (each.get("metadata") or {}).get(TAG) == tag), "")
+
+    def look_up(self, batch_id: str) -> dict[str, Any]:
+        """Return what the endpoint says of a batch."""
+        return self._called(lambda: self._client.get_json(f"{self._endpoint.url}/batches/{batch_id}", _batch))
+
+    def lines(self, file_id: str) -> Iterator[dict[str, Any]]:
+        """Yield the lines of a file of answers that can be read."""
+        url = f"{self._endpoint.url}/files/{file_id}/content"
+        text = self._called(lambda: self._client.ask_text(url))
+        for line in text.split("\n"):  # a string may hold what else ends a line
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(value, dict) and isinstance(value.get("custom_id"), str):
+                yield value
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+        self._once.close()
+
+    def _all(self) -> Iterator[dict[str, Any]]:
+        """Yield the endpoint's batches, the newest first."""
+        after = ""
+        for _ in range(_MOST_PAGES):
+            page = self._called(partial(self._client.get_json, self._list_address(after), _page))
+            yield from page["data"]
+            if not (page.get("has_more") and page["data"]):
+                return
+            after = page["data"][-1]["id"]
+
+    def _list_address(self, after: str) -> str:
+        return f"{self._endpoint.url}/batches?limit={_PAGE}{f'&after={after}' if after else ''}"
+
+    def _called(self, call: Callable[[], Result]) -> Result:
+        try:
+            return call()
+        except HttpError as error:
+            failure: ChatError = chat_error(self._endpoint, error)
+        raise failure
+
+
+def _id_of(body: Any) -> str:
+    if isinstance(body, dict) and isinstance(body.get("id"), str):
+        return str(body["id"])
+    raise ValueError(f"no id: {printable(json.dumps(body))[:200]!r}")
+
+
+def _batch(body: Any) -> dict[str, Any]:
+    if isinstance(body, dict) and isinstance(body.get("status"), str):
+        return body
+    raise ValueError(f"no batch: {printable(json.dumps(body))[:200]!r}")
+
+
+def _page(body: Any) -> dict[str, Any]:
+    data = body.get("data") if isinstance(body, dict) else None
+    if isinstance(data, list) and all(isinstance(each, dict) and isinstance(each.get("id"), str) for each in data):
+        return dict(body)
+    raise ValueError(f"no list of batches: {printable(json.dumps(body))[:200]!r}")

@@ -1,13 +1,8 @@
-"""Prompts to replies by any OpenAI-compatible `/chat/completions` endpoint.
+"""Ask models over any OpenAI-compatible chat completions endpoint.
 
-Too many requests, broken servers, cut or late bodies are asked again with doubling pauses or when the server says;
-an answer that does not fit the schema is sent back with what is wrong with it. What a server sends is bounded in
-size and time, and the key is taken out of it before anything else looks at it.
-
-A client of our own, not pydantic-ai-slim, which was measured first (2.68 on a loopback server): 0.83 s to import
-where httpx takes 0.07; 3.6 to 5.9 ms of processor time a call where this takes 0.5; one object that 8 threads shared
-lost 151 of 400 calls to event loops; a schema given as a dictionary is sent but the answer not checked against it;
-a body of 300 MB was read whole; a body of broken JSON was final.
+An answer that does not fit the schema is sent back with what is wrong with it. What a server sends is bounded in size
+and time. A client of our own: pydantic-ai-slim takes 0.83 s to import instead of 0.07, several times the processor time
+a call, and does not check answers against a schema given as a dictionary.
 """
 
 from __future__ import annotations
@@ -19,13 +14,88 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from assay.errors import ChatError, InputError, NoAnswer, printable
-from assay.llm.chat_wire import ChatWire
-from assay.llm.prices import BATCH, FREE, Spend
-from assay.llm.providers import Endpoint, endpoint
-from assay.llm.reply_json import read
-from assay.llm.schema import check, is_strict
+from assay.errors import ChatError, EndpointFailed, EndpointRefused, HttpError, InputError, NoAnswer, printable
+from assay.io.endpoints import BASE, KEY
+from assay.io.http import HttpClient, HttpOptions
+from assay.llm.endpoint import BATCH, FREE, Endpoint, Spend, endpoint
+from assay.llm.schema import check, is_strict, read
 from assay.types import Prompt, Reply
+
+_SHOWN = 200  # characters of a server's words in a message
+_REFUSED = {401: "the key", 402: "the account", 403: "the key", 404: "the model's name and the address"}
+_TOO_MANY = 429
+_FLAGGED = ("moderation", "flagged")  # this prompt, not the key
+
+
+class ChatWire:
+    """The connections to one endpoint, shared by threads."""
+
+    def __init__(self, endpoint: Endpoint, pause_s: float) -> None:
+        self._endpoint = endpoint
+        options = HttpOptions(endpoint.options.timeout_s, pause_s=pause_s)
+        self._client = HttpClient(endpoint.name, endpoint.url, options, headers_for(endpoint))
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the body of a completion that has a message in it."""
+        try:
+            return self._client.ask_json(f"{self._endpoint.url}/chat/completions", question, _completion)
+        except HttpError as error:
+            failure = chat_error(self._endpoint, error)
+        raise failure
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+def headers_for(endpoint: Endpoint) -> dict[str, str]:
+    """Return what says who asks."""
+    key = endpoint.key()
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def chat_error(endpoint: Endpoint, error: HttpError) -> ChatError:
+    """Return what an error of HTTP is to a chat."""
+    if error.may_pass:
+        return EndpointFailed(f"{error}: go on later", raw=error.what)
+    name, status, lower = endpoint.name, error.status, error.text.lower()
+    is_flagged = status == 403 and any(each in lower for each in _FLAGGED)
+    if (status in _REFUSED or status == _TOO_MANY or status < 400) and not is_flagged:
+        mend = "the account" if status == _TOO_MANY else _REFUSED.get(status, "the address")
+        message = f"{name} refused with {error.what}; check {mend}{_about_key(endpoint, status)}"
+        return EndpointRefused(message, raw=error.text)
+    return NoAnswer(f"{name} refused this request with {error.what}{_about_format(error.text)}", raw=error.text)
+
+
+def is_completion(body: Any) -> bool:
+    """Say whether a body has a message in it."""
+    try:
+        return isinstance(body["choices"][0]["message"], dict)
+    except (KeyError, IndexError, TypeError):
+        return False
+
+
+def _about_key(endpoint: Endpoint, status: int) -> str:
+    if status not in {401, 403}:
+        return ""
+    if endpoint.key():
+        return f" in {endpoint.key_variable}"
+    if endpoint.key_variable:
+        return f": {endpoint.key_variable} is not set"
+    return f": none was sent, for the address stands in the spec; set {BASE} to it, and {KEY}"
+
+
+def _completion(body: Any) -> dict[str, Any]:
+    """Return a body with a message in it; any other is a ValueError."""
+    if is_completion(body):
+        return dict(body)
+    raise ValueError(f"no message: {printable(json.dumps(body, ensure_ascii=False)[: 4 * _SHOWN])[:_SHOWN]!r}")
+
+
+def _about_format(text: str) -> str:
+    asked = any(word in text for word in ("response_format", "json_schema", "json_object"))
+    return "; add ?format=prompt to the spec to ask for JSON in words" if asked else ""
+
 
 ANSWERS = 3
 """That are asked for at most before there is none."""

@@ -1,16 +1,12 @@
-"""A value and a JSON schema to what is wrong with the value: the flat schemas of prompts, and nothing more.
-
-Known are `type`, `properties`, `required`, `additionalProperties` (true or false), `items`, `enum`, `const`, and the
-bounds of numbers, texts and lists. A schema with any other keyword is refused, so that none is passed over. The
-general library costs as much time to import as the whole client (73 ms) and is not needed for twelve keywords.
-"""
+"""Check values against the flat JSON schemas of prompts, and find the answer in what a model wrote."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from assay.errors import InputError, nearest
 
@@ -130,3 +126,40 @@ def _same(value: Any, other: Any) -> bool:
 def _value_text(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_MOST_STARTS = 1000  # braces that are tried; prose has few
+_MOST_PROBLEMS = 5  # that a model is told at once
+
+
+def read(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """Return the answer and no problem, or no answer and what is wrong with it."""
+    found = _objects(_THOUGHTS.sub("", text))
+    if not found:
+        return None, "it holds no JSON object"
+    if len(found) > 1:
+        return None, f"it holds {len(found)} JSON objects, wanted one and nothing else"
+    wrong = list(problems(found[0], schema))
+    more = f"; and {len(wrong) - _MOST_PROBLEMS} more" if len(wrong) > _MOST_PROBLEMS else ""
+    return (None, "; ".join(wrong[:_MOST_PROBLEMS]) + more) if wrong else (found[0], "")
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """Return the outermost objects of a text, in order."""
+    decode = json.JSONDecoder(parse_constant=_no_json).raw_decode
+    found, at = [], text.find("{")
+    for _ in range(_MOST_STARTS):
+        if at < 0:
+            break
+        try:
+            value, end = decode(text, at)
+            found.append(value)
+        except (ValueError, RecursionError):
+            end = at + 1
+        at = text.find("{", end)
+    return found
+
+
+def _no_json(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

@@ -1,4 +1,4 @@
-"""Prompts to replies from a file: tests and dry runs with no model, the same replies each time.
+"""Answer prompts from a file: tests and dry runs with no model, the same replies each time.
 
 A line is `{"value": …}` with any of `hash` (of the prompt, or its first digits, 8 at least), `name` (of the prompt),
 `contains` (a part of its text), and of `tokens_in`, `tokens_out`, `cost`, `seconds`; `{"error": "…"}` instead of a
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError, NoAnswer, nearest
-from assay.llm.fingerprint import fingerprint
-from assay.llm.prices import Spend
+from assay.llm.endpoint import Spend
+from assay.llm.prompts import fingerprint
 from assay.llm.schema import check, problems
 from assay.types import Prompt, Reply
 

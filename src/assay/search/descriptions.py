@@ -26,7 +26,7 @@ from typing import Any
 from assay.errors import BudgetSpent, ChatError, EndpointFailed, EndpointRefused, NoAnswer
 from assay.io.database import Database
 from assay.io.endpoints import Mask
-from assay.llm.boundary import boundary
+from assay.llm.prompts import boundary
 from assay.protocols import Chat, Progress
 from assay.search.filters import PROSE, traits_of
 from assay.terms import tokens

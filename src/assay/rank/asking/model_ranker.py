@@ -21,8 +21,8 @@ from urllib.parse import quote, unquote
 
 from assay.errors import InputError, nearest
 from assay.faults import Fault
-from assay.llm.ask_all import ask_all
-from assay.llm.prompt_files import fill, load_prompt
+from assay.llm.prompts import fill, load_prompt
+from assay.llm.wrappers import ask_all
 from assay.protocols import Chat, Ranker
 from assay.rank.rankers import best_first
 from assay.types import Program, Prompt, Ranked, Reply, Task

@@ -1,0 +1,314 @@
+"""Judge a pair by test-driven agents: screener, generator, executor, fixer, arbiter (CoSQA+, algorithm 1).
+
+A part is a function that can be replaced or left out, and the configurations of table VI are such choices. A pair that
+cannot be decided is a verdict without a grade, never an exception and never a guess.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from assay.errors import BudgetSpent, ChatError, Deferred, EndpointRefused, InputError, NoAnswer, nearest
+from assay.judge.pairs import Pair, not_python
+from assay.judge.session import PairSession
+from assay.judge.test_programs import (
+    CaseReport,
+    Installs,
+    SandboxFailed,
+    TestProgram,
+    distributions_in,
+    generate,
+    parts_of,
+    simulate,
+)
+from assay.judge.verdicts import Verdict, undecided
+from assay.protocols import Chat
+from assay.runs.record import NoSteps, Record, Steps
+
+Assessment = Literal["match", "non-match", "unclear"]
+Answer = tuple[int, str]
+"""A label and the reason for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screening:
+    """What reading alone shows."""
+
+    assessment: Assessment
+    justification: str
+
+
+def screen(session: PairSession) -> Screening:
+    """Ask a model to read the pair (CoSQA+, IV-C a)."""
+    reply = session.ask("screen")
+    return Screening(cast(Assessment, reply["assessment"]), reply["justification"])
+
+
+def arbitrate(session: PairSession, program: TestProgram | None, report: CaseReport | None) -> Answer:
+    """Ask a model to decide on the evidence."""
+    reply = session.ask(
+        "arbitrate",
+        program=program.text() if program else "There is no test program.",
+        report=report.text() if report else "Nothing was run.",
+    )
+    return reply["label"], reply["reason"]
+
+
+def single(session: PairSession, program: TestProgram | None = None, report: CaseReport | None = None) -> Answer:  # noqa: ARG001
+    """Ask a model to decide by reading alone, whatever else there is (CoSQA+, table VI: single LLM)."""
+    reply = session.ask("single")
+    return reply["label"], reply["reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What is to be run next, or that nothing is."""
+
+    program: TestProgram | None
+    """None where the error was judged irreparable."""
+    by: str
+    """`install`, or `model`."""
+    notes: tuple[str, ...] = ()
+    """What could not be done, for whoever tries next."""
+
+
+class Fixer:
+    """Repairs what broke."""
+
+    def __init__(self, installs: Installs) -> None:
+        self._installs = installs
+
+    def __call__(self, session: PairSession, program: TestProgram, report: CaseReport, notes: Sequence[str]) -> Fix:
+        """Return the next program to run."""
+        if report.final:
+            return Fix(None, "none")
+        wanted, unknown = self._missing_distributions(session, program, report)
+        added, refused = self._added(session, program, wanted)
+        if added:
+            return Fix(added, "install", (*notes, *refused))
+        return self._ask_for_fix(session, program, report, (*notes, *unknown, *refused))
+
+    def _missing_distributions(
+        self, session: PairSession, program: TestProgram, report: CaseReport
+    ) -> tuple[list[str], list[str]]:
+        """Return the distributions that bring what is missing, and a word on modules that nobody knows."""
+        if not report.missing:
+            return [], []
+
+        def known() -> dict[str, Any]:
+            return {"brings": {module: self._installs.brings(module) for module in report.missing}, "seconds": 0.0}
+
+        brings: dict[str, str] = session.once("install", ("brings", *report.missing), known)["brings"]
+        unknown = [f"no known distribution brings the module {module}" for module, name in brings.items() if not name]
+        return [name for name in brings.values() if name and name not in program.distributions], unknown
+
+    def _added(
+        self, session: PairSession, program: TestProgram, names: Sequence[str]
+    ) -> tuple[TestProgram | None, list[str]]:
+        """Install further distributions, all or each alone; return the program that has them, and what was refused."""
+        have, refused = list(program.distributions), []
+        for name in dict.fromkeys(names):
+            if name in have:
+                continue
+            why = self._refusal(session, (*have, name))
+            if why:
+                refused.append(why)
+            else:
+                have.append(name)
+        added = tuple(sorted(have))
+        return (None if added == program.distributions else replace(program, distributions=added)), refused
+
+    def _refusal(self, session: PairSession, names: Sequence[str]) -> str:
+        def install() -> dict[str, Any]:
+            began = time.monotonic()
+            made = self._installs.have(names)
+            seconds = round(time.monotonic() - began, 3)
+            if isinstance(made, str):
+                return {"names": list(names), "refused": made, "seconds": seconds}
+            return {"names": list(names), "refused": "", "installed": list(made.distributions), "seconds": seconds}
+
+        why: str = session.once("install", tuple(sorted(names)), install)["refused"]
+        return why
+
+    def _ask_for_fix(
+        self, session: PairSession, program: TestProgram, report: CaseReport, notes: tuple[str, ...]
+    ) -> Fix:
+        reply = session.ask("fix", program=program.text(), report=report.text(), notes="\n".join(notes))
+        if reply["action"] == "irreparable":
+            return Fix(None, "model", notes)
+        if reply["action"] == "repair":
+            setup, helpers, cases = parts_of(reply)
+            fixed = replace(program, setup=setup, helpers=helpers, cases=cases)
+            return Fix(fixed, "model", (*notes, "the last repair changed nothing") if fixed == program else notes)
+        commands = [distributions_in(command) for command in reply.get("commands", ())]
+        refused = [command for command in commands if isinstance(command, str)]
+        names = [name for command in commands if isinstance(command, list) for name in command]
+        added, more = self._added(session, program, names)
+        return Fix(added or program, "model", (*notes, *refused, *more))
+
+
+MAX_TRIES = 3
+Execute = Callable[[PairSession, TestProgram], CaseReport]
+Repair = Callable[[PairSession, TestProgram, CaseReport, Sequence[str]], Fix]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The function of each agent; None leaves one out."""
+
+    screen: Callable[[PairSession], Screening] | None = screen
+    generate: Callable[[PairSession], TestProgram] | None = generate
+    execute: Execute | None = None
+    fix: Repair | None = None
+    arbitrate: Callable[[PairSession, TestProgram | None, CaseReport | None], Answer] = arbitrate
+
+
+CONFIGURATIONS = ("all", "single", "ps+fa", "ps+tpg+fa", "ps+tpg+te+fa", "ps+tpg+sim+fa")
+"""The rows of table VI: preliminary screener, test program generator, test executor, bug fixer, final arbiter."""
+RUNNING = frozenset({"all", "ps+tpg+te+fa"})
+"""Configurations that need a sandbox."""
+
+
+def configured(name: str, execute: Execute | None = None, fix: Repair | None = None) -> Parts:
+    """Return the parts of a configuration; the caller brings those that run programs."""
+    if name not in CONFIGURATIONS:
+        raise InputError(f"unknown configuration '{name}'; {nearest(name, CONFIGURATIONS)}")
+    if name in RUNNING and execute is None:
+        raise InputError(f"the configuration '{name}' runs programs: give what runs them")
+    return {
+        "all": Parts(execute=execute, fix=fix),
+        "single": Parts(screen=None, generate=None, arbitrate=single),
+        "ps+fa": Parts(generate=None),
+        "ps+tpg+fa": Parts(),
+        "ps+tpg+te+fa": Parts(execute=execute),
+        "ps+tpg+sim+fa": Parts(execute=simulate),
+    }[name]
+
+
+def annotate(session: PairSession, parts: Parts, max_tries: int = MAX_TRIES) -> Verdict:
+    """Return the verdict on a pair; the numbers are the lines of algorithm 1."""
+    if parts.screen:
+        screening = parts.screen(session)  # 1
+        if screening.assessment == "match":  # 2
+            return Verdict(1, screening.justification, "screen")  # 3
+        if screening.assessment == "non-match":  # 4
+            return Verdict(0, screening.justification, "screen")  # 5
+    program = report = None
+    about: dict[str, Any] = {}
+    if parts.generate and (untested := not_python(session.pair.code)):
+        about = {"untested": untested}
+    elif parts.generate:
+        program = parts.generate(session)  # 6, 7
+        program, report, about = _run_tests(session, program, parts, max_tries)
+    label, reason = parts.arbitrate(session, program, report)  # 16
+    path = "single" if not parts.screen else "tests" if report else "arbiter"
+    return Verdict(label, reason, path, told=about)
+
+
+def _run_tests(
+    session: PairSession, program: TestProgram, parts: Parts, max_tries: int
+) -> tuple[TestProgram, CaseReport | None, dict[str, Any]]:
+    """Run a test program until it no longer breaks or nothing helps; return it, its report and what a record says."""
+    if parts.execute is None:
+        return program, None, _tests_as_json(program)
+    report = parts.execute(session, program)  # 8
+    try_time = 0  # 9
+    notes: Sequence[str] = ()
+    fixes: list[str] = []
+    while report.error and parts.fix and try_time <= max_tries:  # 10
+        fix = parts.fix(session, program, report, notes)  # 11, and 12: what is installed is installed there
+        if fix.program is None:
+            fixes.append("irreparable")
+            break
+        program, notes = fix.program, fix.notes
+        fixes.append(fix.by)
+        report = parts.execute(session, program)  # 13
+        try_time += 1  # 14
+    return program, report, {**_tests_as_json(program, report), "tries": try_time, "fixes": fixes}
+
+
+def _tests_as_json(program: TestProgram, report: CaseReport | None = None) -> dict[str, Any]:
+    about: dict[str, Any] = {"reading": program.reading, "cases": len(program.cases)}
+    if program.readings:
+        about["readings"] = list(program.readings)
+    if report:
+        about |= {
+            "executable": report.executable,
+            "error": report.error,
+            "passed": report.count("passed"),
+            "failed": report.count("failed"),
+            "asserts": sum(case.asserts for case in report.cases),
+            "distributions": list(program.distributions),
+        }
+    return about
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """Test-driven agents that share one model."""
+
+    chat: Chat
+    parts: Parts
+    steps: Steps = NoSteps()  # noqa: RUF009  # it holds nothing
+    max_tries: int = MAX_TRIES
+    opinion: int = 1
+    """Which of several opinions of the same model this is."""
+    prompts: Path | None = None
+    """Where the prompt files lie, if not in this package."""
+
+    @property
+    def name(self) -> str:
+        """What judged: the model."""
+        return f"agents:{self.chat.name}"
+
+    def judge(self, pair: Pair) -> Verdict:
+        """Return the verdict of one walk through the algorithm."""
+        session = PairSession(pair, self.chat, self.steps, self.opinion, self.prompts)
+        try:
+            verdict = annotate(session, self.parts, self.max_tries)
+        except ChatError as error:
+            verdict = without_answer(error)
+        except SandboxFailed as error:
+            verdict = undecided("sandbox", str(error))
+        return replace(verdict, told={**verdict.told, **spent(session.taken)})
+
+
+def without_answer(error: ChatError) -> Verdict:
+    """Return the undecided verdict of a question without an answer; what ends a campaign is raised again."""
+    if isinstance(error, BudgetSpent | Deferred | EndpointRefused):
+        raise error
+    return undecided("reply" if isinstance(error, NoAnswer) else "chat", str(error))
+
+
+def spent(steps: Sequence[Record]) -> Mapping[str, Any]:
+    """Return what some steps took: the same for steps made now and for those read from records."""
+    replies = [step for step in steps if step["kind"] == "reply"]
+    costs = [step["cost"] for step in replies]
+    return {
+        "calls": dict(Counter(step["part"] for step in replies)),
+        "prompts": {step["part"]: step["prompt"] for step in replies},
+        "models": sorted({step["model"] for step in replies}),
+        "tokens_in": sum(step["tokens_in"] for step in replies),
+        "tokens_out": sum(step["tokens_out"] for step in replies),
+        **_sharing(replies),
+        "cost": None if None in costs else round(sum(costs), 9),
+        "seconds": {
+            "model": round(sum(step["seconds"] for step in replies), 3),
+            "sandbox": round(sum(step["seconds"] for step in steps if step["kind"] == "run"), 3),
+            "install": round(sum(step["seconds"] for step in steps if step["kind"] == "install"), 3),
+        },
+    }
+
+
+def _sharing(replies: Sequence[Record]) -> dict[str, int]:
+    """Return how many tokens an endpoint had read before, how many it could have, and answers that fitted no schema."""
+    return {
+        "tokens_cached": sum(step["tokens_cached"] for step in replies),
+        "tokens_shareable": sum(round(step["shareable"] * step["tokens_in"]) for step in replies),
+        "asked_again": sum(step["attempts"] - 1 for step in replies),
+    }

@@ -1,0 +1,439 @@
+"""Choose the pairs worth judging: by the mean cosine of encoders, among code that can be tested (CoSQA+, II-B).
+
+Vectors lie in a file that is mapped, so memory is a block's; pairs are written block by block, and a second file says
+how many of them count: killed at any point, the same call goes on after the last whole block. A code can be tested if
+one of its functions has a parameter (`self` counts) and returns a value.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.lib.format import open_memmap
+from numpy.typing import NDArray
+
+from assay.corpus import blocks
+from assay.corpus.languages import language_of
+from assay.corpus.outline import functions
+from assay.corpus.walk import walk
+from assay.corpus.walked_files import read as read_text
+from assay.errors import InputError, StorageError
+from assay.io import rows
+from assay.judge.pairs import laid_out
+from assay.judge.records import is_records, judgments
+from assay.protocols import Encoder, Progress, Role, Vectors
+from assay.runs.record import append_lines, differing, progress_of, read_lines, refuse, sole_writer
+from assay.truth.formats.truth_rows import fault_of_id, text_of
+from assay.truth.ground_truth import Truth
+from assay.truth.truth_formats import UnknownFormat, form_of, read, read_part
+from assay.types import Chunk, Judgment, Problem, Query
+
+_IDS = ("id", "_id", "query_id", "code_id", "query-idx", "code-idx", "idx")
+
+
+def queries_of(path: Path, problems: list[Problem]) -> list[Query]:
+    """Return the queries of a file or folder; of a text file each line is one."""
+    truth = _truth(path, problems)
+    if truth is not None:
+        found = list(truth.queries)
+    elif path.is_dir():
+        found = []
+    elif rows.suffix(path) in rows.ENDINGS or any("query" in row or "text" in row for row in rows.sample(path, [])):
+        found = [Query(name, text) for name, text, _ in _rows(path, ("query", "text"), problems)]
+    else:
+        found = [Query(str(row), line.strip()) for row, line in rows.lines(path, problems) if line.strip()]
+    if not found:
+        raise InputError(f"no query in '{path}'{_why(problems)}; wanted ground truth, rows of id and query, or lines")
+    return found
+
+
+def codes_of(path: Path, problems: list[Problem]) -> list[Chunk]:
+    """Return the codes of a file or folder; of a folder of code they are its functions, called by their lines."""
+    truth = _truth(path, problems)
+    if truth is not None:
+        found = list(truth.documents)
+    elif path.is_dir():
+        found = list(_functions(path))
+    else:
+        found = [Chunk(name, text, language) for name, text, language in _rows(path, ("code", "text"), problems)]
+    kept = [code for code in found if code.text.strip()]
+    problems += [Problem(code.id, "the code is empty") for code in found if not code.text.strip()]
+    if not kept:
+        raise InputError(f"no code in '{path}'{_why(problems)}; wanted a corpus, rows of id and code, or a folder")
+    return kept
+
+
+def labels_of(path: Path) -> list[Judgment]:
+    """Return the labels of a ground truth, or of what `assay judge run` wrote."""
+    return list(judgments(path) if is_records(path) else read(path).truth.judgments)
+
+
+def _truth(path: Path, problems: list[Problem]) -> Truth | None:
+    """Return what a form of ground truth says, None where it has none."""
+    try:
+        form = form_of(path)
+    except UnknownFormat:
+        return None
+    reading = read_part(path, form)
+    problems += reading.problems
+    return reading.truth
+
+
+def _functions(root: Path) -> Iterator[Chunk]:
+    """Yield every function of a folder of code, in one piece, called by its lines."""
+    for file in walk(root).files:
+        text = read_text(root, file)
+        if not isinstance(text, str):
+            continue
+        lines, language = blocks.lines_of(text), language_of(file.path, text)
+        for first, last, name in functions(file.path, text):
+            body = "".join(lines[first - 1 : last])
+            yield Chunk(f"{file.path}:{first}-{last}", body, language, file.path, first, last, name)
+
+
+def _rows(path: Path, names: tuple[str, ...], problems: list[Problem]) -> Iterator[tuple[str, str, str]]:
+    """Yield id, text and language of the objects of a file; the first of an id counts."""
+    seen: set[str] = set()
+    for row, record in rows.objects(path, problems):
+        name = _first(record, _IDS)
+        text = next((record[key] for key in names if isinstance(record.get(key), str)), "")
+        fault = "" if name and text.strip() else f"wanted an id and a text under {' or '.join(names)}"
+        fault = fault or fault_of_id(name) or (f"'{name}' was there before" if name in seen else "")
+        if fault:
+            problems.append(Problem(rows.place(path, row), fault))
+            continue
+        seen.add(name)
+        yield name, text, text_of(record.get("language"))
+
+
+def _first(record: dict[str, Any], names: tuple[str, ...]) -> str:
+    return next((text for name in names if (text := text_of(record.get(name)))), "")
+
+
+def _why(problems: list[Problem]) -> str:
+    return f" ({problems[0]})" if problems else ""
+
+
+Nearest = Callable[[Vectors, Vectors, int], tuple[NDArray[np.int64], Vectors]]
+"""Queries, codes and a number to the numbers and products of so many codes of each query, best first."""
+
+QUERIES = 512
+"""Queries of a block: what a crash costs."""
+_TEXTS = 1024
+"""Texts that are encoded before their vectors go to the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What candidates are made of."""
+
+    queries: Sequence[Query]
+    codes: Sequence[Chunk]
+    encoders: Mapping[str, Encoder]
+    """By the spec that was given."""
+    k: int
+    nearest: Nearest
+    sample: str = ""
+    """How the queries were drawn; empty where all were taken."""
+    block: int = QUERIES
+    """Queries at a time; nothing but time, memory and what a crash costs depends on it."""
+
+    @property
+    def key(self) -> str:
+        """A hash of all that decides about candidates."""
+        head = repr((self.k, [each.name for each in self.encoders.values()]))
+        return _hash(head, *self.queries, *self.codes)
+
+    def begin(self) -> dict[str, Any]:
+        """Return the line that opens the file of progress."""
+        texts = {"queries": _hash("", *self.queries), "codes": _hash("", *self.codes)}
+        return {"key": self.key, "encoders": [*self.encoders], "k": self.k, "sample": self.sample, **texts}
+
+
+def _hash(head: str, *items: Query | Chunk) -> str:
+    digest = blake2b(head.encode(), digest_size=16)
+    for item in items:
+        digest.update(repr((item.id, item.text)).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateCounts:
+    """What was written."""
+
+    pairs: int
+    queries: int
+    overlap: Mapping[str, float]
+    """By encoder, the share of its own candidates that the mean of all chose, too (table I)."""
+    before: int
+    """Queries that an earlier call had done."""
+
+
+def candidates(sources: Sources, out: Path, watch: Progress | None = None) -> CandidateCounts:
+    """Write the `k` codes of the highest mean cosine with each query to `out`, a pair a line, and go on there."""
+    _check(sources)
+    with _progress(out, sources) as held:
+        before = sum(block["queries"] for block in held)
+        new = _write_candidates(sources, out, watch, before) if before < len(sources.queries) else []
+        done = [*held, *new]
+    overlap = {name: sum(block["shared"][name] for block in done) for name in sources.encoders}
+    pairs = sum(block["pairs"] for block in done)
+    shares = {name: shared / max(pairs, 1) for name, shared in overlap.items()}
+    return CandidateCounts(pairs, len(sources.queries), shares, before)
+
+
+def _check(sources: Sources) -> None:
+    for what, items in (("query", sources.queries), ("code", sources.codes), ("encoder", sources.encoders)):
+        if not items:
+            raise InputError(f"no {what}: candidates are chosen by encoders, for queries, among codes")
+
+
+@contextmanager
+def _progress(out: Path, sources: Sources) -> Iterator[list[dict[str, Any]]]:
+    """Give the blocks that are done, the file cut back to them; nobody else writes it meanwhile."""
+    file, now = progress_of(out), sources.begin()
+    with sole_writer(out):
+        first, *done = [*read_lines(file)] or [{}]
+        if not first:
+            if out.exists() and out.stat().st_size:
+                raise InputError(
+                    f"{out} is there, and {file.name} is not, which says how far it got: give another --out, or --fresh"
+                )
+            append_lines(file, [now])
+        elif first.get("key") != now["key"]:
+            refuse(out, "candidates", [name for name in differing(first, now) if name != "key"] or ["queries or codes"])
+        _cut(out, done[-1]["bytes"] if done else 0)
+        yield done
+
+
+def _cut(out: Path, size: int) -> None:
+    with out.open("ab") as pairs:
+        if pairs.tell() < size:
+            raise StorageError(f"{out} has lost lines that were written: give --fresh to choose all again")
+        pairs.truncate(size)
+
+
+def _write_candidates(sources: Sources, out: Path, watch: Progress | None, begin: int) -> list[dict[str, Any]]:
+    """Encode, search and write the queries from `begin` on, block by block."""
+    place = out.with_name(f"{out.name}.vectors")
+    made = []
+    try:
+        codes = _encoded(sources, [code.text for code in sources.codes], "code", place, watch)
+        for start in range(begin, len(sources.queries), sources.block):
+            block = sources.queries[start : start + sources.block]
+            made.append(_written(sources, block, codes, out))
+            if watch:
+                watch("searching", start + len(block), len(sources.queries))
+    finally:
+        place.unlink(missing_ok=True)
+    return made
+
+
+def _encoded(sources: Sources, texts: Sequence[str], role: Role, place: Path, watch: Progress | None) -> Vectors:
+    """Return a vector a text, those of all encoders side by side, in a file that is mapped."""
+    width = sum(encoder.dimension for encoder in sources.encoders.values())
+    vectors = open_memmap(place, mode="w+", dtype=np.float32, shape=(len(texts), width))
+    for name, columns in _columns(sources).items():
+        for start in range(0, len(texts), _TEXTS):
+            some = texts[start : start + _TEXTS]
+            vectors[start : start + len(some), columns] = sources.encoders[name].encode(some, role)
+            if watch:
+                watch(f"encoding with {name}", start + len(some), len(texts))
+    return vectors
+
+
+def _columns(sources: Sources) -> dict[str, slice]:
+    """Return where the vectors of each encoder stand."""
+    columns, at = {}, 0
+    for name, encoder in sources.encoders.items():
+        columns[name] = slice(at, at + encoder.dimension)
+        at += encoder.dimension
+    return columns
+
+
+def _written(sources: Sources, queries: Sequence[Query], codes: Vectors, out: Path) -> dict[str, Any]:
+    """Write the pairs of some queries, then that they are whole."""
+    texts = [query.text for query in queries]
+    asked = np.concatenate([each.encode(texts, "query") for each in sources.encoders.values()], axis=1)
+    numbers, means = sources.nearest(np.divide(asked, len(sources.encoders), dtype=np.float32), codes, sources.k)
+    shared, cosines = {}, {}
+    for name, columns in _columns(sources).items():
+        own, _ = sources.nearest(asked[:, columns], codes[:, columns], sources.k)
+        shared[name] = sum(len(np.intersect1d(one, other)) for one, other in zip(own, numbers, strict=True))
+        cosines[name] = np.einsum("qd,qcd->qc", asked[:, columns], codes[:, columns][numbers])
+    with out.open("ab") as file:
+        for row, query in enumerate(queries):
+            for rank, number in enumerate(numbers[row].tolist(), 1):
+                scores = {name: round(float(each[row, rank - 1]), 5) for name, each in cosines.items()}
+                file.write(_line(query, sources.codes[number], rank, round(float(means[row, rank - 1]), 5), scores))
+        file.flush()
+        os.fsync(file.fileno())
+        size = file.tell()
+    block = {"queries": len(queries), "pairs": int(numbers.size), "bytes": size, "shared": shared}
+    append_lines(progress_of(out), [block])
+    return block
+
+
+def _line(query: Query, code: Chunk, rank: int, score: float, scores: Mapping[str, float]) -> bytes:
+    told = {
+        "query_id": query.id,
+        "query": query.text,
+        "code_id": code.id,
+        "code": code.text,
+        "language": code.language,
+        "rank": rank,
+        "score": score,
+        "scores": scores,
+    }
+    return (json.dumps(told, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """Counts by rank, the first rank first."""
+
+    right: tuple[int, ...]
+    judged: tuple[int, ...]
+    pairs: tuple[int, ...]
+    known: int
+    """Right pairs that the labels name, of queries that have candidates and codes that could be one."""
+    gone: int
+    """Right pairs whose code is not among them: a filter left it out."""
+
+    @property
+    def rates(self) -> list[float]:
+        """The share of the candidates at each rank that somebody called right."""
+        return [right / pairs for right, pairs in zip(self.right, self.pairs, strict=True)]
+
+    @property
+    def recall_by_depth(self) -> list[float]:
+        """The share of all known right codes that each depth holds."""
+        return [so_far / max(self.known, 1) for so_far in accumulate(self.right)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        rows = zip(self.right, self.judged, self.pairs, self.rates, self.recall_by_depth, strict=True)
+        names = ("right", "judged", "pairs", "rate", "found")
+        ranks = [{"rank": rank, **dict(zip(names, row, strict=True))} for rank, row in enumerate(rows, 1)]
+        return {"known": self.known, "gone": self.gone, "ranks": ranks}
+
+
+def depths(
+    candidates: Iterable[Mapping[str, Any]], labels: Iterable[Judgment], corpus: Collection[str] | None = None
+) -> Depths:
+    """Return what each rank holds, of the codes in `corpus`; of several labels of a pair the highest grade counts."""
+    grades: dict[tuple[str, str], int] = {}
+    for label in labels:
+        pair = (label.query_id, label.target)
+        grades[pair] = max(label.grade, grades.get(pair, 0))
+    right, judged, pairs = Counter[int](), Counter[int](), Counter[int]()
+    asked = set()
+    for each in candidates:
+        rank, grade = each["rank"], grades.get((each["query_id"], each["code_id"]))
+        asked.add(each["query_id"])
+        pairs[rank] += 1
+        judged[rank] += grade is not None
+        right[rank] += bool(grade)
+    wanted = [code for (query, code), grade in grades.items() if query in asked and grade > 0]
+    known = sum(corpus is None or code in corpus for code in wanted)
+    ranks = sorted(pairs)
+    columns = [tuple(counts[rank] for rank in ranks) for counts in (right, judged, pairs)]
+    return Depths(columns[0], columns[1], columns[2], known, len(wanted) - known)
+
+
+def sparkline(values: Iterable[float]) -> str:
+    """Return a bar a value, the highest full."""
+    shown = list(values)
+    most = max(shown, default=0.0) or 1.0
+    return "".join(_BARS[min(int(value / most * len(_BARS)), len(_BARS) - 1)] for value in shown)
+
+
+Kind = Literal["testable", "no Python 3", "no function", "no parameter", "no value returned"]
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """What a filter kept of a corpus, and how many codes are of each kind."""
+
+    codes: tuple[Chunk, ...]
+    kinds: dict[Kind, int]
+
+
+def filter_testable(codes: Sequence[Chunk]) -> Filtered:
+    """Return the codes that can be tested, and why the others cannot."""
+    kinds = [kind_of(code) for code in codes]
+    kept = tuple(code for code, kind in zip(codes, kinds, strict=True) if kind == "testable")
+    return Filtered(kept, dict(Counter(kinds).most_common()))
+
+
+def kind_of(code: Chunk) -> Kind:
+    """Say whether one function of a code can be tested; of several it is the best one that counts."""
+    tree = _tree(code)
+    if tree is None:
+        return "no Python 3"
+    functions = list(_outer_functions(tree))
+    if not functions:
+        return "no function"
+    with_input = [function for function in functions if _has_input(function)]
+    if not with_input:
+        return "no parameter"
+    return "testable" if any(map(_returns_value, with_input)) else "no value returned"
+
+
+def _tree(code: Chunk) -> ast.Module | None:
+    if code.language not in ("", "python"):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # escapes in strings of other people's code
+        try:
+            return ast.parse(laid_out(code.text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _outer_functions(tree: ast.AST) -> Iterator[_Function]:
+    """Yield the functions that somebody outside could call: not those within another one."""
+    waiting = list(ast.iter_child_nodes(tree))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        elif isinstance(node, ast.stmt):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _has_input(function: _Function) -> bool:
+    given = function.args
+    return bool(given.posonlyargs or given.args or given.kwonlyargs or given.vararg or given.kwarg)
+
+
+def _returns_value(function: _Function) -> bool:
+    waiting: list[ast.AST] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+            return True
+        if not isinstance(node, _SCOPES):
+            waiting.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None

@@ -1,0 +1,460 @@
+"""Let people label pairs, and decide what they say together.
+
+A label is a verdict as any judge's, in a file of records for each person; the last one of a pair counts, and a person
+who finished changes no label and only then sees those of others. Decided is what more than half of those who looked at
+a pair say, of two or more where there are as many people; the rest is disputed, and one more person settles it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isnan
+from pathlib import Path
+from statistics import median
+from threading import Lock
+from typing import Any, Self
+
+from assay.errors import InputError, StorageError
+from assay.judge.campaign import line
+from assay.judge.labels import MAJORITY, Annotator, LabelAgreement, compare, read_labels
+from assay.judge.pairs import Pair
+from assay.judge.records import cut, is_records, verdicts
+from assay.judge.test_programs import parts_of
+from assay.judge.verdicts import Verdict
+from assay.runs.record import (
+    among_writers,
+    append_lines,
+    begin,
+    hash_of,
+    read_lines,
+    refuse,
+    rewrite,
+    sole_writer,
+    stored_settings,
+)
+
+_LONGEST_S = 1e6
+
+
+def progress(order: Sequence[str], done: Container[str], at: int | None = None) -> dict[str, Any]:
+    """Return how many items are done, and the place to show: the one asked for, or the first that is not done.
+
+    The place after the last one is the end.
+    """
+    fresh = (place for place, item in enumerate(order) if item not in done)
+    place = next(fresh, len(order)) if at is None else max(0, min(at, len(order)))
+    return {"voted": sum(item in done for item in order), "total": len(order), "at": place, "item": None}
+
+
+def seconds_of(given: Mapping[str, Any]) -> float:
+    """Return how long a page says that an answer took, 0 where that is no time."""
+    seconds = given.get("seconds")
+    return float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < _LONGEST_S else 0.0
+
+
+def now() -> str:
+    """Return the time as a record has it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+PERSON = "person"
+"""What judges, in the settings of such a file."""
+LONGEST_REASON = 2_000
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
+_FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSettings:
+    """What decides about the labels of a person, as the manifest says it."""
+
+    judge: str = PERSON
+    person: str = ""
+    graded: bool = False
+    """Whether 2 answers, 1 helps and 0 does not, instead of 1 for a match and 0 for none."""
+    tests: str = ""
+    """Whether tests of the pairs were `shown`, or `hidden` though there were some; empty where there were none."""
+
+
+def finished_pairs(file: Path) -> set[str]:
+    """Return the digests of the pairs that a person finished."""
+    return _past(file)[1]
+
+
+def file_of(folder: Path, person: str) -> Path:
+    """Return the file of a person's labels."""
+    if not _NAME.fullmatch(person):
+        raise InputError(f"'{person[:60]}' is no name for a file: wanted letters, digits, '.', '_' or '-', at most 40")
+    if person == MAJORITY:
+        raise InputError(f"'{person}' is what people say together: give another --person")
+    return folder / f"{person}.jsonl"
+
+
+class LabelBallot:
+    """Pairs in the order of one person, and their labels; several threads may ask. Use it in a `with`."""
+
+    def __init__(  # noqa: PLR0913  # each is one thing
+        self,
+        pairs: Sequence[Pair],
+        folder: Path,
+        settings: LabelSettings,
+        *,
+        tests: Mapping[str, Mapping[str, Any]] | None = None,
+        seed: int = 0,
+        results: Callable[[], dict[str, Any]] = dict,
+    ) -> None:
+        self.file = file_of(folder, settings.person)
+        self._settings, self._tests, self._results, self._seed = settings, tests or {}, results, seed
+        self._order = _in_order(pairs, f"{seed}:{settings.person}")
+        self._ids = [pair.digest for pair in self._order]
+        self._said: dict[str, Mapping[str, Any]] = {}
+        self._fixed: set[str] = set()
+        self._lock, self._stack = Lock(), ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(sole_writer(self.file))
+            begin(self.file, self._settings, "labels", seed=self._seed)
+            _refuse_other_texts(self.file, self._order)
+            self._said, self._fixed = _past(self.file)
+            self._order = [pair for pair in self._order if pair.digest not in self._fixed] or self._order
+            self._ids = [pair.digest for pair in self._order]
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing of it can change any more."""
+        return self._fixed.issuperset(self._ids)
+
+    @property
+    def left(self) -> int:
+        """How many pairs have no label yet."""
+        return sum(each not in self._said for each in self._ids)
+
+    def item_to_show(self, at: int | None = None) -> dict[str, Any]:
+        """Return what the page shows: the pair at a place, or the first without a label."""
+        with self._lock:
+            if self.finished:
+                return {**progress((), ()), "voted": len(self._ids), "total": len(self._ids), "graded": False}
+            told = {**progress(self._ids, self._said, at), "graded": self._settings.graded}
+            if told["at"] < len(self._order):
+                told["item"] = self._shown(self._order[told["at"]])
+            return told
+
+    def take(self, given: Mapping[str, Any]) -> None:
+        """Write a label down; it is on disk when this returns."""
+        item, grade, reason = str(given.get("item")), given.get("grade"), given.get("reason", "")
+        pair = next((each for each in self._order if each.digest == item), None)
+        grades = (0, 1, 2, None) if self._settings.graded else (0, 1, None)
+        if pair is None or isinstance(grade, bool) or grade not in grades:
+            raise InputError(f"no pair {item[:20]!r} or no label {str(grade)[:20]!r}; wanted one of {grades}")
+        if not isinstance(reason, str) or len(reason) > LONGEST_REASON:
+            raise InputError(f"wanted a reason of at most {LONGEST_REASON:,} characters")
+        with self._lock:
+            if item in self._fixed:
+                raise InputError("these labels are finished and stay as they are")
+            record = self._record(pair, grade, reason.strip(), seconds_of(given))
+            append_lines(self.file, [record])
+            self._said[item] = record
+
+    def finish(self) -> dict[str, Any]:
+        """Fix what is labelled, if that is all, and return how far people agree."""
+        with self._lock:
+            if any(each not in self._said for each in self._ids):
+                raise InputError("there are pairs without a label yet: load the page again")
+            if self._fixed != self._said.keys():
+                append_lines(self.file, [{"kind": _FINISHED, "pair": "", "at": now()}])
+                self._fixed = set(self._said)
+        return self._results()
+
+    def _record(self, pair: Pair, grade: int | None, reason: str, seconds: float) -> dict[str, Any]:
+        told = {
+            "seconds": {PERSON: round(seconds, 1)},
+            "tests": self._settings.tests if pair.digest in self._tests else "",
+            "tests_hash": hash_of(repr(self._tests.get(pair.digest))) if pair.digest in self._tests else "",
+            "at": now(),
+        }
+        problem = "unsure" if grade is None else ""
+        return line(pair, Verdict(grade, reason, PERSON, problem=problem, told=told), self._settings.person)
+
+    def _shown(self, pair: Pair) -> dict[str, Any]:
+        said = self._said.get(pair.digest)
+        return {
+            "id": pair.digest,
+            "query": pair.query.text,
+            "code": pair.code.text,
+            "language": pair.code.language,
+            "labelled": said is not None,
+            "grade": said["grade"] if said else None,
+            "reason": said["reason"] if said else "",
+            "tests": self._tests.get(pair.digest) if self._settings.tests == "shown" else None,
+        }
+
+
+def _refuse_other_texts(file: Path, pairs: Sequence[Pair]) -> None:
+    """Raise InputError where ids stand for two texts, in a file or in the pairs: readers of labels know ids alone."""
+    texts: dict[tuple[str, str], str] = {}
+    for record in read_lines(file):
+        if record.get("kind") == "verdict":
+            texts[record["query_id"], record["code_id"]] = record["pair"]
+    for pair in pairs:
+        ids = pair.query.id, pair.code.id
+        if texts.setdefault(ids, pair.digest) != pair.digest:
+            raise InputError(
+                f"{file}: query '{ids[0]}' with code '{ids[1]}' has other texts under the same ids: give another --out"
+            )
+
+
+def _past(file: Path) -> tuple[dict[str, Mapping[str, Any]], set[str]]:
+    """Return the labels of a file that count, and the pairs that were finished."""
+    fixed: set[str] = set()
+    seen: set[str] = set()
+    for record in read_lines(file):
+        if record.get("kind") == "verdict":
+            seen.add(record["pair"])
+        elif record.get("kind") == _FINISHED:
+            fixed = set(seen)
+    return {record["pair"]: record for record in verdicts(file)} if seen else {}, fixed
+
+
+def _in_order(pairs: Sequence[Pair], seed: str) -> list[Pair]:
+    """Return pairs in an order drawn for a person, the codes of one query together."""
+    return sorted(pairs, key=lambda pair: (hash_of(f"{seed}:{pair.query.id}"), hash_of(f"{seed}:{pair.id}")))
+
+
+PEOPLE = "people"
+"""Who judges where the majority of people does."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStudy:
+    """What people said of pairs, by the digest of the pair."""
+
+    labels: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    """By person, by pair, the record that counts."""
+
+    def of_pairs(self, pairs: Container[str]) -> LabelStudy:
+        """Return what people said of some pairs alone."""
+        kept = {
+            name: {pair: record for pair, record in said.items() if pair in pairs} for name, said in self.labels.items()
+        }
+        return LabelStudy({name: said for name, said in kept.items() if said})
+
+    def votes(self) -> dict[str, list[Mapping[str, Any]]]:
+        """Return the records of each pair, by its digest, in the order of the people's names."""
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for said in self.labels.values():
+            for pair, record in said.items():
+                found.setdefault(pair, []).append(record)
+        return found
+
+    def disputed(self, without: str = "") -> set[str]:
+        """Return the pairs that people label in two ways, one of them perhaps not counted."""
+        others = LabelStudy({name: said for name, said in self.labels.items() if name != without})
+        return {
+            pair for pair, said in others.votes().items() if len(said) > 1 and decided(said, len(others.labels)) is None
+        }
+
+    def annotators(self) -> list[Annotator]:
+        """Return the people as annotators."""
+        return [
+            Annotator(name, {(each["query_id"], each["code_id"]): each["grade"] for each in said.values()})
+            for name, said in self.labels.items()
+            if said
+        ]
+
+    def reasons(self) -> dict[str, dict[tuple[str, str], str]]:
+        """Return why people said what they did."""
+        return {
+            name: {(each["query_id"], each["code_id"]): each["reason"] for each in said.values() if each["reason"]}
+            for name, said in self.labels.items()
+        }
+
+    def texts(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """Return query and code of each pair."""
+        every = (each for said in self.labels.values() for each in said.values())
+        return {(each["query_id"], each["code_id"]): (each["query"], each["code"]) for each in every}
+
+
+def read_study(folder: Path) -> LabelStudy:
+    """Read the labels of all people in a folder; one that is not there has none."""
+    files = sorted(folder.glob("*.jsonl")) if folder.is_dir() else []
+    return LabelStudy({
+        file.stem: {record["pair"]: record for record in verdicts(file)}
+        for file in files
+        if (stored_settings(file) or {}).get("judge") == PERSON and (is_records(file) or not file.stat().st_size)
+    })  # fmt: skip
+
+
+def refuse_other_ways(folder: Path, settings: LabelSettings) -> None:
+    """Raise InputError where somebody in a folder was asked in another way: with grades, or with tests in sight."""
+    now = {"graded": settings.graded, "tests": settings.tests}
+    for file in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
+        before = stored_settings(file) or {}
+        if before.get("judge") == PERSON and before.get("person") != settings.person:
+            refuse(file, "labels", (name for name, value in now.items() if before.get(name) != value))
+
+
+def decided_file(folder: Path, inputs: Iterable[Path | None] = ()) -> Path:
+    """Return where what a folder's people decide goes: beside it; what somebody else put there is refused."""
+    folder = folder if folder.name not in {"", ".."} else folder.resolve()
+    if not folder.name:
+        raise InputError(f"'{folder}' cannot hold labels: give another --out")
+    out = folder.with_name(f"{folder.name}.jsonl")
+    if not out.exists():
+        return out
+    if any(given and given.exists() and out.samefile(given) for given in inputs):
+        raise InputError(f"what is decided in '{folder}' would replace {out}, which is read here: give another --out")
+    if not _holds_decided(out):
+        raise InputError(f"{out} is there and holds no labels of people: give another --out, or move it away")
+    return out
+
+
+def _holds_decided(file: Path) -> bool:
+    try:
+        return file.is_file() and not cut(file) and all(each.get("judge") == PEOPLE for each in read_lines(file))
+    except StorageError:
+        return False
+
+
+def decided(said: Sequence[Mapping[str, Any]], people: int) -> int | None:
+    """Return the grade that more than half of some people give a pair; None where it is open."""
+    if len(said) < min(people, 2):
+        return None
+    grade, votes = Counter(each["grade"] for each in said).most_common(1)[0]
+    return grade if grade is not None and 2 * votes > len(said) else None
+
+
+def write_decided(folder: Path, study: LabelStudy) -> Path:
+    """Write what is decided, and what is disputed as undecided, as records beside the folder; return where."""
+    out = decided_file(folder)
+    people = len(study.labels)
+    lines = []
+    for said in study.votes().values():
+        if len(said) < min(people, 2):
+            continue
+        grade = decided(said, people)
+        votes = {each["judge"]: each["grade"] for each in said}
+        reasons = dict.fromkeys(each["reason"] for each in said if each["reason"] and each["grade"] == grade)
+        lines.append(
+            {
+                **said[0],
+                "grade": grade,
+                "reason": " / ".join(reasons),
+                "problem": "" if grade is not None else "split",
+                "judge": PEOPLE,
+                "votes": votes,
+                "seconds": {PERSON: round(sum(_seconds(each) for each in said), 1)},
+            }
+        )
+    with among_writers(out):
+        rewrite(out, lines)
+    return out
+
+
+def check_gold(gold: Path, pairs: Sequence[Pair], person: str) -> None:
+    """Raise InputError where true labels cannot be read, or are of other pairs, before anybody labels."""
+    truth = read_labels(gold).annotators
+    known = {key for each in truth for key, grade in each.grades.items() if grade is not None}
+    if not any((pair.query.id, pair.code.id) in known for pair in pairs):
+        raise InputError(f"{gold} labels none of these pairs: query and code ids have to be the same")
+    if person in {each.name for each in truth}:
+        raise InputError(f"{gold} is called '{person}' as who labels: give another --person")
+
+
+def compare_people(study: LabelStudy, gold: Path | None) -> LabelAgreement | None:
+    """Return how far people agree with one another and with true labels; None where nothing can be compared."""
+    truth = read_labels(gold).annotators if gold else []
+    try:
+        return compare(study.annotators(), truth)
+    except InputError:
+        if gold:
+            raise
+        return None  # one person, or nothing in common yet
+
+
+def results(study: LabelStudy, gold: Path | None) -> dict[str, Any]:
+    """Return what a page shows to somebody whose labels can no longer change."""
+    found = compare_people(study, gold)
+    people = [
+        {
+            "name": name,
+            "labels": len(said),
+            "seconds": seconds_a_label(said.values()),
+            "accuracy": _defined(found.against[name].accuracy.value) if found and name in found.against else None,
+        }
+        for name, said in study.labels.items()
+    ]
+    return {
+        "people": people,
+        "gold": gold is not None,
+        "alpha": _defined(found.alpha.value) if found else None,
+        "twice": found.labelled_twice if found else 0,
+        "disputed": len(study.disputed()),
+    }
+
+
+def seconds_a_label(records: Any) -> float:
+    """Return the median time that a label took."""
+    taken = [_seconds(each) for each in records]
+    return float(median(taken)) if taken else 0.0
+
+
+def _seconds(record: Mapping[str, Any]) -> float:
+    return float(record.get("seconds", {}).get(PERSON, 0.0))
+
+
+def _defined(value: float) -> float | None:
+    return None if isnan(value) else value
+
+
+_CASE = ("state", "detail", "got", "expected")
+
+
+def shown_tests(file: Path, pairs: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the tests of those of some pairs, by their digests, that a file of records has any of."""
+    if not is_records(file):
+        raise InputError(f"'{file}' holds no records of `assay judge run`: --tests wants the tests that agents wrote")
+    programs: dict[str, dict[str, Any]] = {}
+    reports: dict[str, Mapping[str, Any]] = {}
+    for record in read_lines(file):
+        pair = record.get("pair")
+        if pair not in pairs:
+            continue
+        if record["kind"] == "reply" and record.get("part") in {"tests", "fix"}:
+            _take_program(programs, reports, str(pair), record["value"])
+        elif record["kind"] == "run":
+            reports[str(pair)] = record
+    return {pair: _as_shown(program, reports.get(pair, {})) for pair, program in programs.items()}
+
+
+def _take_program(
+    programs: dict[str, dict[str, Any]], reports: dict[str, Mapping[str, Any]], pair: str, value: Mapping[str, Any]
+) -> None:
+    if value.get("action", "repair") != "repair":  # one that installs, or gives up
+        return
+    setup, helpers, cases = parts_of(value)
+    reading = value.get("reading") or programs.get(pair, {}).get("reading", "")
+    programs[pair] = {"reading": reading, "setup": setup, "helpers": helpers, "cases": list(cases)}
+    reports.pop(pair, None)
+
+
+def _as_shown(program: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
+    ran = {case["number"]: case for case in report.get("cases", ())}
+    cases = [
+        {"script": script, **{name: str(ran.get(number, {}).get(name, "")) for name in _CASE}}
+        for number, script in enumerate(program["cases"], 1)
+    ]
+    return {**program, "cases": cases, "error": str(report.get("error", ""))}

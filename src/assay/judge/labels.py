@@ -1,0 +1,347 @@
+"""Read the labels of annotators and measure how far they agree.
+
+Read are records of `assay judge run`, JSON lines or a list, CSV and TSV (BEIR's qrels too), and TREC's qrels. The truth
+is one file, or the majority of several; a majority that ties is no label. Intervals draw queries by their words, for
+the codes of one query are labelled with one reading of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from assay.errors import InputError, nearest
+from assay.io import rows
+from assay.io.rows import first_bytes, plain
+from assay.judge import records
+from assay.measure.agreement import AgainstTruth, Estimate, against, alpha, kappa, majority
+from assay.runs.draw_sample import BY_PAIR, BY_QUERY, SampleDraw, draw_within
+from assay.terms import same_words
+from assay.types import Problem
+
+Key = tuple[str, str]
+"""The ids of a query and of a code."""
+_OWN_IDS = ("id", "_id", "idx")
+_QUERY_IDS = ("query_id", "query-id", "qid", *_OWN_IDS)
+_CODE_IDS = ("code_id", "corpus_id", "corpus-id", "target", "doc_id", "retrieval_idx", *_OWN_IDS)
+_GRADES = ("grade", "label", "score", "relevance")
+_JUDGES = ("judge", "annotator")
+_OF_TRUTH = ("truth", "query", "document")
+"""Lines of a ground truth beside its judgments."""
+_TREC = ("query_id", "0", "target", "grade")
+_TREC_ROW = re.compile(rb"\s*\S+\s+\S+\s+\S+\s+-?\d+\s*(\n|$)")
+_WANTED = "wanted records of `assay judge run`, JSON or JSON lines, CSV or TSV with a line of names, or TREC's qrels"
+
+
+@dataclass(slots=True)
+class Annotator:
+    """Who labels, and what."""
+
+    name: str
+    grades: dict[Key, int | None] = field(default_factory=dict)
+    """None is a pair that was looked at and left undecided."""
+    reasons: dict[Key, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class LabelFiles:
+    """What files of labels hold."""
+
+    annotators: list[Annotator] = field(default_factory=list)
+    texts: dict[Key, tuple[str, str]] = field(default_factory=dict)
+    """Query and code of a pair, where the file has them."""
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_labels(file: Path, name: str = "") -> LabelFiles:
+    """Read the labels of a file; its only annotator is called by the name given, or else by the file."""
+    found = LabelFiles()
+    by: dict[str, Annotator] = {}
+    for where, row in _rows(file, found.problems):
+        if problem := _add(found, by, row):
+            found.problems.append(Problem(where, problem))
+    if records.is_records(file) and records.cut(file):
+        found.problems.append(Problem(f"{file}", "the last line is cut, as by a crash: what it said is not counted"))
+    if not by:
+        why = f" ({found.problems[0]})" if found.problems else ""
+        raise InputError(f"{file} holds no label{why}; {_WANTED}")
+    called = name or plain(file).stem
+    if len(by) == 1:
+        by = {called: next(iter(by.values()))}
+    for judge, annotator in by.items():
+        annotator.name = f"{name}:{judge}" if name and len(by) > 1 else judge or called
+        found.annotators.append(annotator)
+    return found
+
+
+def not_matches(file: Path) -> set[Key]:
+    """Return the pairs that a file labels with 0 or leaves undecided; one without labels has none."""
+    found, by = LabelFiles(), dict[str, Annotator]()
+    for _, row in _rows(file, found.problems):
+        _add(found, by, row)
+    return {key for each in by.values() for key, grade in each.grades.items() if not grade}
+
+
+def _add(found: LabelFiles, by: dict[str, Annotator], row: Mapping[str, Any]) -> str:
+    """Take a row in, or return what is wrong with it."""
+    query_id, code_id = _first(row, _QUERY_IDS), _first(row, _CODE_IDS)
+    if query_id is None or code_id is None:
+        return f"wanted a query_id and a code_id, found {', '.join(sorted(map(str, row)))[:80]}"
+    named = next((name for name in _GRADES if name in row), None)
+    if named is None:
+        return f"no label, wanted one of {', '.join(_GRADES)}"
+    grade = _grade(row[named])
+    if isinstance(grade, str):
+        return grade
+    key, judge = (str(query_id), str(code_id)), str(_first(row, _JUDGES) or "")
+    annotator = by.setdefault(judge, Annotator(judge))
+    if key in annotator.grades:
+        same = annotator.grades[key] == grade
+        return f"{key[0]}, {key[1]} is labelled twice" + ("" if same else " and otherwise: the first counts")
+    annotator.grades[key] = grade
+    if row.get("reason"):
+        annotator.reasons[key] = str(row["reason"])
+    query, code = _first(row, ("query", "doc")), row.get("code")
+    if isinstance(query, str) and isinstance(code, str):
+        found.texts.setdefault(key, (query, code))
+    return ""
+
+
+def _grade(value: object) -> int | str | None:
+    """Return a grade, None for undecided, or what is wrong with it."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        number = float(value) if isinstance(value, int | float | str) else -1.0
+    except ValueError:
+        number = -1.0
+    if number < 0 or not number.is_integer():
+        return f"grade {str(value)[:40]!r}, wanted a whole number from 0, or nothing where undecided"
+    return int(number)
+
+
+def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows of a file, each with its place."""
+    if records.is_records(file):
+        yield from ((str(file), record) for record in records.verdicts(file))
+    elif rows.form_of(file) == "table" or not _TREC_ROW.match(first_bytes(file)):
+        for row, fields in rows.objects(file, problems):
+            if fields.get("type") not in _OF_TRUTH:
+                yield rows.place(file, row), {name.lower(): value for name, value in fields.items()}
+    else:
+        for row, line in rows.lines(file, problems):
+            cells = line.split()
+            if len(cells) == len(_TREC):
+                yield rows.place(file, row), dict(zip(_TREC, cells, strict=True))
+            elif cells:
+                problems.append(Problem(rows.place(file, row), f"{len(cells)} fields, wanted {len(_TREC)}"))
+
+
+def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
+
+
+_BY = (BY_QUERY, BY_PAIR, "label")
+
+
+def sample_labels(
+    annotators: Sequence[Annotator], truth: Sequence[Annotator], sample: SampleDraw
+) -> tuple[list[Annotator], list[Annotator]]:
+    """Return annotators and truth with the labels of the drawn pairs alone; without a size with all of them."""
+    if not sample.size:
+        return [*annotators], [*truth]
+    if sample.by not in _BY:
+        raise InputError(f"--sample-by {sample.by} is not known here; {nearest(sample.by, _BY)}")
+    keys = dict.fromkeys(key for each in truth or annotators for key in each.grades)
+    strata = {_name(key, sample): _label(key, truth or annotators[:1]) if sample.by == "label" else "" for key in keys}
+    drawn = draw_within(strata, sample.size, sample.seed, BY_QUERY if sample.by == BY_QUERY else BY_PAIR)
+    kept = {key for key in keys if _name(key, sample) in drawn}
+    return [_only(each, kept) for each in annotators], [_only(each, kept) for each in truth]
+
+
+def _name(key: Key, sample: SampleDraw) -> str:
+    return key[0] if sample.by == BY_QUERY else "\t".join(key)
+
+
+def _label(key: Key, labelled: Sequence[Annotator]) -> str:
+    return str(majority(each.grades.get(key) for each in labelled))
+
+
+def _only(annotator: Annotator, kept: set[Key]) -> Annotator:
+    return replace(annotator, grades={key: grade for key, grade in annotator.grades.items() if key in kept})
+
+
+MAJORITY = "majority"
+Texts = Mapping[Key, tuple[str, str]]
+"""Query and code of a pair."""
+NO_TEXTS: Texts = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an annotator did with the pairs."""
+
+    match: int
+    non_match: int
+    undecided: int
+    """Looked at and left without a grade, or a tie of several."""
+    absent: int
+    """Not looked at, while somebody else did."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorPair:
+    """Two annotators beside each other."""
+
+    a: str
+    b: str
+    kappa: Estimate
+    pairs: int
+    """Which both labelled."""
+    same: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDifference:
+    """A pair that was labelled in two ways."""
+
+    key: Key
+    said: dict[str, int | None]
+    """By annotator that looked at it, the truth's first; 1 is a match."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """All of it."""
+
+    pairs: int
+    queries: int
+    counts: dict[str, Counts]
+    truth: tuple[str, ...]
+    """Whose majority it is."""
+    true: Counts | None
+    """What the truth says of the pairs that it knows."""
+    truth_alpha: Estimate | None
+    """Of those whose majority it is, where they are several."""
+    against: dict[str, AgainstTruth]
+    kappas: tuple[AnnotatorPair, ...]
+    alpha: Estimate
+    labelled_twice: int
+    """Pairs that two annotators or more labelled: alpha is of these."""
+    differences: tuple[LabelDifference, ...] = field(repr=False)
+    """Most divided first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What was said of each pair: 1 is a match, 0 is none, None undecided or absent."""
+
+    keys: tuple[Key, ...]
+    truth: tuple[int | None, ...]
+    """The majority of those that are the truth; empty where nobody is."""
+    sources: dict[str, list[int | None]]
+    """By annotator, those that are the truth."""
+    by_annotator: dict[str, list[int | None]]
+    """By annotator, and of three or more their majority."""
+    queries: tuple[str, ...]
+    """The words of each pair's query, where a file has them, else its id: pairs of one are drawn together."""
+
+
+def labels_of(
+    annotators: Sequence[Annotator], truth: Sequence[Annotator] = (), *, match: int = 1, texts: Texts = NO_TEXTS
+) -> Labels:
+    """Return labels pair by pair; of graded ones a match is what reaches `match`."""
+    _named_apart([*annotators, *truth])
+    keys = tuple(dict.fromkeys(key for each in (*truth, *annotators) for key in each.grades))
+    sources = {each.name: _plain(each, keys, match) for each in truth}
+    said = {each.name: _plain(each, keys, match) for each in annotators}
+    if len(said) > 2:  # two that differ have no majority
+        said[MAJORITY] = [majority(row) for row in zip(*said.values(), strict=True)]
+    words = {query: same_words(text) for (query, _), (text, _) in texts.items()}
+    queries = tuple(words.get(query, query) for query, _ in keys)
+    return Labels(keys, tuple(majority(row) for row in zip(*sources.values(), strict=True)), sources, said, queries)
+
+
+def compare(
+    annotators: Sequence[Annotator],
+    truth: Sequence[Annotator] = (),
+    *,
+    match: int = 1,
+    seed: int = 0,
+    texts: Texts = NO_TEXTS,
+) -> LabelAgreement:
+    """Compare annotators, three or more also as a majority, with one another and with the truth if there is one."""
+    labels = labels_of(annotators, truth, match=match, texts=texts)
+    keys, sources, judged, true = labels.keys, labels.sources, labels.by_annotator, labels.truth
+    queries = labels.queries
+    said = {each.name: judged[each.name] for each in annotators}
+    rows = list(zip(*said.values(), strict=True))
+    seen = {each.name: each.grades.keys() for each in annotators}
+    looked: set[Key] = set().union(*seen.values())
+    known = {key for each in truth for key in each.grades}
+    found = LabelAgreement(
+        pairs=len(keys),
+        queries=len(set(queries)),
+        counts={name: _counts(labels, keys, seen.get(name, looked)) for name, labels in judged.items()},
+        truth=tuple(sources),
+        true=_counts(true, keys, known) if truth else None,
+        truth_alpha=alpha(list(zip(*sources.values(), strict=True)), groups=queries, seed=seed)
+        if len(truth) > 1
+        else None,
+        against={name: against(true, labels, groups=queries, seed=seed) for name, labels in judged.items()}
+        if truth
+        else {},
+        kappas=tuple(_two(a, b, said, queries, seed) for a, b in combinations(said, 2)),
+        alpha=alpha(rows, groups=queries, seed=seed),
+        labelled_twice=sum(sum(label is not None for label in row) > 1 for row in rows),
+        differences=_differences(keys, {**sources, **said}, [*truth, *annotators]),
+    )
+    if not found.labelled_twice and not any(each.decided for each in found.against.values()):
+        raise InputError(f"of {len(keys):,} pairs none is labelled by two: query and code ids have to be the same")
+    return found
+
+
+def _plain(annotator: Annotator, keys: Sequence[Key], match: int) -> list[int | None]:
+    """Return 1 for a match, 0 for none; grades of 0 and 1 alone are such labels already."""
+    grades = annotator.grades
+    least = match if max((grade or 0 for grade in grades.values()), default=0) > 1 else 1
+    return [None if (grade := grades.get(key)) is None else int(grade >= least) for key in keys]
+
+
+def _counts(labels: Sequence[object], keys: Sequence[Key], seen: Container[Key]) -> Counts:
+    found = Counter(labels)
+    looked = sum(key in seen for key in keys)
+    return Counts(found[1], found[0], looked - found[1] - found[0], len(keys) - looked)
+
+
+def _two(a: str, b: str, said: dict[str, list[int | None]], queries: Sequence[str], seed: int) -> AnnotatorPair:
+    both = [(x, y) for x, y in zip(said[a], said[b], strict=True) if x is not None and y is not None]
+    return AnnotatorPair(
+        a, b, kappa(said[a], said[b], groups=queries, seed=seed), len(both), sum(x == y for x, y in both)
+    )
+
+
+def _differences(
+    keys: Sequence[Key], labels: dict[str, list[int | None]], annotators: Sequence[Annotator]
+) -> tuple[LabelDifference, ...]:
+    """Return the pairs that got both labels, those first whose smaller side is larger."""
+    found = []
+    for place, key in enumerate(keys):
+        here = {each.name: labels[each.name][place] for each in annotators if key in each.grades}
+        sides = Counter(label for label in here.values() if label is not None)
+        if len(sides) > 1:
+            found.append((-min(sides.values()), place, LabelDifference(key, here)))
+    return tuple(difference for *_, difference in sorted(found, key=lambda each: each[:2]))
+
+
+def _named_apart(annotators: Sequence[Annotator]) -> None:
+    names = [each.name for each in annotators]
+    twice = next((name for name in names if names.count(name) > 1), MAJORITY if MAJORITY in names else None)
+    if twice:
+        raise InputError(f"two annotators are called '{twice}': name one by NAME=FILE")

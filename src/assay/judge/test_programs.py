@@ -1,0 +1,520 @@
+"""Write test programs for a code and run them (CoSQA+, IV-C b and c).
+
+The code under judgment is a module of its own, byte by byte, and a program that binds one of its names is refused
+before it runs: tests and repairs cannot change the code. Each case runs in a program of its own. A case that changes
+the code, or that also passes for a program that does nothing, is an error.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.errors import AssayError, InputError
+from assay.faults import Fault
+from assay.judge.pairs import laid_out, not_python
+from assay.judge.session import PairSession
+from assay.programs.drop_vacuous import drop_vacuous_tests
+from assay.programs.execute import Execution, executions
+from assay.programs.modules.imports import Known, plain
+from assay.programs.modules.install import InstallRefused, Overlay
+from assay.programs.tasks.task_file import TaskFile
+from assay.programs.verdict import unusable
+from assay.runs.record import Record
+from assay.types import Outcome, Program, Script, Task, Test
+
+if TYPE_CHECKING:
+    from assay.cage.cage import ProgramRunner
+
+
+MODULE = "solution"
+"""What tests call the module of the code."""
+MOST_READINGS = 3
+_LONGEST = 50_000
+_MOST_CASES = 20
+_HIDDEN_CALLS = frozenset("exec eval compile globals setattr delattr __import__".split())
+_HIDDEN_PARTS = frozenset("__dict__ __code__ __globals__ __builtins__ import_module reload".split())
+"""Ways to bind a name that reading does not find."""
+_MADE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class TestProgram:
+    """Tests of a code under one reading of a query, without the code."""
+
+    __test__ = False
+
+    reading: str
+    setup: str
+    """Runs before the code, in its module: what it needs and does not bring."""
+    helpers: str
+    """Runs before each case."""
+    cases: tuple[str, ...]
+    distributions: tuple[str, ...] = ()
+    """What is installed for it."""
+    readings: tuple[str, ...] = ()
+    """What the query may mean, as far as whoever wrote the program says; the one that it tests is among them."""
+
+    def text(self) -> str:
+        """Return it as models read it, who need not know of other readings."""
+        told = {name: value for name, value in asdict(self).items() if value and name != "readings"}
+        return json.dumps(told, ensure_ascii=False, indent=1)
+
+    def script(self, number: int) -> str:
+        """Return one case behind the helpers."""
+        return f"{self.helpers}\n{self.cases[number]}"
+
+
+def generate(session: PairSession) -> TestProgram:
+    """Ask a model for a test program under one plausible reading of the query; each vote is to take another one."""
+    reply = session.ask("tests")
+    readings = tuple(filter(str.strip, reply.get("readings", ())))[:MOST_READINGS]
+    return TestProgram(reply["reading"], *parts_of(reply), readings=readings)
+
+
+def parts_of(reply: Mapping[str, Any]) -> tuple[str, str, tuple[str, ...]]:
+    """Return setup, helpers and cases of a reply; empty cases are none."""
+    cases = tuple(case for case in reply.get("cases", ()) if case.strip())
+    return reply.get("setup", ""), reply.get("helpers", ""), cases
+
+
+def refused(program: TestProgram, code: str) -> str:
+    """Return why a program may not or cannot run against a code, empty where it may."""
+    if not program.cases:
+        return "the test program has no cases"
+    if len(program.cases) > _MOST_CASES or len(program.text()) > _LONGEST:
+        return f"the test program is too long: at most {_MOST_CASES} cases and {_LONGEST:,} characters"
+    names, methods = defined(code), _methods(code)
+    trees = {}
+    for what, text in _texts(program):
+        try:
+            trees[what] = _parsed(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return f"{what} cannot be read: {error}"
+    for what, tree in trees.items():
+        why = _binds(tree, names, methods) or ("" if what == "setup" else _takes_all(tree))
+        if why:
+            return f"{what} {why}"
+    return _says_nothing(trees, names)
+
+
+def _says_nothing(trees: Mapping[str, ast.Module], names: frozenset[str]) -> str:
+    """Return which case can hold for any code, as far as reading shows."""
+    helped = "helpers" in trees and _checks(trees["helpers"])
+    for what, tree in trees.items():
+        if what.startswith("case") and not helped and not _checks(tree):
+            return f"{what} has no assert"
+    used = {each for tree in trees.values() for each in _names(tree)}
+    if names and not names & used:
+        return f"no case uses what the code defines: {', '.join(sorted(names)[:5])}"
+    return ""
+
+
+def defined(code: str) -> frozenset[str]:
+    """Return the names that a code gives: its functions and classes, or what it assigns where it has none."""
+    try:
+        tree = _parsed(laid_out(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    nodes = list(_outside_functions(tree))
+    made = [node for node in nodes if isinstance(node, _MADE)]
+    imports = (ast.Import, ast.ImportFrom)
+    return frozenset(name for node in made or nodes if not isinstance(node, imports) for name in _bound(node))
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def _texts(program: TestProgram) -> Iterator[tuple[str, str]]:
+    yield "setup", program.setup
+    yield "helpers", program.helpers
+    for number, case in enumerate(program.cases, 1):
+        yield f"case {number}", case
+
+
+def _methods(code: str) -> frozenset[str]:
+    """Return the names of the methods of a code's classes."""
+    try:
+        tree = _parsed(laid_out(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return frozenset(node.name for each in classes for node in each.body if isinstance(node, _MADE))
+
+
+def _takes_all(tree: ast.Module) -> str:
+    """Return whether a text imports names that it does not name, of which one may be the code's."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            return f"line {node.lineno} imports *: name what is imported"
+    return ""
+
+
+def _binds(tree: ast.Module, names: frozenset[str], methods: frozenset[str]) -> str:
+    """Return how a text binds one of these names, or might without it being seen."""
+    for node in _binding(tree):
+        own = isinstance(node, ast.ImportFrom) and node.module == MODULE
+        bound = [name for name in _bound(node) if name in names]
+        if own:
+            renamed = [alias.asname for alias in getattr(node, "names", ()) if alias.asname not in (None, alias.name)]
+            bound = [name for name in renamed if name in names]
+        if bound:
+            return f"line {getattr(node, 'lineno', 0)} binds '{bound[0]}', which is the code under judgment"
+    for node in ast.walk(tree):
+        why = _changes(node, names, methods)
+        if why:
+            return why
+    return ""
+
+
+def _changes(  # noqa: PLR0911  # each is one way
+    node: ast.AST, names: frozenset[str], methods: frozenset[str]
+) -> str:
+    """Return how a node changes the code, or hides that it does."""
+    where = f"line {getattr(node, 'lineno', 0)}"
+    match node:
+        case ast.Attribute(ctx=ast.Store() | ast.Del(), attr=attr) if attr in names | methods or _is_code(node, names):
+            return f"{where} changes '{attr}' of the code under judgment, or of what bears its name"
+        case ast.Subscript(ctx=ast.Store() | ast.Del(), slice=ast.Constant(value=key)) if key == MODULE:
+            return f"{where} puts something in the place of the code under judgment"
+        case ast.Call(
+            func=ast.Attribute(attr="object"), args=[ast.expr() as whose, ast.Constant(value=str(attr)), *_]
+        ) if attr in names | methods or _is_code(whose, names):
+            return f"{where} patches '{attr}', which is the code under judgment"
+        case ast.Constant(value=str(text)) if _patches(text, names):
+            return f"{where} speaks of '{text}', as those do that patch the code under judgment"
+        case ast.Name(id=name) if name in _HIDDEN_CALLS:
+            return f"{where} uses {name}, by which the code under judgment could be changed unseen"
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.alias(name=name) if name in _HIDDEN_PARTS:
+            return f"{where} uses {name}, by which the code under judgment could be changed unseen"
+    return ""
+
+
+def _is_code(node: ast.expr, names: frozenset[str]) -> bool:
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return isinstance(root, ast.Name) and (root.id in names or root.id == MODULE)
+
+
+def _patches(text: str, names: frozenset[str]) -> bool:
+    """Say whether a text is a dotted name inside the module of the code, as `mock.patch` takes it."""
+    head, _, rest = text.partition(".")
+    return head == MODULE and rest.partition(".")[0] in names
+
+
+def _names(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                yield name
+            case ast.ImportFrom(names=aliases) | ast.Import(names=aliases):
+                yield from (alias.name for alias in aliases)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            yield from ((alias.asname or alias.name).partition(".")[0] for alias in aliases)
+        case ast.arg(arg=name):
+            yield name
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+        case ast.Global(names=several) | ast.Nonlocal(names=several):
+            yield from several
+
+
+def _outside_functions(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes whose names the module gets: not those inside functions and classes."""
+    waiting = [tree]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            yield node
+            if not isinstance(node, (*_MADE, ast.Lambda)):
+                waiting.append(node)
+
+
+def _binding(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that may bind a name outside a class: the methods of a stand-in are its own."""
+    waiting = [tree]
+    while waiting:
+        above = waiting.pop()
+        for node in ast.iter_child_nodes(above):
+            if not (isinstance(above, ast.ClassDef) and isinstance(node, (*_MADE, ast.Assign, ast.AnnAssign))):
+                yield node
+            waiting.append(node)
+
+
+def _checks(tree: ast.AST) -> bool:
+    """Say whether a text checks anything: an assert, `assertEqual` and its like, or `pytest.raises`."""
+    return any(isinstance(node, ast.Assert) for node in ast.walk(tree)) or any(
+        name.startswith("assert") or name == "raises" for name in _names(tree)
+    )
+
+
+State = Literal["passed", "failed", "error"]
+RunnerOf = Callable[[Sequence[str]], "ProgramRunner"]
+"""Folders to import from to what runs programs that do."""
+_ABSENT = re.compile(r"No module named '([A-Za-z_]\w*)")
+_MOST = 600
+"""Characters of a value or a message that a report tells."""
+
+
+class SandboxFailed(AssayError):
+    """The sandbox, not the program, failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What became of one test case."""
+
+    number: int
+    state: State
+    asserts: int = 0
+    """How many were carried out."""
+    detail: str = ""
+    got: str = ""
+    expected: str = ""
+    line: int = -1
+    """Of the code under judgment, where it broke."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """What running a test program showed."""
+
+    cases: tuple[Case, ...]
+    error: str = ""
+    """What broke first, so that the program could not say what it should; empty where all of it ran."""
+    missing: tuple[str, ...] = ()
+    """Modules that are not there."""
+    seconds: float = 0.0
+    final: bool = False
+    """No repair can help: the code under judgment is no Python."""
+
+    @property
+    def executable(self) -> bool:
+        """Whether the program ran as a whole, whatever its tests said."""
+        return not self.error
+
+    def text(self) -> str:
+        """Return it as models read it."""
+        if not self.cases:
+            return f"The program was not run: {self.error}"
+        counts = ", ".join(f"{self.count(state)} {state}" for state in ("passed", "failed", "error"))
+        kept = ("number", "state", "asserts", "detail", "got", "expected", "line")
+        rows = [
+            {name: getattr(case, name) for name in kept if getattr(case, name) not in ("", -1)} for case in self.cases
+        ]
+        return "\n".join((f"{len(self.cases)} cases: {counts}", *(json.dumps(row, ensure_ascii=False) for row in rows)))
+
+    def count(self, state: State) -> int:
+        """Return how many cases came to this."""
+        return sum(case.state == state for case in self.cases)
+
+
+_DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)
+_MOST_NAMES = 5
+_PIP = (["pip"], ["pip3"], ["python", "-m", "pip"], ["python3", "-m", "pip"], ["uv", "pip"])
+
+
+def distributions_in(command: str) -> list[str] | str:
+    """Return the distributions that a terminal command installs, or why it is not carried out.
+
+    The command is read and never run: `pip install NAME …` is all that there is.
+    """
+    refusal = f"'{command[:80]}' was not carried out: only `pip install NAME` is"
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return refusal
+    for pip in _PIP:
+        start = [*pip, "install"]
+        if words[: len(start)] == start:
+            names = words[len(start) :]
+            return (
+                names if names and all(map(_DISTRIBUTION.fullmatch, names)) and len(names) <= _MOST_NAMES else refusal
+            )
+    return refusal
+
+
+class Installs:
+    """What may be installed, and what was."""
+
+    def __init__(self, known: Known, make: Callable[[Sequence[str]], Overlay] | None) -> None:
+        """Take the list, and what makes a folder of some names: None where nothing is installed at all."""
+        self._known, self._make = known, make
+        self._made: dict[tuple[str, ...], Overlay | str] = {}
+        self._lock = Lock()
+
+    def brings(self, module: str) -> str:
+        """Return the distribution that brings a module, empty for one that is unknown."""
+        return self._known.distribution_of(module)
+
+    def refusal(self, distribution: str) -> str:
+        """Return why a distribution is not installed, empty where it may be."""
+        if self._make is None:
+            return f"{distribution} is not installed: nothing is, without --install"
+        return "" if self._known.allows(distribution) else f"{distribution} is not on the list of what may be installed"
+
+    def have(self, names: Sequence[str]) -> Overlay | str:
+        """Return the folder with these distributions, or why it cannot be had."""
+        asked = tuple(sorted({plain(name) for name in names}))
+        for name in asked:
+            if why := self.refusal(name):
+                return why
+        with self._lock:
+            if asked not in self._made:
+                self._made[asked] = self._had(asked)
+            return self._made[asked]
+
+    def _had(self, names: tuple[str, ...]) -> Overlay | str:
+        assert self._make is not None
+        try:
+            return self._make(names)
+        except InstallRefused as refused:
+            return str(refused)
+
+
+class Executor:
+    """Runs test programs in sandboxes."""
+
+    def __init__(self, runner_of: RunnerOf, installs: Installs) -> None:
+        self._runner_of, self._installs = runner_of, installs
+
+    def __call__(self, session: PairSession, program: TestProgram) -> CaseReport:
+        """Run a program, or take the report of the run that was made before."""
+        code = session.pair.code
+        why = not_python(code)
+        if why:
+            return CaseReport((), why, final=True)
+        why = refused(program, code.text)
+        if why:
+            return CaseReport((), why)
+        asked = (program.setup, program.helpers, *program.cases, *program.distributions)
+        step = session.once("run", asked, lambda: asdict(self._run(code.text, program)))
+        return _report(step)
+
+    def _run(self, code: str, program: TestProgram) -> CaseReport:
+        overlay = self._installs.have(program.distributions) if program.distributions else ""
+        if isinstance(overlay, str) and overlay:
+            return CaseReport((), overlay)
+        source = source_of(program.setup, code)
+        if code_in(source) != code:
+            raise SandboxFailed("the code under judgment is not what would run")
+        folders = [] if isinstance(overlay, str) else [str(overlay.folder)]
+        scripts = tuple(Script(program.script(number)) for number in range(len(program.cases)))
+        tasks = [Task(f"case {number}", "", tests=(each,), tags=_SEALED) for number, each in enumerate(scripts)]
+        programs = [Program(task.id, source, task.id) for task in tasks]
+        if why := next(filter(None, map(unusable, tasks)), ""):
+            return CaseReport((), why)
+        runner = self._runner_of(folders)
+        try:
+            ran = list(executions(tasks, programs, runner))
+        except InputError as error:
+            raise SandboxFailed(str(error)) from error
+        for one in ran:
+            if one.broken:
+                raise SandboxFailed(one.outcome.detail)
+        says = _saying(scripts, program.setup, runner) if any(map(_holds, ran)) else scripts
+        return summed(
+            [
+                _VACUOUS if _holds(one) and script not in says else one.outcome
+                for script, one in zip(scripts, ran, strict=True)
+            ]
+        )
+
+
+_SEALED = {"code": "sealed"}
+_VACUOUS = Outcome(
+    "", "", None, detail="holds for a program that does nothing too, so it says nothing: test what the code returns"
+)
+
+
+def _holds(one: Execution) -> bool:
+    return one.outcome.fault is Fault.CORRECT
+
+
+def _saying(scripts: tuple[Script, ...], setup: str, runner: ProgramRunner) -> tuple[Test, ...]:
+    """Return the cases that say something about the code: not those that hold for stubs behind the same setup."""
+    reading = TaskFile((Task("cases", "", tests=scripts),))
+    return drop_vacuous_tests(reading, runner, around=partial(source_of, setup)).tasks[0].tests
+
+
+def source_of(setup: str, code: str) -> str:
+    """Return the module that is tested: the setup runs, then the code, each compiled by itself."""
+    run = "exec(compile({}{!r}, {!r}, 'exec', dont_inherit=True), globals())\n"
+    before = "'if True:\\n' + " if laid_out(code) != code else ""
+    return run.format("", setup, "setup.py") + run.format(before, code, "solution.py")
+
+
+def code_in(source: str) -> str:
+    """Return the code under judgment as a module holds it: the last text that it compiles."""
+    texts = [
+        call.args[0]
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "compile"
+    ]
+    last = texts[-1].right if isinstance(texts[-1], ast.BinOp) else texts[-1]
+    code: str = ast.literal_eval(last)
+    return code
+
+
+def summed(outcomes: Sequence[Outcome]) -> CaseReport:
+    """Put the outcomes of the cases together."""
+    cases = tuple(_case(number, outcome) for number, outcome in enumerate(outcomes, 1))
+    broken = [case for case in cases if case.state == "error"]
+    error = f"case {broken[0].number}: {broken[0].detail}" if broken else ""
+    missing = tuple(sorted({name for case in broken for name in _ABSENT.findall(case.detail)}))
+    return CaseReport(cases, error, missing, round(sum(outcome.seconds for outcome in outcomes), 3))
+
+
+def _case(number: int, outcome: Outcome) -> Case:
+    fault = outcome.fault
+    state: State = "error"
+    if fault is Fault.CORRECT:
+        state = "passed"
+    elif fault is not None and fault.is_intent:
+        state = "failed"
+    kind = f"{fault}: " if fault and state == "error" and not outcome.detail.startswith(str(fault)) else ""
+    detail, got, expected = (text[:_MOST] for text in (kind + outcome.detail, outcome.got, outcome.expected))
+    return Case(number, state, outcome.tests_run, detail, got, expected, outcome.line)
+
+
+def _report(step: Record) -> CaseReport:
+    """Read a report out of its record."""
+    given: dict[str, Any] = {name: step[name] for name in CaseReport.__slots__ if name in step}
+    return CaseReport(
+        **{**given, "cases": tuple(Case(**case) for case in step["cases"]), "missing": tuple(step["missing"])}
+    )
+
+
+def simulate(session: PairSession, program: TestProgram) -> CaseReport:
+    """Ask a model what running the program would show (CoSQA+, table VI: simulated executor)."""
+    reply = session.ask("simulate", program=program.text())
+    told = zip(reply["outcomes"], reply["details"], strict=False)
+    states: dict[str, State] = {"passed": "passed", "failed": "failed", "error": "error"}
+    cases = tuple(
+        Case(number, states.get(outcome, "error"), detail=detail[:_MOST])
+        for number, (outcome, detail) in enumerate(told, 1)
+    )
+    broken = next((case for case in cases if case.state == "error"), None)
+    return CaseReport(cases, f"case {broken.number}: {broken.detail}" if broken else "")

@@ -1,0 +1,235 @@
+"""Describe chat models behind HTTP: address, key, options and price, from a spec."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from assay.errors import EndpointRefused, InputError, nearest
+from assay.io.endpoints import BASE, KEY, OPENAI_BASE, OPENAI_KEY, OPENAI_URL, checked_base, first_set, key_in
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD for a million tokens, read and written."""
+
+    usd_in: float
+    usd_out: float
+    usd_cached: float = math.nan
+    """Of those read, for what the endpoint had read before; nan is no other price."""
+
+    def of(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
+        """Return what so many tokens cost, in USD; the cached ones are among those read."""
+        cached = self.usd_in if math.isnan(self.usd_cached) else self.usd_cached
+        fresh = tokens_in - tokens_cached
+        return (self.usd_in * fresh + cached * tokens_cached + self.usd_out * tokens_out) / 1e6
+
+    def times(self, factor: float) -> Price:
+        """Return a part of the price, as of a batch."""
+        return Price(self.usd_in * factor, self.usd_out * factor, self.usd_cached * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """Tokens, read and written together, and USD."""
+
+    tokens: int = 0
+    usd: float = 0.0
+
+
+UNKNOWN = Price(math.nan, math.nan)
+FREE = Price(0.0, 0.0, 0.0)
+BATCH = 0.5
+"""What a batch costs of the list price, at each endpoint that takes some."""
+CACHE_LEAST: Mapping[str, int] = {"openai": 1024, "deepseek": 64}
+"""Tokens that the beginning of a prompt must have for a provider to sell it cheaper the next time."""
+
+# List prices, as in genai-prices 0.2.3, read on 2026-11-23.
+_LISTED: Mapping[str, Mapping[str, Price]] = {
+    "openai": {
+        "gpt-4o": Price(2.50, 10.00, 1.25),
+        "gpt-4o-mini": Price(0.15, 0.60, 0.075),
+        "gpt-4.1": Price(2.00, 8.00, 0.5),
+        "gpt-4.1-mini": Price(0.40, 1.60, 0.1),
+        "gpt-4.1-nano": Price(0.10, 0.40, 0.025),
+        "gpt-5": Price(1.25, 10.00, 0.125),
+        "gpt-5-mini": Price(0.25, 2.00, 0.025),
+        "gpt-5-nano": Price(0.05, 0.40, 0.005),
+        "o4-mini": Price(1.10, 4.40, 0.275),
+    },
+    "deepseek": {"deepseek-chat": Price(0.27, 1.10, 0.07), "deepseek-reasoner": Price(0.55, 2.19, 0.14)},
+}
+
+
+def listed(provider: str, model: str) -> Price:
+    """Return the listed price of a model at its provider's own address; dated models may cost something else."""
+    return _LISTED.get(provider, {}).get(model, UNKNOWN)
+
+
+FORMATS = ("schema", "object", "prompt")
+"""The endpoint holds the model to the schema; to any JSON object; to nothing, and the prompt asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """An address where models are."""
+
+    url: str
+    key: str
+    """The environment variable that holds the key; empty where none is wanted."""
+    format: str
+    most_key: str = "max_tokens"
+    """How a request says the length of an answer."""
+    free: bool = False
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "deepseek": Provider("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "object"),
+    "ollama": Provider("http://127.0.0.1:11434/v1", "", "schema", free=True),
+    "openai": Provider(OPENAI_URL, OPENAI_KEY, "schema", "max_completion_tokens"),
+    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "prompt"),
+    "vllm": Provider("http://127.0.0.1:8000/v1", "VLLM_API_KEY", "schema", free=True),
+}
+_LEAST = {"temperature": 0, "max_tokens": 1, "timeout_s": 0.001, "usd_in": 0, "usd_out": 0, "usd_cached": 0}
+"""Options that are amounts, and the smallest that has sense."""
+BATCHED = frozenset({"openai"})
+"""Providers whose own address is known to take batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What may follow the `?` of a spec; what changes an answer is part of the chat's name."""
+
+    temperature: float = math.nan
+    """nan is what the model does by itself; some take no other."""
+    seed: int = -1
+    """-1 is none; votes of one model need one each, or they are one and the same cached reply."""
+    max_tokens: int = 4096
+    """Of one answer."""
+    format: str = ""
+    """One of `FORMATS`; empty is what suits the provider."""
+    timeout_s: float = field(default=120.0, metadata={"named": False})
+    """Of one request, from the first byte to the last."""
+    usd_in: float = field(default=math.nan, metadata={"named": False})
+    """For a million tokens; nan is the listed price."""
+    usd_out: float = field(default=math.nan, metadata={"named": False})
+    usd_cached: float = field(default=math.nan, metadata={"named": False})
+    """For a million tokens read that the endpoint had read before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Everything that has to be known to ask a model."""
+
+    name: str
+    url: str
+    model: str
+    options: ChatOptions
+    price: Price
+    most_key: str
+    key_variable: str = ""
+    """Where the key is, or would be; empty where none would be sent."""
+    tells_cost: bool = False
+
+    needs_key: bool = False
+    """Whether nothing is answered there without one."""
+
+    def key(self) -> str:
+        """Return the key, or nothing."""
+        try:
+            return key_in(self.key_variable)
+        except InputError as error:
+            raise EndpointRefused(str(error)) from None
+
+
+def endpoint(provider: str, argument: str) -> Endpoint:
+    """Return what a spec `PROVIDER:ARGUMENT` says, with the environment's part in it."""
+    known = PROVIDERS[provider]
+    place, _, query = argument.partition("?")
+    model, at, told = place.partition("@http")
+    if not model:
+        raise InputError(f"'{provider}:{argument}' names no model; write {provider}:MODEL")
+    options = _options(query, f"{provider}:{argument}")
+    named = first_set((BASE, *([OPENAI_BASE] if provider == "openai" else [])))
+    environment = checked_base(os.environ[named].strip(), f"the chat address in {named}") if named else ""
+    url = checked_base(f"http{told}", "the chat address") if at else environment or known.url
+    own = url == known.url
+    options = replace(options, format=options.format or known.format)
+    return Endpoint(
+        name=f"{provider}:{model}{'' if own else '@' + url}{_options_text(options, known)}",
+        url=url,
+        model=model,
+        options=options,
+        price=_price(options, known, listed(provider, model) if own else UNKNOWN),
+        most_key=known.most_key if own else "max_tokens",
+        key_variable=_key_variable(known, own=own, is_named=url == environment),
+        tells_cost=own and provider == "openrouter",
+        needs_key=own and not known.free,
+    )
+
+
+def price_of(spec: str) -> Price:
+    """Return the price of a spec's model; unknown where it is behind no endpoint."""
+    provider, _, argument = spec.partition(":")
+    return endpoint(provider, argument).price if provider in PROVIDERS else UNKNOWN
+
+
+def keys() -> Iterator[tuple[str, str]]:
+    """Yield each provider that wants a key, and whether there is one; never the key."""
+    for name, provider in sorted(PROVIDERS.items()):
+        if provider.key and not provider.free:
+            yield name, f"{provider.key} is {'set' if os.environ.get(provider.key, '').strip() else 'not set'}"
+
+
+def _key_variable(known: Provider, *, own: bool, is_named: bool) -> str:
+    """Return where the key for an address is: one that only a spec names gets none."""
+    if is_named and (variable := first_set((KEY,))):
+        return variable
+    return known.key if own or is_named else ""
+
+
+def _price(options: ChatOptions, known: Provider, price: Price) -> Price:
+    if known.free:
+        price = FREE
+    usd_in = price.usd_in if math.isnan(options.usd_in) else options.usd_in
+    usd_out = price.usd_out if math.isnan(options.usd_out) else options.usd_out
+    usd_cached = options.usd_cached
+    if math.isnan(usd_cached) and usd_in == price.usd_in:  # a price of one's own says nothing about the listed one
+        usd_cached = price.usd_cached
+    return Price(usd_in, usd_out, usd_cached)
+
+
+def _options(query: str, spec: str) -> ChatOptions:
+    """Read `temperature=0&seed=7`."""
+    known: dict[str, Callable[[str], Any]] = {each.name: type(each.default) for each in fields(ChatOptions)}
+    told: dict[str, Any] = {}
+    for part in filter(None, query.split("&")):
+        name, _, text = part.partition("=")
+        if name not in known:
+            raise InputError(f"unknown option '{name}' in '{spec}'; {nearest(name, sorted(known))}")
+        try:
+            told[name] = known[name](text)
+        except ValueError as error:
+            raise InputError(f"option '{name}' in '{spec}' is '{text}'; wanted a number") from error
+    options = replace(ChatOptions(), **told)
+    if options.format not in {"", *FORMATS}:
+        raise InputError(f"option 'format' in '{spec}' is '{options.format}'; wanted one of {', '.join(FORMATS)}")
+    for name, least in _LEAST.items():
+        value = getattr(options, name)
+        if name in told and not least <= value < math.inf:
+            raise InputError(f"option '{name}' in '{spec}' is {value}; wanted {least} or more")
+    return options
+
+
+def _options_text(options: ChatOptions, known: Provider) -> str:
+    """Return the options that change an answer, where they are not what they would be."""
+    usual = replace(ChatOptions(), format=known.format)
+    said = [
+        f"{each.name}={getattr(options, each.name)}"
+        for each in fields(ChatOptions)
+        if each.metadata.get("named", True) and repr(getattr(options, each.name)) != repr(getattr(usual, each.name))
+    ]
+    return "?" + "&".join(said) if said else ""

@@ -1,0 +1,89 @@
+"""Load prompt files, fill them with texts, and hash what is asked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b, sha256
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError
+from assay.types import Prompt
+
+_PART = re.compile(r"^<!-- (system|prompt|reply) -->\n", re.MULTILINE)
+_HOLE = re.compile(r"\{\{(\w+)\}\}|\{mark\}")
+_MARK = "{mark}"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """One prompt file."""
+
+    name: str
+    system: str
+    text: str
+    schema: Mapping[str, Any] = field(hash=False)
+    """JSON schema of the reply, a flat object."""
+    version: str = ""
+    """The hash of the file."""
+
+
+@cache
+def load_prompt(name: str, package: str, folder: Path | None = None) -> PromptFile:
+    """Return a prompt that ships with a package, or the one of that name in a folder."""
+    file = (folder or resources.files(package) / "prompts") / f"{name}.md"
+    try:
+        whole = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the prompt '{name}': {error}") from error
+    parts = dict(zip(*[iter(_PART.split(whole)[1:])] * 2, strict=True))
+    try:
+        schema = json.loads(parts["reply"])
+        version = blake2b(whole.encode(), digest_size=8).hexdigest()
+        return PromptFile(name, parts["system"].strip(), parts["prompt"].strip(), schema, version)
+    except (KeyError, ValueError) as error:
+        raise InputError(f"{file}: wanted <!-- system -->, <!-- prompt --> and <!-- reply --> ({error!r})") from error
+
+
+def fill(template: PromptFile, data: Mapping[str, str], opinion: int = 1, about: str = "pair") -> Prompt:
+    """Return a prompt in which each hole is a fenced text; a further opinion of the same is asked for as such."""
+    missing = sorted(set(_HOLE.findall(template.text)) - data.keys() - {""})
+    if missing:
+        raise InputError(f"the prompt '{template.name}' asks for {', '.join(missing)}; known: {', '.join(data)}")
+    mark = boundary(data.values())
+
+    def fenced(hole: re.Match[str]) -> str:
+        name = hole[1]
+        return f"<{mark} {name}>\n{data[name]}\n</{mark} {name}>" if name else mark
+
+    text = _HOLE.sub(fenced, template.text)
+    if opinion > 1:
+        text += f"\n\nThis is request number {opinion} about this {about}: answer it on its own."
+    system = template.system.replace(_MARK, mark)
+    shared = _shared(template)
+    return Prompt(system, text, template.schema, name=template.name, version=template.version, shared=shared)
+
+
+def _shared(template: PromptFile) -> int:
+    """Return how many characters at its beginning are the same whatever the data."""
+    if _MARK in template.system:
+        return template.system.index(_MARK)
+    hole = _HOLE.search(template.text)
+    return len(template.system) + (hole.start() if hole else len(template.text))
+
+
+def fingerprint(prompt: Prompt, asked: str = "") -> str:
+    """Return the hash of a question and, if it matters, of who is asked: 64 hexadecimal digits."""
+    question = json.dumps([asked, prompt.system, prompt.text, prompt.schema])
+    return sha256(question.encode()).hexdigest()
+
+
+def boundary(texts: Iterable[str]) -> str:
+    """Return a mark that none of these texts can hold, for it is made of all of them; always the same for the same."""
+    whole = "\0".join(texts).encode("utf-8", "backslashreplace")
+    return f"data-{blake2b(whole, digest_size=12).hexdigest()}"

@@ -1,0 +1,312 @@
+"""Wrap a chat: remember replies, keep to a budget, keep to a rate, ask many questions at once.
+
+A call reserves the most it can take of a budget, and gives back what it did not; where it would not fit even alone, it
+is refused. Questions start evenly spaced, so that no minute, wherever it begins, holds more than the rate allows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from assay.errors import BudgetSpent, ChatError, Deferred, InputError, NoAnswer
+from assay.io.database import Database
+from assay.llm.endpoint import Spend
+from assay.llm.prompts import fingerprint
+from assay.protocols import Chat
+from assay.runs.local import in_flight
+from assay.types import Prompt, Reply
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT, model TEXT, "
+    "tokens_in INTEGER, tokens_out INTEGER, cost REAL, seconds REAL) WITHOUT ROWID"
+)
+
+
+class CachedChat:
+    """A wrapper with the protocol of what it wraps; it goes outside of budgets and paces, which it spares."""
+
+    def __init__(self, chat: Chat, path: Path) -> None:
+        self._chat = chat
+        self._lock = threading.Lock()
+        self._asking: dict[str, tuple[threading.Lock, int]] = {}
+        self._database = Database(path, _TABLE, "the cache of replies")
+
+    @property
+    def name(self) -> str:
+        """The name of the chat inside: the replies are the same."""
+        return self._chat.name
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return what was answered before, at no cost, or else what the chat inside answers."""
+        key = fingerprint(prompt, self.name)
+        if known := self._read(key):
+            return known
+        with self._alone(key):
+            known = self._read(key)
+            return known or self._keep(key, self._chat.reply(prompt))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _keep(self, key: str, reply: Reply) -> Reply:
+        row = (key, json.dumps(dict(reply.value)), reply.model, reply.tokens_in, reply.tokens_out)
+        with self._database.use() as held:  # nan goes in as NULL
+            held.execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, reply.cost, reply.seconds)
+            )
+        return reply
+
+    def _read(self, key: str) -> Reply | None:
+        with self._database.use() as held:
+            question = "SELECT value, model, tokens_in, tokens_out FROM replies WHERE key = ?"
+            row = held.execute(question, (key,)).fetchone()
+            if row is None:
+                return None
+            value, model, tokens_in, tokens_out = row
+            return Reply(json.loads(value), model, tokens_in, tokens_out, cached=True)
+
+    @contextmanager
+    def _alone(self, key: str) -> Iterator[None]:
+        """Keep other threads from asking the same; the lock is gone when the last of them is."""
+        with self._lock:
+            lock, waiting = self._asking.get(key, (threading.Lock(), 0))
+            self._asking[key] = lock, waiting + 1
+        try:
+            with lock:
+                yield
+        finally:
+            with self._lock:
+                _, waiting = self._asking.pop(key)
+                if waiting > 1:
+                    self._asking[key] = lock, waiting - 1
+
+
+class Bounded(Chat, Protocol):
+    """A chat that can say what a reply takes at most."""
+
+    def most(self, prompt: Prompt) -> Spend:
+        """Return the most that the reply to a prompt takes; USD are nan where no price is known."""
+
+
+class Budget:
+    """How much may be spent and how much was; chats may share one."""
+
+    def __init__(self, *, usd: float = math.inf, tokens: float = math.inf, spent: Spend | None = None) -> None:
+        for name, limit in (("usd", usd), ("tokens", tokens)):
+            if not limit >= 0:  # not even a number may be
+                raise InputError(f"a budget of {limit} {name}; wanted 0 or more")
+        self.usd, self.tokens = usd, tokens
+        self._spent = spent or Spend()
+        self._reserved: dict[object, Spend] = {}
+        self._held = Spend()
+        """All of them together."""
+        self._changed = threading.Condition()
+        self.refusal = ""
+        """What there was no room for last, of what does not wait; empty where there was room for all."""
+
+    @property
+    def spent(self) -> Spend:
+        """What was spent so far; what is in flight does not count."""
+        with self._changed:
+            return self._spent
+
+    def reserve(self, most: Spend) -> object:
+        """Set the most that a call takes aside, as soon as it fits; return what `settle` wants to know it by."""
+        ticket = object()
+        with self._changed:
+            while not self._fits(most):
+                if not self._reserved:
+                    raise BudgetSpent(self._refusal(most))
+                self._changed.wait()
+            self._hold(ticket, most)
+        return ticket
+
+    def reserve_now(self, most: Spend) -> object | None:
+        """Set the most that a call takes aside, or return None where it does not fit now; `refusal` says why."""
+        ticket = object()
+        with self._changed:
+            if not self._fits(most):
+                self.refusal = self._refusal(most)
+                return None
+            self._hold(ticket, most)
+        return ticket
+
+    def hold(self, most: Spend) -> object:
+        """Set the most that a call of before takes aside: it is under way, whether it fits or not."""
+        ticket = object()
+        with self._changed:
+            self._hold(ticket, most)
+        return ticket
+
+    def add(self, took: Spend) -> None:
+        """Count what was spent elsewhere."""
+        with self._changed:
+            self._spent = _sum(self._spent, took)
+
+    def _hold(self, ticket: object, most: Spend) -> None:
+        self._reserved[ticket] = most
+        self._held = _sum(self._held, most)
+
+    def settle(self, ticket: object, took: Spend) -> None:
+        """Spend what a call took and free the rest of what it had reserved."""
+        with self._changed:
+            most = self._reserved.pop(ticket)
+            self._held = _sum(self._held, Spend(-most.tokens, -most.usd)) if self._reserved else Spend()
+            self._spent = _sum(self._spent, took)
+            self._changed.notify_all()
+
+    def _fits(self, most: Spend) -> bool:
+        whole = _sum(self._spent, most, self._held)
+        return whole.tokens <= self.tokens and (self.usd == math.inf or whole.usd <= self.usd)
+
+    def _refusal(self, most: Spend) -> str:
+        limits = []
+        if self.usd < math.inf:
+            limits.append(f"{self._spent.usd:.4f} of {self.usd:g} USD are spent, the next call may take {most.usd:.4f}")
+        if self.tokens < math.inf:
+            limits.append(f"{self._spent.tokens} of {self.tokens:g} tokens, the next call may take {most.tokens}")
+        return f"the budget is spent: {'; '.join(limits)}: what is done is kept, go on with a larger one"
+
+
+def _sum(*several: Spend) -> Spend:
+    return Spend(sum(each.tokens for each in several), math.fsum(each.usd for each in several))
+
+
+class BudgetedChat:
+    """A wrapper with the protocol of what it wraps."""
+
+    def __init__(self, chat: Bounded, budget: Budget, *, waits: bool = True) -> None:
+        """Wait for room, or where others hold it for long, put the question off."""
+        self._chat, self._budget, self._waits = chat, budget, waits
+        if budget.usd < math.inf and math.isnan(chat.most(Prompt("", "", {})).usd):
+            raise InputError(
+                f"a budget in USD, but the price of {chat.name} is not known: add ?usd_in=…&usd_out=… (USD for a "
+                "million tokens) to its spec, or give a budget in tokens"
+            )
+
+    @property
+    def name(self) -> str:
+        """The name of the chat inside: the replies are the same."""
+        return self._chat.name
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return the reply of the chat inside, if the budget allows for it."""
+        most = self._chat.most(prompt)
+        with self._reserved(most) as took:
+            try:
+                reply = self._chat.reply(prompt)
+            except ChatError as error:
+                took.append(charged(error, Spend()))
+                raise
+            took.append(Spend() if reply.cached else charged(reply, most))
+            return reply
+
+    @contextmanager
+    def _reserved(self, most: Spend) -> Iterator[list[Spend]]:
+        """Hold a reservation and spend what the block puts into the list; all of it where the block was torn apart."""
+        ticket = self._budget.reserve(most) if self._waits else self._budget.reserve_now(most)
+        if ticket is None:
+            raise Deferred(f"{self.name} waits for room in the budget")
+        took: list[Spend] = []
+        try:
+            yield took
+        finally:
+            self._budget.settle(ticket, took[0] if took else most)
+
+
+def charged(took: Reply | ChatError, otherwise: Spend) -> Spend:
+    """Return what was taken, with something else in the place of what was not told."""
+    tokens = took.tokens_in + took.tokens_out
+    usd = otherwise.usd if math.isnan(took.cost) else took.cost
+    return Spend(tokens or otherwise.tokens, 0.0 if math.isnan(usd) else usd)
+
+
+_LETTERS_A_TOKEN = 4  # of code and English, about
+
+
+class Pace:
+    """Requests and tokens a minute; chats of one account share one."""
+
+    def __init__(
+        self,
+        *,
+        requests: float = math.inf,
+        tokens: float = math.inf,
+        now: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        for name, limit in (("requests", requests), ("tokens", tokens)):
+            if not limit > 0:  # not even a number may be
+                raise InputError(f"a pace of {limit} {name} a minute; wanted more than 0")
+        self._a_request_s, self._a_token_s = 60 / requests, 60 / tokens
+        self._now, self._sleep = now, sleep
+        self._requests_from = self._tokens_from = -math.inf
+        self._lock = threading.Lock()
+
+    def start(self, tokens: int) -> None:
+        """Wait until a question of about so many tokens may start."""
+        with self._lock:
+            now = self._now()
+            start = max(now, self._requests_from, self._tokens_from)
+            self._requests_from = start + self._a_request_s
+            self._tokens_from = start + tokens * self._a_token_s
+        if start > now:
+            self._sleep(start - now)
+
+    def correct(self, tokens: int) -> None:
+        """Count so many tokens more than a question was estimated at, or fewer."""
+        with self._lock:
+            self._tokens_from += tokens * self._a_token_s
+
+
+class PacedChat:
+    """A wrapper with the protocol of what it wraps."""
+
+    def __init__(self, chat: Chat, pace: Pace) -> None:
+        self._chat = chat
+        self._pace = pace
+
+    @property
+    def name(self) -> str:
+        """The name of the chat inside: the replies are the same."""
+        return self._chat.name
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return the reply of the chat inside, when it is its turn."""
+        estimate = (len(prompt.system) + len(prompt.text)) // _LETTERS_A_TOKEN
+        self._pace.start(estimate)
+        took: Reply | ChatError | None = None
+        try:
+            took = self._chat.reply(prompt)
+        except ChatError as error:
+            took = error
+            raise
+        finally:
+            tokens = took.tokens_in + took.tokens_out if took else 0
+            self._pace.correct(tokens - estimate if tokens else 0)
+        return took
+
+
+def ask_all(chat: Chat, prompts: Sequence[Prompt], most: int) -> list[Reply | None]:
+    """Return the reply to each prompt, None where the model gave none that can be used; `most` are under way at once.
+
+    What ends all asking, as a budget that is spent, is raised after the calls under way have ended.
+    """
+
+    def ask(place: int) -> tuple[int, Reply | None]:
+        try:
+            return place, chat.reply(prompts[place])
+        except NoAnswer:
+            return place, None
+
+    with closing(in_flight(ask, range(len(prompts)), most)) as ends:
+        told = dict(end.result() for end in ends)
+    return [told[place] for place in range(len(prompts))]
