@@ -32,7 +32,7 @@ from assay.measure.compare import compare
 from assay.measure.line_spans import Span
 from assay.measure.measures import parse
 from assay.settings import load
-from assay.truth.qrels import Qrels, qrels_of
+from assay.truth.ground_truth import Qrels, qrels_of
 from assay.truth.truth_formats import read
 
 UNIT = re.compile(r"<(data-\w+) unit (\d+)>\n(.*?)\n</\1 unit \2>", re.DOTALL)

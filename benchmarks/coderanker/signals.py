@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
-from assay.measure import ranked
-from assay.measure.ranked import RankMeasure
+from assay.measure import passk
+from assay.measure.passk import RankMeasure
 from assay.programs.outcome_file import load
 from assay.programs.shown.shown_examples import examples_in
 from assay.programs.tasks.task_formats import read
@@ -134,7 +134,7 @@ def lines(title: str, values: Values) -> Iterator[str]:
     for name, of in values.items():
         cells = []
         for measure in MEASURES:
-            mean, gain = ranked.mean(of[measure]), ranked.gain(of[measure], plain[measure])
+            mean, gain = passk.mean(of[measure]), passk.gain(of[measure], plain[measure])
             cells.append(f"{measure} {mean.value:.3f} ({gain.value:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}])")
         yield f"  {name.replace(':WEIGHTS', ''):44s} {'  '.join(cells)}"
 

@@ -26,7 +26,7 @@ from assay.rank.neural.checkpoint import FILE as CHECKPOINT
 from assay.rank.neural.model_folder import ABOUT
 from assay.rank.ranking_matrix import RankingColumn, RankingSetSpec, columns, load
 from assay.rank.specs import ranker_of
-from assay.report.table import Mean
+from assay.report.document import Mean
 from assay.runs.record import append_lines, begin, differing, manifest_of, read_lines, stored_settings
 from assay.runs.run_manifest import write_manifest
 

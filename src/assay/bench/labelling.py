@@ -25,7 +25,7 @@ from assay.bench.results import (
 from assay.errors import InputError
 from assay.judge.label_agreement import LabelAgreement, Labels
 from assay.measure.agreement import AgainstTruth
-from assay.report.table import Mean
+from assay.report.document import Mean
 from assay.runs.run_manifest import manifest
 
 UNIT = "pair"

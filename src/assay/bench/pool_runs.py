@@ -10,9 +10,8 @@ from assay.bench.answer_runs import read_any
 from assay.bench.system_corpus import SystemCorpus, cached, checkout_of, corpus_of, file_names, text_of
 from assay.errors import InputError
 from assay.measure.line_spans import Span
-from assay.truth.ground_truth import Truth, TruthFile
+from assay.truth.ground_truth import Truth, TruthFile, qrels_of
 from assay.truth.judging_pool import Pool, Run, pool
-from assay.truth.qrels import qrels_of
 from assay.truth.target_places import resolved
 from assay.types import Problem
 

@@ -16,11 +16,9 @@ from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.protocols import Progress, Say
 from assay.truth import truth_formats
-from assay.truth.formats.gathered import about_file
+from assay.truth.formats.shared import about_file, place_of
 from assay.truth.formats.swebench import by_checkout
-from assay.truth.formats.truth_rows import place_of
-from assay.truth.ground_truth import Truth, TruthFile
-from assay.truth.qrels import Qrels, qrels_of
+from assay.truth.ground_truth import Qrels, Truth, TruthFile, qrels_of
 from assay.truth.target_places import placed_in, resolved
 from assay.types import Mode, Problem, Query
 
@@ -97,7 +95,7 @@ def _told_in(spec: SetSpec, out: Path) -> tuple[Path, ...]:
 def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> TruthFile:
     if spec.truth is not None:
         return truth_formats.read(spec.truth, spec.form)
-    from assay.truth.mine.mine import MineOptions, mine
+    from assay.truth.mine import MineOptions, mine
 
     assert spec.corpus is not None
     mined = mine(spec.corpus, MineOptions(), watch)

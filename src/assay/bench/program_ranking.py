@@ -29,13 +29,13 @@ from assay.bench.results import (
 )
 from assay.errors import StorageError
 from assay.faults import Fault
-from assay.measure.ranked import Value
-from assay.measure.ranked import measures as measures_of
+from assay.measure.passk import Value
+from assay.measure.passk import measures as measures_of
 from assay.protocols import Ranker
 from assay.rank.evaluate_rankers import UNRANKED, Cell
 from assay.rank.ranking_matrix import Matrix
 from assay.rank.specs import executes, specs_within
-from assay.report.table import Mean
+from assay.report.document import Mean
 from assay.runs.record import Batches, hash_of, read_lines, sole_writer
 from assay.runs.run_manifest import code_stamp, manifest
 from assay.types import Program, Ranked, Task

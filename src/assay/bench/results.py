@@ -16,7 +16,7 @@ from assay.errors import InputError
 from assay.io import files
 from assay.io.values import REST, as_json, read_value
 from assay.measure.compare import Comparison
-from assay.report.table import Mean
+from assay.report.document import Mean
 
 FORMAT = 1
 UNITS = frozenset(("line", "function", "file", "line published", "task", "pair"))

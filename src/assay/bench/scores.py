@@ -22,9 +22,9 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Span, Unit
 from assay.measure.matched import Matched, match
 from assay.measure.measures import Measure
-from assay.report.table import Mean
+from assay.report.document import Mean
 from assay.terms import tokens
-from assay.truth.qrels import Qrels
+from assay.truth.ground_truth import Qrels
 
 Values = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from math import isclose, sqrt
 
 from assay.bench.comparisons import all_of, deciding, is_quality
 from assay.bench.results import MeasuredCell, MeasuredSet, Results, SetComparison
-from assay.report.table import Mean
+from assay.report.document import Mean
 
 CHANCE = 0.05
 _ORDER = ("test", "", "dev")

@@ -19,8 +19,8 @@ from assay.bench.system_corpus import text_of
 from assay.io.files import write_rows
 from assay.measure.line_spans import Entry, Span, span_of
 from assay.protocols import Progress
+from assay.truth.ground_truth import Qrels
 from assay.truth.judging_pool import Pool, as_pairs, pool
-from assay.truth.qrels import Qrels
 from assay.types import Chunk, Judgment, Query
 
 DEPTH = 10

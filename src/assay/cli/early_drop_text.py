@@ -10,8 +10,8 @@ from typing import Any
 from assay.errors import counted
 from assay.rank.comparison_report import value_cell
 from assay.rank.prefix.early_drop import LOSS, WANTED, EarlyDrop, seen_for_half
+from assay.report.document import Column, Number, Phrase, Rows, Table
 from assay.report.plain_text import table_lines
-from assay.report.table import Column, Number, Phrase, Rows, Table
 
 
 def drop_lines(drops: Sequence[EarlyDrop]) -> Iterator[str]:

@@ -8,9 +8,21 @@ from typing import Any
 
 from assay.cli.judge_accounts_text import routes
 from assay.errors import counted
-from assay.report.document import Block, Report, Section, words
-from assay.report.figure import BarPanel, Bars
-from assay.report.table import Column, Count, Number, Phrase, Rows, Table, fraction
+from assay.report.document import (
+    BarPanel,
+    Bars,
+    Block,
+    Column,
+    Count,
+    Number,
+    Phrase,
+    Report,
+    Rows,
+    Section,
+    Table,
+    fraction,
+    words,
+)
 from assay.report.web_page import write_page
 
 _MOST_BARS = 21

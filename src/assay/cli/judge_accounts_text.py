@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from assay.report.document import Column, Count, Number, Phrase, Rows, Table
 from assay.report.plain_text import table_lines
-from assay.report.table import Column, Count, Number, Phrase, Rows, Table
 
 if TYPE_CHECKING:
     from assay.judge.cost_forecast import CostForecast, PlannedPrice

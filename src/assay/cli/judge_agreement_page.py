@@ -7,9 +7,8 @@ from pathlib import Path
 
 from assay.cli.judge_agreement_text import MARKS, Costs, Reasons, estimate, tables
 from assay.judge.label_agreement import LabelAgreement, LabelDifference, Texts
-from assay.report.document import Choice, Detail, Entries, ListEntry, Report, Section, words
+from assay.report.document import Choice, Detail, Entries, ListEntry, Mark, Phrase, Report, Section, words
 from assay.report.plain_text import cell_text
-from assay.report.table import Mark, Phrase
 from assay.report.web_page import write_page
 
 _MOST = 1_000

@@ -13,8 +13,8 @@ from assay.judge.accounts import CampaignCosts
 from assay.judge.annotators import Key
 from assay.judge.label_agreement import LabelAgreement, LabelDifference, Texts
 from assay.measure.agreement import Estimate
+from assay.report.document import Cell, Column, Count, Number, Phrase, Rows, Table, fraction
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
-from assay.report.table import Cell, Column, Count, Number, Phrase, Rows, Table, fraction
 
 Costs = Mapping[str, CampaignCosts]
 """By annotator, what those took that are records of a campaign."""

@@ -17,8 +17,7 @@ from assay.cli.options import GateOptions
 from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
 from assay.io import files
-from assay.report.document import Report, as_json_text
-from assay.report.figure import Figure
+from assay.report.document import Figure, Report, as_json_text
 from assay.report.picture import write_picture
 from assay.report.plain_text import as_markdown, as_text
 from assay.report.web_page import write_page
@@ -67,7 +66,7 @@ def compare(given: RankCompareOptions) -> int:
     from assay.bench import experiment, gates, results
     from assay.bench.program_ranking import results_of
     from assay.io.terminal import say
-    from assay.measure.ranked import measures
+    from assay.measure.passk import measures
     from assay.rank.comparison_report import ComparedCell, as_rows, report_of
     from assay.rank.ranking_matrix import load
 

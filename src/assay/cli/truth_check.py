@@ -15,8 +15,8 @@ from assay.cli.command import PATH, argument, command, form, option, verbose
 from assay.errors import printable
 
 if TYPE_CHECKING:
-    from assay.truth.check_truth import TruthCheck
     from assay.truth.ground_truth import TruthFile
+    from assay.truth.target_places import TruthCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def check(given: TruthCheckOptions) -> int:
     """
     from assay.bench.system_corpus import checkout_of
     from assay.io.terminal import dumps
-    from assay.truth import check_truth as checks
+    from assay.truth import target_places as checks
     from assay.truth.truth_formats import read, write
 
     reading = read(given.file, given.source)

@@ -14,7 +14,7 @@ from assay.corpus.walk import walk
 from assay.errors import InputError
 from assay.io import rows
 from assay.judge.past_records import is_records, judgments
-from assay.truth.formats.truth_rows import fault_of_id, text_of
+from assay.truth.formats.shared import fault_of_id, text_of
 from assay.truth.ground_truth import Truth
 from assay.truth.truth_formats import UnknownFormat, form_of, read, read_part
 from assay.types import Chunk, Judgment, Problem, Query

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from assay.measure.agreement import Estimate, alpha, majority
-from assay.measure.proportions import sign_test, wilson
+from assay.measure.compare import sign_test, wilson
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from assay.judge.prompts import load
 from assay.judge.steps import PairSession
 from assay.protocols import Chat
 from assay.runs.journal import Record, Steps
-from assay.truth.written.question_faults import fault_of_question
-from assay.truth.written.question_orders import order_of
+from assay.truth.written import fault_of_question, order_of
 
 PROMPTS = ("question", "grade")
 ANSWERS = 2

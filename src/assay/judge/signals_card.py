@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from assay.judge.judge_train_settings import JudgeTrainSettings
 from assay.judge.train_signals import TrainedSignals
-from assay.measure.proportions import wilson
-from assay.report.figure import CurvePanel, Curves, Series
-from assay.report.table import Mean
+from assay.measure.compare import wilson
+from assay.report.document import CurvePanel, Curves, Mean, Series
 
 _PAGE = """\
 # Weights of the judge `signals`

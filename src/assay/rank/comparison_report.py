@@ -12,13 +12,25 @@ from math import isnan, nan
 from typing import Any
 
 from assay.errors import counted
-from assay.measure.ranked import Gain, RankMeasure, Value
+from assay.measure.passk import Gain, RankMeasure, Value
 from assay.rank.evaluate_rankers import Cell
 from assay.rank.ranking_matrix import Matrix, RankingColumn, relative, training
-from assay.report.document import Block, Report, Section
-from assay.report.figure import CurvePanel, Curves, Heat, Series
-from assay.report.table import Cell as TableCell
-from assay.report.table import Column, Count, Mean, Number, Phrase, Table
+from assay.report.document import (
+    Block,
+    Column,
+    Count,
+    CurvePanel,
+    Curves,
+    Heat,
+    Mean,
+    Number,
+    Phrase,
+    Report,
+    Section,
+    Series,
+    Table,
+)
+from assay.report.document import Cell as TableCell
 
 _SMOOTH = 0.4
 """How much a step of training weighs in a curve, as the paper draws it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assay.errors import InputError, MissingExtra
 from assay.io import files
-from assay.report.figure import Figure
+from assay.report.document import Figure
 from assay.report.web_page import alone
 
 _FORMS = (".svg", ".png")

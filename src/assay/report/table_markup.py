@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from assay.report.figure import COLORS
+from assay.report.document import COLORS, Cell, Column, Count, Number, Phrase, Table
 from assay.report.markup import Html, join, stranger_text, tag
 from assay.report.plain_text import interval_text, value_text
-from assay.report.table import Cell, Column, Count, Number, Phrase, Table
 
 _LONG_HEAD = 12
 _NAME = 60

@@ -19,8 +19,11 @@ from assay.report.document import (
     Block,
     Bullets,
     Choice,
+    Curves,
     Detail,
+    Dots,
     Entries,
+    Figure,
     Fold,
     ListEntry,
     Panel,
@@ -28,11 +31,11 @@ from assay.report.document import (
     Paragraph,
     Report,
     Section,
+    Table,
     Verbatim,
+    WinsAndLosses,
 )
-from assay.report.figure import Curves, Dots, Figure, WinsAndLosses
 from assay.report.markup import Html, join, stranger_text, tag, text
-from assay.report.table import Table
 from assay.report.table_markup import cell_html, inline, table_html
 
 _WARNINGS = 4

@@ -36,9 +36,8 @@ from assay.search.spelling import Speller
 from assay.search.text_features import text_features
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
-from assay.truth.check_truth import check
-from assay.truth.qrels import qrels_of
-from assay.truth.target_places import resolved
+from assay.truth.ground_truth import qrels_of
+from assay.truth.target_places import check, resolved
 from assay.types import Chunk, Mode, Problem, Query
 
 _FOREIGN_PARTS = 8  # one of which each repository is searched with

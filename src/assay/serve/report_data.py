@@ -23,10 +23,20 @@ from assay.bench.results import load
 from assay.corpus.builtin import OWN_REPORTS
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError
-from assay.report.document import Bullets, Entries, Leaf, Panels, Paragraph, Report, Section, load_report
-from assay.report.figure import Figure
+from assay.report.document import (
+    Bullets,
+    Column,
+    Entries,
+    Figure,
+    Leaf,
+    Panels,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    load_report,
+)
 from assay.report.plain_text import cell_text
-from assay.report.table import Column, Table
 from assay.report.web_page import alone
 from assay.serve.session import NotServed
 

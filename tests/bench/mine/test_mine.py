@@ -9,7 +9,7 @@ import pytest
 
 from assay.bench.system_corpus import corpus_of, lines_of
 from assay.errors import InputError
-from assay.truth.mine.mine import MinedTruth, MineOptions, mine
+from assay.truth.mine import MinedTruth, MineOptions, mine
 
 SEND = '''"""Sending."""
 

@@ -25,9 +25,29 @@ from assay.bench.report.result_tables import (
 from assay.bench.results import Results
 from assay.bench.study import Experiment, SetView
 from assay.errors import counted
-from assay.report.document import Bullets, Choice, Leaf, Panel, Panels, Paragraph, Report, Section, Verbatim, words
+from assay.report.document import (
+    Bullets,
+    Cell,
+    Choice,
+    Column,
+    Count,
+    Leaf,
+    Mean,
+    Number,
+    Panel,
+    Panels,
+    Paragraph,
+    Phrase,
+    Report,
+    Rows,
+    Section,
+    Table,
+    Verbatim,
+    figure,
+    probability,
+    words,
+)
 from assay.report.plain_text import cell_text, value_text
-from assay.report.table import Cell, Column, Count, Mean, Number, Phrase, Rows, Table, figure, probability
 
 _UNITS = {
     "line": "Lines: a result is right when its lines overlap a right answer that no earlier result took.",

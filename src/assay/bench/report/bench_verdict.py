@@ -6,9 +6,8 @@ from assay.bench.caveats import caveats
 from assay.bench.report.result_tables import cost, digits_of, quality, system_phrase
 from assay.bench.study import Experiment, SetView, significant
 from assay.errors import counted
-from assay.report.document import Block, Bullets, Paragraph, Section, words
+from assay.report.document import Block, Bullets, Number, Paragraph, Phrase, Section, figure, listed, probability, words
 from assay.report.plain_text import interval_text, value_text
-from assay.report.table import Number, Phrase, figure, listed, probability
 
 _BESIDE = 4
 """Measures a role, where two roles stand side by side."""

@@ -14,8 +14,7 @@ from assay.bench.results import MeasuredQuery
 from assay.bench.right_answers import place_of, rank_of
 from assay.bench.study import Experiment
 from assay.errors import counted
-from assay.report.document import Choice, Detail, Entries, ListEntry, Section, words
-from assay.report.table import Phrase
+from assay.report.document import Choice, Detail, Entries, ListEntry, Phrase, Section, words
 
 _SHOWN = 5
 _MOST = 1200

@@ -12,8 +12,20 @@ from assay.bench.results import MeasuredSystem
 from assay.bench.study import Experiment
 from assay.errors import counted
 from assay.io.values import as_json
-from assay.report.document import Block, Bullets, Fold, Section, Verbatim, words
-from assay.report.table import Cell, Column, Count, Phrase, Rows, Table
+from assay.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Count,
+    Fold,
+    Phrase,
+    Rows,
+    Section,
+    Table,
+    Verbatim,
+    words,
+)
 
 _PROBLEMS = 40
 _REASONS = 8

@@ -6,9 +6,20 @@ import re
 from collections.abc import Iterator
 
 from assay.bench.study import Experiment, SetView
-from assay.report.document import Block, Section, words
-from assay.report.figure import CurvePanel, Curves, DotRow, Dots, ItemPair, Scatter, Series, WinsAndLosses
-from assay.report.table import listed
+from assay.report.document import (
+    Block,
+    CurvePanel,
+    Curves,
+    DotRow,
+    Dots,
+    ItemPair,
+    Scatter,
+    Section,
+    Series,
+    WinsAndLosses,
+    listed,
+    words,
+)
 
 _FAMILY = re.compile(r"(Hit|Recall|nDCG|Precision|success)@(\d+)(tokens|)")
 _AXES = {"Hit": "Hit@k over k", "Recall": "Recall@k over k", "nDCG": "nDCG@k over k", "Precision": "Precision@k over k"}

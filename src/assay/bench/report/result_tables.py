@@ -10,7 +10,7 @@ from assay.bench.comparisons import is_quality
 from assay.bench.results import MeasuredCell, SetComparison, UnseenCounts
 from assay.bench.study import Experiment, SetView, significant, turned
 from assay.errors import counted
-from assay.report.table import (
+from assay.report.document import (
     Cell,
     Column,
     Count,

@@ -23,8 +23,8 @@ import torch
 from assay.encode.process_group import gathered, is_main_process, process_count, process_number, wait_for_all
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.measure.classify import confusion, lines
-from assay.measure.ranked import Judged, RankMeasure, mean, values
+from assay.measure.agreement import confusion, lines
+from assay.measure.passk import Judged, RankMeasure, mean, values
 from assay.protocols import Say
 from assay.rank.dataset.examples import Example
 from assay.rank.neural import checkpoint

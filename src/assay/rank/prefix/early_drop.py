@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.measure.ranked import Value
+from assay.measure.passk import Value
 from assay.rank.dataset.examples import Example
 from assay.rank.prefix.seen_ranker import SeenRanker
 from assay.rank.specs import asks, parts_of

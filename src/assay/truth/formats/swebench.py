@@ -17,9 +17,8 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.io import rows
-from assay.truth.formats.gathered import Gathered, Glimpse
 from assay.truth.formats.patch import edited
-from assay.truth.formats.truth_rows import fault_of_target
+from assay.truth.formats.shared import Gathered, Glimpse, fault_of_target
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Judgment, Query
 

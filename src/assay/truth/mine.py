@@ -1,8 +1,4 @@
-"""A repository to ground truth without a language model: from its history, its documentation and its tests.
-
-All of it speaks of one commit, whose files are read from the object store, never from the work tree; without git it
-speaks of the folder as it is, and the history gives nothing.
-"""
+"""Mine ground truth from the history, documentation and tests of a repository, without a language model."""
 
 from __future__ import annotations
 
@@ -17,11 +13,10 @@ from assay.corpus.git_history import head
 from assay.corpus.pinned import commit_of, export, is_repository
 from assay.errors import InputError
 from assay.protocols import Progress
+from assay.truth import mine_history, mine_units
 from assay.truth.ground_truth import Truth
-from assay.truth.mine import mine_docs, mine_history, mine_tests
-from assay.truth.mine.minable import MOST_FILES, Files
-from assay.truth.mine.mine_history import PinnedCommit
-from assay.truth.mine.mined import SOURCES, MinedQueries
+from assay.truth.minable import MOST_FILES, SOURCES, Files, MinedQueries
+from assay.truth.mine_history import PinnedCommit
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,7 @@ def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> 
             truth = _with(truth, told)
             left_out["history"] = _sorted(told.left_out)
         paths = files.sample(options.seed)
-        for source, ask in (("docs", mine_docs.ask), ("tests", mine_tests.ask)):
+        for source, ask in (("docs", mine_units.ask_docs), ("tests", mine_units.ask_tests)):
             if source in options.sources:
                 told = ask(files, paths, options.limit, options.seed, progress)
                 truth = _with(truth, told)

@@ -1,27 +1,173 @@
-"""The newest part of a history to queries on the repository as it was before that part.
-
-The repository is pinned to a commit; what a later commit is called asks for the units that it then changed, as they
-were at the pin: nothing that is asked was known to what is searched. Lines are followed commit by commit, and a unit
-counts only where the text that was changed is the text that stands at the pin.
-"""
+"""Mine queries from the newest part of a history, about the code as it was before that part."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from assay.corpus import git_history
 from assay.corpus.git_history import Commit
 from assay.corpus.patches import FileChange, Hunk, LineMap
 from assay.protocols import Progress
-from assay.truth.mine import subjects
-from assay.truth.mine.minable import Files, is_aside, is_prose, is_test
-from assay.truth.mine.mine_docs import doc_lines
-from assay.truth.mine.mined import MinedQueries, target_of
-from assay.truth.mine.question_kinds import kind_of
+from assay.terms import WORD
+from assay.truth.minable import TELLING, Files, MinedQueries, is_aside, is_prose, is_test, kind_of, target_of, telling
+from assay.truth.mine_units import doc_lines
 from assay.types import Chunk, Judgment, Mode, Query
+
+_LONGEST_BODY = 120
+_SHORTEST_BODY = 15
+"""Words of a body that says something."""
+
+_BOT = re.compile(
+    r"\[bot\]|\b(?:dependabot|renovate|pre-commit-ci|greenkeeper|snyk|github-actions?|bors|weblate|transifex|crowdin"
+    r"|mergify|allcontributors|semantic-release|pyup|imgbot|kodiak\w*|travis|jenkins|copybara|rust-timer|homu)\b"
+    r"|-bot\b|\bbot@|\bautomation\b",
+    re.IGNORECASE,
+)
+_MERGE = re.compile(r"^(?:merge[ds]?\b|auto-?merge|automatic merge|\[?merge\]?:)", re.IGNORECASE)
+_PULL = re.compile(r"^merge (?:pull request|pr|mr) ", re.IGNORECASE)
+_REVERT = re.compile(
+    r"^(?:revert|reapply|back ?out|roll ?back|undo)\b|^This reverts commit", re.IGNORECASE | re.MULTILINE
+)
+_RELEASE = re.compile(
+    r"^(?:\W*v?\d+(?:\.\d+)+\S*\W*$|(?:[\w/-]+[ -])?v?\d+\.\d+(?:\.\d+)*\S*$)"
+    r"|\b(?:bump|releas(?:e|ed|ing)|preparing?|next (?:development )?version|version bump|start)\b.{0,40}?\bv?\d+\.\d"
+    r"|\b(?:bump|upgrade|pin|unpin|update|switch|downgrade)s?d?\b.{0,60}\b(?:from\b.*\bto\b|to v?\d|dependenc|deps"
+    r"|version|crate|submodule|action|lock)|\[maven-release|\b(?:changelog|release notes?|new cycle|snapshot)\b"
+    r"|\bversion number\b"
+    r"|^(?:bump|upgrade|release|prepare)\b",
+    re.IGNORECASE,
+)
+_TYPE = re.compile(r"^(\w+)(?:\([^()]*\))?!?:\s+")
+_TYPES = frozenset("feat feature fix bugfix perf refactor revert hotfix improvement enhancement security".split())
+_TRIVIAL_TYPES = frozenset(
+    "style chore ci build release deps test tests lint fmt typo wip bench benchmark msrv".split()
+)
+_DOCS_TYPES = frozenset("doc docs documentation".split())
+_TRIVIAL = re.compile(
+    r"\b(?:typos?|mis-?spell\w*|spelling|grammar|grammatical|wording"
+    r"|(?:broken|dead|outdated)\S* links?|lint|linter|linting|lints|fmt|rustfmt|gofmt|clippy|prettier"
+    r"|eslint|biome|flake8|pylint|rubocop|checkstyle|spotbugs|spotless|pmd|sonar\w*|pre-commit|codeql|wip|nits?|copyright"
+    r"|licen[cs]e headers?|javadocs?|jsdoc|docstrings?|rustdocs?|doc comments?|polish(?:ing)?|tidy(?:ing)?"
+    r"|clean(?:ing|ed|s)?[ -]?ups?|re-?format(?:ting)?|code style|review comments|sort members|flak[ye]\w*|workflows?"
+    r"|ci|travis|appveyor|sponsors?|github actions?|code coverage|dead code"
+    r"|compil(?:e|er|ation) (?:errors?|warnings?))\b",
+    re.IGNORECASE,
+)
+_TESTS = re.compile(
+    r"\b(?:\w*tests?|tested|testing|test suite|benchmarks?|fuzz\w*|asserts?|assertions?|specs)\b", re.IGNORECASE
+)
+_FORM = re.compile(
+    r"\b(?:markup|re?st|myst|markdown|sphinx|rewrit\w*|rewrote|reword\w*|rephras\w*|re?structur\w*|links?|urls?|anchors?"
+    r"|toc|badges?|chapters?|headings?|format\w*|syntax|logos?|sponsors?|admonitions?|edits?|consisten\w+|style)\b",
+    re.IGNORECASE,
+)
+_NOISE = (
+    re.compile(r"^(?::\w+:|[^\w\s`'\"(\[{<*@#$-])+\s*"),  # gitmoji
+    re.compile(r"\s*\((?:#|gh-|GH-)\d+(?:,\s*(?:#|gh-)?\d+)*\)"),
+    re.compile(r"^(?:\[[^\]]*\]\s*|[A-Z][A-Z0-9]+-\d+\b\s*[:;,-]?\s*|(?:MINOR|HOTFIX|TRIVIAL|BUGFIX)\s*:\s*)+"),
+    re.compile(r"^(?:gh-|#|issue #?|bpo-)\d+\s*[:;,-]?\s*", re.IGNORECASE),
+    re.compile(
+        r"[\s,;:(-]*\b(?:closes|closed|fix(?:es|ed)?|resolves|refs?|see|for|issue|pr|bug)?:?\s*"
+        r"(?:https?://\S+|(?:#|gh-)\d+)\s*\)?\.?\s*$",
+        re.IGNORECASE,
+    ),
+)
+_TRAILER = re.compile(
+    r"^\s*(?:[A-Z][\w]*(?:-[\w]+)+|Reviewers?|Author|Fix(?:es)?|Closes?d?|Refs?|Resolves|See(?: also)?|Issue|PR"
+    r"|Change|Backport|Related|Cc|Link|Bug|Part of|Follow[- ]?up|Relates to)(?:\s*:|\s+(?:#|gh-|https?:|[A-Z]+-\d))"
+    r"|^\s*\(?cherry picked",
+    re.IGNORECASE,
+)
+_NO_PROSE = re.compile(
+    r"^\s*(?:[*+-]|\d+[.)])\s|^\s*(?:-{3,}|={3,}|\*{3,})\s*$|^\s*#{1,6}\s|^\s*(?:[<>|]|!\[)|^(?: {4}|\t)"
+)
+_FENCED = re.compile(r"```.*?(?:```|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+def title(commit: Commit) -> str:
+    """Return what a commit is called: its subject, for a merge of a pull request that one's title, else nothing."""
+    if len(commit.parents) > 1 and _MERGE.match(commit.subject):
+        return commit.body.partition("\n")[0].strip() if _PULL.match(commit.subject) else ""
+    return commit.subject
+
+
+def why_not(commit: Commit) -> str:
+    """Say why a commit asks for nothing, or nothing."""
+    said = title(commit)
+    if not said:
+        return "a merge without a title"
+    if _BOT.search(commit.author) or ("noreply@github.com" not in commit.committer and _BOT.search(commit.committer)):
+        return "a bot"
+    if _REVERT.search(said) or _REVERT.search(commit.body):
+        return "a revert"
+    kind = _type(said)
+    text = cleaned(said)
+    if kind in _TRIVIAL_TYPES or _TRIVIAL.search(text) or _MERGE.match(text):
+        return "a trivial subject"
+    if _RELEASE.search(text):
+        return "a release or a new version of something"
+    return "" if len(telling(text)) >= TELLING else "a subject of too few telling words"
+
+
+def is_about_tests(commit: Commit, tests: Iterable[str]) -> bool:
+    """Say whether a subject speaks of tests, or of one of the files with tests that the commit changed."""
+    said = title(commit)
+    names = {PurePosixPath(path).stem for path in tests}
+    return bool(names) and (_TESTS.search(said) is not None or not names.isdisjoint(WORD.findall(said)))
+
+
+def is_about_form(commit: Commit) -> bool:
+    """Say whether a subject speaks of the form of a document, not of what it says."""
+    return _FORM.search(title(commit)) is not None
+
+
+def is_about_docs(commit: Commit) -> bool:
+    """Say whether a subject declares that only documentation changed."""
+    return _type(title(commit)) in _DOCS_TYPES
+
+
+def cleaned(subject: str) -> str:
+    """Return a subject without the marks of conventions: types, ticket and pull request numbers, emoji."""
+    text = " ".join(subject.split())
+    before = ""
+    while before != text:
+        before = text
+        for noise in _NOISE:
+            text = noise.sub("", text)
+        if _type(text):
+            text = _TYPE.sub("", text)
+    return text.strip().rstrip(".")
+
+
+def described(commit: Commit) -> str:
+    """Return the prose of a body in one line, without trailers, lists, code and headings; empty when it is short."""
+    body = commit.body
+    if len(commit.parents) > 1 and _PULL.match(commit.subject):
+        body = body.partition("\n")[2]
+    paragraphs = (_prose(part) for part in re.split(r"\n\s*\n", _FENCED.sub("\n\n", body)))
+    words = " ".join(part for part in paragraphs if part).split()
+    if len(words) < _SHORTEST_BODY:
+        return ""
+    text = " ".join(words[:_LONGEST_BODY]).removeprefix(title(commit)).lstrip(" .:-")
+    return text if len(words) <= _LONGEST_BODY else text.rpartition(". ")[0] + "." if ". " in text else text
+
+
+def _prose(paragraph: str) -> str:
+    lines = [line for line in paragraph.split("\n") if not _TRAILER.search(line)]
+    if any(_NO_PROSE.search(line) for line in lines):
+        return ""
+    return " ".join(" ".join(lines).split())
+
+
+def _type(subject: str) -> str:
+    found = _TYPE.match(subject)
+    kind = found[1].lower() if found else ""
+    return kind if kind in _TYPES | _TRIVIAL_TYPES | _DOCS_TYPES else ""
+
 
 MOST_COMMITS = 5_000
 """Commits that are looked at, however few of them are of use."""
@@ -61,7 +207,7 @@ def pin(root: Path, at: str, limit: int, progress: Progress | None = None) -> Pi
     for commit in git_history.commits(root, since=at) if most else ():
         if commit.parents:
             newer.append(commit)
-            usable += not subjects.why_not(commit) and _is_plausible(commit)
+            usable += not why_not(commit) and _is_plausible(commit)
         if progress:
             progress("history", min(len(newer), most), most)
         if len(newer) >= most or (not at and usable >= limit * _SPARE):
@@ -92,7 +238,7 @@ def _alive(newer: Sequence[Commit]) -> int:
     now: dict[str, LineMap] = {}
     found = 0
     for commit in reversed(newer):
-        asks = not subjects.why_not(commit) and _is_plausible(commit)
+        asks = not why_not(commit) and _is_plausible(commit)
         found += asks and any(_was_there(change, now) for change in commit.changes if _may_answer(change.before))
         for change in commit.changes:
             lines = now.pop(change.before, None) or LineMap(new=not change.before)
@@ -222,7 +368,7 @@ def ask(pinned: PinnedCommit, files: Files, limit: int) -> MinedQueries:
     tracker.apply(pinned.first)
     found: list[tuple[Commit, dict[Chunk, int]]] = []
     for commit in reversed(pinned.newer):
-        reason = subjects.why_not(commit)
+        reason = why_not(commit)
         if not reason:
             touched = tracker.touched(commit.changes)
             reason = _why_not(commit, touched)
@@ -258,9 +404,9 @@ def _reasons(commit: Commit, touched: Touched) -> Iterator[tuple[bool, str]]:
     yield not touched.units, "no unit of the pin changed"
     many = len(code or touched.units) > MOST_UNITS or len(touched.files) > MOST_FILES
     yield many, "too many places at once"
-    yield bool(code) and subjects.is_about_docs(commit), "a change of comments"
-    yield not code and subjects.is_about_form(commit), "a change of form, not of content"
-    yield bool(code) and subjects.is_about_tests(commit, tests), "about tests"
+    yield bool(code) and is_about_docs(commit), "a change of comments"
+    yield not code and is_about_form(commit), "a change of form, not of content"
+    yield bool(code) and is_about_tests(commit, tests), "about tests"
     yield bool(code) and touched.new > _NEW * sum(code.values()), "mostly new code"
     yield not code and touched.new > 0, "only new code, and prose about it"
 
@@ -278,16 +424,16 @@ def _distinct(
     found: list[tuple[Commit, dict[Chunk, int]]], left_out: Counter[str]
 ) -> list[tuple[Commit, dict[Chunk, int]]]:
     """Leave out what is asked twice, where nobody can tell which commit is meant."""
-    asked = Counter(subjects.cleaned(subjects.title(commit)).casefold() for commit, _ in found)
-    kept = [one for one in found if asked[subjects.cleaned(subjects.title(one[0])).casefold()] == 1]
+    asked = Counter(cleaned(title(commit)).casefold() for commit, _ in found)
+    kept = [one for one in found if asked[cleaned(title(one[0])).casefold()] == 1]
     if len(kept) < len(found):
         left_out["the same subject as another commit"] += len(found) - len(kept)
     return kept
 
 
 def _query(commit: Commit, answers: Sequence[Chunk], split: str) -> Query:
-    subject = subjects.cleaned(subjects.title(commit))
-    body = subjects.described(commit)
+    subject = cleaned(title(commit))
+    body = described(commit)
     prose = all(unit.kind == "section" for unit in answers)
     kind = "docs" if prose else "issue" if body else kind_of(subject, answers)
     text = f"{subject}. {body}" if kind == "issue" else subject

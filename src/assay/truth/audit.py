@@ -1,9 +1,4 @@
-"""A ground truth in, what is wrong with it out: twins, contradictions, queries that nothing answers.
-
-The corpus is the texts that came with the ground truth, or the chunks of a checkout. Counted are texts beyond the first
-of their group, which is what making twins one would take away; each kind of twin counts what the stricter one does not.
-Twins in a checkout are only hints: they are what its users search in.
-"""
+"""Find what is wrong with a ground truth: twins, contradictions, queries without an answer."""
 
 from __future__ import annotations
 
@@ -11,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,15 +15,51 @@ from assay.corpus.walk import read, walk
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
 from assay.protocols import Progress
-from assay.truth.audit import judgment_findings, query_findings
-from assay.truth.audit.finding import Audit, AuditFinding
-from assay.truth.audit.judgment_findings import TextsAt
-from assay.truth.audit.shingles import Numbers, jaccard
-from assay.truth.audit.twins import THRESHOLD, Twins, clusters, numbered, twins_of
-from assay.truth.drift import fault_of, path_of
-from assay.truth.ground_truth import Truth
-from assay.truth.target_places import Places
-from assay.types import Chunk
+from assay.truth import audit_findings
+from assay.truth.audit_findings import TextsAt
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.truth.target_places import Places, fault_of, path_of
+from assay.truth.twins import THRESHOLD, Numbers, Twins, clusters, jaccard, numbered, twins_of
+from assay.types import Chunk, Judgment, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """One kind of thing that is wrong, how often, and where it is worst."""
+
+    name: str
+    count: int
+    of: int
+    """How many could have it."""
+    what: str
+    """What is counted, and the rule where there is one: `queries that …`."""
+    examples: tuple[str, ...] = ()
+    """The worst first; an audit cuts them to as many as are wanted."""
+    hint: bool = False
+    """Whether it rests on a rule of thumb, or is common and only worth knowing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that was found in one ground truth."""
+
+    facts: Mapping[str, Any]
+    findings: tuple[AuditFinding, ...]
+
+    def __iter__(self) -> Iterator[AuditFinding]:
+        """Yield what is wrong, without the hints."""
+        return (finding for finding in self.findings if not finding.hint)
+
+    @property
+    def hints(self) -> tuple[AuditFinding, ...]:
+        """Return what rests on rules of thumb."""
+        return tuple(finding for finding in self.findings if finding.hint)
+
+
+def short(text: str, longest: int = 70) -> str:
+    """Return a text as one line that fits beside others."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +85,12 @@ def audit(
     names = [name_of(text) for text in texts]
     places = texts_at(texts, corpus.checkout)
     twins = twins_of(texts, threshold, report) if texts else None
-    facts = {**judgment_findings.facts(truth), "texts": len(texts), **_counts(twins)}
+    facts = {**audit_findings.facts(truth), "texts": len(texts), **_counts(twins)}
     of_texts = _corpus(texts, twins, threshold, examples) if twins else ()
     found = [
         *(replace(each, hint=not truth.documents) for each in of_texts),
-        *query_findings.findings(truth.queries, _grades(truth, names, places, twins)),
-        *judgment_findings.findings(truth, names, places, twins, faults_in(truth, places, corpus.checkout)),
+        *audit_findings.query_findings(truth.queries, _grades(truth, names, places, twins)),
+        *audit_findings.judgment_findings(truth, names, places, twins, faults_in(truth, places, corpus.checkout)),
     ]
     return Audit(facts, tuple(replace(each, examples=each.examples[:examples]) for each in found if each.count))
 
@@ -173,3 +205,35 @@ def _grades(
         grades = found[judgment.query_id]
         grades[target] = max(judgment.grade, grades.get(target, 0))
     return found
+
+
+def collapsed(truth: Truth, groups: Numbers) -> TruthFile:
+    """Make each group of documents one; the problems are the judgments that contradicted a higher one."""
+    if not truth.documents:
+        raise InputError(f"'{truth.name}' has no documents to make one: twins in a checkout stay two places")
+    names = [document.path or document.id for document in truth.documents]
+    first = {names[place]: names[group[0]] for group in clusters(groups) for place in group}
+    kept = tuple(each for each, name in zip(truth.documents, names, strict=True) if first.get(name, name) == name)
+    judgments, problems = _moved(truth.judgments, first)
+    hidden = tuple(dict.fromkeys(first.get(target, target) for target in truth.hidden))
+    return TruthFile(replace(truth, documents=kept, judgments=judgments, hidden=hidden), problems)
+
+
+def _moved(judgments: Sequence[Judgment], first: dict[str, str]) -> tuple[tuple[Judgment, ...], tuple[Problem, ...]]:
+    best: dict[tuple[str, str, str], Judgment] = {}
+    problems = []
+    for judgment in judgments:
+        moved = replace(judgment, target=first.get(judgment.target, judgment.target))
+        key = moved.query_id, moved.target, moved.judge
+        other = best.setdefault(key, moved)
+        if other.grade != moved.grade:
+            high, low = sorted((other, moved), key=lambda each: -each.grade)
+            best[key] = high
+            problems.append(_problem_of(high, low, judgment))
+    return tuple(best.values()), tuple(problems)
+
+
+def _problem_of(high: Judgment, low: Judgment, judgment: Judgment) -> Problem:
+    by = f" by {high.judge}" if high.judge else ""
+    where = high.target if judgment.target == high.target else f"{high.target} (its twin {judgment.target})"
+    return Problem(high.query_id, f"{where} is judged {high.grade} and {low.grade}{by}; {high.grade} stays")

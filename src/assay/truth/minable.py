@@ -1,22 +1,22 @@
-"""A folder to what mining asks of it: which files may hold an answer, and the units in each.
-
-An answer is a unit of code with a name, or a section of prose below a heading, in a file that a search would want:
-no test, example, changelog, translation, lock file, nothing generated or vendored.
-"""
+"""Which files and units mining may ask about, and what a mined query looks like."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
 from random import Random
+from typing import TypeVar
 
 from assay.corpus.chunk import parse
 from assay.corpus.decode import read
 from assay.corpus.languages import PROSE, language_of
 from assay.corpus.walk import walk
-from assay.types import Chunk
+from assay.terms import STOP_WORDS, WORD, parts, terms_of
+from assay.types import Chunk, Judgment, Query
 
 MOST_FILES = 20_000
 """Of larger repositories a sample of the files is looked at for documentation and tests."""
@@ -129,3 +129,100 @@ def _is_unit(chunk: Chunk) -> bool:
 def _continues(unit: Chunk, chunk: Chunk, longest: int) -> bool:
     same = (unit.symbol, unit.parent, unit.kind) == (chunk.symbol, chunk.parent, chunk.kind)
     return same and unit.kind != "section" and not chunk.doc and chunk.end_line - unit.start_line < longest
+
+
+_T = TypeVar("_T")
+SOURCES = ("history", "docs", "tests")
+
+
+@dataclass(slots=True)
+class MinedQueries:
+    """What a source gave."""
+
+    queries: list[Query] = field(default_factory=list)
+    judgments: list[Judgment] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    """The lines that hold the questions."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Why what was found did not become a query, and how often."""
+
+
+def target_of(unit: Chunk) -> str:
+    """Return the target that names a unit: its lines."""
+    return f"{unit.path}:{unit.start_line}-{unit.end_line}"
+
+
+def query_id(source: str, units: Iterable[Chunk]) -> str:
+    """Return a name for a query that stays the same while its answers keep their names."""
+    key = "\n".join(f"{unit.path} {unit.parent} {unit.symbol} {unit.signature}" for unit in units)
+    return f"{source}-{blake2b(key.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
+
+
+def split_of(path: str) -> str:
+    """Return the half of the files that a file belongs to: what is tuned on is not what is tested on."""
+    return "test" if blake2b(path.encode("utf-8", "backslashreplace"), digest_size=1).digest()[0] % 2 else "dev"
+
+
+_EMPTY = frozenset(
+    """
+    add adds added adding fix fixes fixed fixing update updates updated change changes changed improve improves improved
+    improvement improvements make makes made use uses used using remove removes removed removing delete drop support
+    supports supported allow allows avoid avoids ensure handle handles enable disable implement implements introduce
+    introduces move moved replace switch set better more new small some few bug bugs issue issues problem code stuff
+    thing things misc various correct correctly properly instead via only just also no when don doesn all any same first
+    one two up out off back through without about after before need needs should work works working way tweak tweaks
+    follow gh pr see refactor refactors refactoring rename renames renamed renaming simplify simplifies reorganize
+    reorder unused warning warnings deprecation flaky comment comments import imports annotation annotations test tests
+    testing benchmark benchmarks minor feedback review modernize style whitespace indentation inline internal doc docs
+    documentation example examples readme cleanup
+    """.split()
+)
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+TELLING = 3
+"""Telling words of a subject at least."""
+_CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
+_MARKED = re.compile(r"`([^`]+)`|\b([A-Za-z_]\w*)\(|[.#:](\w+)\b")
+
+
+def kind_of(text: str, answers: Sequence[Chunk]) -> str:
+    """Return `symbol` for a question that names an answer, `hard` for one without a word of any, else `standard`."""
+    if _identifiers_in(text) & {name for answer in answers for name in _names(answer)}:
+        return "symbol"
+    return "standard" if any(telling(text) & words_of(answer) for answer in answers) else "hard"
+
+
+def words_of(answer: Chunk) -> frozenset[str]:
+    """Return the words by which an answer could be found without reading it: its path, names and signature."""
+    stem = str(PurePosixPath(answer.path).with_suffix(""))
+    return telling(" ".join((stem.replace("/", " "), answer.parent, answer.symbol, answer.signature)))
+
+
+def _identifiers_in(text: str) -> set[str]:
+    """Return the identifiers that a text spells out: marked as code, or written as nobody writes a word."""
+    marked = {word for groups in _MARKED.findall(text) for word in WORD.findall(" ".join(groups))}
+    return {word for word in marked if len(word) > 2} | {word for word in WORD.findall(text) if _CODE_LIKE.search(word)}
+
+
+def _names(answer: Chunk) -> set[str]:
+    names = set(answer.symbol.replace("::", ", ").replace(".", ", ").split(", "))
+    return names | {answer.parent.rpartition(".")[2]} if len(parts(answer.parent.rpartition(".")[2])) > 1 else names
+
+
+def telling(text: str) -> frozenset[str]:
+    """Return the stemmed words of a text that say what it is about."""
+    found: set[str] = set()
+    for word in WORD.findall(text):
+        wide = len(_WIDE.findall(word))
+        if wide:
+            found.update(word[at : at + 2] for at in range(0, wide, 2))
+        elif word.lower() not in _EMPTY | STOP_WORDS and not word.isdigit():
+            found.update(term for term in terms_of(word) if len(term) > 1 and not term.startswith("="))
+    return frozenset(found)
+
+
+def in_turn(by_file: Sequence[list[_T]], random: Random) -> Iterator[_T]:
+    """Yield one of every file, drawn at random, then a second of every file, and so on."""
+    for found in by_file:
+        random.shuffle(found)
+    for place in range(max(map(len, by_file), default=0)):
+        yield from (found[place] for found in by_file if place < len(found))
