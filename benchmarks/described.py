@@ -27,7 +27,7 @@ import numpy as np
 from assay.assemble.describe_index import DescribeOptions, describe_indexes
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.bench.scores import score
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.measure.compare import compare
 from assay.measure.line_spans import Span
 from assay.measure.measures import parse

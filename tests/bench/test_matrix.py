@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.bench import experiment, matrix
-from assay.bench.plan import MEASURES, BenchPlan, SetSpec, SystemSpec
-from assay.bench.prepare import prepare
+from assay.bench.matrix import MEASURES, BenchPlan, SetSpec, SystemSpec
+from assay.bench.query_sets import prepare
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.measure.matched import match

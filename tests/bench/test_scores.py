@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.bench.scores import score
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.measure.line_spans import Entry, Span
 from assay.measure.measures import parse
 from assay.truth.ground_truth import Truth, qrels_of

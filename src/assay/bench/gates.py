@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.bench.comparisons import deciding
-from assay.bench.results import MeasuredCell, Results, Target, load
+from assay.bench.results import MeasuredCell, Results, Target, deciding, load
 from assay.errors import InputError, counted, nearest
 from assay.measure.compare import holm, randomisation
 from assay.measure.measures import parse

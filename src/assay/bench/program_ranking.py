@@ -17,7 +17,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from assay.bench.cells import manifest_from
 from assay.bench.experiment import concluded, file_name
 from assay.bench.results import (
     MeasuredCell,
@@ -27,6 +26,7 @@ from assay.bench.results import (
     Results,
     Timings,
 )
+from assay.bench.scores import manifest_from
 from assay.errors import StorageError
 from assay.faults import Fault
 from assay.measure.passk import Value

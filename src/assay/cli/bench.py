@@ -14,7 +14,7 @@ from assay.cli.command import COUNT, PATH, argument, command, flag, form, option
 from assay.cli.options import GateOptions, UnseenOptions
 
 if TYPE_CHECKING:
-    from assay.bench.unseen import Unseen
+    from assay.bench.query_sets import Unseen
 
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay import plugins
 from assay.bench import matrix
-from assay.bench.plan import BenchPlan, SetSpec, SystemSpec, measures_of
+from assay.bench.matrix import BenchPlan, SetSpec, SystemSpec, measures_of
 from assay.errors import InputError, nearest
 from assay.truth.truth_formats import form_of
 

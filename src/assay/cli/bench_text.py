@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.bench.report.bench_report import summary_of
-from assay.bench.results import MeasuredCell, MeasuredSet, Results
-from assay.bench.right_answers import rank_of
+from assay.bench.bench_report import summary_of
+from assay.bench.results import MeasuredCell, MeasuredSet, Results, rank_of
 from assay.report.plain_text import as_text, shown_line
 
 _TARGETS, _INSTEAD = 3, 3

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.assemble.judge_pairs import judge_options_of, judge_pairs
 from assay.assemble.open_judge import EVEN, JudgeOptions
-from assay.bench.unseen import Pairs, Unseen, UnseenLabels
+from assay.bench.query_sets import Pairs, Unseen, UnseenLabels
 from assay.cli.options import UnseenOptions
 from assay.errors import InputError
 from assay.io.terminal import say

@@ -85,7 +85,7 @@ def audit(given: TruthAuditOptions) -> int:
 
 def _root(truth: Truth, corpus: Path | None) -> Path | None:
     """Return the folder whose chunks are looked at: the checkout at its commit."""
-    from assay.bench.system_corpus import cached, corpus_of
+    from assay.bench.system import cached, corpus_of
 
     return corpus_of(truth, corpus, cached()).root if corpus and not truth.documents else None
 

@@ -47,7 +47,7 @@ def check(given: TruthCheckOptions) -> int:
 
     Exits 0 if all is well, 1 if there are problems, 2 on an error or if nothing can be used.
     """
-    from assay.bench.system_corpus import checkout_of
+    from assay.bench.system import checkout_of
     from assay.io.terminal import dumps
     from assay.truth import target_places as checks
     from assay.truth.truth_formats import read, write

@@ -104,7 +104,7 @@ def _check(given: TruthCorrectOptions) -> None:
 
 
 def _pooled(reading: TruthFile, given: TruthCorrectOptions) -> Pool:
-    from assay.bench.pool_runs import pool_runs
+    from assay.bench.query_sets import pool_runs
 
     return pool_runs(reading, given.runs, given.corpus, depth=given.depth, seed=given.seed)
 

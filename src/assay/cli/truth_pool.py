@@ -84,7 +84,7 @@ def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[di
 def _gather(
     reading: TruthFile, files: tuple[Path, ...], corpus: Path | None, out: Path | None, *, depth: int, seed: int
 ) -> tuple[dict[str, Any], list[Problem]]:
-    from assay.bench.pool_runs import pool_runs
+    from assay.bench.query_sets import pool_runs
     from assay.truth.judging_pool import write_pool
 
     found = pool_runs(reading, files, corpus, depth=depth, seed=seed)

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import ClassVar
 from urllib.parse import quote
 
-from assay.bench.report.bench_report import report_of
+from assay.bench.bench_report import report_of
 from assay.bench.results import load
 from assay.corpus.builtin import OWN_REPORTS
 from assay.corpus.walked_files import as_utf8

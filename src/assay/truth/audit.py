@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,50 +15,11 @@ from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
 from assay.protocols import Progress
 from assay.truth import audit_findings
-from assay.truth.audit_findings import TextsAt
+from assay.truth.audit_findings import Audit, AuditFinding, TextsAt
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.truth.target_places import Places, fault_of, path_of
 from assay.truth.twins import THRESHOLD, Numbers, Twins, clusters, jaccard, numbered, twins_of
 from assay.types import Chunk, Judgment, Problem
-
-
-@dataclass(frozen=True, slots=True)
-class AuditFinding:
-    """One kind of thing that is wrong, how often, and where it is worst."""
-
-    name: str
-    count: int
-    of: int
-    """How many could have it."""
-    what: str
-    """What is counted, and the rule where there is one: `queries that …`."""
-    examples: tuple[str, ...] = ()
-    """The worst first; an audit cuts them to as many as are wanted."""
-    hint: bool = False
-    """Whether it rests on a rule of thumb, or is common and only worth knowing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """All that was found in one ground truth."""
-
-    facts: Mapping[str, Any]
-    findings: tuple[AuditFinding, ...]
-
-    def __iter__(self) -> Iterator[AuditFinding]:
-        """Yield what is wrong, without the hints."""
-        return (finding for finding in self.findings if not finding.hint)
-
-    @property
-    def hints(self) -> tuple[AuditFinding, ...]:
-        """Return what rests on rules of thumb."""
-        return tuple(finding for finding in self.findings if finding.hint)
-
-
-def short(text: str, longest: int = 70) -> str:
-    """Return a text as one line that fits beside others."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,8 @@ from assay.errors import InputError, StorageError
 
 pytest.importorskip("matplotlib")
 
-from assay.bench.report.bench_report import report_of
-from assay.bench.results import as_text, read_results
-from assay.bench.study import Experiment, SetView, combined
+from assay.bench.bench_report import report_of
+from assay.bench.results import Experiment, SetView, as_text, combined, read_results
 from assay.report.document import Mean, as_json_text, load_report
 from assay.report.markup import join, stranger_text, tag
 from assay.report.web_page import web_page, write_page

@@ -1,31 +1,59 @@
-"""The tables of an experiment: quality, cost, groups of queries, pairs of systems, figures with labels of a judge."""
+"""Tables, figures and missed queries of an experiment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from math import isclose
 
-from assay.bench.comparisons import is_quality
-from assay.bench.results import MeasuredCell, SetComparison, UnseenCounts
-from assay.bench.study import Experiment, SetView, significant, turned
+from assay.bench.results import (
+    Experiment,
+    MeasuredCell,
+    MeasuredQuery,
+    SetComparison,
+    SetView,
+    UnseenCounts,
+    is_quality,
+    place_of,
+    rank_of,
+    significant,
+    turned,
+)
 from assay.errors import counted
 from assay.report.document import (
+    Block,
     Cell,
+    Choice,
     Column,
     Count,
+    CurvePanel,
+    Curves,
+    Detail,
+    DotRow,
+    Dots,
+    Entries,
+    ItemPair,
+    ListEntry,
     Mark,
     Mean,
     Number,
     Phrase,
     Rows,
+    Scatter,
+    Section,
+    Series,
     Table,
+    WinsAndLosses,
     figure,
     fraction,
+    listed,
     megabytes,
     milliseconds,
     probability,
     seconds,
+    words,
 )
 
 _PAIRS = 60
@@ -247,3 +275,206 @@ def with_labels(counts: UnseenCounts) -> str:
 
 def _cut(words: str, longest: int = _LONGEST) -> str:
     return words if len(words) <= longest else words[: longest - 1] + "…"
+
+
+_FAMILY = re.compile(r"(Hit|Recall|nDCG|Precision|success)@(\d+)(tokens|)")
+_AXES = {"Hit": "Hit@k over k", "Recall": "Recall@k over k", "nDCG": "nDCG@k over k", "Precision": "Precision@k over k"}
+_DRAWN_PAIRS = 4
+_CURVES = 2
+
+
+def figures(study: Experiment) -> Section:
+    """Return the section of all plots."""
+    blocks: list[Block] = [_measures(study)]
+    for view in study.overviews:
+        drawn: list[Block] = [*_latency(study, view), *_differences(study, view), *_curves(study, view)]
+        if drawn and len(study.overviews) > 1:
+            blocks.append(words(view.label, "heading"))
+        blocks += drawn
+    return Section("plots", "Plots", tuple(blocks))
+
+
+def _unit(study: Experiment, view: SetView) -> str:
+    return study.units(view)[0]
+
+
+def _measures(study: Experiment) -> Dots:
+    views = study.overviews[:2]
+    panels = study.main or study.measures[:1]
+    rows = tuple(
+        DotRow(
+            system,
+            study.systems.index(system),
+            tuple(tuple(study.figure(view, system, _unit(study, view), name) for view in views) for name in panels),
+        )
+        for system in study.ranked(views[0], _unit(study, views[0]))
+    )
+    caption = "Dots are means, lines 95% intervals."
+    if len(views) > 1:
+        caption += f" Filled: {views[0].label}. Hollow: {views[1].label}."
+        caption += " A hollow dot far to the right of its filled one: tuned too closely, or easier queries."
+    return Dots("Measures, a system a row", caption, panels, rows)
+
+
+def _latency(study: Experiment, view: SetView) -> Iterator[Scatter]:
+    points, untimed = [], []
+    for system in study.here(view):
+        mean = study.figure(view, system, _unit(study, view), study.primary)
+        p50 = study.cost(view, system, "warm_p50_ms")
+        if mean and p50:
+            points.append(Series(system, study.systems.index(system), (p50,), (mean,)))
+        else:
+            untimed.append(system)
+    if points:
+        caption = "Up is better, left is faster; vertical lines are 95% intervals."
+        caption += f" Without a time: {listed(untimed)}." if untimed else ""
+        x = "a warm query, median (log scale); left is faster"
+        yield Scatter("Quality against latency", caption, tuple(points), x, study.primary)
+
+
+def _differences(study: Experiment, view: SetView) -> Iterator[WinsAndLosses]:
+    unit, every = _unit(study, view), study.queries(view)
+    values = {system: study.values(view, system, unit, study.primary) for system in study.ranked(view, unit)}
+    whole = [system for system, each in values.items() if len(each) == every]
+    pairs = [
+        ItemPair(whole[0], other, tuple(a - b for a, b in zip(values[whole[0]], values[other], strict=True)))
+        for other in whole[1 : _DRAWN_PAIRS + 1]
+    ]
+    if pairs:
+        rivals = listed([pair.b for pair in pairs], most=_DRAWN_PAIRS)
+        caption = f"{whole[0]} against {rivals}, a bar a query: right and blue it won, left and orange it lost."
+        x = f"queries, sorted by the difference in {study.primary}"
+        yield WinsAndLosses("Query by query", caption, tuple(pairs), x)
+
+
+def _curves(study: Experiment, view: SetView) -> Iterator[Curves]:
+    families: dict[str, dict[int, str]] = {}
+    for measure in study.measures:
+        if found := _FAMILY.fullmatch(measure):
+            axis = "success over tokens read" if found[3] else _AXES.get(found[1])
+            if axis:
+                families.setdefault(axis, {})[int(found[2])] = measure
+    chosen = {axis: dict(sorted(names.items())) for axis, names in families.items() if len(names) > 1}
+    chosen = dict(sorted(chosen.items(), key=lambda each: -len(each[1]))[:_CURVES])
+    if chosen:
+        panels = tuple(CurvePanel(axis, tuple(_lines(study, view, names))) for axis, names in chosen.items())
+        yield Curves("With more to read", "What a reader gains by reading further down.", panels, log=True)
+
+
+def _lines(study: Experiment, view: SetView, names: dict[int, str]) -> Iterator[Series]:
+    for system in study.here(view):
+        found = {x: study.figure(view, system, _unit(study, view), name) for x, name in names.items()}
+        known = {float(x): mean for x, mean in found.items() if mean}
+        if known:
+            yield Series(system, study.systems.index(system), tuple(known), tuple(known.values()))
+
+
+_SHOWN = 5
+_MOST = 1200
+"""Pairs of query and system in the report: enough to read for days, and a page still opens at once."""
+_TARGETS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One query that some systems answered with nothing right."""
+
+    set: str
+    query: MeasuredQuery
+    right: tuple[str, ...]
+    got: Mapping[str, Sequence[str]]
+    """By system that missed it."""
+    ranks: Mapping[str, int]
+    """By system that did not, where its first right result stands."""
+    errors: Mapping[str, str]
+
+
+def misses(study: Experiment) -> Section:
+    """Return the section of misses."""
+    found = sorted(_find_misses(study), key=lambda miss: -len(miss.got))
+    if not found:
+        none = "Every system found something right in its first ten results of every query."
+        return Section("misses", "Misses", (words(none),))
+    shown: list[Miss] = []
+    pairs = 0
+    for miss in found:
+        pairs += len(miss.got)
+        if shown and pairs > _MOST:
+            break
+        shown.append(miss)
+    left = len(found) - len(shown)
+    note = (
+        f"{counted(len(found), 'query')} for which some system's first ten results held nothing right, hardest first."
+    )
+    note += f" The {left:,} that fewest systems missed are left out; results.json has them all." if left else ""
+    entries = Entries("miss", "query", _choices(study, shown), tuple(_entry(study, miss) for miss in shown))
+    return Section("misses", "Misses", (words(note, "note"), entries))
+
+
+def _find_misses(study: Experiment) -> Iterator[Miss]:
+    for name, of in study.sets.items():
+        cells = {system: study.cells[name, system] for system in study.systems if (name, system) in study.cells}
+        for at, query in enumerate(of.queries):
+            right = tuple(target for target, grade in query.expected if grade > 0)
+            ranks = {system: rank_of(cell.answers[at], right) for system, cell in cells.items()}
+            got = {system: cells[system].answers[at] for system, rank in ranks.items() if not rank}
+            if right and got:
+                errors = {system: cell.errors[query.id] for system, cell in cells.items() if query.id in cell.errors}
+                yield Miss(name, query, right, got, {system: rank for system, rank in ranks.items() if rank}, errors)
+
+
+def _choices(study: Experiment, shown: Sequence[Miss]) -> tuple[Choice, ...]:
+    missed = {system for miss in shown for system in miss.got}
+    sets = list(dict.fromkeys(miss.set for miss in shown))
+    systems = {str(at): system for at, system in enumerate(study.systems) if system in missed}
+    choices = [Choice("system", "Missed by", {"": "any system", **systems})]
+    if len(sets) > 1:
+        choices.append(Choice("set", "In", {"": "all sets", **{str([*study.sets].index(name)): name for name in sets}}))
+    return tuple(choices)
+
+
+def _entry(study: Experiment, miss: Miss) -> ListEntry:
+    return ListEntry(
+        title=miss.query.text,
+        about=f"{miss.set} {miss.query.id}",
+        badges=tuple(value for value in miss.query.tags.values() if value),
+        status=f"missed by {len(miss.got)} of {len(miss.got) + len(miss.ranks)}",
+        dots=tuple(system_phrase(study, system) for system in miss.got),
+        state={
+            "system": tuple(str(study.systems.index(system)) for system in miss.got),
+            "set": (str([*study.sets].index(miss.set)),),
+        },
+        details=tuple(_details(study, miss)),
+    )
+
+
+def _details(study: Experiment, miss: Miss) -> Iterator[Detail]:
+    grades = dict(miss.query.expected)
+    several = len(set(grades.values())) > 1
+    right = [_target(target, f"grade {grades[target]}" if several else "") for target in miss.right[:_TARGETS]]
+    yield Detail(Phrase("Expected"), tuple(right), more=max(0, len(miss.right) - _TARGETS))
+    for system, answers in miss.got.items():
+        yield _got(study, miss, system, answers)
+    if miss.ranks:
+        found = sorted(miss.ranks.items(), key=lambda each: each[1])
+        yield Detail(
+            Phrase("Found by"),
+            tuple(Phrase(s, color=study.systems.index(s), remark=f"at {rank}") for s, rank in found),
+        )
+
+
+def _got(study: Experiment, miss: Miss, system: str, answers: Sequence[str]) -> Detail:
+    if system in miss.errors:
+        return Detail(system_phrase(study, system), (Phrase(miss.errors[system], warnings=("failed",)),))
+    if not answers:
+        return Detail(system_phrase(study, system), (Phrase("no result"),))
+    files = {place_of(target).path for target in miss.right}
+    items = tuple(
+        _target(answer, "right file, other lines" if place_of(answer).path in files else "")
+        for answer in answers[:_SHOWN]
+    )
+    return Detail(system_phrase(study, system), items, ordered=True, more=max(0, len(answers) - _SHOWN))
+
+
+def _target(target: str, remark: str) -> Phrase:
+    return Phrase(target if len(target) <= 200 else f"{target[:200]} …", code=True, remark=remark)
