@@ -19,11 +19,10 @@ from study import (
     trained,
 )
 
+from assay.bench.program_ranking import RankerSpec, RankingColumn, RankingSetSpec, relative, smoothed, training
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.comparison_report import smoothed
 from assay.rank.evaluate_rankers import UNRANKED
-from assay.rank.ranking_matrix import RankerSpec, RankingColumn, RankingSetSpec, relative, training
 from assay.report.document import (
     Block,
     Cell,

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.bench.program_ranking import RankerSpec, load, relative, smoothed, training
 from assay.errors import InputError
-from assay.rank.comparison_report import smoothed
-from assay.rank.ranking_matrix import RankerSpec, load, relative, training
 from assay.report.document import load_report
 
 MATRIX = """

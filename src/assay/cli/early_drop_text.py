@@ -7,8 +7,8 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
+from assay.bench.program_ranking import value_cell
 from assay.errors import counted
-from assay.rank.comparison_report import value_cell
 from assay.rank.prefix.early_drop import LOSS, WANTED, EarlyDrop, seen_for_half
 from assay.report.document import Column, Number, Phrase, Rows, Table
 from assay.report.plain_text import table_lines
