@@ -106,7 +106,7 @@ def train_judge(  # noqa: PLR0913, PLR0917  what is learned from, how, where to,
     from assay.judge.signals import WEIGHTS
     from assay.judge.signals_card import card, reliability_figure
     from assay.judge.train_signals import learn
-    from assay.report.picture import write_picture
+    from assay.report.web_page import write_picture
 
     read = read_sources(sources, left_out)
     encoder = plugins.make("encoder", spec) if spec else None

@@ -18,9 +18,8 @@ from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
 from assay.io import files
 from assay.report.document import Figure, Report, as_json_text
-from assay.report.picture import write_picture
 from assay.report.plain_text import as_markdown, as_text
-from assay.report.web_page import write_page
+from assay.report.web_page import write_page, write_picture
 
 if TYPE_CHECKING:
     from assay.bench.program_ranking import Matrix, RankedColumn, RankingColumn, RankingSetSpec

@@ -14,7 +14,7 @@ from assay.cli.command import PATH, argument, command, flag, form, option, verbo
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.truth.audit import Audit, AuditFinding
+    from assay.truth.audit_findings import Audit, AuditFinding
     from assay.truth.ground_truth import Truth
     from assay.types import Chunk
 
