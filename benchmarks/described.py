@@ -27,12 +27,12 @@ import numpy as np
 from assay.assemble.describe_index import DescribeOptions, describe_indexes
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.bench.scores import score
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.measure.compare import compare
 from assay.measure.line_spans import Span
 from assay.measure.measures import parse
 from assay.settings import load
-from assay.truth.qrels import Qrels, qrels_of
+from assay.truth.ground_truth import Qrels, qrels_of
 from assay.truth.truth_formats import read
 
 UNIT = re.compile(r"<(data-\w+) unit (\d+)>\n(.*?)\n</\1 unit \2>", re.DOTALL)

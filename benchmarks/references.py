@@ -31,7 +31,7 @@ from language_server import LanguageServer, Position
 from assay.assemble.workspace import open_workspace
 from assay.corpus.call_facts import CALLABLES, TYPES
 from assay.corpus.languages import language_of
-from assay.measure.proportions import wilson
+from assay.measure.compare import wilson
 from assay.search.filters import traits_of
 from assay.search.reference_table import PlacedDefinition, family_of, table_of
 from assay.search.related import callees_of, calls_of_unit

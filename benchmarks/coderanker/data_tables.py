@@ -9,9 +9,21 @@ from study import Study, examples_of, part
 from assay.faults import EXECUTION, INTENT, Fault
 from assay.rank.dataset import fault_tables
 from assay.rank.dataset.rows import SPLITS, Example
-from assay.report.document import Block, Detail, Entries, ListEntry, words
-from assay.report.figure import BarPanel, Bars
-from assay.report.table import Cell, Column, Count, Phrase, Table, fraction
+from assay.report.document import (
+    BarPanel,
+    Bars,
+    Block,
+    Cell,
+    Column,
+    Count,
+    Detail,
+    Entries,
+    ListEntry,
+    Phrase,
+    Table,
+    fraction,
+    words,
+)
 
 MEANINGS = {
     Fault.NAME_ERROR: "A name that nothing defines",

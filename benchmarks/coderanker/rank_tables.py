@@ -19,14 +19,25 @@ from study import (
     trained,
 )
 
+from assay.bench.program_ranking import RankerSpec, RankingColumn, RankingSetSpec, relative, smoothed, training
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.rank.comparison_report import smoothed
 from assay.rank.evaluate_rankers import UNRANKED
-from assay.rank.ranking_matrix import RankerSpec, RankingColumn, RankingSetSpec, relative, training
-from assay.report.document import Block
-from assay.report.figure import CurvePanel, Curves, Heat, Series
-from assay.report.table import Cell, Column, Mark, Mean, Number, Phrase, Table, figure
+from assay.report.document import (
+    Block,
+    Cell,
+    Column,
+    CurvePanel,
+    Curves,
+    Heat,
+    Mark,
+    Mean,
+    Number,
+    Phrase,
+    Series,
+    Table,
+    figure,
+)
 
 VALID, TEST = "valid", "test"
 NAMES = {VALID: "Validation", TEST: "Test"}

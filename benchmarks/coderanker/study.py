@@ -17,6 +17,7 @@ from hashlib import file_digest
 from io import StringIO
 from pathlib import Path
 
+from assay.bench.program_ranking import RankingColumn, RankingSetSpec, columns, load
 from assay.cli.main import run
 from assay.cli.rank_compare import ranked_columns
 from assay.errors import InputError, nearest
@@ -25,8 +26,7 @@ from assay.rank.dataset.rows import Example
 from assay.rank.neural.ranker import ABOUT
 from assay.rank.neural.training import FILE as CHECKPOINT
 from assay.rank.rankers import ranker_of
-from assay.rank.ranking_matrix import RankingColumn, RankingSetSpec, columns, load
-from assay.report.table import Mean
+from assay.report.document import Mean
 from assay.runs.record import append_lines, begin, differing, manifest_of, read_lines, stored_settings, write_manifest
 
 LOG, DONE = "log.jsonl", "trained.jsonl"
@@ -203,9 +203,9 @@ def _measured(file: Path, _: str) -> Figures:
     """Return the figures of a matrix; once in a process, for several tables ask for the same."""
     plan = load(file)
     return {
-        (column.name, cell.ranker): {str(of): Mean(at.value, at.low, at.high) for of, at in cell.values.items()}
-        for column, done in ranked_columns(plan, [ranker_of(each.spec) for each in plan.rankers], file.parent)
-        for cell in done.cells
+        (each.column.name, cell.ranker): {str(of): Mean(at.value, at.low, at.high) for of, at in cell.values.items()}
+        for each in ranked_columns(plan, [ranker_of(ranker.spec) for ranker in plan.rankers], file.parent)
+        for cell in each.cells
     }
 
 

@@ -50,14 +50,14 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",
-        "bm25": "assay.bench.systems.lexical_system:Bm25System",
-        "bow": "assay.bench.systems.lexical_system:BagOfWordsSystem",
-        "cmd": "assay.bench.systems.command_system:CommandSystem",
-        "dense": "assay.bench.systems.dense_system:DenseSystem",
+        "bm25": "assay.bench.systems.baseline_systems:Bm25System",
+        "bow": "assay.bench.systems.baseline_systems:BagOfWordsSystem",
+        "cmd": "assay.bench.systems.tool_systems:CommandSystem",
+        "dense": "assay.bench.systems.baseline_systems:DenseSystem",
         "http": "assay.bench.systems.http_system:HttpSystem",
         "mcp": "assay.bench.systems.mcp_system:McpSystem",
-        "py": "assay.bench.systems.python_system:PythonSystem",
-        "run": "assay.bench.systems.saved_system:SavedSystem",
+        "py": "assay.bench.systems.tool_systems:PythonSystem",
+        "run": "assay.bench.systems.tool_systems:SavedSystem",
     },
 }
 """Kind to name to `module:attribute`; the attribute is called with what follows the spec's colon, if it has one."""

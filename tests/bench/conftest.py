@@ -12,7 +12,7 @@ import pytest
 
 from assay.bench.answer_runs import Preparation, SystemAnswer
 from assay.bench.ask_worker import Worker
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.bench.systems.system_worker import SystemTask
 from assay.types import Query
 

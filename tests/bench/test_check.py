@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from assay.corpus.patches import Hunk
 from assay.errors import InputError
 from assay.measure.line_spans import Span
-from assay.truth.check_truth import TruthCheck, check, repinned
-from assay.truth.drift import Drift, _find_place, follow
 from assay.truth.ground_truth import Truth, TruthFile
-from assay.truth.target_places import resolved
+from assay.truth.target_places import Drift, TruthCheck, _find_place, check, follow, repinned, resolved
 from assay.types import Chunk, Judgment, Problem, Query
 from git_repositories import commit, git, repository
 

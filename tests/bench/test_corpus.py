@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.system_corpus import SystemCorpus, corpus_of, lines_of, text_of
+from assay.bench.system import SystemCorpus, corpus_of, lines_of, text_of
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.truth.ground_truth import Truth

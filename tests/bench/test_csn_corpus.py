@@ -10,7 +10,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.truth.formats import csn_corpus
-from assay.truth.join_corpus import at_least, joined
+from assay.truth.formats.csn_corpus import at_least, joined
 from assay.truth.truth_formats import form_of, read, read_part, write
 
 SHA = "a" * 40

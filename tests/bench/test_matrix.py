@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.bench import experiment, matrix
-from assay.bench.plan import MEASURES, BenchPlan, SetSpec, SystemSpec
-from assay.bench.prepare import prepare
+from assay.bench.matrix import MEASURES, BenchPlan, SetSpec, SystemSpec
+from assay.bench.query_sets import prepare
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
@@ -116,8 +116,8 @@ WRONG = [
     ("[sets.a]\n", "wants either truth = 'FILE' or mine = 'FOLDER'"),
     ("[sets.a]\ntruth = 'a'\nmine = 'b'\n", "wants either"),
     ("[sets.a]\ntruht = 'a'\n", "unknown key 'truht' in .sets.a. of .*; did you mean 'truth'"),
-    ("[sets.a]\ntruth = 3\n", "'truth' in .sets.a. of .* is 3; wanted text"),
-    ("[sets.a]\ntruth = 'a'\nrole = 'train'\n", "role in .sets.a. of .* is 'train'; wanted dev or test"),
+    ("[sets.a]\ntruth = 3\n", "'truth' in .sets.a. of .* is 3, wanted text"),
+    ("[sets.a]\ntruth = 'a'\nrole = 'train'\n", "'role' in .sets.a. of .* is 'train'; known: dev, test"),
     (
         "[sets.a]\ntruth = 'a'\npublished.MRR = { x = '1' }\n",
         "'published' in .sets.a. of .*: MRR.x is '1', wanted a num",
@@ -126,17 +126,17 @@ WRONG = [
         "[sets.a]\ntruth = 'a'\npublished.MRT = { x = 1 }\n",
         "'published' in .*: unknown measure 'MRT'; did you mean 'MRR'",
     ),
-    ("sets = 3\n", "sets in .* is 3; wanted a table"),
+    ("sets = 3\n", "'sets' in .* is 3, wanted an object"),
     ("[sest.a]\ntruth = 'a'\n", "unknown key 'sest'"),
-    (f"k = 0\n{SET}", "k in .* is 0; wanted a whole number from 1"),
-    (f"k = true\n{SET}", "k in .* is True"),
-    (f"k = nan\n{SET}", "k in .* is nan; wanted a whole number"),
-    (f"k = 0.5\n{SET}", "k in .* is 0.5; wanted a whole number"),
-    (f"k = {'9' * 30}\n{SET}", "k in .* wanted a whole number from 1 to"),
+    (f"k = 0\n{SET}", "'k' in .* is 0, wanted a whole number of at least 1"),
+    (f"k = true\n{SET}", "'k' in .* is true"),
+    (f"k = nan\n{SET}", "'k' in .* is nan, wanted a whole number"),
+    (f"k = 0.5\n{SET}", "'k' in .* is 0.5, wanted a whole number"),
+    (f"k = {'9' * 30}\n{SET}", "'k' in .* wanted a whole number"),
     (f"k = {'9' * 5000}\n{SET}", "not TOML"),
-    (f"timeout_s = inf\n{SET}", "timeout_s in .* is inf"),
-    (f"timeout_s = nan\n{SET}", "timeout_s in .* is nan"),
-    (f"seed = -1\n{SET}", "seed in .* wanted a whole number from 0"),
+    (f"timeout_s = inf\n{SET}", "'timeout_s' in .* is inf"),
+    (f"timeout_s = nan\n{SET}", "'timeout_s' in .* is nan"),
+    (f"seed = -1\n{SET}", "'seed' in .* wanted a whole number of at least 0"),
     (f"a = {'[' * 5000}{']' * 5000}\n{SET}", "not TOML"),
     (f"measures = []\n{SET}", "wanted a list"),
     (f"k = 5\nmeasures = ['MRR', 'Hit@9']\n{SET}", "Hit@9 looks at 9 results, and 5 are asked for"),
@@ -146,8 +146,8 @@ WRONG = [
     (f"{BASE}[variants.x]\n", "both a system and a variant"),
     (f"{BASE}[variants.v]\nspec = 5\n", "'spec' in .* wanted text"),
     (f"{BASE}[variants.v]\nbase = [1]\n", "'base' in .* wanted text"),
-    (f"{BASE}needs=1\n", "'needs' in .systems.x. of .* is 1; wanted text"),
-    (f"{BASE}threshold='a'\n", "'threshold' in .systems.x. of .* is 'a'; wanted the least"),
+    (f"{BASE}needs=1\n", "'needs' in .systems.x. of .* is 1, wanted text"),
+    (f"{BASE}threshold='a'\n", "'threshold' in .systems.x. of .* is 'a', wanted a number"),
     ("[sets.a]\ntruth = '$NOT_THERE/a'\n", "environment variable NOT_THERE is not set"),
     (f"kind = 'ranking'\n{SET}", "kind in .* is 'ranking', wanted 'retrieval'; assay rank compare reads it"),
     (f"kind = 'any'\n{SET}", "kind in .* is 'any', wanted 'retrieval'"),

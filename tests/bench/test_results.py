@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from assay.bench import gates, results
-from assay.bench.caveats import caveats
-from assay.bench.comparisons import comparisons
-from assay.bench.report.bench_report import overview_of, summary_of
-from assay.bench.right_answers import rank_of
+from assay.bench.bench_report import caveats, overview_of, summary_of
+from assay.bench.results import comparisons, rank_of
 from assay.errors import InputError
 from assay.report.plain_text import as_markdown, as_text, verbatim
 from assay.report.plain_text import plain as text_of_strangers

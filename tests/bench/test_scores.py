@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from assay.bench.scores import score
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.measure.line_spans import Entry, Span
 from assay.measure.measures import parse
-from assay.truth.ground_truth import Truth
-from assay.truth.qrels import qrels_of
+from assay.truth.ground_truth import Truth, qrels_of
 from assay.types import Chunk, Judgment, Query
 
 

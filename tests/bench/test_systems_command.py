@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems.command_system import CommandSystem
+from assay.bench.system import SystemCorpus
+from assay.bench.systems.tool_systems import CommandSystem
 from assay.errors import AssayError, InputError
 from assay.types import Query
 from waiting import until

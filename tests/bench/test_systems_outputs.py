@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.bench.systems.tool_answers import ordered
-from assay.bench.systems.tool_outputs import Keys, PrintedResult, parse, reach
+from assay.bench.systems.tool_answers import Keys, PrintedResult, ordered, parse, reach
 from assay.errors import AssayError, InputError
 
 

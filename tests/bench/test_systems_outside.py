@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay import plugins
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.errors import AssayError, InputError
 from assay.types import Chunk, Query
 from endpoint_server import EndpointServer, Play, serving

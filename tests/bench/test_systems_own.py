@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from assay import plugins
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems.lexical_system import words
-from assay.bench.systems.methods import METHODS
+from assay.bench.system import SystemCorpus
+from assay.bench.systems.baseline_systems import METHODS, words
 from assay.encode.recipes import RECIPES
 from assay.errors import InputError
 from assay.types import Chunk, Query

@@ -8,13 +8,11 @@ import pytest
 
 from assay.bench import results
 from assay.bench.answer_runs import SystemAnswer
-from assay.bench.caveats import caveats
+from assay.bench.bench_report import caveats, overview_of
 from assay.bench.experiment import Setting, run
-from assay.bench.plan import BenchPlan, SetSpec, SystemSpec, measures_of
-from assay.bench.prepare import Prepared, prepare
-from assay.bench.report.bench_report import overview_of
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.unseen import Pairs, Unseen, UnseenLabels, judge_unseen
+from assay.bench.matrix import BenchPlan, SetSpec, SystemSpec, measures_of
+from assay.bench.query_sets import Pairs, Prepared, Unseen, UnseenLabels, judge_unseen, prepare
+from assay.bench.system import SystemCorpus
 from assay.errors import InputError
 from assay.measure.line_spans import Span
 from assay.report.plain_text import as_markdown

@@ -17,7 +17,7 @@ import pytest
 from assay.bench import ask_worker
 from assay.bench.answer_runs import SystemAnswer
 from assay.bench.ask_worker import MOST_RESTARTS, Contender, Worker, ask_in_turn
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.bench.systems.system_worker import SystemTask
 from assay.errors import InputError
 from assay.io import leash
@@ -269,7 +269,7 @@ def test_options_reach_the_system_as_they_are(postbox: SystemCorpus, fickle: str
 PARENT = """
 import sys
 from pathlib import Path
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.bench.ask_worker import Worker
 from assay.bench.systems.system_worker import SystemTask
 from assay.types import Query

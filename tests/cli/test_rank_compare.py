@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.bench.program_ranking import RankerSpec, load, relative, smoothed, training
 from assay.errors import InputError
-from assay.rank.comparison_report import smoothed
-from assay.rank.ranking_matrix import RankerSpec, load, relative, training
 from assay.report.document import load_report
 
 MATRIX = """
@@ -124,7 +123,7 @@ def test_a_matrix_that_cannot_be_meant_is_an_error_and_rankers_may_be_called_sys
         ('data = "set.jsonl"\nby', "by", "wants samples"),
         ('log = "log.jsonl"', 'trained_on = "al"', "did you mean 'all'"),
         ("k = [1, 2]", "k = [", "not TOML"),
-        ("k = [1, 2]", "kind = 'retrieval'", "did you mean|known: ranking"),
+        ("k = [1, 2]", "kind = 'retrieval'", "wanted .ranking.; assay bench reads it"),
     ):
         matrix.write_text(text.replace(old, new))
         with pytest.raises(InputError, match=why):

@@ -14,8 +14,7 @@ import pytest
 
 from assay.judge.records import verdicts
 from assay.truth.truth_formats import read
-from assay.truth.written.question_faults import fault_of_question
-from assay.truth.written.question_orders import order_of
+from assay.truth.written import fault_of_question, order_of
 from endpoint_server import VARIABLES, Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")

@@ -19,7 +19,7 @@ from endpoint_server import ECHOES, VARIABLES, EndpointServer, Play, serving
 
 pytest.importorskip("httpx", reason="the api extra is not installed")
 
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import SystemCorpus
 from assay.bench.systems.http_system import HttpSystem
 from assay.encode.api_encoder import ApiEncoder
 from assay.encode.rerank_endpoint import RerankEndpoint

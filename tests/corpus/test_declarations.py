@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay.corpus.languages import GRAMMARS, language_of
 from assay.corpus.outline import declarations, functions, outline
 from assay.corpus.units import docstring, opening, plain_comment, units
-from assay.truth.mine.mine_tests import calls
+from assay.truth.mine_units import calls
 from assay.types import KINDS, Chunk
 
 LANGUAGES = {

@@ -17,8 +17,8 @@ torch = pytest.importorskip("torch", reason="the hf extra is not installed")
 transformers = pytest.importorskip("transformers", reason="the hf extra is not installed")
 
 from assay import plugins
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems.dense_system import DenseSystem
+from assay.bench.system import SystemCorpus
+from assay.bench.systems.baseline_systems import DenseSystem
 from assay.encode.hf import HfEncoder
 from assay.encode.hf_cross import CrossEncoder
 from assay.encode.open_hf import open_hf
@@ -96,8 +96,8 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
 ASK = """
 import sys
 from assay import plugins
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems.dense_system import DenseSystem
+from assay.bench.system import SystemCorpus
+from assay.bench.systems.baseline_systems import DenseSystem
 from assay.errors import AssayError
 for name in sys.argv[1:]:
     try:

@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.agreement import Estimate, against, alpha, kappa, majority
-from assay.measure.classify import confusion, lines
-from assay.measure.compare import interval, interval_of
-from assay.measure.proportions import wilson
+from assay.measure.agreement import Estimate, against, alpha, confusion, kappa, lines, majority
+from assay.measure.compare import interval, interval_of, wilson
 
 LABELS = st.sampled_from([0, 1, 2, None])
 FEW = settings(max_examples=40)

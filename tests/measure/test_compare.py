@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.compare import compare, holm, interval, outside, randomisation, t_test
-from assay.measure.proportions import sign_test, wilson
+from assay.measure.compare import compare, holm, interval, outside, randomisation, sign_test, t_test, wilson
 
 
 def test_student_s_distribution_and_t_test_are_scipy_s():

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.measure.line_spans import UNITS, Entry, Span, span_of
-from assay.measure.matched import match
+from assay.measure.matched import MODULE, match
 from assay.measure.measures import parse
-from assay.measure.ranges import MODULE
 
 SPANS = st.one_of(
     st.builds(

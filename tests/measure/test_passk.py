@@ -11,8 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.measure.passk import at_k, counted, ks_of, over_tasks
-from assay.measure.ranked import Judged, RankMeasure, at, gain, mean, measures, unranked, values
+from assay.measure.passk import (
+    Judged,
+    RankMeasure,
+    at,
+    at_k,
+    counted,
+    gain,
+    ks_of,
+    mean,
+    measures,
+    over_tasks,
+    unranked,
+    values,
+)
 
 
 def exact(n: int, c: int, k: int) -> float:

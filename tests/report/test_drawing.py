@@ -9,8 +9,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the bench extra is not installed")
 
-from assay.report.drawing import png, svg
-from assay.report.figure import (
+from assay.report.document import (
     BarPanel,
     Bars,
     CurvePanel,
@@ -20,11 +19,12 @@ from assay.report.figure import (
     Figure,
     Heat,
     ItemPair,
+    Mean,
     Scatter,
     Series,
     WinsAndLosses,
 )
-from assay.report.table import Mean
+from assay.report.drawing import png, svg
 
 FIGURES = (Mean(0.5, 0.4, 0.6), Mean(0.52, 0.42, 0.61), Mean(0.51, 0.4, 0.6))
 CROWD = tuple(Series(f"system {at}", at, (1.0 + at / 50,), (FIGURES[at % 3],)) for at in range(9))

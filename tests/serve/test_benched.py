@@ -11,9 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from assay.bench.report.bench_verdict import title
-from assay.bench.results import read_results
-from assay.bench.study import Experiment
+from assay.bench.bench_report import title
+from assay.bench.results import Experiment, read_results
 from assay.errors import InputError
 from assay.serve import report_data
 from assay.serve.report_data import DamagedReport, Reports, ReportSource, StillDrawing

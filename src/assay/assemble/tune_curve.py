@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.report.figure import CurvePanel, Curves, Series
-from assay.report.table import Mean
+from assay.report.document import CurvePanel, Curves, Mean, Series
 
 
 def curve_of(record: Mapping[str, Any]) -> Curves:

@@ -16,10 +16,19 @@ from assay.judge.records import verdicts
 from assay.judge.session import versions
 from assay.protocols import Say
 from assay.truth.ground_truth import Truth
-from assay.truth.mine.mine import open_files, pinned_commit
-from assay.truth.written.question_orders import KINDS, SORTS, QuestionKind, QuestionOrder, UnitSort, order_of
-from assay.truth.written.unit_strata import choose_orders
-from assay.truth.written.written_truth import WrittenQuestion, WrittenTruth, gather
+from assay.truth.mine import open_files, pinned_commit
+from assay.truth.written import (
+    KINDS,
+    SORTS,
+    QuestionKind,
+    QuestionOrder,
+    UnitSort,
+    WrittenQuestion,
+    WrittenTruth,
+    choose_orders,
+    gather,
+    order_of,
+)
 from assay.types import Chunk, Query
 
 

@@ -22,8 +22,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from assay.bench.answer_runs import Preparation, SystemAnswer
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems.system_environment import THREADS
+from assay.bench.system import THREADS, SystemCorpus
 from assay.bench.systems.system_worker import SystemTask
 from assay.errors import InputError
 from assay.io.processes import end_patiently

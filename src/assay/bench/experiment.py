@@ -15,15 +15,13 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 
-from assay.bench import cells, results
+from assay.bench import results, scores
 from assay.bench.answer_runs import Preparation, RunFile, SystemAnswer, is_run, key_of
 from assay.bench.ask_worker import Contender, ask_in_turn
-from assay.bench.comparisons import comparisons
-from assay.bench.plan import BenchPlan, SystemSpec
-from assay.bench.prepare import Prepared, prepare
-from assay.bench.report.bench_report import overview_of, report_of
-from assay.bench.results import MeasuredCell, MeasuredSet, Results
-from assay.bench.unseen import JudgedSet, Unseen, judge_unseen
+from assay.bench.bench_report import overview_of, report_of
+from assay.bench.matrix import BenchPlan, SystemSpec
+from assay.bench.query_sets import JudgedSet, Prepared, Unseen, judge_unseen, prepare
+from assay.bench.results import MeasuredCell, MeasuredSet, Results, comparisons
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.io import files
 from assay.io.fields import as_json
@@ -68,13 +66,13 @@ def run(plan: BenchPlan, setting: Setting, *, fresh: bool = False) -> Results:
         for ready in _prepared(plan, setting, found.unusable):
             answered = _Asking(ready, plan, setting, Path(work)).ask(asked)
             judged = _judged(ready, {name: answers for name, (answers, _) in answered.items()}, setting)
-            found.sets[ready.spec.name] = cells.set_of(ready, judged.counts if judged else None)
+            found.sets[ready.spec.name] = scores.set_of(ready, judged.counts if judged else None)
             for name, (answers, preparation) in answered.items():
                 if why := _useless(answers, preparation):
                     found.failed[name][ready.spec.name] = why
                 else:
                     found.cells.append(
-                        cells.cell_of(cells.CellSource(ready, name, answers, preparation, plan, judged), before)
+                        scores.cell_of(scores.CellSource(ready, name, answers, preparation, plan, judged), before)
                     )
     if not found.cells:
         why = "; ".join(f"{name}: {why}" for name, sets in found.failed.items() for why in sets.values())
@@ -105,10 +103,10 @@ class _Findings:
         return concluded(
             Results(
                 format=results.FORMAT,
-                manifest=cells.manifest_of(plan, command),
+                manifest=scores.manifest_of(plan, command),
                 sets=self.sets,
                 unusable=self.unusable,
-                systems={each.name: cells.system_of(each, self.failed[each.name]) for each in plan.systems},
+                systems={each.name: scores.system_of(each, self.failed[each.name]) for each in plan.systems},
                 cells=tuple(self.cells),
                 comparisons=(),
                 asked=tuple((each.set, each.system) for each in self.cells if each.system in asked),

@@ -15,14 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.bench.comparisons import deciding
-from assay.bench.results import MeasuredCell, Results, Target, load
+from assay.bench.results import MeasuredCell, Results, Target, deciding, load
 from assay.errors import InputError, counted, nearest
 from assay.measure.compare import holm, randomisation
 from assay.measure.measures import parse
 from assay.protocols import Say
+from assay.report.document import probability
 from assay.report.plain_text import value_text
-from assay.report.table import probability
 
 _FLOOR = re.compile(
     r"(?:(?P<system>.+):)?(?:(?P<unit>line published|line|file|function) )?(?P<measure>[^\s=:]+)=(?P<value>[\d.]+)"

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.bench.cells import manifest_from
 from assay.bench.experiment import concluded
 from assay.bench.results import (
     MeasuredCell,
@@ -22,10 +21,11 @@ from assay.bench.results import (
     Results,
     Timings,
 )
+from assay.bench.scores import manifest_from
 from assay.errors import InputError
 from assay.judge.labels import LabelAgreement, Labels
 from assay.measure.agreement import AgainstTruth
-from assay.report.table import Mean
+from assay.report.document import Mean
 from assay.runs.record import manifest
 
 UNIT = "pair"

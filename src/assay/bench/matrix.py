@@ -1,22 +1,4 @@
-"""A matrix file in, what to measure out: sets of queries, systems, and variants that change only the keys they name.
-
-k = 20
-measures = ["nDCG@10", "MRR", "Hit@5"]     # the first one decides between systems
-
-[sets.click]
-truth = "click.csv"                        # or: mine = "FOLDER", ground truth from its own history
-corpus = "checkouts/click"                 # relative to this file; $NAME is of the environment
-role = "dev"                               # or "test"
-
-[systems.assay]
-spec = "assay"
-
-[systems.grep]
-spec = "cmd:rg -n -i -w -e {regex} {corpus}"
-
-[variants.vectors]                         # of the first system, unless base = "NAME"
-search.ranking = "vectors"
-"""
+"""Read a matrix file: query sets, systems, and variants that change only the keys they name."""
 
 from __future__ import annotations
 
@@ -24,63 +6,164 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from assay.bench.plan import DEPTH, ROLES, BenchPlan, SetSpec, SystemSpec, measures_of
 from assay.errors import InputError, nearest
-from assay.io.fields import read_value
-from assay.measure.measures import parse
+from assay.io.fields import Fields, read_value
+from assay.measure.measures import Measure, parse
+
+MEASURES = (
+    "nDCG@10",
+    "MRR",
+    "Hit@1",
+    "Hit@5",
+    "Hit@10",
+    "Recall@5",
+    "Recall@10",
+    "MAP",
+    "success@2000tokens",
+    "lines@5",
+)
+"""What is measured unless a matrix says otherwise; the first one decides."""
+DEPTH = 20
+"""Results of a query that are asked for."""
+ROLES = ("", "dev", "test")
 
 
-def load(file: Path) -> BenchPlan:
-    """Read a matrix file."""
+@dataclass(frozen=True, slots=True)
+class SetSpec:
+    """One set of queries."""
+
+    name: str
+    truth: Path | None
+    """A file or folder of ground truth; None when it is mined from the corpus."""
+    corpus: Path | None = None
+    role: str = ""
+    form: str = ""
+    """The format of the ground truth, where its name does not tell."""
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """What others published of their systems, by measure and system."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSpec:
+    """One system under test."""
+
+    name: str
+    spec: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    base: str = ""
+    """The system that this one varies."""
+    needs: str = ""
+    """An environment variable without which it is left out: a key that is paid for."""
+    chosen_on: str = ""
+    """The role of the sets that its settings were chosen on."""
+    threshold: float | None = None
+    """Results that score below this are left out before they are measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchPlan:
+    """All of an experiment that is known before it runs."""
+
+    sets: tuple[SetSpec, ...]
+    systems: tuple[SystemSpec, ...]
+    measures: tuple[Measure, ...] = tuple(map(parse, MEASURES))
+    k: int = DEPTH
+    seed: int = 0
+    timeout_s: float = 30.0
+    index_timeout_s: float = 3600.0
+    threads: int = 1
+    """What numeric libraries of every system may use; more helps a transformer index."""
+
+    all_pairs: bool = False
+    """Compare every two systems, not only variants with their base and systems that vary nothing."""
+    asked: frozenset[str] = frozenset()
+    """The systems to ask; of the others the answers of earlier runs are shown. Empty is all of them."""
+
+    def only(self, patterns: Sequence[str]) -> BenchPlan:
+        """Ask the systems whose name holds or matches one of some patterns."""
+        if not patterns:
+            return self
+        names = [each.name for each in self.systems]
+        kept = frozenset(name for name in names if any(p in name or fnmatchcase(name, p) for p in patterns))
+        if not kept:
+            raise InputError(f"no system is called like '{patterns[0]}'; {nearest(patterns[0], names)}")
+        return replace(self, asked=kept)
+
+
+def measures_of(names: Sequence[str], k: int) -> tuple[Measure, ...]:
+    """Return measures of the first `k` results; without names the usual ones that look no further."""
+    if not names:
+        return tuple(measure for measure in map(parse, MEASURES) if _reach(measure) <= k)
+    measures = tuple(dict.fromkeys(map(parse, names)))
+    for measure in measures:
+        if _reach(measure) > k:
+            raise InputError(f"{measure} looks at {_reach(measure)} results, and {k} are asked for: raise k")
+    return measures
+
+
+def _reach(measure: Measure) -> int:
+    """Return how many results a measure looks at; one without a cut-off takes what there is."""
+    return 0 if measure.name == "success" else measure.depth or 0
+
+
+def read_matrix(file: Path, kind: str) -> Fields:
+    """Read the tables of a matrix file of one kind of experiment."""
     try:
-        table = tomllib.loads(file.read_text("utf-8"))
+        fields = Fields(tomllib.loads(file.read_text("utf-8")), f"in {file}", "key")
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, too
         raise InputError(f"{file}: not TOML: {error}") from error
     except OSError as error:
         raise InputError(f"cannot read the matrix {file}: {error.strerror}") from error
-    if (kind := table.get("kind", "retrieval")) != "retrieval":
-        other = "; assay rank compare reads it" if kind == "ranking" else ""
-        raise InputError(f"kind in {file} is {kind!r}, wanted 'retrieval'{other}")
-    _known(table, ("kind", "sets", "systems", "variants", *_NUMBERS, "measures", "all_pairs"), f"in {file}")
-    if type(table.get("all_pairs", False)) is not bool:
-        raise InputError(f"all_pairs in {file} is {table['all_pairs']!r}; wanted true or false")
-    sets = tuple(_set(name, _table(each, f"sets.{name}"), file) for name, each in _tables(table, "sets", file))
+    if (found := fields.values.get("kind", kind)) != kind:
+        other = {"ranking": "; assay rank compare reads it", "retrieval": "; assay bench reads it"}.get(str(found), "")
+        raise InputError(f"kind in {file} is {found!r}, wanted '{kind}'{other}")
+    return fields
+
+
+def load(file: Path) -> BenchPlan:
+    """Read a matrix file of search systems."""
+    fields = read_matrix(file, "retrieval")
+    fields.only(("kind", "sets", "systems", "variants", *_WHOLE, *_SECONDS, "measures", "all_pairs"))
+    all_pairs = fields.values.get("all_pairs", False)
+    if type(all_pairs) is not bool:
+        raise InputError(f"all_pairs in {file} is {all_pairs!r}; wanted true or false")
+    sets = tuple(_set(name, each, file) for name, each in fields.tables("sets"))
     if not sets:
         raise InputError(f"{file} names no set of queries: add [sets.NAME] with truth = 'FILE' or mine = 'FOLDER'")
-    systems = tuple(_systems(table, file)) or (SystemSpec("assay", "assay"),)
-    numbers = {key: _number(key, table[key], file) for key in _NUMBERS if key in table}
-    measures = measures_of(_measures(table["measures"], file) if "measures" in table else (), numbers.get("k", DEPTH))
-    return BenchPlan(sets, systems, measures, **numbers, all_pairs=table.get("all_pairs", False))
+    systems = tuple(_systems(fields, file)) or (SystemSpec("assay", "assay"),)
+    numbers: dict[str, Any] = {key: fields.whole(key, least=least) for key, least in _WHOLE.items() if key in fields}
+    numbers |= {key: fields.number(key, least=0.001, most=10**9) for key in _SECONDS if key in fields}
+    names = fields.texts("measures", ())
+    if "measures" in fields and not names:
+        raise InputError(f"measures in {file} is empty, wanted a list such as ['nDCG@10', 'Hit@5']")
+    return BenchPlan(sets, systems, measures_of(names, numbers.get("k", DEPTH)), **numbers, all_pairs=all_pairs)
 
 
-_NUMBERS = {"k": int, "seed": int, "timeout_s": float, "index_timeout_s": float, "threads": int}
-_LEAST = {"k": 1, "seed": 0, "threads": 1}
-_MOST = 1_000_000_000
-_SET_TEXTS = ("truth", "corpus", "role", "format", "mine")
+_WHOLE = {"k": 1, "seed": 0, "threads": 1}
+"""Whole numbers of a matrix with the least that each may be."""
+_SECONDS = ("timeout_s", "index_timeout_s")
 _OWN = ("headers", "body")
 """What a system fills in itself, when it asks: secrets are no part of results."""
 _SYSTEM_KEYS = ("spec", "base", "needs", "chosen_on", "threshold")
 
 
-def _set(name: str, table: Mapping[str, Any], file: Path) -> SetSpec:
-    _known(table, (*_SET_TEXTS, "published"), f"in [sets.{name}] of {file}")
-    _check_texts(table, _SET_TEXTS, f"sets.{name}", file)
-    if ("truth" in table) == ("mine" in table):
+def _set(name: str, fields: Fields, file: Path) -> SetSpec:
+    fields.only(("truth", "corpus", "role", "format", "mine", "published"))
+    if ("truth" in fields) == ("mine" in fields):
         raise InputError(f"[sets.{name}] of {file} wants either truth = 'FILE' or mine = 'FOLDER'")
-    if table.get("role", "") not in ROLES:
-        raise InputError(f"role in [sets.{name}] of {file} is '{table['role']}'; wanted dev or test")
-    corpus = table.get("mine") or table.get("corpus")
+    truth, corpus = fields.text("truth", ""), fields.text("mine", "") or fields.text("corpus", "")
     return SetSpec(
         name,
-        _path(table["truth"], file) if "truth" in table else None,
+        _path(truth, file) if truth else None,
         _path(corpus, file) if corpus else None,
-        table.get("role", ""),
-        table.get("format", ""),
-        _published(table.get("published", {}), f"'published' in [sets.{name}] of {file}"),
+        fields.choice("role", ROLES[1:], ""),
+        fields.text("format", ""),
+        _published(fields.values.get("published", {}), f"'published' in [sets.{name}] of {file}"),
     )
 
 
@@ -91,38 +174,37 @@ def _published(table: Any, where: str) -> dict[str, dict[str, float]]:
         raise InputError(f"{where}: {error}; write published.'nDCG@10' = {{ SYSTEM = 0.85 }}") from error
 
 
-def _systems(table: Mapping[str, Any], file: Path) -> Iterator[SystemSpec]:
+def _systems(fields: Fields, file: Path) -> Iterator[SystemSpec]:
     """Yield the systems, then the variants, each made from its base by the keys it names and no others."""
     made: dict[str, SystemSpec] = {}
-    for name, each in _tables(table, "systems", file):
-        if not isinstance(each.get("spec"), str):
+    for name, each in fields.tables("systems"):
+        if not isinstance(each.values.get("spec"), str):
             raise InputError(f"[systems.{name}] of {file} has no spec: give one, such as spec = 'assay'")
-        words = _words(each, f"systems.{name}", file)
-        spec, options = _filled(each["spec"], _options(each), words, file)
-        made[name] = SystemSpec(name, spec, options, **words, threshold=_threshold(each, f"systems.{name}", file))
-    variants = list(_tables(table, "variants", file))
+        made[name] = _varied(SystemSpec(name, each.text("spec")), name, each, file)
+    variants = list(fields.tables("variants"))
     if variants and not made:
         made["assay"] = SystemSpec("assay", "assay")
     for name, each in variants:
         if name in made:
             raise InputError(f"'{name}' in {file} is both a system and a variant: rename one")
-        _check_texts(each, ("base", "spec"), f"variants.{name}", file)
-        base = made.get(each.get("base", next(iter(made))))
-        if base is None:
-            raise InputError(
-                f"[variants.{name}] of {file}: no system '{each['base']}'; {nearest(each['base'], [*made])}"
-            )
-        words = {"needs": base.needs, "chosen_on": base.chosen_on, **_words(each, f"variants.{name}", file)}
-        changed = merged(base.options, _options(each))
-        spec, options = _filled(each.get("spec", base.spec), changed, words, file)
-        least = _threshold({"threshold": base.threshold, **each}, f"variants.{name}", file)
-        made[name] = SystemSpec(name, spec, options, base=base.name, **words, threshold=least)
+        base = each.text("base", next(iter(made)))
+        if base not in made:
+            raise InputError(f"[variants.{name}] of {file}: no system '{base}'; {nearest(base, [*made])}")
+        made[name] = replace(_varied(made[base], name, each, file), base=base)
     yield from made.values()
 
 
-def _filled(spec: str, options: dict[str, Any], words: Mapping[str, str], file: Path) -> tuple[str, dict[str, Any]]:
+def _varied(base: SystemSpec, name: str, fields: Fields, file: Path) -> SystemSpec:
+    """Return a system with the keys that a table names."""
+    changes = {key: value for key, value in fields.values.items() if key not in _SYSTEM_KEYS}
+    needs = fields.text("needs", base.needs)
+    spec, options = _filled(fields.text("spec", base.spec), merged(base.options, changes), needs, file)
+    least = fields.number("threshold", least=-(10**12)) if "threshold" in fields else base.threshold
+    return SystemSpec(name, spec, options, "", needs, fields.text("chosen_on", base.chosen_on), least)
+
+
+def _filled(spec: str, options: dict[str, Any], needs: str, file: Path) -> tuple[str, dict[str, Any]]:
     """Return spec and options with the environment's values in place; as they are for what will be left out."""
-    needs = words.get("needs", "")
     if needs and needs not in os.environ:
         return spec, options
     return _expanded(spec, file), _deeply(options, file)
@@ -143,61 +225,6 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
         old = result.get(key)
         result[key] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     return result
-
-
-def _options(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in table.items() if key not in _SYSTEM_KEYS}
-
-
-def _words(table: Mapping[str, Any], where: str, file: Path) -> dict[str, str]:
-    _check_texts(table, ("needs", "chosen_on"), where, file)
-    return {key: table[key] for key in ("needs", "chosen_on") if key in table}
-
-
-def _check_texts(table: Mapping[str, Any], keys: Sequence[str], where: str, file: Path) -> None:
-    for key in keys:
-        if not isinstance(table.get(key, ""), str):
-            raise InputError(f"'{key}' in [{where}] of {file} is {table[key]!r}; wanted text")
-
-
-def _threshold(table: Mapping[str, Any], where: str, file: Path) -> float | None:
-    value = table.get("threshold")
-    if value is not None and (type(value) not in {int, float} or not isfinite(value)):
-        raise InputError(f"'threshold' in [{where}] of {file} is {value!r}; wanted the least score, a number")
-    return value
-
-
-def _measures(names: Any, file: Path) -> list[str]:
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"measures in {file} is {names!r}; wanted a list such as ['nDCG@10', 'Hit@5']")
-    return names
-
-
-def _number(key: str, value: Any, file: Path) -> Any:
-    wanted = "a whole number" if _NUMBERS[key] is int else "a number"
-    least = f"from {_LEAST[key]}" if key in _LEAST else "above 0"
-    if type(value) is not int and (type(value) is not float or _NUMBERS[key] is int):
-        raise InputError(f"{key} in {file} is {value!r}; wanted {wanted} {least}")
-    if not (value >= _LEAST[key] if key in _LEAST else value > 0) or not value <= _MOST:
-        raise InputError(f"{key} in {file} is {value!r}; wanted {wanted} {least} to {_MOST:,}")
-    return _NUMBERS[key](value)
-
-
-def _tables(table: Mapping[str, Any], key: str, file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, each in _table(table.get(key, {}), f"{key} in {file}").items():
-        yield name, _table(each, f"{key}.{name} in {file}")
-
-
-def _table(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{where} is {value!r}; wanted a table of keys")
-    return value
-
-
-def _known(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise InputError(f"unknown key '{key}' {where}; {nearest(key, known)}")
 
 
 def _path(text: str, file: Path) -> Path:

@@ -1,9 +1,4 @@
-"""Rankers over sets of samples as systems of an experiment: their orders recorded, their values a task to results.
-
-A task is what a query is elsewhere: one value by measure, in the order of the tasks. Every ranker varies `unranked`, so
-that the tests that are made are those of what an order is worth. What a ranker said of a pool is kept under a key of
-all that decides it, so that a run that was cut short goes on and a gate over a finished one ranks nothing.
-"""
+"""Rankers over sets of samples as systems of an experiment: their matrix, their recorded orders, their report."""
 
 from __future__ import annotations
 
@@ -11,14 +6,15 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from math import isnan
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from math import isnan, nan
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from assay.bench.cells import manifest_from
 from assay.bench.experiment import concluded, file_name
+from assay.bench.matrix import read_matrix
 from assay.bench.results import (
     MeasuredCell,
     MeasuredQuery,
@@ -27,17 +23,325 @@ from assay.bench.results import (
     Results,
     Timings,
 )
-from assay.errors import StorageError
+from assay.bench.scores import manifest_from
+from assay.errors import InputError, StorageError, counted, nearest
 from assay.faults import Fault
-from assay.measure.ranked import Value
-from assay.measure.ranked import measures as measures_of
+from assay.io.fields import Fields
+from assay.measure.passk import Gain, RankMeasure, Value
+from assay.measure.passk import measures as measures_of
 from assay.protocols import Ranker
+from assay.rank.dataset.rows import SPLITS, Example, by_task, without_examples
 from assay.rank.evaluate_rankers import UNRANKED, Cell
 from assay.rank.rankers import executes, specs_within
-from assay.rank.ranking_matrix import Matrix
-from assay.report.table import Mean
+from assay.report.document import (
+    Block,
+    Column,
+    Count,
+    CurvePanel,
+    Curves,
+    Heat,
+    Mean,
+    Number,
+    Phrase,
+    Report,
+    Section,
+    Series,
+    Table,
+)
+from assay.report.document import Cell as TableCell
 from assay.runs.record import Batches, code_stamp, hash_of, manifest, read_lines, sole_writer
 from assay.types import Program, Ranked, Task
+
+AXES = ("model", "config")
+PROMPTS = ("whole", "stripped")
+_SET_KEYS = ("samples", "outcomes", "tasks", "data", "split", "by", "prompts", "limit_tasks")
+_RANKERS = ("rankers", "systems")
+"""What the tables of rankers are called: `systems` as in every experiment, `rankers` as ever."""
+_RANKER_KEYS = ("spec", "trained_on", "log")
+_LOG = "log.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class RankingSetSpec:
+    """Samples to measure on."""
+
+    name: str
+    samples: Path | None = None
+    outcomes: Path | None = None
+    tasks: Path | None = None
+    data: Path | None = None
+    split: str = ""
+    by: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ("whole",)
+    limit_tasks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RankerSpec:
+    """A ranker to measure."""
+
+    name: str
+    spec: str
+    trained_on: str = ""
+    log: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """What a file asks for."""
+
+    sets: tuple[RankingSetSpec, ...]
+    rankers: tuple[RankerSpec, ...]
+    ks: tuple[int, ...] = (1, 5)
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RankingColumn:
+    """Samples of one kind with their tasks as a ranker is shown them."""
+
+    set: str
+    model: str
+    config: str
+    prompt: str
+    tasks: tuple[Task, ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others."""
+        prompt = "" if self.prompt == PROMPTS[0] else self.prompt
+        return " / ".join(part for part in (self.set, self.model, self.config, prompt) if part)
+
+
+def load(file: Path) -> Matrix:
+    """Read a matrix file of rankers."""
+    fields = read_matrix(file, "ranking")
+    fields.only(("kind", "sets", "rankers", "systems", "k", "seed"))
+    fields.choice("kind", ("ranking",), "ranking")
+    sets = tuple(_samples(name, each, file) for name, each in fields.tables("sets"))
+    rankers = tuple(_ranker_of(name, each, file) for key in _RANKERS for name, each in fields.tables(key))
+    if not sets or not rankers:
+        raise InputError(f"{file} needs at least one [sets.NAME] and one [rankers.NAME]")
+    names = [each.name for each in sets]
+    for each in rankers:
+        if each.trained_on and each.trained_on not in names:
+            raise InputError(
+                f"[rankers.{each.name}] was trained on '{each.trained_on}'; {nearest(each.trained_on, names)}"
+            )
+    ks = fields.list("k", (1, 5))
+    if not ks or not all(type(k) is int and k > 0 for k in ks):
+        raise InputError(f"'k' in {file} is {list(ks)!r}, wanted a list of numbers like [1, 5]")
+    return Matrix(sets, rankers, ks, fields.whole("seed", 0))
+
+
+def columns(spec: RankingSetSpec, tasks: Sequence[Task], examples: Sequence[Example]) -> Iterator[RankingColumn]:
+    """Yield the columns of a set: one for each model, configuration and prompt that it is taken apart by."""
+    if spec.limit_tasks:
+        kept = set(list(by_task(examples))[: spec.limit_tasks])
+        examples = [each for each in examples if each.task_id in kept]
+    values = [sorted({getattr(each, axis) for each in examples}) if axis in spec.by else [None] for axis in AXES]
+    for prompt, model, config in product(spec.prompts, *values):
+        chosen = tuple(
+            each
+            for each in examples
+            if (model is None or each.model == model) and (config is None or each.config == config)
+        )
+        if chosen:
+            shown = tuple(tasks) if prompt == PROMPTS[0] else tuple(map(_stripped, tasks))
+            yield RankingColumn(spec.name, model or "", config or "", prompt, shown, chosen)
+
+
+def tasks_of(examples: Sequence[Example]) -> tuple[Task, ...]:
+    """Return the tasks of rows whose prompts are all that is known of them."""
+    return tuple(Task(name, rows[0].prompt) for name, rows in by_task(examples).items())
+
+
+def relative(
+    rankers: Sequence[RankerSpec], columns_: Sequence[str], sets: Sequence[str], values: Any
+) -> list[list[float]]:
+    """Return values, a row a ranker, divided by that of the ranker trained on a column's set, else by the best."""
+    told = [[float(value) for value in row] for row in values]
+    for place in range(len(columns_)):
+        own = [row[place] for row, ranker in zip(told, rankers, strict=True) if ranker.trained_on == sets[place]]
+        base = own[0] if own else max((row[place] for row in told if not isnan(row[place])), default=nan)
+        for row in told:
+            row[place] = row[place] / base if base else nan
+    return told
+
+
+def training(rankers: Sequence[RankerSpec]) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """Return what the training of each ranker wrote down of ranked pass@1, exec@1 and loss."""
+    logs: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for ranker in rankers:
+        if ranker.log is not None:
+            curves: dict[str, list[tuple[float, float]]] = {}
+            for record in read_lines(ranker.log):
+                for name in ("pass@1", "exec@1", "loss"):
+                    value, step = record.get(name), record.get("step")
+                    if isinstance(value, int | float) and isinstance(step, int | float):
+                        curves.setdefault(name, []).append((float(step), float(value)))
+            if curves:
+                logs[ranker.name] = curves
+    return logs
+
+
+def _stripped(task: Task) -> Task:
+    return replace(task, prompt=without_examples(task.prompt))
+
+
+def _samples(name: str, fields: Fields, file: Path) -> RankingSetSpec:
+    fields.only(_SET_KEYS)
+    paths = {key: file.parent / fields.text(key) for key in ("samples", "outcomes", "tasks", "data") if key in fields}
+    if ("data" in paths) == ("samples" in paths) or ("samples" in paths) != ("outcomes" in paths):
+        raise InputError(f"[sets.{name}] of {file} wants samples = 'FILE' with outcomes = 'FILE', or data = 'FILE'")
+    return RankingSetSpec(
+        name,
+        **paths,
+        split=fields.choice("split", SPLITS, ""),
+        by=fields.texts("by", (), known=AXES),
+        prompts=fields.texts("prompts", (), known=PROMPTS) or PROMPTS[:1],
+        limit_tasks=fields.whole("limit_tasks", 0),
+    )
+
+
+def _ranker_of(name: str, fields: Fields, file: Path) -> RankerSpec:
+    fields.only(_RANKER_KEYS)
+    spec = fields.text("spec", "")
+    if not spec:
+        raise InputError(f"[rankers.{name}] of {file} names no spec, such as consensus or neural:FOLDER")
+    kind, _, argument = spec.partition(":")
+    place, mark, asked = argument.partition("?")
+    folder = file.parent / place
+    if place and folder.exists():
+        spec = f"{kind}:{folder}{mark}{asked}"
+    own = folder / _LOG
+    log = file.parent / fields.text("log") if "log" in fields else own if place and own.exists() else None
+    return RankerSpec(name, spec, fields.text("trained_on", ""), log)
+
+
+_SMOOTH = 0.4
+"""How much a step of training weighs in a curve, as the paper draws it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedColumn:
+    """Samples of one kind, and what each ranker came to on them, unranked first."""
+
+    column: RankingColumn
+    cells: tuple[Cell, ...]
+
+
+def as_rows(ranked: Sequence[RankedColumn]) -> list[dict[str, Any]]:
+    """Return the cells as the command prints them."""
+    return [
+        {
+            "ranker": cell.ranker,
+            "column": column.name,
+            "set": column.set,
+            "model": column.model,
+            "config": column.config,
+            "prompt": column.prompt,
+            "samples": sum(example.n for example in column.examples),
+            "seconds": cell.seconds,
+            "values": {str(measure): _plain(asdict(value)) for measure, value in cell.values.items()},
+            "gains": {str(measure): _plain(asdict(gain)) for measure, gain in cell.gains.items()},
+        }
+        for column, cell in _cells(ranked)
+    ]
+
+
+def _cells(ranked: Sequence[RankedColumn]) -> Iterator[tuple[RankingColumn, Cell]]:
+    yield from ((each.column, cell) for each in ranked for cell in each.cells)
+
+
+def report_of(plan: Matrix, ranked: Sequence[RankedColumn]) -> Report:
+    """Return what each ranker is worth on each set of samples."""
+    table = Section("figures", "Figures", (_table(ranked),))
+    drawn: list[Block] = [heat(plan, ranked), *curves(plan)]
+    columns = tuple(each.column.name for each in ranked)
+    rankers = tuple(ranker.name for ranker in plan.rankers)
+    samples = f"{len(columns)} sets of samples" if len(columns) > 1 else "1 set of samples"
+    facts = (counted(len(rankers), "ranker"), samples, f"seed {plan.seed}")
+    footer = "Written by Assay. Every figure of this page is in results.json."
+    sections = (table, Section("plots", "Plots", tuple(drawn)))
+    return Report("Rankers compared", "Assay rank", facts, sections, footer, rankers, columns)
+
+
+def _table(ranked: Sequence[RankedColumn]) -> Table:
+    """Return a row a cell of the matrix, pass@1 before exec@1."""
+    measures = list(dict.fromkeys(measure for _, cell in _cells(ranked) for measure in cell.values))
+    heads = (Column("samples", words=True), Column("ranker", words=True), Column("tasks"), Column("gain in pass"))
+    rows = tuple(tuple(_figures_row(column, cell, measures)) for column, cell in _cells(ranked))
+    note = "Gains are over the same pools unranked, paired by task; intervals are 95% bootstrap intervals over tasks."
+    return Table("Rankers over samples", (*heads, *(Column(str(measure)) for measure in measures)), rows, note)
+
+
+def _figures_row(column: RankingColumn, cell: Cell, measures: Sequence[RankMeasure]) -> Iterator[TableCell]:
+    tasks = max(value.tasks for value in cell.values.values())
+    gain = next(iter(cell.gains.values()), None)
+    yield from (Phrase(column.name), Phrase(cell.ranker), Count(tasks))
+    yield gain_cell(gain) if gain and gain.tasks else Number(None)
+    for measure in measures:
+        value = cell.values.get(measure)
+        yield value_cell(value, "" if value is None or value.tasks == tasks else f"of {value.tasks}")
+
+
+def value_cell(value: Value | None, remark: str = "") -> Number:
+    """Return the cell of a value; `remark` says of how many tasks it is where that is not all."""
+    if value is None or isnan(value.value):
+        return Number(None)
+    return Number(value.value, value.low, value.high, remark=remark)
+
+
+def gain_cell(gain: Gain) -> Number:
+    """Return the cell of what an order gains."""
+    return Number(None) if isnan(gain.value) else Number(gain.value, gain.low, gain.high, signed=True)
+
+
+def heat(plan: Matrix, ranked: Sequence[RankedColumn]) -> Heat:
+    """Return the first measure of each ranker over that of the one trained on the set, else over the best."""
+    first = RankMeasure(plan.ks[0])
+    sets = {each.column.name: each.column.set for each in ranked}
+    found = {(cell.ranker, column.name): cell.values[first].value for column, cell in _cells(ranked)}
+    worth = [[found.get((ranker.name, name), nan) for name in sets] for ranker in plan.rankers]
+    values = relative(plan.rankers, [*sets], [*sets.values()], worth)
+    return Heat(
+        f"{first} of each ranker, relative",
+        "Over that of the ranker trained on the set, else of the best.",
+        tuple(ranker.name for ranker in plan.rankers),
+        tuple(sets),
+        tuple(tuple(None if isnan(value) else value for value in row) for row in values),
+    )
+
+
+def curves(plan: Matrix) -> Iterator[Curves]:
+    """Yield how rankers did in training, where they have a log."""
+    logs = training(plan.rankers)
+    names = dict.fromkeys(name for measures in logs.values() for name in measures)
+    panels = tuple(CurvePanel(name, tuple(_lines(logs, name))) for name in names)
+    if panels:
+        yield Curves("Training", "Exponential means over steps.", panels, "step")
+
+
+def _lines(logs: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], name: str) -> Iterator[Series]:
+    for place, (ranker, measures) in enumerate(logs.items()):
+        if measures.get(name):
+            steps, values = zip(*smoothed(measures[name]), strict=True)
+            yield Series(ranker, place, steps, tuple(Mean(value, value, value) for value in values))
+
+
+def smoothed(curve: Sequence[tuple[float, float]], weight: float = _SMOOTH) -> list[tuple[float, float]]:
+    """Return a curve as its exponential mean."""
+    found: list[tuple[float, float]] = []
+    for step, value in curve:
+        found.append((step, weight * value + (1 - weight) * found[-1][1] if found else value))
+    return found
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if isinstance(value, float) and isnan(value) else value for name, value in values.items()}
+
 
 UNIT = "task"
 
@@ -120,29 +424,20 @@ def recorded(
 
 
 @dataclass(frozen=True, slots=True)
-class RankedColumn:
-    """One set of samples, and what each ranker came to on it, unranked first."""
-
-    name: str
-    source: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Wanted:
     """What is the same for all rankers."""
 
     ks: tuple[int, ...]
 
 
-def results_of(columns: Sequence[RankedColumn], plan: Matrix, command: str, *, all_pairs: bool = False) -> Results:
+def results_of(ranked: Sequence[RankedColumn], plan: Matrix, command: str, *, all_pairs: bool = False) -> Results:
     """Return what was measured as any experiment has it; `command` is what was typed."""
     specs = {ranker.name: ranker.spec for ranker in plan.rankers}
     measures = tuple(map(str, measures_of(plan.ks)))
     systems = {UNRANKED: MeasuredSystem(UNRANKED, "", "", {}, UNRANKED, how="in process")}
     systems |= {name: MeasuredSystem(spec, UNRANKED, "", {}, name, how="in process") for name, spec in specs.items()}
-    sets = {column.name: MeasuredSet("", column.source, "", tuple(_items(column.cells[0])), ()) for column in columns}
-    cells = [_cell(column.name, cell) for column in columns for cell in column.cells]
+    sets = {each.column.name: MeasuredSet("", each.column.set, "", tuple(_items(each.cells[0])), ()) for each in ranked}
+    cells = [_cell(column.name, cell) for column, cell in _cells(ranked)]
     ranked_first = sorted(cells, key=lambda cell: cell.system == UNRANKED)
     found = Results(
         format=1,

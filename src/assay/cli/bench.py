@@ -14,7 +14,7 @@ from assay.cli.command import COUNT, PATH, argument, command, flag, form, option
 from assay.cli.options import GateOptions, UnseenOptions
 
 if TYPE_CHECKING:
-    from assay.bench.unseen import Unseen
+    from assay.bench.query_sets import Unseen
 
 WRITTEN = ("results.json", "RESULTS.md", "report.html")
 
@@ -90,24 +90,12 @@ def bench(given: BenchCommandOptions) -> int:
     """  # noqa: D301  what click reads
     from assay.bench import experiment, gates
     from assay.bench.results import as_text
-    from assay.cli.bench_plan import BenchOptions, plan_of
-    from assay.cli.bench_text import text
+    from assay.cli.bench_plan import plan_of, text
     from assay.cli.progress import progress
     from assay.io.terminal import say
 
     gate = gates.gates_of(given.gating.floors, given.gating.baseline, fail_if_worse=given.gating.fail_if_worse)
-    asked = BenchOptions(
-        given.corpus,
-        given.form_of,
-        given.systems,
-        given.changes,
-        given.measures,
-        given.k,
-        given.timeout_s,
-        given.threshold,
-        given.all_pairs,
-    )
-    plan = plan_of(Path(given.what), asked, [each.measure for each in gate.floors]).only(given.only)
+    plan = plan_of(Path(given.what), given, [each.measure for each in gate.floors]).only(given.only)
     with progress() as watch:
         setting = experiment.Setting(given.out, say, watch, f"assay {shlex.join(sys.argv[1:])}", _unseen(given.judging))
         held = experiment.run(plan, setting, fresh=given.fresh)
@@ -121,6 +109,6 @@ def _unseen(judging: UnseenOptions) -> Unseen | None:
     """Return who judges what nobody did; what that takes is loaded where it is wanted."""
     if not judging.spec and not judging.budget and not judging.install:
         return None
-    from assay.cli.bench_unseen import unseen_of
+    from assay.cli.bench_plan import unseen_of
 
     return unseen_of(judging)

@@ -1,70 +1,67 @@
-"""What was typed after `assay bench` to a plan: a matrix as it is written, else one set and the systems named."""
+"""Read what was typed after `assay bench` as a plan and a judge, and print the results."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay import plugins
 from assay.bench import matrix
-from assay.bench.plan import BenchPlan, SetSpec, SystemSpec, measures_of
+from assay.bench.bench_report import summary_of
+from assay.bench.matrix import BenchPlan, SetSpec, SystemSpec, measures_of
+from assay.bench.query_sets import Pairs, Unseen, UnseenLabels
+from assay.bench.results import MeasuredCell, MeasuredSet, Results, rank_of
 from assay.errors import InputError, nearest
+from assay.io.terminal import say
+from assay.protocols import Progress
+from assay.report.plain_text import as_text, shown_line
 from assay.truth.truth_formats import form_of
 
-
-@dataclass(frozen=True, slots=True)
-class BenchOptions:
-    """The options that say what to measure."""
-
-    corpus: Path | None
-    form: str
-    systems: tuple[str, ...]
-    changes: tuple[str, ...]
-    measures: tuple[str, ...]
-    k: int | None
-    timeout_s: float | None
-    threshold: float | None
-    all_pairs: bool
+if TYPE_CHECKING:
+    from assay.assemble.open_judge import JudgeOptions
+    from assay.cli.bench import BenchCommandOptions
+    from assay.cli.options import UnseenOptions
+    from assay.judge.campaign import Tally
 
 
-def plan_of(what: Path, asked: BenchOptions, gated: Sequence[str]) -> BenchPlan:
+def plan_of(what: Path, given: BenchCommandOptions, gated: Sequence[str]) -> BenchPlan:
     """Return the plan; measures that a gate looks at are measured, too."""
-    plan = _started(what, asked)
-    if asked.systems:
-        plan = replace(plan, systems=tuple(map(_system, asked.systems)))
+    plan = _started(what, given)
+    if given.systems:
+        plan = replace(plan, systems=tuple(map(_system, given.systems)))
     for each in plan.systems:
         plugins.find("system", each.spec.partition(":")[0])
-    plan = replace(plan, systems=tuple(_changed(plan.systems, asked.changes)), k=asked.k or plan.k)
-    if asked.timeout_s:
-        plan = replace(plan, timeout_s=asked.timeout_s)
-    if asked.threshold is not None:
-        plan = replace(plan, systems=tuple(replace(each, threshold=asked.threshold) for each in plan.systems))
-    plan = replace(plan, all_pairs=asked.all_pairs or plan.all_pairs)
-    names = asked.measures or map(str, measures_of((), plan.k) if asked.k else plan.measures)
+    plan = replace(plan, systems=tuple(_changed(plan.systems, given.changes)), k=given.k or plan.k)
+    if given.timeout_s:
+        plan = replace(plan, timeout_s=given.timeout_s)
+    if given.threshold is not None:
+        plan = replace(plan, systems=tuple(replace(each, threshold=given.threshold) for each in plan.systems))
+    plan = replace(plan, all_pairs=given.all_pairs or plan.all_pairs)
+    names = given.measures or map(str, measures_of((), plan.k) if given.k else plan.measures)
     return replace(plan, measures=measures_of((*names, *gated), plan.k))
 
 
-def _started(what: Path, asked: BenchOptions) -> BenchPlan:
+def _started(what: Path, given: BenchCommandOptions) -> BenchPlan:
     if what.suffix != ".toml":
-        return BenchPlan((_set(what, asked),), (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25")))
-    if asked.corpus or asked.form:
+        return BenchPlan((_set(what, given),), (SystemSpec("assay", "assay"), SystemSpec("bm25", "bm25")))
+    if given.corpus or given.form_of:
         raise InputError(
             "--corpus and --from go with a file of ground truth; a matrix names corpus and format of each set"
         )
     return matrix.load(what)
 
 
-def _set(path: Path, asked: BenchOptions) -> SetSpec:
+def _set(path: Path, given: BenchCommandOptions) -> SetSpec:
     if not path.exists():
         raise InputError(f"no such file or folder: '{path}'; give a repository, a file of ground truth or a matrix")
     name = path.resolve().stem if path.is_file() else path.resolve().name
     try:
-        return SetSpec(name, path, asked.corpus, form=asked.form or form_of(path))
+        return SetSpec(name, path, given.corpus, form=given.form_of or form_of(path))
     except InputError:
-        if path.is_dir() and not asked.corpus:
+        if path.is_dir() and not given.corpus:
             return SetSpec(name, None, path)
         raise
 
@@ -102,3 +99,64 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+_TARGETS, _INSTEAD = 3, 3
+"""Right answers of a question that are named, and results that stood before the first of them."""
+
+
+def text(results: Results, *, questions: bool = False) -> str:
+    """Return all of it, plain; with each question, and where its answer stood, if that is wanted."""
+    lines = [as_text(summary_of(results))]
+    for name, of in results.sets.items() if questions else ():
+        cells = [cell for cell in results.cells if cell.set == name]
+        lines += [f"\n{shown_line(line)}\n" for line in (name,)] if cells else []
+        lines += [f"{shown_line(line)}\n" for line in _questions(of, cells)] if cells else []
+    return "".join(lines)
+
+
+def _questions(of: MeasuredSet, cells: Sequence[MeasuredCell]) -> Iterator[str]:
+    """Yield each question, and for each system where its first right answer stands and what stands before it."""
+    width = max(len(cell.system) for cell in cells)
+    for place, query in enumerate(of.queries):
+        right = [target for target, grade in query.expected if grade > 0]
+        yield f"  {query.id}: {' '.join(query.text.split())}"
+        yield f"      wanted {', '.join(right[:_TARGETS]) or 'nothing: it has no right answer'}{_more(right, _TARGETS)}"
+        for cell in cells:
+            answers, error = cell.answers[place], cell.errors.get(query.id, "")
+            rank = rank_of(answers, right)
+            instead = answers[: rank - 1 if rank else None]
+            other = f"; instead {', '.join(instead[:_INSTEAD])}{_more(instead, _INSTEAD)}" if instead else ""
+            failed = f"; {error}" if error else "" if answers else "; no result"
+            yield f"      {cell.system:<{width}}  {f'rank {rank}' if rank else 'MISS'}{other}{failed}"
+
+
+def _more(items: Sequence[str], shown: int) -> str:
+    return f" and {len(items) - shown} more" if len(items) > shown else ""
+
+
+def unseen_of(wanted: UnseenOptions) -> Unseen:
+    """Return who judges; a spec is `signals`, `signals:FOLDER`, or a configuration of agents and a model."""
+    from assay.assemble.open_judge import EVEN, judge_options_of
+
+    if not wanted.spec:
+        raise InputError("--judge-budget and --judge-install are for --judge-unseen: give both")
+    asked = judge_options_of(wanted.spec, wanted.budget, option="--judge-budget")
+    signals = asked.kind.partition(":")[0] == "signals"
+    if wanted.install and signals:
+        raise InputError("the judge 'signals' installs nothing: leave --judge-install out")
+    if not signals and (wanted.encoder or wanted.prior != EVEN):
+        raise InputError("--judge-encoder and --judge-prior are for signals: --judge-unseen signals")
+    asked = replace(asked, install=wanted.install, encoder=wanted.encoder, prior=wanted.prior)
+    return Unseen(wanted.spec, lambda *pairs: _labels(asked, wanted.workers, *pairs), wanted.depth)
+
+
+def _labels(asked: JudgeOptions, workers: int, pairs: Pairs, file: Path, watch: Progress | None) -> UnseenLabels:
+    from assay.assemble.open_judge import judge_pairs
+
+    def report(tally: Tally) -> None:
+        if watch:
+            watch("judging", tally.before + tally.judged + tally.problems, len(pairs))
+
+    said, tally = judge_pairs(asked, pairs, file, say, report, workers=workers)
+    return UnseenLabels(said, tally.stopped)

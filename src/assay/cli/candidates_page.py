@@ -8,9 +8,23 @@ from pathlib import Path
 from assay.assemble.choose_pairs import PairChoice
 from assay.errors import counted
 from assay.judge.candidates import Depths
-from assay.report.document import Block, Fold, Report, Section, words
-from assay.report.figure import CurvePanel, Curves, Series
-from assay.report.table import Column, Count, Mean, Number, Phrase, Rows, Table
+from assay.report.document import (
+    Block,
+    Column,
+    Count,
+    CurvePanel,
+    Curves,
+    Fold,
+    Mean,
+    Number,
+    Phrase,
+    Report,
+    Rows,
+    Section,
+    Series,
+    Table,
+    words,
+)
 from assay.report.web_page import write_page
 
 

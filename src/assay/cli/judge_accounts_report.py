@@ -7,10 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import counted
-from assay.report.document import Block, Report, Section, words
-from assay.report.figure import BarPanel, Bars
+from assay.report.document import (
+    BarPanel,
+    Bars,
+    Block,
+    Column,
+    Count,
+    Number,
+    Phrase,
+    Report,
+    Rows,
+    Section,
+    Table,
+    fraction,
+    words,
+)
 from assay.report.plain_text import table_lines
-from assay.report.table import Column, Count, Number, Phrase, Rows, Table, fraction
 from assay.report.web_page import write_page
 
 if TYPE_CHECKING:

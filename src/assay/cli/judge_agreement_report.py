@@ -13,9 +13,25 @@ from assay.errors import counted, printable
 from assay.judge.accounts import CampaignCosts
 from assay.judge.labels import Key, LabelAgreement, LabelDifference, Texts
 from assay.measure.agreement import Estimate
-from assay.report.document import Choice, Detail, Entries, ListEntry, Report, Section, words
+from assay.report.document import (
+    Cell,
+    Choice,
+    Column,
+    Count,
+    Detail,
+    Entries,
+    ListEntry,
+    Mark,
+    Number,
+    Phrase,
+    Report,
+    Rows,
+    Section,
+    Table,
+    fraction,
+    words,
+)
 from assay.report.plain_text import cell_text, one_line, shown_line, table_lines
-from assay.report.table import Cell, Column, Count, Mark, Number, Phrase, Rows, Table, fraction
 from assay.report.web_page import write_page
 
 Costs = Mapping[str, CampaignCosts]

@@ -143,7 +143,7 @@ def _as_documents(whole: Benchmark) -> Benchmark:
     """Return the benchmark with `a.py#1-9` for `a.py:1-9`: what reads as a place in a checkout names no document."""
     from dataclasses import replace
 
-    from assay.truth.formats.truth_rows import fault_of_id
+    from assay.truth.formats.shared import fault_of_id
 
     taken = {code.id for code in whole.codes}
     names: dict[str, str] = {}

@@ -17,16 +17,13 @@ from assay.cli.options import GateOptions
 from assay.cli.rank_parts import labelled, rankers_and_modules, tasks_of, tell
 from assay.cli.ranker_options import RankerOptions
 from assay.io import files
-from assay.report.document import Report, as_json_text
-from assay.report.figure import Figure
-from assay.report.picture import write_picture
+from assay.report.document import Figure, Report, as_json_text
 from assay.report.plain_text import as_markdown, as_text
-from assay.report.web_page import write_page
+from assay.report.web_page import write_page, write_picture
 
 if TYPE_CHECKING:
-    from assay.bench.program_ranking import RankedColumn
+    from assay.bench.program_ranking import Matrix, RankedColumn, RankingColumn, RankingSetSpec
     from assay.protocols import Ranker
-    from assay.rank.ranking_matrix import Matrix, RankingColumn, RankingSetSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +62,9 @@ def compare(given: RankCompareOptions) -> int:
     Exits 0 if all gates hold, 1 if one does not, 2 on an error.
     """
     from assay.bench import experiment, gates, results
-    from assay.bench.program_ranking import results_of
+    from assay.bench.program_ranking import as_rows, load, report_of, results_of
     from assay.io.terminal import say
-    from assay.measure.ranked import measures
-    from assay.rank.comparison_report import ComparedCell, as_rows, report_of
-    from assay.rank.ranking_matrix import load
+    from assay.measure.passk import measures
 
     plan = load(given.matrix)
     experiment.claim_output(given.out)
@@ -79,13 +74,10 @@ def compare(given: RankCompareOptions) -> int:
     )
     if given.fresh:
         experiment.move_aside(given.out / "runs")
-    columns = _ranked(given, plan)
-    cells = [ComparedCell(column, cell) for column, done in columns for cell in done.cells]
-    rows, report = as_rows(cells), report_of(plan, cells)
+    ranked = _ranked(given, plan)
+    rows, report = as_rows(ranked), report_of(plan, ranked)
     earlier = experiment.earlier_in(given.out / experiment.RESULTS)
-    held = results_of(
-        [done for _, done in columns], plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=given.all_pairs
-    )
+    held = results_of(ranked, plan, f"assay {shlex.join(sys.argv[1:])}", all_pairs=given.all_pairs)
     results.save(held, given.out / experiment.RESULTS)
     experiment.write_report(held, given.out, say, earlier)
     drawn = _write(report, given.out)
@@ -99,7 +91,7 @@ def compare(given: RankCompareOptions) -> int:
     return 1 if failed else 0
 
 
-def _ranked(given: RankCompareOptions, plan: Matrix) -> list[tuple[RankingColumn, RankedColumn]]:
+def _ranked(given: RankCompareOptions, plan: Matrix) -> list[RankedColumn]:
     """Return what each ranker came to on each column, ranking what was not ranked before."""
     from assay.errors import InputError
 
@@ -112,7 +104,7 @@ def _ranked(given: RankCompareOptions, plan: Matrix) -> list[tuple[RankingColumn
 
 def ranked_columns(
     plan: Matrix, rankers: Sequence[Ranker], out: Path, importable: Sequence[str] = (), *, verbose: bool = False
-) -> list[tuple[RankingColumn, RankedColumn]]:
+) -> list[RankedColumn]:
     """Return what the opened rankers of a matrix come to on each column; orders are kept in a folder."""
     from assay.bench.program_ranking import RankedColumn, recorded, with_spared
     from assay.cli.progress import progress
@@ -125,7 +117,7 @@ def ranked_columns(
         for column in _columns(plan, verbose=verbose):
             found = evaluate(column.tasks, column.examples, kept, wanted, report=watch)
             cells = tuple(with_spared(cell, called) for cell in found.cells)
-            done.append((column, RankedColumn(column.name, column.set, cells)))
+            done.append(RankedColumn(column, cells))
     return done
 
 
@@ -150,8 +142,8 @@ def _write(report: Report, out: Path) -> list[str]:
 
 
 def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
+    from assay.bench.program_ranking import columns
     from assay.errors import InputError
-    from assay.rank.ranking_matrix import columns
 
     for spec in plan.sets:
         tasks, examples = _load_set(spec, verbose=verbose)
@@ -163,8 +155,8 @@ def _columns(plan: Matrix, *, verbose: bool) -> Iterator[RankingColumn]:
 
 def _load_set(spec: RankingSetSpec, *, verbose: bool) -> tuple[Any, Any]:
     """Return the tasks and the labelled programs of a set."""
+    from assay.bench.program_ranking import tasks_of as prompts_of
     from assay.rank.dataset import formats
-    from assay.rank.ranking_matrix import tasks_of as prompts_of
 
     if spec.samples and spec.outcomes:
         data, tasks = labelled(spec.samples, spec.outcomes, tasks_of(spec.tasks), "")

@@ -12,8 +12,8 @@ from assay.cli import options
 from assay.cli.command import COUNT, PATH, argument, command, flag, form, option, shared, verbose
 from assay.cli.options import ClusterOptions
 from assay.cli.rank_parts import tell
-from assay.report.picture import check_picture, write_picture
 from assay.report.plain_text import table_lines
+from assay.report.web_page import check_picture, write_picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

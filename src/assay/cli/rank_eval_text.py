@@ -7,13 +7,13 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
+from assay.bench.program_ranking import gain_cell, value_cell
 from assay.cli.exec_text import EXEC_COUNTS
 from assay.errors import counted
-from assay.measure.ranked import Gain, RankMeasure, Value
-from assay.rank.comparison_report import gain_cell, value_cell
+from assay.measure.passk import Gain, RankMeasure, Value
 from assay.rank.evaluate_rankers import Cell, Evaluation, FaultPrediction, RankerDifference
+from assay.report.document import Column, Phrase, Rows, Table
 from assay.report.plain_text import cell_text, table_lines
-from assay.report.table import Column, Phrase, Rows, Table
 
 
 def evaluation_as_json(found: Evaluation) -> dict[str, Any]:

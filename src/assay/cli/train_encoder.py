@@ -137,7 +137,7 @@ def _tune(given: TrainEncoderOptions) -> None:
     from assay.assemble.tune_curve import curve_of
     from assay.assemble.tune_files import TunePlan, tune_encoder
     from assay.encode.tune_settings import TuneSettings
-    from assay.report.picture import check_picture, write_picture
+    from assay.report.web_page import check_picture, write_picture
     from assay.search.harvest import LEFT_OUT
     from assay.settings import changed
 

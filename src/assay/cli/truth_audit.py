@@ -14,7 +14,7 @@ from assay.cli.command import PATH, argument, command, flag, form, option, verbo
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.truth.audit.finding import Audit, AuditFinding
+    from assay.truth.audit_findings import Audit, AuditFinding
     from assay.truth.ground_truth import Truth
     from assay.types import Chunk
 
@@ -63,8 +63,8 @@ def audit(given: TruthAuditOptions) -> int:
     """
     from assay.cli.progress import progress
     from assay.io.terminal import dumps
-    from assay.truth.audit.audit import audit as find
-    from assay.truth.audit.audit import corpus_at
+    from assay.truth.audit import audit as find
+    from assay.truth.audit import corpus_at
     from assay.truth.truth_formats import read
 
     if given.near and not given.collapse:
@@ -85,15 +85,15 @@ def audit(given: TruthAuditOptions) -> int:
 
 def _root(truth: Truth, corpus: Path | None) -> Path | None:
     """Return the folder whose chunks are looked at: the checkout at its commit."""
-    from assay.bench.system_corpus import cached, corpus_of
+    from assay.bench.system import cached, corpus_of
 
     return corpus_of(truth, corpus, cached()).root if corpus and not truth.documents else None
 
 
 def _collapse(truth: Truth, texts: Sequence[Chunk], out: Path, *, threshold: float, near: bool) -> dict[str, Any]:
-    from assay.truth.audit.collapse import collapsed
-    from assay.truth.audit.twins import twins, twins_of
+    from assay.truth.audit import collapsed
     from assay.truth.truth_formats import write
+    from assay.truth.twins import twins, twins_of
 
     groups = twins_of(texts, threshold).near if near else twins([text.text for text in texts])
     reading = collapsed(truth, groups)

@@ -15,8 +15,8 @@ from assay.cli.command import PATH, argument, command, form, option, verbose
 from assay.errors import printable
 
 if TYPE_CHECKING:
-    from assay.truth.check_truth import TruthCheck
     from assay.truth.ground_truth import TruthFile
+    from assay.truth.target_places import TruthCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ def check(given: TruthCheckOptions) -> int:
 
     Exits 0 if all is well, 1 if there are problems, 2 on an error or if nothing can be used.
     """
-    from assay.bench.system_corpus import checkout_of
+    from assay.bench.system import checkout_of
     from assay.io.terminal import dumps
-    from assay.truth import check_truth as checks
+    from assay.truth import target_places as checks
     from assay.truth.truth_formats import read, write
 
     reading = read(given.file, given.source)

@@ -56,7 +56,7 @@ def convert(given: TruthConvertOptions) -> None:
     Exits 0 if OUT is written, 2 on an error.
     """
     from assay.io.terminal import say
-    from assay.truth.join_corpus import at_least, joined
+    from assay.truth.formats.csn_corpus import at_least, joined
     from assay.truth.target_places import resolved
     from assay.truth.truth_formats import read, write
 

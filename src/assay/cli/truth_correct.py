@@ -17,9 +17,8 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.truth.corrections import Correction
     from assay.truth.ground_truth import Truth, TruthFile
-    from assay.truth.judging_pool import Pool
+    from assay.truth.judging_pool import Correction, Pool
     from assay.types import Chunk, Judgment, Problem, Query
 
 
@@ -105,7 +104,7 @@ def _check(given: TruthCorrectOptions) -> None:
 
 
 def _pooled(reading: TruthFile, given: TruthCorrectOptions) -> Pool:
-    from assay.bench.pool_runs import pool_runs
+    from assay.bench.query_sets import pool_runs
 
     return pool_runs(reading, given.runs, given.corpus, depth=given.depth, seed=given.seed)
 
@@ -175,7 +174,7 @@ def _propose(
     """Print what labels change, and change it on demand."""
     from assay.io import files
     from assay.io.terminal import dumps, say, say_problems
-    from assay.truth.corrections import corrected_text, correction_of, difference
+    from assay.truth.judging_pool import corrected_text, correction_of, difference
 
     found = correction_of(reading.truth, labels)
     before, after, dropped = corrected_text(reading, given.truth, found, keep_wrong=given.keep_wrong)

@@ -12,10 +12,10 @@ import click
 
 from assay.cli.command import COUNT, PATH, argument, command, flag, option, verbose
 from assay.errors import InputError
-from assay.truth.mine.mined import SOURCES
+from assay.truth.minable import SOURCES
 
 if TYPE_CHECKING:
-    from assay.truth.mine.mine import MinedTruth
+    from assay.truth.mine import MinedTruth
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def mine(given: TruthMineOptions) -> int:
     from assay.corpus.addresses import is_url
     from assay.io.terminal import say
     from assay.truth.ground_truth import Truth
-    from assay.truth.mine.mine import MineOptions
-    from assay.truth.mine.mine import mine as mined_from
+    from assay.truth.mine import MineOptions
+    from assay.truth.mine import mine as mined_from
     from assay.truth.truth_formats import form_to, write
 
     if is_url(given.repository):

@@ -69,7 +69,7 @@ def pool(given: TruthPoolOptions) -> int:
 
 
 def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[dict[str, Any], list[Problem]]:
-    from assay.truth.label_sheets import read_labels
+    from assay.truth.judging_pool import read_labels
     from assay.truth.truth_formats import write
 
     if out is None:
@@ -84,8 +84,8 @@ def _label(truth: Truth, labels: Path, judge: str, out: Path | None) -> tuple[di
 def _gather(
     reading: TruthFile, files: tuple[Path, ...], corpus: Path | None, out: Path | None, *, depth: int, seed: int
 ) -> tuple[dict[str, Any], list[Problem]]:
-    from assay.bench.pool_runs import pool_runs
-    from assay.truth.label_sheets import write_pool
+    from assay.bench.query_sets import pool_runs
+    from assay.truth.judging_pool import write_pool
 
     found = pool_runs(reading, files, corpus, depth=depth, seed=seed)
     told = _counts(found, depth)

@@ -7,7 +7,7 @@ unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -19,9 +19,9 @@ _PATCH = tuple(
     "--no-ext-diff --no-textconv --no-color --no-relative --relative --find-renames --unified=0 --ignore-all-space"
     " --diff-algorithm=histogram --submodule=short --ignore-submodules=all --src-prefix=a/ --dst-prefix=b/ -p".split()
 )
-_HEADER = "%x00%H%x00%P%x00%an <%ae>%x00%cn <%ce>%x00%cI%x00%aI%x00%B%x00"
+HEADER = "%x00%H%x00%P%x00%an <%ae>%x00%cn <%ce>%x00%cI%x00%aI%x00%B%x00"
 _FIELDS = 8
-_PLAIN = ("log", f"--format={_HEADER}", "--no-notes", "--no-decorate", "--no-color")
+_PLAIN = ("log", f"--format={HEADER}", "--no-notes", "--no-decorate", "--no-color")
 _LOG = (*_PLAIN, *_PATCH)
 _NAMED = (*_PLAIN, "--name-only", "--no-renames", "--relative")
 _MOST_BROKEN = 20
@@ -118,18 +118,20 @@ def _lines(ids: Sequence[str]) -> bytes:
 def _commits(
     printed: IO[bytes], changes: Callable[[Patches], Iterator[FileChange]] = Patches.changes
 ) -> Iterator[Commit]:
+    for commit, patches in headers(printed):
+        yield replace(commit, changes=tuple(changes(patches)))
+
+
+def headers(printed: IO[bytes]) -> Iterator[tuple[Commit, Patches]]:
+    """Yield the commits of a log in the format `HEADER`, each with the reader of what it changed, to be read first."""
     patches = Patches(printed)
-    header = patches.line()
-    while header:
-        about = header
-        while about.count(b"\0") < _FIELDS and (more := patches.line()):
-            about += more
-        if about.count(b"\0") < _FIELDS:  # git was ended, and says why
+    while header := patches.line():
+        while header.count(b"\0") < _FIELDS and (more := patches.line()):
+            header += more
+        if header.count(b"\0") < _FIELDS:  # git was ended, and says why
             return
-        _, id_, parents, author, committer, date, written, message, *_ = about.decode("utf-8", "replace").split("\0")
-        changed = tuple(changes(patches))
-        yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), changed, written)
-        header = patches.line()
+        _, id_, parents, author, committer, date, written, message, *_ = header.decode("utf-8", "replace").split("\0")
+        yield Commit(id_, tuple(parents.split()), author, committer, date, message.strip(), (), written), patches
 
 
 def commit_ids(root: Path, most: int) -> list[str]:

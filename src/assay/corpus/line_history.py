@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from pathlib import Path
-from secrets import token_hex
 from typing import IO
 
 from assay.corpus.blocks import lines_of
 from assay.corpus.git import GitTooSlow, answer, reading
+from assay.corpus.git_history import HEADER, headers
 from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
 
@@ -124,14 +124,13 @@ def changes(root: Path, path: str, span: tuple[int, int] | None, most: int) -> t
     The search ends after `PATIENCE_S` seconds with what was found by then.
     """
     name = os.fspath(from_utf8(root, path).relative_to(root))
-    mark = token_hex(12)
-    fields = f"--format=%x00{mark}%x00%H%x00%an%x00%aI%x00%B%x00"
     what = (f"-L{span[0]},{span[1]}:{name}",) if span else ("-p", "--", name)
-    asked = (_LITERAL, "log", f"--max-count={most + 1}", "--no-notes", *_NO_PROGRAM, fields, "HEAD", *what)
+    limits = (f"--max-count={most + 1}", f"--format={HEADER}", "--no-notes", *_NO_PROGRAM)
+    asked = (_LITERAL, "log", *limits, "HEAD", *what)
     found: list[LineChange] = []
     ends = time.monotonic() + PATIENCE_S
     try:
-        with closing(_log_changes(root, asked, mark.encode())) as every:
+        with closing(_log_changes(root, asked)) as every:
             for change in every:
                 if len(found) == most:
                     return found, False
@@ -143,10 +142,13 @@ def changes(root: Path, path: str, span: tuple[int, int] | None, most: int) -> t
     return found, True
 
 
-def _log_changes(root: Path, arguments: Sequence[str], mark: bytes) -> Generator[LineChange]:
+def _log_changes(root: Path, arguments: Sequence[str]) -> Generator[LineChange]:
     """Yield what a log says while git runs; whoever closes this early ends git."""
     with reading(root, *arguments, timeout_s=PATIENCE_S) as printed:
-        yield from _changes(printed, mark)
+        for commit, patches in headers(printed):
+            text = patches.text(_LONGEST_PATCH)
+            author = commit.author.rpartition(" <")[0]
+            yield LineChange(commit.id, author, commit.written, commit.message[:_LONGEST_MESSAGE], text)
 
 
 def _head_text(root: Path, path: str) -> str | None:
@@ -219,27 +221,3 @@ def _runs(written: Sequence[str], first: int) -> Iterator[BlamedLines]:
         if at == len(written) or written[at] != written[start]:
             yield BlamedLines(first + start, first + at - 1, written[start])
             start = at
-
-
-def _changes(printed: IO[bytes], mark: bytes) -> Generator[LineChange]:
-    """Read `git log`, whose commits begin with a mark that no file can hold."""
-    start = b"\0" + mark + b"\0"
-    head, patch, size = b"", list[bytes](), 0
-    for line in printed:
-        if line.startswith(start):
-            if head:
-                yield _line_change(head, patch)
-            head, patch, size = line, [], 0
-        elif head.count(b"\0") < 6:
-            head += line if len(head) < _LONGEST_MESSAGE or b"\0" in line else b""
-        elif size < _LONGEST_PATCH:
-            patch.append(line[:_LONGEST_PATCH])
-            size += len(patch[-1])
-    if head.count(b"\0") >= 6:
-        yield _line_change(head, patch)
-
-
-def _line_change(head: bytes, patch: Sequence[bytes]) -> LineChange:
-    _, _, id_, author, date, message, *_ = head.decode("utf-8", "replace").split("\0")
-    text = b"".join(patch).decode("utf-8", "replace").strip("\n")
-    return LineChange(id_, author, date, message.strip(), text)

@@ -1,6 +1,7 @@
 """What `git … -p --unified=0` prints to changes of files, and changes to where a line was before them.
 
-Hunks are read by the counts in their headers, so that nothing inside one can pass for a header.
+Hunks are read by the counts in their headers, so that nothing inside one can pass for a header. Lines around a change
+are no part of it: patches of others have some, and read the same.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Hunk:
     """The same of the new lines."""
     context: str = field(default="", compare=False)
     """The line before it that git takes for the head of what it is in, such as a function's."""
+    within: tuple[int, int] = field(default=(0, 0), compare=False)
+    """First line and number of lines of the old file that its header names, unchanged ones among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ class FileChange:
     before: str
     after: str
     hunks: tuple[Hunk, ...] = ()
-    binary: bool = False
+    binary: str = ""
+    """The path before of a file of which only that it changed is known."""
 
 
 class Patches:
@@ -61,8 +65,9 @@ class Patches:
     def changes(self) -> Iterator[FileChange]:
         """Yield the changes up to the next line that belongs to none: the header of another commit."""
         while (line := self._peek()) and not line.startswith(b"\0"):
-            self._ahead = None
-            if line.startswith(b"diff --git "):
+            if not line.startswith(b"--- "):
+                self._ahead = None
+            if line.startswith((b"diff --git ", b"--- ")):
                 yield self._change()
 
     def names(self) -> Iterator[FileChange]:
@@ -77,36 +82,66 @@ class Patches:
             self._ahead = self._stream.readline()
         return self._ahead
 
+    def text(self, most: int) -> str:
+        """Return the lines up to the next header as they are, of about so many bytes."""
+        lines, size = list[bytes](), 0
+        while (line := self._peek()) and not line.startswith(b"\0"):
+            self._ahead = None
+            if size < most:
+                lines.append(line[:most])
+                size += len(lines[-1])
+        return b"".join(lines).decode("utf-8", "replace").strip("\n")
+
     def _change(self) -> FileChange:
-        """Read one file's patch after its first line."""
+        """Read one file's patch."""
         before = after = ""
-        binary, kept = False, 0
+        binary, kept = "", 0
         hunks: list[Hunk] = []
         while (line := self._peek()) and not line.startswith((b"\0", b"diff --git ")):
+            if hunks and line.startswith(b"--- "):
+                break  # the next file of a patch without lines that begin with `diff --git`
             self._ahead = None
             if line.startswith((b"--- ", b"rename from ")):
                 before = _path(line, b"a/")
             elif line.startswith((b"+++ ", b"rename to ")):
                 after = _path(line, b"b/")
             elif line.startswith(b"Binary files "):
-                binary = True
+                binary = _path(line.removeprefix(b"Binary").partition(b" and ")[0].removeprefix(b" "), b"a/")
             elif found := _HUNK.match(line):
-                hunks.append(self._hunk(found, keep=kept < _MOST_KEPT))
-                kept += hunks[-1].size + hunks[-1].added
+                new = list(self._hunks(found, keep=kept < _MOST_KEPT))
+                hunks += new
+                kept += sum(hunk.size + hunk.added for hunk in new)
         return FileChange(before, after, tuple(hunks), binary)
 
-    def _hunk(self, header: re.Match[bytes], *, keep: bool) -> Hunk:
-        removed = [self._text() for _ in range(int(header[2] or 1))]
-        new = [self._text() for _ in range(int(header[4] or 1))]
-        texts = [tuple(map(_decoded, lines)) if keep else () for lines in (removed, new)]
-        return Hunk(int(header[1]), len(removed), len(new), texts[0], texts[1], _decoded(header[5] or b""))
+    def _hunks(self, header: re.Match[bytes], *, keep: bool) -> Iterator[Hunk]:
+        """Read what one header counts; lines that did not change stand between its hunks."""
+        within = int(header[1]), int(header[2] or 1)
+        left = {b"-": within[1], b"+": int(header[4] or 1)}
+        at = within[0] if within[1] else within[0] + 1
+        lines: dict[bytes, list[bytes]] = {b"-": [], b"+": []}
 
-    def _text(self) -> bytes:
-        """Take one line of a hunk without its mark."""
-        line = self.line()
-        while line.startswith(b"\\"):
-            line = self.line()
-        return line[1:]
+        def hunk() -> Hunk:
+            removed, new = lines.values()
+            texts = [tuple(map(_decoded, some)) if keep else () for some in (removed, new)]
+            start = at if removed else at - 1
+            return Hunk(start, len(removed), len(new), texts[0], texts[1], _decoded(header[5] or b""), within)
+
+        while any(count > 0 for count in left.values()):
+            line = self._peek()
+            if line[:1] not in {b"-", b"+", b" ", b"\n", b"\r", b"\\"}:
+                break
+            self._ahead = None
+            if line[:1] in lines:
+                lines[line[:1]].append(line[1:])
+                left[line[:1]] -= 1
+            elif line[:1] != b"\\":
+                if any(lines.values()):
+                    yield hunk()
+                at += len(lines[b"-"]) + 1
+                lines = {b"-": [], b"+": []}
+                left = {mark: count - 1 for mark, count in left.items()}
+        if any(lines.values()):
+            yield hunk()
 
 
 class LineMap:
@@ -136,9 +171,9 @@ class LineMap:
 
 def _path(line: bytes, prefix: bytes) -> str:
     """Return the path of a header's line, empty for a file that is not there."""
-    name = line.rstrip(b"\n").split(b" ", 2 if line.startswith(b"rename") else 1)[-1]
+    name = line.rstrip(b"\r\n").split(b" ", 2 if line.startswith(b"rename") else 1)[-1]
     is_patch = not line.startswith(b"rename")
-    name = name.removesuffix(b"\t") if is_patch else name
+    name = name.partition(b"\t")[0] if is_patch else name
     if is_patch and name == b"/dev/null":
         return ""
     return _name(name, prefix if is_patch else b"")

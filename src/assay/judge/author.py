@@ -19,8 +19,7 @@ from assay.judge.session import PairSession
 from assay.judge.verdicts import Verdict
 from assay.protocols import Chat
 from assay.runs.record import Steps
-from assay.truth.written.question_faults import fault_of_question
-from assay.truth.written.question_orders import order_of
+from assay.truth.written import fault_of_question, order_of
 
 PROMPTS = ("question", "grade")
 ANSWERS = 2

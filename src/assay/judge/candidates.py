@@ -35,7 +35,7 @@ from assay.judge.pairs import laid_out
 from assay.judge.records import is_records, judgments
 from assay.protocols import Encoder, Progress, Role, Vectors
 from assay.runs.record import append_lines, differing, progress_of, read_lines, refuse, sole_writer
-from assay.truth.formats.truth_rows import fault_of_id, text_of
+from assay.truth.formats.shared import fault_of_id, text_of
 from assay.truth.ground_truth import Truth
 from assay.truth.truth_formats import UnknownFormat, form_of, read, read_part
 from assay.types import Chunk, Judgment, Problem, Query

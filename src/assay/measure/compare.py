@@ -1,8 +1,4 @@
-"""Values of queries in, what may be said of systems out: intervals, tests of a difference, correction for many tests.
-
-Queries are the sample. Differences are taken query by query, for one query is harder than another for every system.
-All draws are seeded and made in pieces, so that memory does not grow with the number of queries.
-"""
+"""Intervals, tests of a difference between systems, and correction for many tests."""
 
 from __future__ import annotations
 
@@ -10,12 +6,40 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from math import atan, cos, erfc, inf, nan, pi, sin, sqrt
+from math import atan, cos, erfc, exp, inf, lgamma, log, nan, pi, sin, sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import InputError
+
+
+def wilson(part: int, whole: int, *, level: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's interval (1927) of a share: right for few and for extreme ones too; nan of nothing."""
+    _checked(part, whole)
+    if not whole:
+        return nan, nan
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share, width = part / whole, z * z / whole
+    middle = (share + width / 2) / (1 + width)
+    half = sqrt(share * (1 - share) * width + width * width / 4) / (1 + width)
+    return (0.0 if part == 0 else middle - half), (1.0 if part == whole else middle + half)
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Return the two-sided p of the exact sign test; draws are left out before, and nothing shows nothing."""
+    _checked(wins, wins + losses)
+    n = wins + losses
+    fewer = min(wins, losses)
+    logs = (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2) for k in range(fewer + 1))
+    return min(1.0, 2 * sum(map(exp, logs)))
+
+
+def _checked(part: int, whole: int) -> None:
+    if not 0 <= part <= whole:
+        raise InputError(f"{part} of {whole}: wanted a count from 0 to the whole")
+
 
 Values = NDArray[np.float64]
 _RESAMPLES = 2_000

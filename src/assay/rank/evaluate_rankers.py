@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from assay import faults
 from assay.errors import InputError
 from assay.faults import Fault
-from assay.measure import classify, ranked
-from assay.measure.ranked import Gain, Judged, RankMeasure, Value
+from assay.measure import agreement, passk
+from assay.measure.passk import Gain, Judged, RankMeasure, Value
 from assay.protocols import Ranker
 from assay.rank.dataset.rows import Example, by_task
 from assay.rank.rankers import ranked_pools
@@ -79,8 +79,8 @@ class FaultPrediction:
     ranker: str
     opinions: int
     samples: int
-    labels: Mapping[str, classify.Confusion]
-    lines: classify.LineAccuracy
+    labels: Mapping[str, agreement.Confusion]
+    lines: agreement.LineAccuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def evaluate(
 
 def _runs(names: Sequence[str], plan: EvaluationOptions, size: int) -> tuple[_Run, dict[str, _Run]]:
     """Return what is measured of the samples as they are, and of each ranker: nothing yet."""
-    measures = [measure for measure in ranked.measures(plan.ks) if not size or measure.k <= size]
+    measures = [measure for measure in passk.measures(plan.ks) if not size or measure.k <= size]
     return _Run({each: {} for each in measures}), {name: _Run({each: {} for each in measures}) for name in names}
 
 
@@ -194,19 +194,19 @@ def _measure(  # noqa: PLR0913, PLR0917  each is one thing
 
 def _add(run: _Run, task: str, pools: Sequence[Sequence[Judged]]) -> None:
     for measure, per_task in run.per_task.items():
-        values = [value for value in (ranked.at(pool, measure) for pool in pools) if not isnan(value)]
+        values = [value for value in (passk.at(pool, measure) for pool in pools) if not isnan(value)]
         per_task[task] = sum(values) / len(values) if values else nan
 
 
 def _cells(runs: Mapping[str, _Run], plain: _Run, size: int, few: int, seed: int) -> Iterator[Cell]:
-    means = {measure: ranked.mean(values, seed=seed) for measure, values in plain.per_task.items()}
+    means = {measure: passk.mean(values, seed=seed) for measure, values in plain.per_task.items()}
     yield Cell(UNRANKED, size, means, {}, few, per_task=plain.per_task)
     for name, run in runs.items():
         yield Cell(
             name,
             size,
-            {measure: ranked.mean(values, seed=seed) for measure, values in run.per_task.items()},
-            {m: ranked.gain(values, plain.per_task[m], seed=seed) for m, values in run.per_task.items()},
+            {measure: passk.mean(values, seed=seed) for measure, values in run.per_task.items()},
+            {m: passk.gain(values, plain.per_task[m], seed=seed) for m, values in run.per_task.items()},
             few,
             run.seconds,
             run.programs,
@@ -219,7 +219,7 @@ def _differences(runs: Mapping[str, _Run], size: int, seed: int) -> Iterator[Ran
     for place, a in enumerate(names):
         for b in names[place + 1 :]:
             one, other = runs[a].per_task, runs[b].per_task
-            yield RankerDifference(a, b, size, {m: ranked.gain(one[m], other[m], seed=seed) for m in one})
+            yield RankerDifference(a, b, size, {m: passk.gain(one[m], other[m], seed=seed) for m in one})
 
 
 def _predicted(name: str, rows: Sequence[tuple[Example, Ranked]]) -> FaultPrediction:
@@ -230,9 +230,9 @@ def _predicted(name: str, rows: Sequence[tuple[Example, Ranked]]) -> FaultPredic
         true = [of(example.fault) for example, _ in said]
         guessed = [of(order.fault) for _, order in said if order.fault is not None]
         known = tuple(dict.fromkeys(of(fault) for fault in Fault))
-        labels[label] = classify.confusion(true, guessed, labels=known, n=times)
+        labels[label] = agreement.confusion(true, guessed, labels=known, n=times)
     true_lines = [faults.execution_line(example.fault, example.line)[1] for example, _ in said]
-    lines = classify.lines(true_lines, [order.line for _, order in said], n=times)
+    lines = agreement.lines(true_lines, [order.line for _, order in said], n=times)
     return FaultPrediction(name, sum(times), sum(example.n for example, _ in rows), labels, lines)
 
 

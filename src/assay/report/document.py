@@ -1,7 +1,4 @@
-"""A report as a value: sections of words, tables, figures, panels that a switch shows, entries that a filter finds.
-
-It is written as JSON and read back: whoever shows a report needs these values, and no markup.
-"""
+"""A report as a value: words, tables, figures, panels and entries, written as JSON and read back."""
 
 from __future__ import annotations
 
@@ -9,12 +6,259 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from assay.errors import InputError
 from assay.io.fields import as_json, read_value
-from assay.report.figure import Bars, Curves, Dots, Heat, Scatter, WinsAndLosses
-from assay.report.table import Phrase, Table
+
+Mark = Literal["", "best", "tied", "below", "bad", "good"]
+"""What is known of a figure: the best of its column, not told apart from it, below it; or bad news, or good."""
+
+
+class Mean(NamedTuple):
+    """A mean with its 95% interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A figure, with its interval where it has one; None where nothing was measured."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    digits: int = 3
+    unit: str = ""
+    signed: bool = False
+    least: float = 0.0
+    """A value below this is written as less than this: no p value is 0."""
+    mark: Mark = ""
+    remark: str = ""
+    kind: Literal["number"] = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many there are."""
+
+    value: int
+    mark: Mark = ""
+    kind: Literal["count"] = "count"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words, perhaps of strangers; a system's name has the colour that its drawings have."""
+
+    text: str
+    color: int | None = None
+    code: bool = False
+    mark: Mark = ""
+    badges: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Badges that say what is wrong."""
+    remark: str = ""
+    lines: tuple[str, ...] = ()
+    """Details, folded where a page can fold."""
+    href: str = ""
+    """A place of the same page, as `#errors`."""
+    kind: Literal["phrase"] = "phrase"
+
+
+Cell = Number | Count | Phrase
+Rows = tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column; `over` is a wider head that neighbours share."""
+
+    title: str
+    hint: str = ""
+    words: bool = False
+    """It holds words, which stand to the left."""
+    over: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; the first cell of a row names it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: Rows
+    note: str = ""
+    kind: Literal["table"] = "table"
+
+
+def figure(mean: Mean | None, digits: int = 3, *, mark: Mark = "", signed: bool = False, remark: str = "") -> Number:
+    """Return the cell of a mean."""
+    if mean is None:
+        return Number(None, remark=remark)
+    return Number(mean.mean, mean.low, mean.high, digits, signed=signed, mark=mark, remark=remark)
+
+
+def fraction(value: float | None, digits: int = 0, remark: str = "") -> Number:
+    """Return the cell of a part of a whole."""
+    return Number(None if value is None else 100 * value, digits=digits, unit="%", remark=remark)
+
+
+def probability(value: float, *, mark: Mark = "") -> Number:
+    """Return the cell of a p value."""
+    return Number(value, least=0.001, mark=mark)
+
+
+def milliseconds(value: float | None) -> Number:
+    """Return the cell of a time that people wait for an answer."""
+    if value is not None and value >= 10_000:
+        return Number(value / 1000, digits=0, unit="s")
+    return Number(value, digits=2 if value and value < 1 else 1 if value and value < 10 else 0, unit="ms")
+
+
+def seconds(value: float | None) -> Number:
+    """Return the cell of a time that people wait for an index."""
+    return Number(value, digits=2 if value and value < 10 else 0, unit="s")
+
+
+def megabytes(value: float | None) -> Number:
+    """Return the cell of a size."""
+    if value is not None and 0 < value < 0.1:
+        return Number(1000 * value, digits=0, unit="kB")
+    return Number(value, digits=1 if value and value < 10 else 0, unit="MB")
+
+
+def listed(items: tuple[str, ...] | list[str], most: int = 3) -> str:
+    """Return `a, b and c`, or `a, b, c and 4 more`."""
+    if len(items) > most + 1:
+        return f"{', '.join(items[:most])} and {len(items) - most} more"
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+COLORS = 8
+"""How many colours a page has, `--c0` and so on; markers tell apart what shares one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Figures of one name, each at a place of the axis: a latency, a rank, a step."""
+
+    name: str
+    place: int
+    xs: tuple[float, ...]
+    figures: tuple[Mean, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """One figure a name over a time in milliseconds, on a logarithmic axis."""
+
+    title: str
+    caption: str
+    points: tuple[Series, ...]
+    x: str
+    y: str
+    kind: Literal["scatter"] = "scatter"
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """One name's figures by panel, one for each group: the first is filled, the second hollow."""
+
+    name: str
+    place: int
+    figures: tuple[tuple[Mean | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """A panel a measure, a row a name: means with their intervals."""
+
+    title: str
+    caption: str
+    panels: tuple[str, ...]
+    rows: tuple[DotRow, ...]
+    kind: Literal["dots"] = "dots"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPair:
+    """How much more one scored than another, item by item."""
+
+    a: str
+    b: str
+    differences: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WinsAndLosses:
+    """The items of each pair from the greatest loss to the greatest win."""
+
+    title: str
+    caption: str
+    pairs: tuple[ItemPair, ...]
+    x: str
+    kind: Literal["wins"] = "wins"
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePanel:
+    """Lines that share their axes."""
+
+    title: str
+    lines: tuple[Series, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """How figures grow: a panel a measure, a line a name."""
+
+    title: str
+    caption: str
+    panels: tuple[CurvePanel, ...]
+    x: str = ""
+    log: bool = False
+    """Whether the horizontal axis is logarithmic, with a tick at each figure."""
+    kind: Literal["curves"] = "curves"
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """A table as a map, each number in its place; None stays blank."""
+
+    title: str
+    caption: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    kind: Literal["heat"] = "heat"
+
+
+@dataclass(frozen=True, slots=True)
+class BarPanel:
+    """Bars with their names; one value of each group for each."""
+
+    title: str
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars that lie, a panel a kind, a colour a group."""
+
+    title: str
+    caption: str
+    groups: tuple[str, ...]
+    panels: tuple[BarPanel, ...]
+    x: str = ""
+    kind: Literal["bars"] = "bars"
+
+
+Figure = Scatter | Dots | WinsAndLosses | Curves | Heat | Bars
+
 
 FORMAT = 1
 

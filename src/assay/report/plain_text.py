@@ -5,8 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from assay.report.document import Block, Bullets, Entries, Leaf, Panels, Paragraph, Report, Section, Verbatim
-from assay.report.table import Cell, Column, Count, Number, Table
+from assay.report.document import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Count,
+    Entries,
+    Leaf,
+    Number,
+    Panels,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    Verbatim,
+)
 
 _MARKS = re.compile(r"[\\|`<\[*]")
 _LONGEST = 500

@@ -1,4 +1,4 @@
-"""A report in, one page out that needs nothing else: it opens from a disk, without a network, with or without scripts.
+"""Write a report as one page that needs nothing else: it opens from a disk, with or without scripts.
 
 Everything that a stranger wrote (queries, paths, messages of tools) is text and nothing else; the page's own policy
 forbids loading anything and running any script but the one it was written with. Equal reports give equal bytes.
@@ -7,35 +7,25 @@ forbids loading anything and running any script but the one it was written with.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from hashlib import sha256
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
-from string import Template
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from assay.errors import MissingExtra, counted
+from assay.errors import InputError, MissingExtra, counted
 from assay.io import files
-from assay.report.document import (
-    Block,
-    Bullets,
-    Choice,
-    Detail,
-    Entries,
-    Fold,
-    ListEntry,
-    Panel,
-    Panels,
-    Paragraph,
-    Report,
-    Section,
-    Verbatim,
-)
-from assay.report.figure import Curves, Dots, Figure, WinsAndLosses
-from assay.report.markup import Html, join, stranger_text, tag, text
-from assay.report.table import Table
-from assay.report.table_markup import cell_html, inline, table_html
+from assay.report.document import Block, Cell, Column, Curves, Dots, Figure, Number, Report, WinsAndLosses
+from assay.report.plain_text import interval_text, value_text
 
-_WARNINGS = 4
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"} | {0x7F: 0x2421}
+"""Control characters are shown, as Unicode has pictures of them."""
+_PICTURES = (".svg", ".png")
 
 
 def write_page(report: Report, path: Path) -> None:
@@ -46,17 +36,9 @@ def write_page(report: Report, path: Path) -> None:
 def web_page(report: Report) -> str:
     """Return the page."""
     script = _resource_text("script.js")
-    return Template(_resource_text("page.html")).substitute(
-        title=text(report.title),
-        policy=_policy(script),
-        style=_resource_text("style.css"),
-        script=script,
-        eyebrow=text(report.eyebrow),
-        facts=join([tag("span", fact) for fact in report.facts]),
-        contents=join(tag("a", each.short or each.title, href=f"#{each.key}") for each in report.sections),
-        body=join(map(_section, report.sections)),
-        footer=text(report.footer),
-    )
+    page = _templates().get_template("page.html")
+    text = page.render(report=report, policy=_policy(script), style=_resource_text("style.css"), script=script)
+    return text.translate(_CONTROLS) + "\n"
 
 
 def alone(figure: Figure) -> str:
@@ -67,6 +49,30 @@ def alone(figure: Figure) -> str:
     )
     head, _, rest = _drawing(figure).removeprefix("<svg").partition(">")
     return f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{colors}</style>{rest}'
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name whose form cannot be drawn, before anything is measured."""
+    if path.suffix not in _PICTURES:
+        raise InputError(f"'{path}' is not the name of a drawing, wanted one that ends in {' or '.join(_PICTURES)}")
+
+
+def write_picture(figure: Figure, path: Path) -> None:
+    """Draw a figure into a file, SVG or PNG by its name."""
+    check_picture(path)
+    files.write(path, alone(figure) if path.suffix == ".svg" else _drawings().png(figure))
+
+
+def _drawing(figure: Figure) -> str:
+    return str(_drawings().svg(figure))
+
+
+def _drawings() -> ModuleType:
+    try:
+        from assay.report import drawing
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a drawing", str(error.name), "bench") from error
+    return drawing
 
 
 def _resource_text(name: str) -> str:
@@ -81,141 +87,64 @@ def _policy(script: str) -> str:
     )
 
 
-def _drawing(figure: Figure) -> str:
-    try:
-        from assay.report.drawing import svg
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a drawing", str(error.name), "bench") from error
-    return svg(figure)
+def _templates() -> Environment:
+    """Return what renders the templates of this room: what is not known to be markup is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        autoescape=True,
+        loader=PackageLoader("assay.report", ""),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters |= {"classes": _classes, "figure_class": _figure_class, "grouped": _grouped}
+    made.filters |= {"counted": counted, "heads": _heads, "interval": _interval, "picture": _picture, "signs": _signs}
+    made.filters |= {"cut": _cut, "value": lambda number: _signs(value_text(number))}
+    return made
 
 
-def _section(section: Section) -> Html:
-    title = tag("h2", section.title, id=f"{section.key}-title", class_="unseen" if section.untitled else None)
-    return tag("section", title, *_blocks(section.blocks), id=section.key, aria_labelledby=f"{section.key}-title")
+def _cut(words: str, longest: int) -> str:
+    return words if len(words) <= longest else words[:longest].rstrip() + " …"
 
 
-def _blocks(blocks: tuple[Block, ...]) -> Iterator[Html]:
-    """Yield blocks; figures that follow one another share a grid."""
-    figures: list[Html] = []
-    for block in blocks:
-        if isinstance(block, Paragraph | Bullets | Verbatim | Fold | Table | Panels | Entries):
-            if figures:
-                yield tag("div", *figures, class_="figures")
-                figures = []
-            yield _block(block)
-        else:
-            figures.append(_figure(block))
-    if figures:
-        yield tag("div", *figures, class_="figures")
+def _signs(shown: str) -> str:
+    return shown.replace("-", "\N{MINUS SIGN}")
 
 
-def _block(block: Paragraph | Bullets | Verbatim | Fold | Table | Panels | Entries) -> Html:
-    match block:
-        case Paragraph():
-            return _paragraph(block)
-        case Bullets():
-            return _bullets(block)
-        case Verbatim():
-            return tag("pre", tag("code", block.text))
-        case Fold():
-            return tag("details", tag("summary", block.title), table_html(block.table))
-        case _:
-            return table_html(block) if isinstance(block, Table) else _controlled(block)
+def _interval(number: Number) -> str:
+    return interval_text(number, "\N{EN DASH}").replace(", ", " to ")
 
 
-def _controlled(block: Panels | Entries) -> Html:
-    return _panels(block) if isinstance(block, Panels) else _entries(block)
+def _heads(columns: tuple[Column, ...]) -> Iterator[tuple[str, str, int]]:
+    """Yield each wider head, what stands quietly in brackets behind it, and how many columns share it."""
+    for over, group in groupby(columns, key=lambda column: column.over):
+        name, _, quiet = over.partition(" [")
+        yield name, quiet.removesuffix("]"), len(list(group))
 
 
-def _paragraph(block: Paragraph) -> Html:
-    name = "h3" if block.role == "heading" else "p"
-    return tag(name, *map(inline, block.parts), class_=block.role if block.role in {"lead", "note"} else None)
+def _classes(cell: Cell, column: Column) -> str:
+    classes: list[str] = [cell.mark] if cell.mark in {"best", "bad", "good"} else []
+    if isinstance(cell, Number) and cell.value is None:
+        classes.append("none")
+    return " ".join([*classes, "words"] if column.words else classes)
 
 
-def _bullets(block: Bullets) -> Html:
-    """Return points; of many warnings the first are seen, and the others are folded."""
-    items = [tag("li", *map(inline, item.parts)) for item in block.items]
-    if not block.warning:
-        return join([tag("h3", block.title), tag("ul", *items)])
-    rest = tag("details", tag("summary", f"{len(items) - _WARNINGS} more"), tag("ul", *items[_WARNINGS:]))
-    more = [rest] if len(items) > _WARNINGS else []
-    return tag("aside", tag("h2", block.title), tag("ul", *items[:_WARNINGS]), *more, class_="warning")
+def _grouped(blocks: tuple[Block, ...]) -> Iterator[tuple[bool, list[Block]]]:
+    """Yield blocks that follow one another, figures apart from others: they share a grid."""
+    for is_figure, group in groupby(blocks, key=lambda block: isinstance(block, Figure)):
+        yield is_figure, list(group)
 
 
-def _figure(figure: Figure) -> Html:
-    """Return a drawing with its title and caption; the caption is what those hear who cannot see it."""
-    label = text(f"{figure.title}. {figure.caption}")
-    image = Html(_drawing(figure).replace("<svg ", f'<svg aria-label="{label}" ', 1))
-    plot = tag("div", image, class_="plot", tabindex=0, role="region", aria_label=figure.title)
-    tall = isinstance(figure, WinsAndLosses) and len(figure.pairs) > 2
-    wide = isinstance(figure, Dots) or (isinstance(figure, Curves) and len(figure.panels) > 2)
-    class_ = "wide" if wide else "tall" if tall else None
-    return tag("figure", tag("h4", figure.title), plot, tag("figcaption", figure.caption), class_=class_)
+def _figure_class(figure: Figure) -> str:
+    if isinstance(figure, Dots) or (isinstance(figure, Curves) and len(figure.panels) > 2):
+        return "wide"
+    return "tall" if isinstance(figure, WinsAndLosses) and len(figure.pairs) > 2 else ""
 
 
-def _panels(block: Panels) -> Html:
-    """Return panels below their controls, which show when a script can serve them."""
-    controls = [_radios(choice) if choice.radio else _select(choice, choice.name) for choice in block.choices]
-    form = [tag("form", *controls, class_="switch", id="switch", hidden=True)] if block.choices else []
-    return join([*form, *map(_panel, block.panels)])
+def _picture(figure: Figure) -> str:
+    """Return a drawing whose title and caption are what those hear who cannot see it."""
+    from markupsafe import Markup
 
-
-def _panel(panel: Panel) -> Html:
-    heading = [tag("h3", panel.title, tag("small", panel.subtitle) if panel.subtitle else "")] if panel.title else []
-    return tag("div", *heading, *_blocks(panel.blocks), class_="panel", **_data(panel.state))
-
-
-def _data(state: Mapping[str, str]) -> dict[str, str]:
-    return {f"data_{name}": value for name, value in state.items()}
-
-
-def _select(choice: Choice, key: str) -> Html:
-    options = [tag("option", label, value=value) for value, label in choice.options.items()]
-    return tag("label", f"{choice.label} ", tag("select", *options, id=key, data_name=choice.name))
-
-
-def _radios(choice: Choice) -> Html:
-    radios = [
-        tag(
-            "label",
-            tag("input", type="radio", name=choice.name, value=value, checked=at == 0),
-            tag("span", label),
-        )
-        for at, (value, label) in enumerate(choice.options.items())
-    ]
-    return tag("fieldset", tag("legend", choice.label), *radios)
-
-
-def _entries(block: Entries) -> Html:
-    """Return entries below their filter, which shows when a script can serve it."""
-    name = block.name
-    search = tag("label", "Filter ", tag("input", type="search", id=f"{name}-text", placeholder="any word"))
-    selects = [_select(choice, f"{name}-{choice.name}") for choice in block.choices]
-    count = tag("output", counted(len(block.entries), block.noun), id=f"{name}-count", aria_live="polite")
-    controls = (search, *selects, count)
-    form = tag("form", *controls, class_="switch filter", id=f"{name}-form", data_noun=block.noun, hidden=True)
-    items = tag("div", *map(_entry, block.entries), id=f"{name}-list", class_="entries")
-    return join([form, items, tag("button", "Show more", type="button", id=f"{name}-more", hidden=True)])
-
-
-def _entry(entry: ListEntry) -> Html:
-    badges = [tag("span", badge, class_="badge") for badge in entry.badges]
-    dots = [tag("i", class_=f"dot {_color(phrase.color)}", title=phrase.text) for phrase in entry.dots]
-    by = [tag("span", entry.status, " ", *dots, class_="by")] if entry.status else []
-    about = tag("span", stranger_text(entry.about), *badges, *by, class_="about")
-    summary = tag("summary", stranger_text(entry.title, "span", class_="query said"), about)
-    inside = [tag("dl", *map(_detail, entry.details), class_="miss")]
-    if entry.text:
-        inside.append(tag("pre", stranger_text(entry.text, "code", 6_000)))
-    return tag("details", summary, *inside, **{f"data_{key}": " ".join(fits) for key, fits in entry.state.items()})
-
-
-def _detail(detail: Detail) -> Html:
-    items = [tag("li", cell_html(item)) for item in detail.items]
-    listing = tag("ol", *items, class_=None if detail.ordered else "plain")
-    more = [tag("span", f"and {detail.more} more", class_="remark")] if detail.more > 0 else []
-    return tag("div", tag("dt", inline(detail.term)), tag("dd", listing, *more))
-
-
-def _color(place: int | None) -> str:
-    return "" if place is None else f"c{place % 8}"
+    label = Markup('<svg aria-label="{}" ').format(f"{figure.title}. {figure.caption}")
+    return Markup(_drawing(figure)).replace("<svg ", label, 1)  # noqa: S704  our own drawing

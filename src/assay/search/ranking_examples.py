@@ -35,9 +35,8 @@ from assay.search.question import Question, Speller
 from assay.search.ranking import RankingName, query_features, ranking_name
 from assay.store.snapshot import Snapshot
 from assay.truth import truth_formats
-from assay.truth.check_truth import check
-from assay.truth.qrels import qrels_of
-from assay.truth.target_places import resolved
+from assay.truth.ground_truth import qrels_of
+from assay.truth.target_places import check, resolved
 from assay.types import Chunk, Mode, Problem, Query
 
 _FOREIGN_PARTS = 8  # one of which each repository is searched with

@@ -25,8 +25,7 @@ from assay.io.files import alone
 from assay.serve.session import NotServed, Session
 from assay.serve.targets import Targets
 from assay.truth.formats import jsonl_truth
-from assay.truth.formats.gathered import Glimpse
-from assay.truth.formats.truth_rows import fault_of_target
+from assay.truth.formats.shared import Glimpse, fault_of_target
 from assay.truth.ground_truth import Truth
 from assay.types import Judgment, Query
 

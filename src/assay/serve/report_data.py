@@ -18,15 +18,25 @@ from threading import Lock
 from typing import ClassVar
 from urllib.parse import quote
 
-from assay.bench.report.bench_report import report_of
+from assay.bench.bench_report import report_of
 from assay.bench.results import load
 from assay.corpus.ignore import OWN_REPORTS
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, InputError
-from assay.report.document import Bullets, Entries, Leaf, Panels, Paragraph, Report, Section, load_report
-from assay.report.figure import Figure
+from assay.report.document import (
+    Bullets,
+    Column,
+    Entries,
+    Figure,
+    Leaf,
+    Panels,
+    Paragraph,
+    Report,
+    Section,
+    Table,
+    load_report,
+)
 from assay.report.plain_text import cell_text
-from assay.report.table import Column, Table
 from assay.report.web_page import alone
 from assay.serve.session import NotServed
 

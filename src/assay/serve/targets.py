@@ -14,7 +14,7 @@ from assay.corpus.blocks import lines_of
 from assay.corpus.walked_files import decoded
 from assay.errors import InputError
 from assay.measure.line_spans import Span, span_of
-from assay.truth.formats.truth_rows import fault_of_target
+from assay.truth.formats.shared import fault_of_target
 from assay.truth.target_places import declared, lines_of_symbol
 
 _LARGEST_BYTES = 1_000_000

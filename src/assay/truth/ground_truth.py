@@ -1,13 +1,12 @@
-"""Ground truth: what is asked, what is right, and what it speaks of.
-
-A document is a file without lines here: its id stands where a path stands, so that one set of measures serves
-repositories and collections of texts. What a reader cannot use becomes a `Problem`, and the rest still counts.
-"""
+"""Ground truth as values: what is asked, what is right, and what answers are compared with."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.errors import InputError
+from assay.measure.line_spans import Entry, Span, Unit, span_of
 from assay.types import Chunk, Judgment, Problem, Query
 
 
@@ -44,3 +43,41 @@ class TruthFile:
     def where(self, at: int) -> str:
         """Return where a judgment stands: file and row, else its query."""
         return f"{self.file}:{self.rows[at]}" if self.rows else f"query {self.truth.judgments[at].query_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Qrels:
+    """What is right for the queries of one set, ready to be compared with answers."""
+
+    queries: tuple[Query, ...]
+    entries: Mapping[str, Sequence[Entry]]
+    units: tuple[Unit, ...]
+    """The first is the one that a table shows when it shows one."""
+    problems: tuple[Problem, ...] = ()
+    """Judgments that are no use."""
+
+
+def qrels_of(truth: Truth, where: Callable[[int], str] | None = None) -> Qrels:
+    """Return the entries of each query; of several judges the highest grade counts. Symbols are to be lines by now.
+
+    `where` says where each judgment stands, for messages.
+    """
+    grades: dict[str, dict[Span, int]] = {query.id: {} for query in truth.queries}
+    problems = []
+    documents = {document.id for document in truth.documents}
+    for at, judgment in enumerate(truth.judgments):
+        place = where(at) if where else f"query {judgment.query_id}"
+        if judgment.query_id not in grades:
+            problems.append(Problem(place, f"'{judgment.target}' is judged for a query that nobody asks"))
+            continue
+        found = grades[judgment.query_id]
+        try:
+            span = Span(judgment.target) if judgment.target in documents else span_of(judgment.target)
+        except InputError as error:
+            problems.append(Problem(place, str(error)))
+            continue
+        found[span] = max(judgment.grade, found.get(span, 0))
+    entries = {key: [Entry(span, grade) for span, grade in found.items()] for key, found in grades.items()}
+    has_lines = any(entry.span.start for found in entries.values() for entry in found)
+    levels: tuple[Unit, ...] = ("line", "function", "file", "line published") if has_lines else ("file",)
+    return Qrels(truth.queries, entries, levels, tuple(problems))

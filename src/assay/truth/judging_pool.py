@@ -1,25 +1,32 @@
-"""Ranked answers of several systems in, the pairs that nobody judged yet out, ready to be labelled blindly.
-
-Depth-k pooling as TREC does it: the first k results of every system. A place in a file is judged when it overlaps what
-was judged for the query, as measuring will have it, a document when it is the same. Places that share at least half of
-the lines of both are asked once, the shorter for all. What a judge sees says nothing of systems and ranks, and is in an
-order drawn by a seed, the answers of one query together; who found what, and at which rank, is kept apart.
-"""
+"""Pool unjudged answers, write them for labelling, read the labels and correct a ground truth with them."""
 
 from __future__ import annotations
 
+import csv
+import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from difflib import unified_diff
+from io import StringIO
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
+from typing import Any
 
 from assay.corpus.languages import BY_EXTENSION
+from assay.errors import InputError, nearest
+from assay.io import files, rows
+from assay.io.rows import on_disk
 from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.truth.qrels import Qrels
-from assay.types import Chunk, Problem, Query
+from assay.truth.formats.jsonl_truth import record_of
+from assay.truth.formats.shared import csv_row, fault_of_target, grade_of, text_of
+from assay.truth.ground_truth import Qrels, Truth, TruthFile
+from assay.truth.truth_formats import form_of, write
+from assay.types import Chunk, Judgment, Problem, Query
 
 Run = Mapping[str, Sequence[Span]]
 """The ranked answers of one system, by the query's id."""
@@ -177,3 +184,221 @@ def _share(right: Qrels, run: Run, depth: int) -> float:
     known = {query.id: run.get(query.id, ()) for query in right.queries}
     values = parse(f"judged@{depth}").of(match(known, right.entries, right.units[0]))
     return float(values.mean()) if len(values) else 0.0
+
+
+COLUMNS = ("query_id", "query", "target", "text", "grade", "reason")
+_NEEDED = ("query_id", "target", "grade")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet would run when a cell begins with it."""
+
+
+def write_pool(pool: Pool, out: Path) -> Path:
+    """Write the pairs to be judged, and beside them who found what; return where that is."""
+    pairs = [{**asdict(pair), "grade": "", "reason": ""} for pair in pool.pairs]
+    beside = out.with_suffix(".sources.jsonl")
+    if out.suffix.lower() == ".csv":
+        sheet = (csv_row([_harmless(name, pair[name]) for name in COLUMNS]) for pair in pairs)
+        files.write(out, [csv_row(COLUMNS), *sheet], errors="strict")
+    elif out.suffix.lower() == ".jsonl":
+        files.write_rows(out, pairs)
+    else:
+        raise InputError(f"'{out.name}' is neither .jsonl nor .csv: give the pool one of these endings")
+    files.write_rows(beside, map(asdict, pool.sources))
+    return beside
+
+
+def read_labels(truth: Truth, file: Path, judge: str = "") -> TruthFile:
+    """Add the labels of a file to a ground truth; its problems are the rows that could not be used.
+
+    Each row's `judge` says who judged, else `judge` does; one of the two has to.
+    """
+    problems: list[Problem] = []
+    queries = {query.id for query in truth.queries}
+    known = {_key(judgment): judgment for judgment in truth.judgments}
+    added: list[Judgment] = []
+    for row, record in _records(file, problems):
+        where = rows.place(file, row)
+        try:
+            judgment = _judgment(record, queries, judge)
+        except InputError as error:
+            problems.append(Problem(where, str(error)))
+            continue
+        if judgment is None:
+            continue
+        if not judgment.judge:
+            raise InputError(f"{where} does not say who judged: give --judge NAME, or a column 'judge'")
+        earlier = known.setdefault(_key(judgment), judgment)
+        if earlier is judgment:
+            added.append(judgment)
+        elif earlier.grade != judgment.grade:
+            problems.append(
+                Problem(where, f"{judgment.target} is judged {earlier.grade} already: {judgment.grade} is left out")
+            )
+    return TruthFile(replace(truth, judgments=(*truth.judgments, *added)), tuple(problems))
+
+
+def _key(judgment: Judgment) -> tuple[str, str, str]:
+    return judgment.query_id, judgment.target, judgment.judge
+
+
+def _judgment(record: Mapping[str, Any], queries: set[str], judge: str) -> Judgment | None:
+    """Return what a row says, None where it says nothing yet."""
+    said = record.get("grade")
+    if said is None or (isinstance(said, str) and not said.strip()):
+        return None
+    grade = grade_of(said)
+    if grade is None:
+        raise InputError(f"'{said}' is no grade, wanted a whole number from 0 (wrong) up, or nothing")
+    query_id, target = text_of(record.get("query_id")), text_of(record.get("target"))
+    if query_id not in queries:
+        raise InputError(f"the ground truth has no query '{query_id}'")
+    if fault := fault_of_target(target):
+        raise InputError(fault)
+    return Judgment(query_id, target, grade, text_of(record.get("judge")) or judge, text_of(record.get("reason")))
+
+
+def _records(file: Path, problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if rows.form_of(file) == "table":
+        _, names = next(rows.cells(file, []), (1, []))
+        if missing := [name for name in _NEEDED if name not in names]:
+            raise InputError(f"{file} has no column '{missing[0]}'; {nearest(missing[0], names or ['none'])}")
+    yield from rows.objects(file, problems)
+
+
+def _harmless(name: str, cell: str) -> str:
+    """Return a cell that no spreadsheet takes for a formula; only what is not read back is changed."""
+    return f"'{cell}" if name in {"query", "text"} and cell.startswith(_FORMULA) else cell
+
+
+_OWN = "jsonl"
+_ANSWERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What labels change in a ground truth."""
+
+    right: tuple[Judgment, ...] = ()
+    """New right answers."""
+    wrong: tuple[Judgment, ...] = ()
+    """What was found, and answers nothing."""
+    overturned: tuple[tuple[int, Judgment], ...] = ()
+    """Judgments that stand there, by their place, each with the one that takes it."""
+    same: int = 0
+    """Labels that say what stood there."""
+    problems: tuple[Problem, ...] = ()
+
+
+def correction_of(truth: Truth, labels: Iterable[Judgment]) -> Correction:
+    """Compare labels with a ground truth; of several for one pair the first counts."""
+    known: dict[tuple[str, str], int] = {}
+    for at, each in enumerate(truth.judgments):
+        known.setdefault((each.query_id, each.target), at)
+    queries = {query.id for query in truth.queries}
+    labels = list(labels)
+    graded = _graded(truth.judgments) & _graded(labels)
+    right, wrong, problems = list[Judgment](), list[Judgment](), list[Problem]()
+    overturned, said, same = list[tuple[int, Judgment]](), set[tuple[str, str]](), 0
+    for label in labels:
+        key = label.query_id, label.target
+        if key[0] not in queries or key in said:
+            why = "was labelled before: the first label counts" if key in said else "is of a query that nobody asks"
+            problems.append(Problem(label.query_id, f"{label.target} {why}"))
+            continue
+        said.add(key)
+        if key not in known:
+            (right if label.grade else wrong).append(label)
+        elif _says(truth.judgments[known[key]].grade, graded) != _says(label.grade, graded):
+            overturned.append((known[key], label))
+        else:
+            same += 1
+    return Correction(tuple(right), tuple(wrong), tuple(overturned), same, tuple(problems))
+
+
+def _graded(judgments: Iterable[Judgment]) -> bool:
+    """Say whether grades are 0, 1 and 2; below 2 they may be plain labels."""
+    return max((each.grade for each in judgments), default=0) == _ANSWERS
+
+
+def _says(grade: int, graded: bool) -> int:  # noqa: FBT001  # what is compared, and how
+    return grade if graded else int(bool(grade))
+
+
+def corrected(truth: Truth, correction: Correction, *, keep_wrong: bool = False) -> Truth:
+    """Return a ground truth with a correction; what was judged wrong is kept on demand, to be asked no more."""
+    held = dict(correction.overturned)
+    judgments = [held.get(at, each) for at, each in enumerate(truth.judgments)]
+    return replace(truth, judgments=(*judgments, *_added(correction, keep_wrong=keep_wrong)))
+
+
+def corrected_text(
+    reading: TruthFile, path: Path, correction: Correction, *, keep_wrong: bool = False
+) -> tuple[str, str, list[str]]:
+    """Return the text of a file as it is and as it would be, and what its format cannot hold of that."""
+    if path.is_dir() or on_disk(path).suffix in {".gz", ".zst"}:
+        raise InputError(f"'{path}' is a folder or compressed: make it JSON lines first, with assay truth convert")
+    before = _text_of(path)
+    form = form_of(path)
+    if form == _OWN:
+        return before, _edited(before, reading, correction, keep_wrong=keep_wrong), []
+    with TemporaryDirectory(prefix="assay-") as folder:
+        new = Path(folder) / path.name
+        dropped = write(corrected(reading.truth, correction, keep_wrong=keep_wrong), new, form, lossy=True)
+        after = _text_of(new)
+    if on_disk(path).suffix == ".csv":
+        return before, _with_rows_that_stay(before, after), dropped
+    return before, "".join(_ended(line, before) for line in _lines(after)), dropped
+
+
+def difference(before: str, after: str, name: str) -> str:
+    """Return a unified difference, as `patch` reads it; empty where there is none."""
+    old, new = _lines(before), _lines(after)
+    return "".join(unified_diff(old, new, f"a/{name}", f"b/{name}", n=0))
+
+
+def _with_rows_that_stay(before: str, after: str) -> str:
+    """Return a table with the rows of an earlier one in the place of those that say the same, as they were written."""
+    old, new = _lines(before), _lines(after)
+    if len(old) != len(new) or list(csv.reader(new)) != [row for line in new for row in csv.reader([line])]:
+        return after  # a cell goes over several lines
+    rows = zip(old, new, strict=True)
+    return "".join(one if _cells(one) == _cells(other) else _ended(other, before) for one, other in rows)
+
+
+def _text_of(path: Path) -> str:
+    return path.read_bytes().decode("utf-8-sig")  # line ends stay as they are
+
+
+def _lines(text: str) -> list[str]:
+    return list(StringIO(text, newline="\n"))
+
+
+def _ended(line: str, before: str) -> str:
+    """Return a line with the end that the first line of a text has."""
+    first = before.partition("\n")[0]
+    return line.removesuffix("\n").removesuffix("\r") + ("\r\n" if first.endswith("\r") else "\n")
+
+
+def _cells(line: str) -> list[str]:
+    cells = next(csv.reader([line]), [])
+    while cells and not cells[-1].strip():
+        cells.pop()
+    return cells
+
+
+def _edited(before: str, reading: TruthFile, correction: Correction, *, keep_wrong: bool) -> str:
+    lines = _lines(before)
+    for at, judgment in correction.overturned:
+        lines[reading.rows[at] - 1] = _ended(_line(judgment), before)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] = _ended(lines[-1], before)
+    added = _added(correction, keep_wrong=keep_wrong)
+    return "".join([*lines, *(_ended(_line(each), before) for each in added)])
+
+
+def _added(correction: Correction, *, keep_wrong: bool) -> tuple[Judgment, ...]:
+    return (*correction.right, *correction.wrong) if keep_wrong else correction.right
+
+
+def _line(judgment: Judgment) -> str:
+    return json.dumps(record_of(judgment), ensure_ascii=False) + "\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 from assay.errors import InputError, nearest
 from assay.io import files, rows
-from assay.truth.formats.gathered import Glimpse, about_file
+from assay.truth.formats.shared import Glimpse, about_file
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Problem
 

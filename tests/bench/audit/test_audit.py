@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError
-from assay.truth.audit.audit import AuditCorpus, audit, corpus_at, name_of, texts_at
-from assay.truth.audit.collapse import collapsed
-from assay.truth.audit.finding import Audit
-from assay.truth.audit.query_findings import asks
-from assay.truth.audit.twins import twins
+from assay.truth.audit import Audit, AuditCorpus, audit, collapsed, corpus_at, name_of, texts_at
+from assay.truth.audit_findings import asks
 from assay.truth.ground_truth import Truth
+from assay.truth.twins import twins
 from assay.types import Chunk, Judgment, Query
 
 LONG = "def area(width, height):\n    return width * height if width > 0 and height > 0 else None\n"

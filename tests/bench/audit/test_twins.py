@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.truth.audit.shingles import jaccard, joined
-from assay.truth.audit.twins import clusters, numbered, tokens, twins, twins_of
+from assay.truth.twins import clusters, jaccard, joined, numbered, tokens, twins, twins_of
 from assay.types import Chunk
 
 FUNCTION = """def wait(server, seconds):

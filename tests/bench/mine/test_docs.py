@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.truth.mine import mine_docs
-from assay.truth.mine.minable import Files
+from assay.truth import mine_units
+from assay.truth.minable import Files
 
 PYTHON = '''def plain(x):
     """Turn a number
@@ -113,7 +113,7 @@ def test_first_sentences_with_the_lines_of_their_documentation(tmp_path: Path):
         ("a.ts", TS, {"Cuts the melon in half": "1-4"}),
     ):
         (tmp_path / name).write_text(text)
-        told = mine_docs.ask(Files(tmp_path), [name], 99, 0)
+        told = mine_units.ask_docs(Files(tmp_path), [name], 99, 0)
         hidden = {query.text: target for query, target in zip(told.queries, told.hidden, strict=True)}
         assert hidden == {said: f"{name}:{lines}" for said, lines in expected.items()}
         if text == PYTHON:
@@ -125,13 +125,13 @@ def test_functions_that_say_the_same_are_answers_to_one_question(tmp_path: Path)
     function = '''def {name}(x):\n    """Weigh every pebble on the beach."""\n    y = {name}(x)\n    return y\n'''
     for at in range(3):
         (tmp_path / f"f{at}.py").write_text(function.format(name=f"name{at}"))
-    told = mine_docs.ask(Files(tmp_path), Files(tmp_path).sample(0), 99, 0)
+    told = mine_units.ask_docs(Files(tmp_path), Files(tmp_path).sample(0), 99, 0)
     (query,) = told.queries
     assert [judgment.target for judgment in told.judgments] == ["f0.py:1-4", "f1.py:1-4", "f2.py:1-4"]
     assert query.tags["kind"] == "hard"
     for at in range(9):
         (tmp_path / f"g{at}.py").write_text(function.format(name=f"other{at}"))
-    told = mine_docs.ask(Files(tmp_path), Files(tmp_path).sample(0), 99, 0)
+    told = mine_units.ask_docs(Files(tmp_path), Files(tmp_path).sample(0), 99, 0)
     assert not told.queries
     assert told.left_out == {"the same sentence above too many functions": 1}
 
@@ -144,7 +144,9 @@ def test_files_take_turns_and_a_seed_draws(tmp_path: Path):
     (tmp_path / "many.py").write_text(many)
     (tmp_path / "one.py").write_text('def g(x):\n    """Sing of lonely sailors at night."""\n    y = x\n    return y\n')
     drawn = {
-        tuple(query.text for query in mine_docs.ask(Files(tmp_path), Files(tmp_path).sample(seed), 2, seed).queries)
+        tuple(
+            query.text for query in mine_units.ask_docs(Files(tmp_path), Files(tmp_path).sample(seed), 2, seed).queries
+        )
         for seed in range(8)
     }
     assert all("Sing of lonely sailors at night" in texts for texts in drawn)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.bench.system_corpus import corpus_of, lines_of
+from assay.bench.system import corpus_of, lines_of
 from assay.errors import InputError
-from assay.truth.mine.mine import MinedTruth, MineOptions, mine
+from assay.truth.mine import MinedTruth, MineOptions, mine
 
 SEND = '''"""Sending."""
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from assay.corpus.git_history import Commit
-from assay.truth.mine import subjects
-from assay.truth.mine.question_kinds import kind_of
+from assay.truth import mine_history
+from assay.truth.minable import kind_of
 from assay.types import Chunk
 
 
@@ -19,7 +19,7 @@ def test_the_marks_of_conventions_go():
         "修复 解析 错误": "修复 解析 错误",
         "@types are read": "@types are read",
     }
-    assert {subject: subjects.cleaned(subject) for subject in cleaned} == cleaned
+    assert {subject: mine_history.cleaned(subject) for subject in cleaned} == cleaned
 
 
 RELEASE, TRIVIAL = "a release or a new version of something", "a trivial subject"
@@ -43,12 +43,12 @@ def test_who_asks_for_nothing():
         "Back out header ordering in proxies": "a revert",
         "Update release notes of the next version": RELEASE,
     }
-    assert {message: subjects.why_not(commit(message)) for message in reasons} == reasons
+    assert {message: mine_history.why_not(commit(message)) for message in reasons} == reasons
     for name in ("dependabot <a@b>", "greeter[bot] <a@b>", "x <49699333+renovate[bot]@users.noreply.github.com>"):
-        assert subjects.why_not(commit("Resolve the pager command once", author=name)) == "a bot"
-        assert subjects.why_not(commit("Resolve the pager command once", committer=name)) == "a bot"
+        assert mine_history.why_not(commit("Resolve the pager command once", author=name)) == "a bot"
+        assert mine_history.why_not(commit("Resolve the pager command once", committer=name)) == "a bot"
     person = "Abbot Botham <bothie@example.org>"
-    assert not subjects.why_not(commit("Resolve the pager command once", author=person))
+    assert not mine_history.why_not(commit("Resolve the pager command once", author=person))
 
 
 def test_merges_have_the_titles_of_their_pull_requests():
@@ -58,15 +58,15 @@ def test_merges_have_the_titles_of_their_pull_requests():
         "Merge branch 'a' into b\n\nbody": "",
         "Merge pull request #1 from a/b": "",
     }
-    assert {message: subjects.title(commit(message, parents=("1", "2"))) for message in titles} == titles
+    assert {message: mine_history.title(commit(message, parents=("1", "2"))) for message in titles} == titles
 
 
 def test_a_body_is_its_prose():
     prose = "The cache was asked twice for every key, which cost a second on each call of a slow disk."
     noise = "* one\n* two\n\n```\ncode code\n```\n\n## Heading\n\nFixes: #1\nSigned-off-by: A <a@b>\nCloses #2"
-    assert subjects.described(commit(f"Ask once\n\n{prose}\n\n{noise}")) == prose
-    assert subjects.described(commit("Ask once\n\nToo short.")) == ""
-    long = subjects.described(commit("Ask once\n\n" + "One more sentence about it. " * 60))
+    assert mine_history.described(commit(f"Ask once\n\n{prose}\n\n{noise}")) == prose
+    assert mine_history.described(commit("Ask once\n\nToo short.")) == ""
+    long = mine_history.described(commit("Ask once\n\n" + "One more sentence about it. " * 60))
     assert long.endswith("about it.")
     assert len(long.split()) <= 120
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.truth.mine import mine_tests as miner
-from assay.truth.mine.minable import Files
+from assay.truth import mine_units as miner
+from assay.truth.minable import Files
 
 PYTHON = """
 def parse_cookie(text):
@@ -155,7 +155,7 @@ def test_the_name_of_a_test_leads_to_its_function(tmp_path: Path, language: str)
     (tmp_path / code_name).write_text(code)
     (tmp_path / tests_name).write_text(tests)
     files = Files(tmp_path)
-    told = miner.ask(files, files.sample(0), 99, 0)
+    told = miner.ask_tests(files, files.sample(0), 99, 0)
     assert [query.text for query in told.queries] == [text]
     assert [judgment.target for judgment in told.judgments] == [target]
     (hidden,) = told.hidden
@@ -170,7 +170,7 @@ def test_doubt_leaves_a_test_out(tmp_path: Path):
         (tmp_path / folder / "shop.py").write_text("def sell_apple(x):\n    y = x\n    return y\n")
     (tmp_path / "test_all.py").write_text("def test_sell_apple_to_anyone():\n    assert sell_apple(1)\n")
     files = Files(tmp_path)
-    told = miner.ask(files, files.sample(0), 99, 0)
+    told = miner.ask_tests(files, files.sample(0), 99, 0)
     assert not told.queries
     assert told.left_out == {"a test of several functions, or of none by its name": 1}
 
@@ -181,6 +181,6 @@ def test_no_function_has_more_than_a_few_tests(tmp_path: Path):
     tests = (f"def test_sell_apple_to_{name}():\n    assert sell_apple(1)\n" for name in names)
     (tmp_path / "test_shop.py").write_text("\n\n".join(tests))
     files = Files(tmp_path)
-    told = miner.ask(files, files.sample(0), 99, 0)
+    told = miner.ask_tests(files, files.sample(0), 99, 0)
     assert len(told.queries) == miner.MOST_OF_ONE
     assert told.left_out["one more test of the same function"] == len(names) - miner.MOST_OF_ONE

@@ -11,11 +11,17 @@ from hypothesis import strategies as st
 
 from assay.errors import StorageError
 from assay.truth.ground_truth import Truth
-from assay.truth.mine.minable import Files
-from assay.truth.written.question_faults import fault_of_question
-from assay.truth.written.question_orders import KINDS, SORTS, QuestionOrder, order_of
-from assay.truth.written.unit_strata import choose_orders
-from assay.truth.written.written_truth import WrittenQuestion, gather
+from assay.truth.minable import Files
+from assay.truth.written import (
+    KINDS,
+    SORTS,
+    QuestionOrder,
+    WrittenQuestion,
+    choose_orders,
+    fault_of_question,
+    gather,
+    order_of,
+)
 
 ORDER = QuestionOrder(
     "function", "standard", "mail/send.py", "Courier", "send_mail", "def send_mail(server, attempts=3)"

@@ -20,12 +20,9 @@ from assay.errors import InputError, StorageError
 
 pytest.importorskip("matplotlib")
 
-from assay.bench.report.bench_report import report_of
-from assay.bench.results import as_text, read_results
-from assay.bench.study import Experiment, SetView, combined
-from assay.report.document import as_json_text, load_report
-from assay.report.markup import join, stranger_text, tag
-from assay.report.table import Mean
+from assay.bench.bench_report import report_of
+from assay.bench.results import Experiment, SetView, as_text, combined, read_results
+from assay.report.document import Mean, Paragraph, Report, Section, as_json_text, load_report, words
 from assay.report.web_page import web_page, write_page
 
 VOID = {"meta", "link", "input", "br", "col", "wbr"}
@@ -158,12 +155,11 @@ def test_strangers_write_text_and_nothing_else(page, reader, hostile):
     assert hostile in "".join(reader.words)
     assert "\x1b" not in page
     assert "␛[31m" in page
-    assert (
-        tag("p", "<b>", tag("i", "&"), class_='"x"', hidden=True, title=None)
-        == '<p class="&quot;x&quot;" hidden>&lt;b&gt;<i>&amp;</i></p>'
-    )
-    assert join(["a", "<"], ", ") == "a, &lt;"
-    assert "…" in stranger_text("long " * 200)
+    odd = words("<b>'\"").parts[0]
+    shown = web_page(Report("<i>", "", (), (Section("a", "", (Paragraph((odd, replace(odd, text="long " * 200))),)),)))
+    assert "<title>&lt;i&gt;</title>" in shown
+    assert '<bdi dir="auto" class="said">&lt;b&gt;&#39;&#34;</bdi>' in shown
+    assert "long …</bdi>" in shown
 
 
 def test_a_large_run_is_a_page_of_less_than_3_mb_that_says_what_it_leaves_out(results_of):

@@ -9,9 +9,7 @@ from typing import Any
 
 from assay.assemble.indexes import index_key
 from assay.assemble.workspace import Workspace, open_workspace
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems.index_folders import build_seconds, folder_of
-from assay.bench.systems.system_options import GENERAL
+from assay.bench.system import GENERAL, SystemCorpus, build_seconds, folder_of
 from assay.errors import InputError
 from assay.protocols import Searcher
 from assay.settings import load

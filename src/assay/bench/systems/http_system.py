@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems import template
-from assay.bench.systems.system_options import checked
+from assay.bench.system import SystemCorpus, checked
+from assay.bench.systems import tool_answers
 from assay.bench.systems.tool_answers import OPTIONS, Answers
 from assay.errors import InputError
 from assay.io.endpoints import checked_url
@@ -33,24 +32,24 @@ class HttpSystem:
 
     def __init__(self, url: str = "") -> None:
         checked_url(url, "the address of the service", "http://… or https://…")
-        template.check(url)
+        tool_answers.check(url)
         self._url = url
         self._client: HttpClient | None = None
 
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Check the options; the service is asked with the first query."""
         given = checked("http", options, _OPTIONS)
-        template.check_all(given["body"])
+        tool_answers.check_all(given["body"])
         headers = {"Accept": "application/json, text/plain", "Connection": "close", **_expanded(given["headers"])}
         limits = HttpOptions(given["timeout_s"], given["output_bytes"], tries=1, redirects=_REDIRECTS)
         client = self._client = HttpClient("the service", self._url, limits, headers)
 
         def ask(query: Query, k: int) -> str:
-            values = template.values_of(corpus, given["location"], query.text, k)
+            values = tool_answers.values_of(corpus, given["location"], query.text, k)
             values = {**values, "query": query.text}
             quoted = {name: quote(value, safe="", errors="replace") for name, value in values.items()}
-            body = template.filled_all(given["body"], values) if given["body"] else None
-            return client.ask_text(template.filled(self._url, quoted), body)
+            body = tool_answers.filled_all(given["body"], values) if given["body"] else None
+            return client.ask_text(tool_answers.filled(self._url, quoted), body)
 
         return Answers(ask, corpus, given, Path(corpus.root))
 

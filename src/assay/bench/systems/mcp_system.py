@@ -20,11 +20,8 @@ from typing import Any
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CONNECTION_CLOSED
 
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems import template
-from assay.bench.systems.index_folders import folder_of
-from assay.bench.systems.system_environment import small_environment
-from assay.bench.systems.system_options import checked
+from assay.bench.system import SystemCorpus, checked, folder_of, small_environment
+from assay.bench.systems import tool_answers
 from assay.bench.systems.tool_answers import OPTIONS, Answers
 from assay.errors import AssayError, InputError
 from assay.io import leash
@@ -39,22 +36,22 @@ class McpSystem:
     """One server for all queries, one call of one tool a query."""
 
     def __init__(self, command: str = "") -> None:
-        self._words = template.words_of(command, _START)
+        self._words = tool_answers.words_of(command, _START)
         self._server: _Server | None = None
 
     def prepare(self, corpus: SystemCorpus, options: Mapping[str, Any]) -> Searcher:
         """Start the server and choose its tool: the one that was named, else the only one that searches."""
         given = checked("mcp", options, _OPTIONS)
-        template.check_all(given["arguments"])
+        tool_answers.check_all(given["arguments"])
         location = str(folder_of(given["location"], "mcp", *self._words)) if given["location"] else ""
-        values = template.values_of(corpus, location)
-        server = _Server([template.filled(word, values) for word in self._words], given["environment"], corpus.root)
+        values = tool_answers.values_of(corpus, location)
+        server = _Server([tool_answers.filled(word, values) for word in self._words], given["environment"], corpus.root)
         self._server = server
         tool = _choose_tool(server.tools(), given["tool"], given["arguments"])
 
         def ask(query: Query, k: int) -> str:
-            plain = {**template.values_of(corpus, location, query.text, k), "query": query.text}
-            return server.call(tool, template.filled_all(given["arguments"], plain), given["timeout_s"])
+            plain = {**tool_answers.values_of(corpus, location, query.text, k), "query": query.text}
+            return server.call(tool, tool_answers.filled_all(given["arguments"], plain), given["timeout_s"])
 
         return Answers(ask, corpus, given, corpus.root)
 

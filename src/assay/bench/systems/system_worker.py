@@ -21,8 +21,7 @@ from threading import Thread
 from typing import Any, NoReturn
 
 from assay import plugins
-from assay.bench.system import System
-from assay.bench.system_corpus import SystemCorpus
+from assay.bench.system import System, SystemCorpus
 from assay.errors import AssayError
 from assay.protocols import Searcher
 from assay.types import Hit, Query

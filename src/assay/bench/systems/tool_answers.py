@@ -1,24 +1,249 @@
-"""What another tool printed in, hits below the corpus' root out: paths mapped, near matches merged, misfits told.
-
-A path that names no file of the corpus is left out of the answer and told in `note`, so that a tool that searched
-something else does not pass for one that found nothing.
-"""
+"""Ask tools with a filled-in template, and read what they print as results below the corpus."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from assay.bench.system_corpus import SystemCorpus
-from assay.bench.systems.tool_outputs import FORMS, Keys, PrintedResult, one_line, parse
+from assay.bench.system import SystemCorpus
 from assay.corpus.walked_files import from_utf8
 from assay.errors import AssayError, InputError, nearest
+from assay.search.question import understand
 from assay.types import Chunk, Hit, Query
+
+NAMES = ("query", "regex", "k", "corpus", "location")
+"""What may stand in braces; `{{query}}` stands for itself."""
+
+_BRACES = re.compile(r"\{\{(\w+)\}\}|\{([a-z_]+)\}")
+_ASKED = ("{query}", "{regex}")
+
+Values = Mapping[str, str]
+
+
+def words_of(template: str, known: tuple[str, ...] = NAMES) -> list[str]:
+    """Split a command as a shell would, and refuse one that is empty, unknown or made by the query."""
+    try:
+        words = shlex.split(template)
+    except ValueError as error:
+        raise InputError(f"'{template}' is no command: {error}") from error
+    if not words:
+        raise InputError("the command is empty; wanted one such as 'rg -n -e {regex} {corpus}'")
+    if any(name in words[0] for name in _ASKED):
+        raise InputError(f"'{words[0]}' would let a query name the program; start the command with the program")
+    for word in words:
+        check(word, known)
+    return words
+
+
+def check(text: str, known: tuple[str, ...] = NAMES) -> None:
+    """Refuse a name in braces that nothing is known of."""
+    for found in _BRACES.finditer(text):
+        if found[2] and found[2] not in known:
+            raise InputError(f"'{{{found[2]}}}' in '{text}' is unknown; {nearest(found[2], known)}")
+
+
+def values_of(corpus: SystemCorpus, location: str, text: str = "", k: int = 0) -> Values:
+    """Return what stands for each name; a query that looks like an option gets a space before it."""
+    plain = text.replace("\0", " ").encode("utf-8", "replace").decode()
+    return {
+        "query": f" {plain}" if plain.startswith("-") else plain,
+        "regex": "|".join(re.escape(word) for word in understand(plain).words),
+        "k": str(k),
+        "corpus": str(corpus.root),
+        "location": location,
+    }
+
+
+def filled(text: str, values: Values) -> str:
+    """Return a text with each name in braces replaced, once."""
+    return _BRACES.sub(lambda found: f"{{{found[1]}}}" if found[1] else values[found[2]], text)
+
+
+def filled_all(value: Any, values: Values) -> Any:
+    """Return a table with all of its texts filled in; the text `{k}` alone becomes a number."""
+    if isinstance(value, Mapping):
+        return {key: filled_all(each, values) for key, each in value.items()}
+    if isinstance(value, list):
+        return [filled_all(each, values) for each in value]
+    if value == "{k}":
+        return int(values["k"])
+    return filled(value, values) if isinstance(value, str) else value
+
+
+def check_all(value: Any) -> None:
+    """Refuse unknown names in braces anywhere in a table."""
+    if isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            check_all(each)
+    elif isinstance(value, str):
+        check(value)
+
+
+FORMS = ("auto", "json", "jsonl", "lines")
+PATHS = ("file_path", "path", "filepath", "filePath", "file", "filename", "relative_path", "relativePath", "uri")
+STARTS = ("start_line", "startLine", "line_start", "lineStart", "start", "line_number", "lineNumber", "lineno", "line")
+ENDS = ("end_line", "endLine", "line_end", "lineEnd", "end")
+SCORES = ("score", "similarity", "relevance")
+
+_LINE = re.compile(r"(?:\d+[.)] +|[-*] +)?(?P<path>\S.*?):(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?(?=[:\s]|$)")
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedResult:
+    """One result as a tool printed it; lines are 0 where it gave none."""
+
+    path: str
+    start: int = 0
+    end: int = 0
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Where things stand in JSON: dotted paths, `*` for every element; empty ones are looked for."""
+
+    results: str = ""
+    path: str = ""
+    start: str = ""
+    end: str = ""
+    score: str = ""
+
+
+def parse(text: str, form: str = "auto", where: Keys = Keys()) -> list[PrintedResult]:
+    """Return the results of an output that is not empty."""
+    if form not in FORMS:
+        raise InputError(f"unknown output format '{form}'; {nearest(form, FORMS)}")
+    looks_json = text.lstrip()[:1] in ("{", "[")
+    if form == "json" or (form == "auto" and looks_json):
+        try:
+            return _of_json(json.loads(text), where)
+        except (ValueError, RecursionError) as error:
+            if form == "json" or "\n" not in text.strip():
+                raise AssayError(f"the output is no JSON ({error}): {one_line(text)}") from error
+    if form == "jsonl" or (form == "auto" and looks_json):
+        return _of_json(_json_lines(text), where)
+    return _of_lines(text)
+
+
+def reach(value: Any, dotted: str) -> Iterator[Any]:
+    """Yield what a dotted path leads to: keys, positions, and `*` for every element."""
+    step, _, rest = dotted.partition(".")
+    if not dotted:
+        yield value
+    elif step == "*":
+        elements = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+        for each in elements:
+            yield from reach(each, rest)
+    elif isinstance(value, Mapping) and step in value:
+        yield from reach(value[step], rest)
+    elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        yield from reach(value[int(step)], rest)
+
+
+def _json_lines(text: str) -> list[Any]:
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise AssayError(f"the output is no JSON ({error}): {one_line(text)}") from error
+
+
+def _of_json(value: Any, where: Keys) -> list[PrintedResult]:
+    if isinstance(value, Mapping) and value.get("error"):
+        raise AssayError(f"it answered with an error: {one_line(value['error'])}")
+    if where.results:
+        found = [one for each in reach(value, where.results) for one in (each if isinstance(each, list) else [each])]
+        told = any(True for _ in reach(value, where.results.partition("*")[0].rstrip(".")))
+        if not told:
+            raise AssayError(f"there is no '{where.results}' in the output: {one_line(value)}")
+    else:
+        found, told = _results_in(value, where)
+    results = [result for each in found if (result := _result(each, where)) is not None]
+    if not results and (found or not told):
+        raise AssayError(f"no object of the output names a file; say where with path = 'KEY': {one_line(value)}")
+    return results
+
+
+def _results_in(value: Any, where: Keys) -> tuple[list[Any], bool]:
+    """Return the first list of objects that are results, level by level, and whether there was a list at all."""
+    level, told = [value], False
+    while level:
+        for each in level:
+            if isinstance(each, list):
+                told = told or not each
+                if any(_result(one, where) is not None for one in each):
+                    return each, True
+        level = [below for each in level for below in _below(each)]
+    alone = _result(value, where) is not None
+    return ([value], True) if alone else ([], told)
+
+
+def _below(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list) else []
+
+
+def _result(value: Any, where: Keys) -> PrintedResult | None:
+    """Return an object as a result; without a file it is none, nor without a line unless the keys were named."""
+    if not isinstance(value, Mapping):
+        return None
+    path = _first(value, where.path, PATHS, str)
+    start = _first(value, where.start, STARTS, int)
+    if not path or (start is None and not where.path):
+        return None
+    end = _first(value, where.end, ENDS, int)
+    score = _first(value, where.score, SCORES, float)
+    return PrintedResult(path, start or 0, start or 0 if end is None else end, score)
+
+
+def _first(value: Mapping[str, Any], dotted: str, known: tuple[str, ...], kind: type) -> Any:
+    """Return what stands at a dotted path, or under a known key here or one level below."""
+    if dotted:
+        return next((_as(each, kind) for each in reach(value, dotted)), None)
+    nested = (each for each in value.values() if isinstance(each, Mapping))
+    for table in (value, *nested):
+        for key in known:
+            if key in table and _as(table[key], kind) is not None:
+                return _as(table[key], kind)
+    return None
+
+
+def _as(value: Any, kind: type) -> Any:
+    """Return a value as text, whole number or number; None where it is none."""
+    if isinstance(value, bool):
+        return None
+    if kind is str:
+        return value if isinstance(value, str) else None
+    try:
+        number = kind(value) if isinstance(value, int | float | str) else None
+        return number if number is None or isfinite(number) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _of_lines(text: str) -> list[PrintedResult]:
+    found = [match for line in text.splitlines() if (match := _LINE.match(line))]
+    if not found:
+        raise AssayError(f"no line of the output reads 'path:line': {one_line(text)}")
+    return [PrintedResult(one["path"], int(one["start"]), int(one["end"] or one["start"])) for one in found]
+
+
+def one_line(value: Any) -> str:
+    """Return the beginning of an output, or of a part of it, on one line."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    line = " ".join(text.split())
+    return f"{line[:_SHOWN]}…" if len(line) > _SHOWN else line
+
 
 OPTIONS: Mapping[str, Any] = {
     "format": "auto",

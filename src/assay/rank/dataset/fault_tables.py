@@ -12,8 +12,7 @@ from typing import Any
 
 from assay.faults import EXECUTION, INTENT, Fault
 from assay.rank.dataset.rows import SPLITS, Example
-from assay.report.figure import BarPanel, Bars
-from assay.report.table import Cell, Column, Count, Phrase, Rows, Table, fraction
+from assay.report.document import BarPanel, Bars, Cell, Column, Count, Phrase, Rows, Table, fraction
 
 _COLUMNS = ("programs", "samples", "correct", "intent", "execution")
 _KINDS = {"execution errors": EXECUTION, "intent errors": INTENT}

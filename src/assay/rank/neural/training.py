@@ -37,8 +37,8 @@ from assay.encode.process_group import (
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.io import files
-from assay.measure.classify import confusion, lines
-from assay.measure.ranked import Judged, RankMeasure, mean, values
+from assay.measure.agreement import confusion, lines
+from assay.measure.passk import Judged, RankMeasure, mean, values
 from assay.protocols import Say
 from assay.rank.dataset.rows import Example
 from assay.rank.neural.data import (

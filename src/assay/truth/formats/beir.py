@@ -1,27 +1,69 @@
-"""A folder as BEIR and CoIR lay it out: a corpus, queries, and for each split what is judged.
-
-BEIR has `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv`; CoIR has parquet files whose names begin with `corpus`,
-`queries` or the split, in one folder or several. A query's split is a tag; naming the file of one split reads that one.
-As in BEIR's own loader, only queries that are judged count, and a title stands above its text.
-"""
+"""Read and write a folder as BEIR and CoIR lay it out: corpus, queries, and the judgments of each split."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
 from assay.io import files, rows
-from assay.truth.formats import format_losses as lost
-from assay.truth.formats.gathered import Gathered, Glimpse, about_of
-from assay.truth.formats.layout import FolderLayout, layout_of, part_of
-from assay.truth.formats.truth_rows import grade_of, text_of
-from assay.truth.formats.write_truth import write_about
+from assay.io.rows import ENDINGS, plain, suffix
+from assay.truth.formats import shared as lost
+from assay.truth.formats.shared import Gathered, Glimpse, about_of, grade_of, text_of, write_about
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Chunk, Judgment, Query
+
+_SHARD = re.compile(r"-\d+-of-\d+$")
+_PARTS = ("corpus", "queries")
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLayout:
+    """The files of each part."""
+
+    root: Path
+    corpus: Sequence[Path] = ()
+    queries: Sequence[Path] = ()
+    splits: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+
+
+def layout_of(path: Path) -> FolderLayout | None:
+    """Return the files of a folder, or of that of one split's file with that split alone; None for any other file."""
+    root = path if path.is_dir() else _root(path)
+    if root is None:
+        return None
+    files = [file for pattern in ("*", "*/*") for file in sorted(root.glob(pattern)) if _is_part(file, root)]
+    parts: dict[str, list[Path]] = {}
+    for file in files:
+        parts.setdefault(part_of(file), []).append(file)
+    splits = {name: members for name, members in parts.items() if name not in _PARTS}
+    if path in files and part_of(path) in splits:
+        splits = {part_of(path): [file for file in files if file == path]}
+    return FolderLayout(root, parts.get("corpus", ()), parts.get("queries", ()), splits)
+
+
+def part_of(file: Path) -> str:
+    """Return the part that a file is, or is a shard of."""
+    return _SHARD.sub("", plain(file).stem)
+
+
+def _root(file: Path) -> Path | None:
+    """Return the folder whose part a file is: the one with a corpus, right above it or one further up."""
+    if suffix(file) not in ENDINGS:
+        return None
+    return next((root for root in (file.parent, file.parent.parent) if any(root.glob("corpus*"))), None)
+
+
+def _is_part(file: Path, root: Path) -> bool:
+    """Say whether a file is one of the parts: the corpus and queries, or a table below `qrels`."""
+    ending = suffix(file)
+    if ending == ".parquet" or (ending in ENDINGS and file.parent.name == "qrels"):
+        return True
+    return ending in ENDINGS and file.parent == root and part_of(file) in _PARTS
+
 
 _SPLIT = re.compile(r"[\w.+-]+")
 _COLUMNS = ("_id", "id", "text", "title", "language", "metadata")

@@ -14,10 +14,8 @@ from typing import Any
 from assay.errors import InputError
 from assay.io import rows
 from assay.io.rows import plain
-from assay.truth.formats import format_losses as lost
-from assay.truth.formats.gathered import Gathered, Glimpse
-from assay.truth.formats.truth_rows import grade_of, text_of
-from assay.truth.formats.write_truth import write_listed
+from assay.truth.formats import shared as lost
+from assay.truth.formats.shared import Gathered, Glimpse, grade_of, text_of, write_listed
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Chunk, Judgment, Query
 

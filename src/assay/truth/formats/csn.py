@@ -15,10 +15,8 @@ from urllib.parse import quote, unquote
 
 from assay.errors import InputError
 from assay.io import files, rows
-from assay.truth.formats import format_losses as lost
-from assay.truth.formats.gathered import Gathered, Glimpse
-from assay.truth.formats.truth_rows import fault_of, grade_of
-from assay.truth.formats.write_truth import csv_row
+from assay.truth.formats import shared as lost
+from assay.truth.formats.shared import Gathered, Glimpse, csv_row, fault_of, grade_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Judgment, Query
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from assay.errors import nearest
 from assay.io import files, rows
-from assay.truth.formats.gathered import Gathered, Glimpse, name_of
-from assay.truth.formats.truth_rows import fault_of_target, grade_of
+from assay.truth.formats.shared import Gathered, Glimpse, fault_of_target, grade_of, name_of
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import KINDS, Chunk, Judgment, Query
 

@@ -15,10 +15,8 @@ from pathlib import Path
 from assay.errors import InputError
 from assay.io import files, rows
 from assay.measure.line_spans import span_of
-from assay.truth.formats import format_losses as lost
-from assay.truth.formats.gathered import Gathered, Glimpse
-from assay.truth.formats.truth_rows import fault_of, grade_of
-from assay.truth.formats.write_truth import csv_row, write_about
+from assay.truth.formats import shared as lost
+from assay.truth.formats.shared import Gathered, Glimpse, csv_row, fault_of, grade_of, write_about
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Judgment, Query
 

@@ -15,10 +15,17 @@ from typing import Any
 from assay.errors import InputError
 from assay.io import rows
 from assay.measure.line_spans import span_of
-from assay.truth.formats import format_losses as lost
-from assay.truth.formats.gathered import Gathered, Glimpse, about_of, name_of
-from assay.truth.formats.truth_rows import place_of, text_of
-from assay.truth.formats.write_truth import write_about, write_listed
+from assay.truth.formats import shared as lost
+from assay.truth.formats.shared import (
+    Gathered,
+    Glimpse,
+    about_of,
+    name_of,
+    place_of,
+    text_of,
+    write_about,
+    write_listed,
+)
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Judgment, Query
 

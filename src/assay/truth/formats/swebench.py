@@ -12,14 +12,15 @@ import ast
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from io import BytesIO
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from assay.corpus.patches import Patches
 from assay.errors import InputError
 from assay.io import rows
-from assay.truth.formats.gathered import Gathered, Glimpse
-from assay.truth.formats.patch import edited
-from assay.truth.formats.truth_rows import fault_of_target
+from assay.truth.formats.shared import Gathered, Glimpse, fault_of_target
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Judgment, Query
 
@@ -80,6 +81,30 @@ def by_checkout(truth: Truth) -> list[Truth]:
         )
         for (repository, commit), queries in parts.items()
     ]
+
+
+def edited(patch: str) -> Iterator[str]:
+    """Yield `path:start-end` a hunk, from its first changed line to its last, without the lines around them.
+
+    Lines that are only added stand between two: those are named. A file without hunks that was renamed or is binary,
+    and one that was empty, is named as a whole; new files are left out.
+    """
+    for change in Patches(BytesIO(patch.encode("utf-8", "surrogatepass"))).changes():
+        if not change.hunks and (change.before or change.binary):
+            yield change.before or change.binary
+        for (start, size), parts in groupby(change.hunks if change.before else (), key=lambda hunk: hunk.within):
+            hunks, last = list(parts), start + size - 1
+            changed = [
+                (hunk.start, hunk.start + hunk.size - 1)
+                if hunk.size
+                else (max(hunk.start, start), min(hunk.start + 1, last))
+                for hunk in hunks
+            ]
+            spans = [
+                each for each, hunk in zip(changed, hunks, strict=True) if hunk.size or each[0] == each[1]
+            ] or changed
+            lines = f":{min(first for first, _ in spans)}-{max(end for _, end in spans)}"
+            yield f"{change.before}{lines if size else ''}"
 
 
 def _checkout(query: Query, truth: Truth | None = None) -> tuple[str, str]:

@@ -16,10 +16,17 @@ from assay.errors import InputError
 from assay.io import files, rows
 from assay.io.rows import plain
 from assay.measure.line_spans import Span
-from assay.truth.formats import format_losses as lost
-from assay.truth.formats.gathered import Gathered, Glimpse, name_of
-from assay.truth.formats.truth_rows import fault_of_target, grade_of, many, place_of
-from assay.truth.formats.write_truth import write_about
+from assay.truth.formats import shared as lost
+from assay.truth.formats.shared import (
+    Gathered,
+    Glimpse,
+    fault_of_target,
+    grade_of,
+    many,
+    name_of,
+    place_of,
+    write_about,
+)
 from assay.truth.ground_truth import Truth, TruthFile
 from assay.types import Judgment, Problem, Query
 

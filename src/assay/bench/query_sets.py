@@ -1,0 +1,301 @@
+"""Prepare a set of queries with its corpus, and have judged what systems found and nobody judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from assay.bench.answer_runs import SystemAnswer, read_any
+from assay.bench.matrix import SetSpec
+from assay.bench.results import UnseenCounts
+from assay.bench.system import SystemCorpus, cached, checkout_of, corpus_of, file_names, lines_of, text_of
+from assay.corpus.ignore import OWN_REPORTS, OWN_TRUTH
+from assay.corpus.languages import BY_EXTENSION, PROSE
+from assay.errors import InputError
+from assay.io.files import write_rows
+from assay.measure.line_spans import Entry, Span, span_of
+from assay.protocols import Progress, Say
+from assay.truth import truth_formats
+from assay.truth.formats.shared import about_file, place_of
+from assay.truth.formats.swebench import by_checkout
+from assay.truth.ground_truth import Qrels, Truth, TruthFile, qrels_of
+from assay.truth.judging_pool import Pool, Run, as_pairs, pool
+from assay.truth.target_places import placed_in, resolved
+from assay.types import Chunk, Judgment, Mode, Problem, Query
+
+_FOLDERS = 3
+"""Folders of a path, from the root, by which questions are grouped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One set, ready to be asked."""
+
+    spec: SetSpec
+    truth: Truth
+    corpus: SystemCorpus
+    expected: Qrels
+    problems: tuple[Problem, ...]
+    """What the ground truth holds that is no use."""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """Of documents, the id by the path of the file."""
+
+    def truth_span(self, span: Span) -> Span:
+        """Return a result as the ground truth names it: the file of a document by the document's id."""
+        return replace(span, path=self.ids.get(span.path, span.path)) if self.ids else span
+
+
+def prepare(spec: SetSpec, out: Path, say: Say, watch: Progress | None = None) -> Prepared:
+    """Read or mine a ground truth and pin its corpus; what is mined is written below `out`, to be looked at."""
+    reading = _truth(spec, out, say, watch)
+    _check_state(reading.truth, spec)
+    truth = replace(reading.truth, name=spec.name, queries=tuple(_completed(reading.truth)))
+    corpus = corpus_of(truth, checkout_of(truth, spec.corpus), cached(), without=_told_in(spec, out))
+    if truth.commit and not corpus.commit and not truth.documents:
+        say(f"{spec.name}: its corpus is not a git repository; make sure that it holds commit {truth.commit[:12]}")
+    lines = resolved(replace(reading, truth=replace(truth, commit="")), corpus.root)  # which is at that commit
+    right = qrels_of(lines.truth, lines.where)
+    if reading.as_published:
+        right = placed_in(right, corpus.root)
+    ids = {document.path: document.id for document in corpus.documents}
+    told = (*lines.problems, *right.problems, *(() if reading.as_published else _missing_places(lines, corpus)))
+    return Prepared(spec, truth, corpus, right, told, ids)
+
+
+def _check_state(truth: Truth, spec: SetSpec) -> None:
+    """Refuse a ground truth of several states of the code: a set is asked of one, where the others' lines are wrong."""
+    if (states := len(by_checkout(truth))) > 1:
+        raise InputError(
+            f"'{spec.truth}' speaks of {states} commits, and a set is asked of one; "
+            f"assay truth convert --split '{spec.truth}' FOLDER makes a ground truth of each"
+        )
+
+
+def _missing_places(reading: TruthFile, corpus: SystemCorpus) -> Iterator[Problem]:
+    """Yield the answers that no system can find, for the corpus has no such place; they count as not found."""
+    known = {document.id for document in corpus.documents}
+    length = cache(lambda path: len(lines_of(corpus, path)))
+    for at, judgment in enumerate(reading.truth.judgments):
+        span = place_of(judgment.target)
+        if not judgment.grade or judgment.target in known or isinstance(span, str):
+            continue
+        size = length(span.path)
+        if not size:
+            yield Problem(reading.where(at), f"{span}: no such file in the corpus, so that it counts as not found")
+        elif span.start > size:
+            yield Problem(reading.where(at), f"{span}: the file ends at line {size:,}; it counts as not found")
+
+
+def _told_in(spec: SetSpec, out: Path) -> tuple[Path, ...]:
+    """Return what holds the questions or earlier answers, should it lie in the corpus."""
+    own = [spec.corpus / name for name in (OWN_TRUTH, OWN_REPORTS)] if spec.corpus else []
+    told = (spec.truth, about_file(spec.truth)) if spec.truth else ()
+    return (out, *filter(Path.exists, own), *told)
+
+
+def _truth(spec: SetSpec, out: Path, say: Say, watch: Progress | None) -> TruthFile:
+    if spec.truth is not None:
+        return truth_formats.read(spec.truth, spec.form)
+    from assay.truth.mine import MineOptions, mine
+
+    assert spec.corpus is not None
+    mined = mine(spec.corpus, MineOptions(), watch)
+    if not mined.truth.queries:
+        why = "; ".join(mined.notes) or "its history, documentation and tests hold no question with an answer"
+        raise InputError(f"nothing to ask of '{spec.corpus}': {why}")
+    for note in mined.notes:
+        say(f"{spec.name}: {note}")
+    (out / "truth").mkdir(parents=True, exist_ok=True)
+    place = out / "truth" / f"{spec.name}.jsonl"
+    truth_formats.write(mined.truth, place)
+    say(f"{spec.name}: {_mined_summary(mined.truth)}; read a sample before you trust it: {place}")
+    return TruthFile(mined.truth)
+
+
+def _mined_summary(truth: Truth) -> str:
+    """Return how many queries were mined from where."""
+    sources = Counter(query.tags.get("source", "") for query in truth.queries)
+    parts = ", ".join(f"{count} of its {source}" for source, count in sources.items())
+    at = f"; pinned to {truth.commit[:12]}" if truth.commit else ""
+    return f"{len(truth.queries)} queries mined: {parts}{at}"
+
+
+def _completed(truth: Truth) -> Iterator[Query]:
+    """Yield the queries, each with language and folder of its best answer, and the mode a person would ask them in.
+
+    Where a ground truth does not tell: all of a set whose answers are code ask for code, all of one whose answers are
+    prose for prose. Nothing is read off a single answer but its language, which no system sees.
+    """
+    known = {document.id: document.language for document in truth.documents}
+    best: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    for judgment in sorted((each for each in truth.judgments if each.grade), key=lambda judgment: -judgment.grade):
+        path = judgment.target.partition(":")[0]
+        if not known:
+            folders.setdefault(judgment.query_id, "/".join(path.split("/")[:-1][:_FOLDERS]) or ".")
+        best.setdefault(judgment.query_id, known.get(judgment.target) or BY_EXTENSION.get(path.rpartition(".")[2], ""))
+    prose = {language in PROSE for language in best.values() if language}
+    mode: Mode = "all" if len(prose) != 1 else "docs" if prose.pop() else "code"
+    for query in truth.queries:
+        language = query.tags.get("language") or best.get(query.id, "")
+        found = {"language": language, "folder": query.tags.get("folder") or folders.get(query.id, "")}
+        tags = {**query.tags, **{name: value for name, value in found.items() if value}}
+        yield replace(query, tags=tags, mode=mode if query.mode == "all" else query.mode)
+
+
+def pool_runs(reading: TruthFile, files: Iterable[Path], corpus: Path | None, *, depth: int, seed: int) -> Pool:
+    """Return what the first `depth` results of any run hold without a judgment, with the problems of all that was read.
+
+    `corpus` is the checkout of the ground truth, if it speaks of one and does not lie where it says.
+    """
+    truth = reading.truth
+    problems: list[Problem] = []
+    runs = _runs(truth, list(_run_files(files)), problems)
+    searched = None if truth.documents else corpus_of(truth, checkout_of(truth, corpus), cached())
+    lines = resolved(replace(reading, truth=replace(truth, commit="")), searched.root) if searched else reading
+    right = qrels_of(lines.truth, lines.where)
+    found = pool(right, runs, depth, _text_reader(truth, searched), seed=seed)
+    return replace(found, problems=(*problems, *lines.problems, *right.problems, *found.problems))
+
+
+def _run_files(files: Iterable[Path]) -> Iterator[Path]:
+    """Yield files of runs, and those of folders as `assay bench` writes them."""
+    for file in files:
+        if not file.is_dir():
+            yield file
+            continue
+        inside = sorted(each for each in file.glob("*.jsonl") if not each.name.endswith(".progress.jsonl"))
+        if not inside:
+            raise InputError(f"no run in the folder '{file}': wanted one that assay bench wrote, as runs/SET, or files")
+        yield from inside
+
+
+def _runs(truth: Truth, files: list[Path], problems: list[Problem]) -> dict[str, Run]:
+    """Return each run by its file's name, or its path where names repeat; files of documents get the documents' ids."""
+    names = [file.stem for file in files]
+    named = zip(file_names(truth.documents), truth.documents, strict=True)
+    ids = {name: document.path or document.id for name, document in named}
+    runs: dict[str, Run] = {}
+    for file in files:
+        ranked, found = read_any(file)
+        problems += found
+        name = str(file) if names.count(file.stem) > 1 else file.stem
+        runs[name] = {query: [_of_document(span, ids) for span, _ in results] for query, results in ranked.items()}
+    return runs
+
+
+def _of_document(span: Span, ids: Mapping[str, str]) -> Span:
+    return replace(span, path=ids.get(span.path, span.path))
+
+
+def _text_reader(truth: Truth, searched: SystemCorpus | None) -> Callable[[Span], str]:
+    """Return what gives the text of a place."""
+    documents = {document.path or document.id: document.text for document in truth.documents}
+    return lambda span: text_of(searched, span) if searched else documents.get(span.path, "")
+
+
+DEPTH = 10
+Pairs = Sequence[tuple[Query, Chunk]]
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenLabels:
+    """What a judge said, and why it said no more, should that be so."""
+
+    judgments: Sequence[Judgment]
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Who judges what nobody did."""
+
+    judge: str
+    """Its spec, by which labels and figures are marked."""
+    label: Callable[[Pairs, Path, Progress | None], UnseenLabels]
+    """Judges pairs; what it does is kept in a file, where it goes on. What it cannot decide has no label."""
+    depth: int = DEPTH
+    """Results of a query that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """What is right, a judge's labels among it, and what results say about these."""
+
+    expected: Qrels
+    counts: UnseenCounts
+
+
+def judge_unseen(
+    ready: Prepared,
+    answered: Mapping[str, Mapping[str, SystemAnswer]],
+    unseen: Unseen,
+    out: Path,
+    watch: Progress | None = None,
+) -> JudgedSet:
+    """Have judged what systems found; records and labels of the set are written below `out`."""
+    runs = {
+        name: {answer.query_id: [ready.truth_span(span) for span in answer.spans] for answer in answers.values()}
+        for name, answers in answered.items()
+    }
+    texts = {document.id: document.text for document in ready.corpus.documents}
+    pooled = pool(ready.expected, runs, unseen.depth, lambda span: texts.get(span.path) or text_of(ready.corpus, span))
+    folder = out / "unseen" / ready.spec.name
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{_safe(unseen.judge)}.jsonl"
+    languages = {document.id: document.language for document in ready.corpus.documents}
+    labels = unseen.label(as_pairs(pooled, ready.expected.queries, languages), file, watch)
+    said = {(each.query_id, each.target): replace(each, judge=unseen.judge) for each in labels.judgments}
+    _write(pooled, said, file.with_suffix(".labels.jsonl"))
+    return JudgedSet(_with(ready, said), _counts(unseen, pooled, said, labels.stopped))
+
+
+def _with(ready: Prepared, said: Mapping[tuple[str, str], Judgment]) -> Qrels:
+    """Return what is right with what a judge called right; a place that stands for its like stands for them here."""
+    documents = {document.id for document in ready.corpus.documents}
+    entries = {name: list(held) for name, held in ready.expected.entries.items()}
+    for (query, target), judgment in said.items():
+        span = Span(target) if target in documents else span_of(target)
+        entries[query].append(Entry(span, judgment.grade))
+    return replace(ready.expected, entries=entries)
+
+
+def _write(pooled: Pool, said: Mapping[tuple[str, str], Judgment], file: Path) -> None:
+    """Write the labels as a pool that was filled in."""
+    rows = ((pair, said.get((pair.query_id, pair.target))) for pair in pooled.pairs)
+    write_rows(
+        file,
+        (
+            {
+                "query_id": pair.query_id,
+                "query": pair.query,
+                "target": pair.target,
+                "text": pair.text,
+                "grade": label.grade if label else "",
+                "reason": label.reason if label else "",
+                "judge": label.judge if label else "",
+            }
+            for pair, label in rows
+        ),
+    )
+
+
+def _counts(unseen: Unseen, pooled: Pool, said: Mapping[tuple[str, str], Judgment], stopped: str) -> UnseenCounts:
+    grades = Counter(judgment.grade > 0 for judgment in said.values())
+    return UnseenCounts(
+        judge=unseen.judge,
+        depth=unseen.depth,
+        asked=len(pooled.pairs),
+        right=grades[True],
+        wrong=grades[False],
+        undecided=len(pooled.pairs) - len(said),
+        stopped=stopped,
+    )
+
+
+def _safe(spec: str) -> str:
+    """Return the name of a judge as a file may have it."""
+    return "".join(letter if letter.isalnum() or letter in "-+" else "_" for letter in spec)[:80]

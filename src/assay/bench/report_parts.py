@@ -1,0 +1,480 @@
+"""Tables, figures and missed queries of an experiment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import isclose
+
+from assay.bench.results import (
+    Experiment,
+    MeasuredCell,
+    MeasuredQuery,
+    SetComparison,
+    SetView,
+    UnseenCounts,
+    is_quality,
+    place_of,
+    rank_of,
+    significant,
+    turned,
+)
+from assay.errors import counted
+from assay.report.document import (
+    Block,
+    Cell,
+    Choice,
+    Column,
+    Count,
+    CurvePanel,
+    Curves,
+    Detail,
+    DotRow,
+    Dots,
+    Entries,
+    ItemPair,
+    ListEntry,
+    Mark,
+    Mean,
+    Number,
+    Phrase,
+    Rows,
+    Scatter,
+    Section,
+    Series,
+    Table,
+    WinsAndLosses,
+    figure,
+    fraction,
+    listed,
+    megabytes,
+    milliseconds,
+    probability,
+    seconds,
+    words,
+)
+
+_PAIRS = 60
+_LONGEST = 24
+SYSTEM = Column("System", words=True)
+
+
+def system_phrase(study: Experiment, system: str) -> Phrase:
+    """Return a system's name in its colour."""
+    return Phrase(system, color=study.systems.index(system))
+
+
+def quality(study: Experiment, views: Sequence[SetView], measures: Sequence[str], title: str) -> Table:
+    """Return what systems score in some views, and against the system that each varies."""
+    based = any(system.base for system in study.results.systems.values())
+    columns = [SYSTEM]
+    for view in views:
+        over = f"{view.label} [{counted(study.queries(view), 'query')}, by {study.units(view)[0]}]"
+        columns += [Column(measure, over=over if len(views) > 1 else "") for measure in measures]
+        if based:
+            hint = "Difference to the system that this one varies; bold where chance is unlikely"
+            columns.append(Column("vs base", hint, over=over if len(views) > 1 else ""))
+    rows: list[tuple[Cell, ...]] = [
+        (_described(study, system), *_scores(study, system, views, measures, based=based))
+        for system in ordered(study, {name for view in views for name in view.sets})
+    ]
+    rows += published(study, views, measures, (Number(None),) if based else ())
+    return Table(title, tuple(columns), tuple(rows))
+
+
+def published(
+    study: Experiment, views: Sequence[SetView], measures: Sequence[str], after: tuple[Cell, ...]
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield rows of systems with published figures, each view's followed by the cells that these leave empty."""
+    told = [[study.published(view, measure) for measure in measures] for view in views]
+    for name in dict.fromkeys(name for of_view in told for figures in of_view for name in figures):
+        cells = ((*(Number(figures.get(name)) for figures in of_view), *after) for of_view in told)
+        yield (Phrase(name, badges=("published, not measured here",)), *chain.from_iterable(cells))
+
+
+def ordered(study: Experiment, sets: set[str]) -> list[str]:
+    """Return the systems of some sets as the first view ranks them, so that a row is found in all tables."""
+    first = study.overviews[0]
+    here = {cell.system for cell in study.results.cells if cell.set in sets}
+    ranked = study.ranked(first, study.units(first)[0])
+    return [system for system in dict.fromkeys((*ranked, *study.systems)) if system in here]
+
+
+def _described(study: Experiment, system: str) -> Phrase:
+    about = study.results.systems[system]
+    warnings = ["chosen on test"] if about.chosen_on == "test" else []
+    warnings += [
+        f"{len(study.of(view, system))} of {len(view.sets)} sets"
+        for view in study.overviews
+        if not study.whole(view, system)
+    ]
+    badges = (f"varies {about.base}",) if about.base else ()
+    return Phrase(system, color=study.systems.index(system), badges=badges, warnings=tuple(warnings))
+
+
+def _scores(
+    study: Experiment, system: str, views: Sequence[SetView], measures: Sequence[str], *, based: bool
+) -> Iterator[Cell]:
+    for view in views:
+        unit = study.units(view)[0]
+        yield from (score(study, view, system, unit, measure) for measure in measures)
+        if based:
+            base = study.results.systems[system].base
+            pair = study.compared(view, unit, study.primary, (system, base)) if base else None
+            yield _difference(pair) if pair else Number(None)
+
+
+def _difference(pair: SetComparison) -> Number:
+    p = f"p {pair.holm:.3f}" if pair.holm >= 0.001 else "p < 0.001"
+    mark: Mark = "" if not significant(pair) else "best" if pair.difference > 0 else "bad"
+    return Number(pair.difference, signed=True, mark=mark, remark=p)
+
+
+def score(study: Experiment, view: SetView, system: str, unit: str, measure: str) -> Number:
+    """Return a figure with what is known against the best of its column."""
+    digits, mean = digits_of(measure), study.figure(view, system, unit, measure)
+    best = study.best(view, unit, measure) if is_quality(measure) else []
+    if mean is None or not best:
+        return figure(mean, digits)
+    if system in best:
+        return figure(mean, digits, mark="best")
+    pair = study.compared(view, unit, measure, (system, best[0])) if study.whole(view, system) else None
+    return figure(mean, digits, mark="" if pair is None else "below" if significant(pair) else "tied")
+
+
+def digits_of(measure: str) -> int:
+    """Return how many digits of a measure say something: none of a count of lines."""
+    return 0 if measure.startswith("lines@") else 3
+
+
+def cost(study: Experiment, view: SetView, title: str) -> Table:
+    """Return what systems cost in a view, and how much of what they found nobody judged."""
+    columns = (
+        SYSTEM,
+        Column("Query p50", "median of warm queries"),
+        Column("Query p95", "95 of 100 warm queries are faster"),
+        Column("First query", "the first one after a start"),
+        Column("Index", "seconds to index"),
+        Column("Peak memory"),
+        Column("Index size"),
+        Column("Errors", "queries that failed, counted as zero"),
+        Column("Unjudged", "the fraction of the first ten results that nobody judged"),
+    )
+    rows: Rows = tuple(
+        (
+            system_phrase(study, system),
+            *costs(study, view, system),
+            _errors(study, view, system),
+            fraction(study.unjudged(view, system)),
+        )
+        for system in ordered(study, {*view.sets})
+    )
+    return Table(title, columns, rows)
+
+
+def costs(study: Experiment, view: SetView, system: str) -> tuple[Number, ...]:
+    """Return times and sizes: a warm query, one of the slowest, the first one, the index, memory, the index's size."""
+
+    def of(key: str) -> float | None:
+        return study.cost(view, system, key)
+
+    size = of("index_bytes")
+    return (
+        *(milliseconds(of(key)) for key in ("warm_p50_ms", "warm_p95_ms", "cold_ms")),
+        seconds(of("index_s")),
+        megabytes(of("peak_mb")),
+        megabytes(None if size is None else size / 1e6),
+    )
+
+
+def _errors(study: Experiment, view: SetView, system: str) -> Count:
+    failed = sum(len(cell.errors) for cell in study.of(view, system))
+    return Count(failed, "bad" if failed else "")
+
+
+def groups(study: Experiment, view: SetView, unit: str, tag: str, values: Sequence[str]) -> Table:
+    """Return what systems score on the queries of each value of a tag, by the measure that decides."""
+    systems = study.here(view)
+    columns = (Column(tag.capitalize(), words=True), Column("Queries"), *(Column(_cut(system)) for system in systems))
+    of = {"kind": "kind of query", "folder": "folder of the answer"}.get(tag, tag)
+    rows: list[tuple[Cell, ...]] = []
+    for value in values:
+        found = [study.group(view, system, unit, tag, value) for system in systems]
+        best = max((mean.mean for _, mean in found if mean), default=0.0)
+        queries = max(count for count, _ in found)
+        rows.append(
+            (Phrase(_cut(value, 60)), Count(queries), *(_of_group(study, mean, queries, best) for _, mean in found))
+        )
+    return Table(f"{study.primary} by {of}", columns, tuple(rows))
+
+
+def _of_group(study: Experiment, mean: Mean | None, queries: int, best: float) -> Number:
+    mark: Mark = "best" if mean and isclose(mean.mean, best) else ""
+    if mean and queries == 1:  # which says nothing of others
+        return Number(mean.mean, digits=digits_of(study.primary), mark=mark)
+    return figure(mean, digits_of(study.primary), mark=mark)
+
+
+def pairs(study: Experiment, view: SetView, unit: str, most: int = _PAIRS) -> list[Table]:
+    """Return how systems differ, the surest first; nothing where none were compared."""
+    found = [
+        (measure, pair if pair.difference >= 0 else turned(pair))
+        for of, measure, pair in study.comparisons(view)
+        if of == unit
+    ]
+    if not found:
+        return []
+    found.sort(key=lambda each: (round(each[1].holm, 3), -each[1].difference))
+    columns = (
+        Column("Ahead", words=True),
+        Column("Behind", words=True),
+        Column("Difference"),
+        Column("p", "paired randomisation test"),
+        Column("p (t)", "paired t-test"),
+        Column("p (Holm)", "of the randomisation test"),
+    )
+    rows = [(system_phrase(study, pair.a), system_phrase(study, pair.b), *_tests(pair)) for _, pair in found[:most]]
+    left = len(found) - len(rows)
+    note = f"{left} more pairs, less sure, are in results.json." if left > 0 else ""
+    title = f"Pairs of systems by {found[0][0]}, query by query: bold where Holm's p is below 0.05"
+    return [Table(title, columns, tuple(rows), note)]
+
+
+def _tests(pair: SetComparison) -> tuple[Cell, ...]:
+    mean = Mean(pair.difference, pair.low, pair.high)
+    chances = (probability(p) for p in (pair.randomisation, pair.t, pair.holm))
+    return (figure(mean, signed=True, mark="best" if significant(pair) else ""), *chances)
+
+
+def judged(study: Experiment, of: str, measures: Sequence[str]) -> Table:
+    """Return the figures of a set with the labels of a judge, which are never mixed with the others."""
+    cells = [cell for (where, _), cell in study.cells.items() if where == of]
+    columns = (SYSTEM, *map(Column, measures), Column("Unjudged"))
+    rows = tuple((system_phrase(study, cell.system), *_judged(cell, measures)) for cell in cells)
+    return Table(f"With labels of a judge on {of}", columns, rows)
+
+
+def _judged(cell: MeasuredCell, measures: Sequence[str]) -> Iterator[Cell]:
+    assert cell.judged  # which reading has seen to
+    figures = cell.judged.figures[cell.unit]
+    yield from (figure(figures.get(measure), digits_of(measure)) for measure in measures)
+    yield fraction(cell.judged.unjudged, remark=f"before {cell.unjudged:.0%}")
+
+
+def with_labels(counts: UnseenCounts) -> str:
+    """Return what a judge labelled that no person had."""
+    undecided = f", {counts.undecided:,} undecided" if counts.undecided else ""
+    stopped = ", stopped early" if counts.stopped else ""
+    return (
+        f"With labels of {counts.judge} on what nobody judged of the first {counts.depth} of any system "
+        f"({counts.asked:,} pairs: {counts.right:,} right, {counts.wrong:,} wrong{undecided}{stopped})"
+    )
+
+
+def _cut(words: str, longest: int = _LONGEST) -> str:
+    return words if len(words) <= longest else words[: longest - 1] + "…"
+
+
+_FAMILY = re.compile(r"(Hit|Recall|nDCG|Precision|success)@(\d+)(tokens|)")
+_AXES = {"Hit": "Hit@k over k", "Recall": "Recall@k over k", "nDCG": "nDCG@k over k", "Precision": "Precision@k over k"}
+_DRAWN_PAIRS = 4
+_CURVES = 2
+
+
+def figures(study: Experiment) -> Section:
+    """Return the section of all plots."""
+    blocks: list[Block] = [_measures(study)]
+    for view in study.overviews:
+        drawn: list[Block] = [*_latency(study, view), *_differences(study, view), *_curves(study, view)]
+        if drawn and len(study.overviews) > 1:
+            blocks.append(words(view.label, "heading"))
+        blocks += drawn
+    return Section("plots", "Plots", tuple(blocks))
+
+
+def _unit(study: Experiment, view: SetView) -> str:
+    return study.units(view)[0]
+
+
+def _measures(study: Experiment) -> Dots:
+    views = study.overviews[:2]
+    panels = study.main or study.measures[:1]
+    rows = tuple(
+        DotRow(
+            system,
+            study.systems.index(system),
+            tuple(tuple(study.figure(view, system, _unit(study, view), name) for view in views) for name in panels),
+        )
+        for system in study.ranked(views[0], _unit(study, views[0]))
+    )
+    caption = "Dots are means, lines 95% intervals."
+    if len(views) > 1:
+        caption += f" Filled: {views[0].label}. Hollow: {views[1].label}."
+        caption += " A hollow dot far to the right of its filled one: tuned too closely, or easier queries."
+    return Dots("Measures, a system a row", caption, panels, rows)
+
+
+def _latency(study: Experiment, view: SetView) -> Iterator[Scatter]:
+    points, untimed = [], []
+    for system in study.here(view):
+        mean = study.figure(view, system, _unit(study, view), study.primary)
+        p50 = study.cost(view, system, "warm_p50_ms")
+        if mean and p50:
+            points.append(Series(system, study.systems.index(system), (p50,), (mean,)))
+        else:
+            untimed.append(system)
+    if points:
+        caption = "Up is better, left is faster; vertical lines are 95% intervals."
+        caption += f" Without a time: {listed(untimed)}." if untimed else ""
+        x = "a warm query, median (log scale); left is faster"
+        yield Scatter("Quality against latency", caption, tuple(points), x, study.primary)
+
+
+def _differences(study: Experiment, view: SetView) -> Iterator[WinsAndLosses]:
+    unit, every = _unit(study, view), study.queries(view)
+    values = {system: study.values(view, system, unit, study.primary) for system in study.ranked(view, unit)}
+    whole = [system for system, each in values.items() if len(each) == every]
+    pairs = [
+        ItemPair(whole[0], other, tuple(a - b for a, b in zip(values[whole[0]], values[other], strict=True)))
+        for other in whole[1 : _DRAWN_PAIRS + 1]
+    ]
+    if pairs:
+        rivals = listed([pair.b for pair in pairs], most=_DRAWN_PAIRS)
+        caption = f"{whole[0]} against {rivals}, a bar a query: right and blue it won, left and orange it lost."
+        x = f"queries, sorted by the difference in {study.primary}"
+        yield WinsAndLosses("Query by query", caption, tuple(pairs), x)
+
+
+def _curves(study: Experiment, view: SetView) -> Iterator[Curves]:
+    families: dict[str, dict[int, str]] = {}
+    for measure in study.measures:
+        if found := _FAMILY.fullmatch(measure):
+            axis = "success over tokens read" if found[3] else _AXES.get(found[1])
+            if axis:
+                families.setdefault(axis, {})[int(found[2])] = measure
+    chosen = {axis: dict(sorted(names.items())) for axis, names in families.items() if len(names) > 1}
+    chosen = dict(sorted(chosen.items(), key=lambda each: -len(each[1]))[:_CURVES])
+    if chosen:
+        panels = tuple(CurvePanel(axis, tuple(_lines(study, view, names))) for axis, names in chosen.items())
+        yield Curves("With more to read", "What a reader gains by reading further down.", panels, log=True)
+
+
+def _lines(study: Experiment, view: SetView, names: dict[int, str]) -> Iterator[Series]:
+    for system in study.here(view):
+        found = {x: study.figure(view, system, _unit(study, view), name) for x, name in names.items()}
+        known = {float(x): mean for x, mean in found.items() if mean}
+        if known:
+            yield Series(system, study.systems.index(system), tuple(known), tuple(known.values()))
+
+
+_SHOWN = 5
+_MOST = 1200
+"""Pairs of query and system in the report: enough to read for days, and a page still opens at once."""
+_TARGETS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One query that some systems answered with nothing right."""
+
+    set: str
+    query: MeasuredQuery
+    right: tuple[str, ...]
+    got: Mapping[str, Sequence[str]]
+    """By system that missed it."""
+    ranks: Mapping[str, int]
+    """By system that did not, where its first right result stands."""
+    errors: Mapping[str, str]
+
+
+def misses(study: Experiment) -> Section:
+    """Return the section of misses."""
+    found = sorted(_find_misses(study), key=lambda miss: -len(miss.got))
+    if not found:
+        none = "Every system found something right in its first ten results of every query."
+        return Section("misses", "Misses", (words(none),))
+    shown: list[Miss] = []
+    pairs = 0
+    for miss in found:
+        pairs += len(miss.got)
+        if shown and pairs > _MOST:
+            break
+        shown.append(miss)
+    left = len(found) - len(shown)
+    note = (
+        f"{counted(len(found), 'query')} for which some system's first ten results held nothing right, hardest first."
+    )
+    note += f" The {left:,} that fewest systems missed are left out; results.json has them all." if left else ""
+    entries = Entries("miss", "query", _choices(study, shown), tuple(_entry(study, miss) for miss in shown))
+    return Section("misses", "Misses", (words(note, "note"), entries))
+
+
+def _find_misses(study: Experiment) -> Iterator[Miss]:
+    for name, of in study.sets.items():
+        cells = {system: study.cells[name, system] for system in study.systems if (name, system) in study.cells}
+        for at, query in enumerate(of.queries):
+            right = tuple(target for target, grade in query.expected if grade > 0)
+            ranks = {system: rank_of(cell.answers[at], right) for system, cell in cells.items()}
+            got = {system: cells[system].answers[at] for system, rank in ranks.items() if not rank}
+            if right and got:
+                errors = {system: cell.errors[query.id] for system, cell in cells.items() if query.id in cell.errors}
+                yield Miss(name, query, right, got, {system: rank for system, rank in ranks.items() if rank}, errors)
+
+
+def _choices(study: Experiment, shown: Sequence[Miss]) -> tuple[Choice, ...]:
+    missed = {system for miss in shown for system in miss.got}
+    sets = list(dict.fromkeys(miss.set for miss in shown))
+    systems = {str(at): system for at, system in enumerate(study.systems) if system in missed}
+    choices = [Choice("system", "Missed by", {"": "any system", **systems})]
+    if len(sets) > 1:
+        choices.append(Choice("set", "In", {"": "all sets", **{str([*study.sets].index(name)): name for name in sets}}))
+    return tuple(choices)
+
+
+def _entry(study: Experiment, miss: Miss) -> ListEntry:
+    return ListEntry(
+        title=miss.query.text,
+        about=f"{miss.set} {miss.query.id}",
+        badges=tuple(value for value in miss.query.tags.values() if value),
+        status=f"missed by {len(miss.got)} of {len(miss.got) + len(miss.ranks)}",
+        dots=tuple(system_phrase(study, system) for system in miss.got),
+        state={
+            "system": tuple(str(study.systems.index(system)) for system in miss.got),
+            "set": (str([*study.sets].index(miss.set)),),
+        },
+        details=tuple(_details(study, miss)),
+    )
+
+
+def _details(study: Experiment, miss: Miss) -> Iterator[Detail]:
+    grades = dict(miss.query.expected)
+    several = len(set(grades.values())) > 1
+    right = [_target(target, f"grade {grades[target]}" if several else "") for target in miss.right[:_TARGETS]]
+    yield Detail(Phrase("Expected"), tuple(right), more=max(0, len(miss.right) - _TARGETS))
+    for system, answers in miss.got.items():
+        yield _got(study, miss, system, answers)
+    if miss.ranks:
+        found = sorted(miss.ranks.items(), key=lambda each: each[1])
+        yield Detail(
+            Phrase("Found by"),
+            tuple(Phrase(s, color=study.systems.index(s), remark=f"at {rank}") for s, rank in found),
+        )
+
+
+def _got(study: Experiment, miss: Miss, system: str, answers: Sequence[str]) -> Detail:
+    if system in miss.errors:
+        return Detail(system_phrase(study, system), (Phrase(miss.errors[system], warnings=("failed",)),))
+    if not answers:
+        return Detail(system_phrase(study, system), (Phrase("no result"),))
+    files = {place_of(target).path for target in miss.right}
+    items = tuple(
+        _target(answer, "right file, other lines" if place_of(answer).path in files else "")
+        for answer in answers[:_SHOWN]
+    )
+    return Detail(system_phrase(study, system), items, ordered=True, more=max(0, len(answers) - _SHOWN))
+
+
+def _target(target: str, remark: str) -> Phrase:
+    return Phrase(target if len(target) <= 200 else f"{target[:200]} …", code=True, remark=remark)

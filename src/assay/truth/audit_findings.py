@@ -1,0 +1,418 @@
+"""What is wrong with queries and with judgments."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import mean, median
+from typing import Any
+
+from assay.errors import InputError
+from assay.measure.line_spans import Span, span_of
+from assay.terms import STOP_WORDS, WORD, parts, stem
+from assay.truth.ground_truth import Truth
+from assay.truth.twins import Twins
+from assay.types import Judgment, Query
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """One kind of thing that is wrong, how often, and where it is worst."""
+
+    name: str
+    count: int
+    of: int
+    """How many could have it."""
+    what: str
+    """What is counted, and the rule where there is one: `queries that …`."""
+    examples: tuple[str, ...] = ()
+    """The worst first; an audit cuts them to as many as are wanted."""
+    hint: bool = False
+    """Whether it rests on a rule of thumb, or is common and only worth knowing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that was found in one ground truth."""
+
+    facts: Mapping[str, Any]
+    findings: tuple[AuditFinding, ...]
+
+    def __iter__(self) -> Iterator[AuditFinding]:
+        """Yield what is wrong, without the hints."""
+        return (finding for finding in self.findings if not finding.hint)
+
+    @property
+    def hints(self) -> tuple[AuditFinding, ...]:
+        """Return what rests on rules of thumb."""
+        return tuple(finding for finding in self.findings if finding.hint)
+
+
+def short(text: str, longest: int = 70) -> str:
+    """Return a text as one line that fits beside others."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+Grades = Mapping[str, Mapping[Hashable, int]]
+"""By query and what was judged, twins being one, the highest grade."""
+
+_LANGUAGES = frozenset(
+    "bash c clojure code cpp csharp dart elixir erlang go golang groovy haskell java javascript js julia kotlin lua "
+    "matlab ocaml perl php powershell program programming py python python2 python3 ruby rust scala swift ts "
+    "typescript".split()
+)
+"""Names of languages, and the words that every question of code may have."""
+_ELSEWHERE = frozenset("anaconda conda ide install jupyter pip pycharm tutorial uninstall versus vs vscode".split())
+_LONGEST = 64
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+
+
+def query_findings(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding]:
+    """Yield what is wrong with queries; without any text there is nothing to say."""
+    if not any(query.text for query in queries):
+        return
+    yield from _repeated(queries, grades)
+    yield from _poor(queries)
+
+
+def asks(text: str) -> tuple[str, ...]:
+    """Return the stems of the telling words of a text, each once, in order of the alphabet; else of all its words."""
+    found = [part for word in WORD.findall(text) for part in parts(word)]
+    telling = [word for word in found if word not in STOP_WORDS]
+    return tuple(sorted({stem(word) for word in telling or found}))
+
+
+def _repeated(queries: Sequence[Query], grades: Grades) -> Iterator[AuditFinding]:
+    equal = _grouped(queries, _text)
+    same = _grouped(queries, lambda query: asks(query.text))
+    reworded = [list({_text(query): query for query in reversed(group)}.values())[::-1] for group in same]
+    yield _repeated_queries("equal queries", "queries with the text of an earlier one", equal, len(queries))
+    what = "queries with the telling words of an earlier one, in other forms or another order"
+    yield _repeated_queries("same queries", what, reworded, len(queries))
+    different = [(group, why) for group in same if (why := _contradiction(group, grades))]
+    yield AuditFinding(
+        "same queries, other grades",
+        len(different),
+        len(same),
+        "groups of same queries that disagree about one answer",
+        tuple(f"{_group_text(group)}: {why}" for group, why in different),
+    )
+    apart = [group for group in same if _lacking(group, grades)]
+    yield AuditFinding(
+        "same queries, other answers",
+        len(apart),
+        len(same),
+        "groups of same queries where what is right for one was not judged for another, and so counts as wrong there",
+        tuple(_group_text(group) for group in apart),
+    )
+
+
+def _grouped(queries: Iterable[Query], key: Callable[[Query], Hashable]) -> list[list[Query]]:
+    """Return groups of at least two queries with one key and language, the largest first; what has no word is none."""
+    groups: defaultdict[Hashable, list[Query]] = defaultdict(list)
+    for query in queries:
+        if WORD.search(query.text):
+            kept = query.mode, query.languages, query.paths, query.kinds, query.tags.get("language")
+            groups[key(query), kept].append(query)
+    return sorted((group for group in groups.values() if len(group) > 1), key=lambda group: -len(group))
+
+
+def _repeated_queries(name: str, what: str, groups: Sequence[Sequence[Query]], of: int) -> AuditFinding:
+    shown = tuple(_group_text(group) for group in groups if len(group) > 1)
+    return AuditFinding(name, sum(len(group) - 1 for group in groups), of, what, shown)
+
+
+def _text(query: Query) -> str:
+    return " ".join(query.text.lower().split())
+
+
+def _group_text(group: Sequence[Query]) -> str:
+    shown = [f"{query.id} '{short(query.text, 50)}'" for query in group[:3]]
+    return " = ".join(shown) + (f" … {len(group)} in all" if len(group) > 3 else "")
+
+
+def _contradiction(group: Sequence[Query], grades: Grades) -> str:
+    """Return the first answer that two of the queries grade differently, or nothing."""
+    for one, other in combinations(group, 2):
+        mine, theirs = grades.get(one.id, {}), grades.get(other.id, {})
+        for target in mine.keys() & theirs.keys():
+            if mine[target] != theirs[target]:
+                return f"{target} is {mine[target]} for {one.id} and {theirs[target]} for {other.id}"
+    return ""
+
+
+def _lacking(group: Sequence[Query], grades: Grades) -> bool:
+    judged = [grades.get(query.id, {}) for query in group]
+    right = {target for each in judged for target, grade in each.items() if grade}
+    return any(right - each.keys() for each in judged)
+
+
+def _poor(queries: Sequence[Query]) -> Iterator[AuditFinding]:
+    rules: Mapping[str, tuple[str, Callable[[str], bool]]] = {
+        "no word": ("queries without a letter or digit", lambda text: not WORD.search(text)),
+        "no telling word": (
+            "queries with nothing but stop words and names of languages",
+            lambda text: bool(WORD.search(text)) and not _telling(text),
+        ),
+        "too short": (
+            "queries with one telling word that is no identifier",
+            lambda text: len(_telling(text)) == 1 and not _identifier(text),
+        ),
+        "too long": (f"queries of more than {_LONGEST} words", lambda text: len(WORD.findall(text)) > _LONGEST),
+        "cut": ("queries that end in an ellipsis, a comma or an article, or open what they do not close", _cut),
+        "not about code": (
+            f"queries with one of the words {', '.join(sorted(_ELSEWHERE))}",
+            lambda text: not _ELSEWHERE.isdisjoint(map(str.lower, WORD.findall(text))),
+        ),
+    }
+    poor: set[str] = set()
+    for name, (what, rule) in rules.items():
+        found = [query for query in queries if rule(query.text)]
+        poor.update(query.id for query in found)
+        examples = tuple(f"{query.id} '{short(query.text)}'" for query in found)
+        yield AuditFinding(name, len(found), len(queries), what, examples, hint=name != "no word")
+    yield AuditFinding(
+        "poor queries", len(poor), len(queries), "queries that any of these rules takes for poor", hint=True
+    )
+
+
+def _telling(text: str) -> set[str]:
+    """Return the words of a text that are neither stop words nor names of languages."""
+    return {word for word in map(str.lower, WORD.findall(text)) if word not in STOP_WORDS and word not in _LANGUAGES}
+
+
+def _identifier(text: str) -> bool:
+    """Say whether a text has a name of code in it: `parse_args`, `HttpServer`, `os.path`, `sort()`."""
+    return any(len(parts(word)) > 1 for word in WORD.findall(text)) or any(sign in text for sign in "._():#`")
+
+
+def _cut(text: str) -> bool:
+    text = text.strip()
+    opened = any(text.count(one) > text.count(other) for one, other in _PAIRS.items())
+    return opened or text.count('"') % 2 == 1 or text.lower().endswith(("...", "…", ",", " the", " an"))
+
+
+TextsAt = Callable[[str], Collection[int]]
+"""A target to the texts of the corpus that it speaks of, by their place."""
+
+_Pairs = Mapping[tuple[str, str], Sequence[Judgment]]
+
+
+def facts(truth: Truth) -> dict[str, Any]:
+    """Return how grades, answers and judges are spread."""
+    right = Counter(query for query, _ in {(each.query_id, each.target) for each in truth.judgments if each.grade > 0})
+    answers = [right[query.id] for query in truth.queries] or [0]
+    grades = Counter(judgment.grade for judgment in truth.judgments)
+    return {
+        "queries": len(truth.queries),
+        "judgments": len(truth.judgments),
+        "documents": len(truth.documents),
+        "grades": dict(sorted(grades.items())),
+        "right_share": round(1 - grades[0] / max(len(truth.judgments), 1), 4),
+        "answers": {
+            "least": min(answers),
+            "median": median(answers),
+            "mean": round(mean(answers), 2),
+            "most": max(answers),
+        },
+        "judges": _judges(_pairs(truth)),
+    }
+
+
+def judgment_findings(
+    truth: Truth, names: Sequence[str], places: TextsAt, twins: Twins | None, faults: Mapping[str, str]
+) -> Iterator[AuditFinding]:
+    """Yield what is wrong with judgments; `names` are those of texts, `faults` tell why targets are not there."""
+    pairs = _pairs(truth)
+    yield from _unanswered(truth)
+    yield from _unknown(truth, faults)
+    if names:
+        yield _outside(truth, places, faults)
+    yield from _contradictory(pairs)
+    yield _overlapping(pairs)
+    yield from _uniform(truth)
+    if twins is not None:
+        judged = _Judged(names, _by_place(pairs, places))
+        yield from judged.twins(twins.exact.tolist(), "equal texts", hint=False)
+        yield from judged.twins(twins.near.tolist(), "nearly equal texts", hint=True)
+
+
+def _pairs(truth: Truth) -> _Pairs:
+    pairs: defaultdict[tuple[str, str], list[Judgment]] = defaultdict(list)
+    for judgment in truth.judgments:
+        pairs[judgment.query_id, judgment.target].append(judgment)
+    return pairs
+
+
+def _judges(pairs: _Pairs) -> dict[str, dict[str, Any]]:
+    """Return for each judge how many judgments there are, how high, and how many of the shared ones differ."""
+    own: defaultdict[str, list[int]] = defaultdict(list)
+    shared: Counter[str] = Counter()
+    differing: Counter[str] = Counter()
+    for judgments in pairs.values():
+        grades = Counter(judgment.grade for judgment in judgments)
+        for judgment in judgments:
+            own[judgment.judge].append(judgment.grade)
+            shared[judgment.judge] += len(judgments) > 1
+            differing[judgment.judge] += len(grades) > 1
+    return {
+        judge: {
+            "judgments": len(grades),
+            "mean": round(mean(grades), 3),
+            "shared": shared[judge],
+            "differing": differing[judge],
+        }
+        for judge, grades in sorted(own.items())
+    }
+
+
+def _unanswered(truth: Truth) -> Iterator[AuditFinding]:
+    judged = {judgment.query_id for judgment in truth.judgments}
+    right = {judgment.query_id for judgment in truth.judgments if judgment.grade > 0}
+    nobody = [query.id for query in truth.queries if query.id not in judged]
+    wrong = [query.id for query in truth.queries if query.id in judged and query.id not in right]
+    count = len(truth.queries)
+    yield AuditFinding(
+        "queries without judgment", len(nobody), count, "queries that nobody judged an answer of", tuple(nobody)
+    )
+    yield AuditFinding(
+        "unanswered queries", len(wrong), count, "queries whose every judged answer is wrong", tuple(wrong)
+    )
+
+
+def _unknown(truth: Truth, faults: Mapping[str, str]) -> Iterator[AuditFinding]:
+    queries = {query.id for query in truth.queries}
+    count = len(truth.judgments)
+    lost = Counter(each.query_id for each in truth.judgments if each.query_id not in queries)
+    yield AuditFinding("unknown queries", lost.total(), count, "judgments of queries that are not there", tuple(lost))
+    gone = Counter(each.target for each in truth.judgments if each.target in faults)
+    what = "judgments of what is not there: no such file, lines, symbol or document"
+    told = tuple(f"{target}: {faults[target]}" for target in gone)
+    yield AuditFinding("unknown targets", gone.total(), count, what, told)
+
+
+def _outside(truth: Truth, places: TextsAt, faults: Mapping[str, str]) -> AuditFinding:
+    """Find what is there, and in no text that a search would look at."""
+    outside = Counter(each.target for each in truth.judgments if each.target not in faults and not places(each.target))
+    what = "judgments of what is there and in no chunk: ignored or generated files, lines between units"
+    return AuditFinding("targets outside the chunks", outside.total(), len(truth.judgments), what, tuple(outside), True)
+
+
+def _contradictory(pairs: _Pairs) -> Iterator[AuditFinding]:
+    different = [found for found in pairs.values() if len({judgment.grade for judgment in found}) > 1]
+    different.sort(key=lambda found: (min(each.grade for each in found) > 0, -_spread(found)))
+    several = sum(len(found) > 1 for found in pairs.values())
+    told = tuple(map(_finding_text, different))
+    yield AuditFinding(
+        "contradictory judgments", len(different), several, "answers judged several times, with other grades", told
+    )
+    right = [found for found in different if min(each.grade for each in found) == 0]
+    what = "of these, right for one and wrong for another"
+    yield AuditFinding("right and wrong", len(right), several, what, tuple(map(_finding_text, right)))
+    themselves = [found for found in different if _differs_from_itself(found)]
+    what = "of these, where one judge differs from itself, or nobody says who judged"
+    yield AuditFinding(
+        "self-contradictory judgments", len(themselves), several, what, tuple(map(_finding_text, themselves))
+    )
+    again = sum(len(found) - len({(each.judge, each.grade) for each in found}) for found in pairs.values())
+    total = sum(map(len, pairs.values()))
+    yield AuditFinding(
+        "repeated judgments", again, total, "judgments that an earlier one of the same judge says already", hint=True
+    )
+
+
+def _differs_from_itself(found: Sequence[Judgment]) -> bool:
+    return any(one.judge == other.judge and one.grade != other.grade for one, other in combinations(found, 2))
+
+
+def _spread(found: Sequence[Judgment]) -> int:
+    grades = [judgment.grade for judgment in found]
+    return max(grades) - min(grades)
+
+
+def _finding_text(found: Sequence[Judgment]) -> str:
+    said = " ".join(
+        f"{judgment.judge}={judgment.grade}" if judgment.judge else str(judgment.grade) for judgment in found
+    )
+    return f"{found[0].query_id} {found[0].target}: {said}"
+
+
+def _overlapping(pairs: _Pairs) -> AuditFinding:
+    """Find ranges of lines of one query that share lines and differ in grade: one result answers both."""
+    ranges: defaultdict[tuple[str, str], list[tuple[Span, int]]] = defaultdict(list)
+    for (query, target), judgments in pairs.items():
+        span = _span(target)
+        if span.start:
+            ranges[query, span.path].append((span, max(judgment.grade for judgment in judgments)))
+    found = []
+    for (query, _), spans in ranges.items():
+        for (one, grade), (other, another) in combinations(sorted(spans, key=lambda each: each[0].start), 2):
+            if grade != another and one.overlaps(other):
+                found.append(f"{query} {one}={grade} {other.start}-{other.end}={another}")
+    what = "pairs of overlapping ranges of one query with other grades"
+    return AuditFinding("overlapping ranges", len(found), sum(map(len, ranges.values())), what, tuple(found))
+
+
+def _span(target: str) -> Span:
+    """Return the lines of a target; one that has none, or names a symbol, has none to share."""
+    try:
+        return span_of(target)
+    except InputError:
+        return Span(target)
+
+
+def _uniform(truth: Truth) -> Iterator[AuditFinding]:
+    grades = {judgment.grade for judgment in truth.judgments}
+    if len(grades) == 1:
+        what = (
+            f"judgments, all of grade {min(grades)}: nothing that was judged wrong can be told from what nobody judged"
+        )
+        yield AuditFinding("one grade", len(truth.judgments), len(truth.judgments), what, hint=True)
+
+
+def _by_place(pairs: _Pairs, places: TextsAt) -> dict[str, dict[int, int]]:
+    """Return the highest grade of each text that was judged, by query."""
+    found: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for (query, target), judgments in pairs.items():
+        grade = max(judgment.grade for judgment in judgments)
+        for place in places(target):
+            found[query][place] = max(grade, found[query].get(place, 0))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Which texts of a corpus were judged for which query."""
+
+    names: Sequence[str]
+    grades: Mapping[str, Mapping[int, int]]
+
+    def twins(self, groups: Sequence[int], kind: str, *, hint: bool) -> Iterator[AuditFinding]:
+        """Yield twins that were judged differently for one query, and twins of right answers that nobody judged."""
+        sizes = Counter(groups)
+        different, unjudged = [], []
+        for query, grades in self.grades.items():
+            members: defaultdict[int, dict[int, int]] = defaultdict(dict)
+            for place, grade in grades.items():
+                members[groups[place]][place] = grade
+            for group, judged in members.items():
+                if len(set(judged.values())) > 1:
+                    different.append(self._judged_text(query, judged))
+                missing = sizes[group] - len(judged)
+                if missing and any(judged.values()):
+                    unjudged.append((missing, self._judged_text(query, judged)))
+        what = f"{kind} judged differently for one query"
+        yield AuditFinding(
+            f"twins judged differently, {kind}", len(different), len(self.grades), what, tuple(different), hint=hint
+        )
+        unjudged.sort(key=lambda each: -each[0])
+        told = tuple(f"{name} and {count} more that nobody judged" for count, name in unjudged)
+        what = f"right answers with {kind} that nobody judged, and that count as wrong"
+        right = sum(any(grades.values()) for grades in self.grades.values())
+        yield AuditFinding(f"twins unjudged, {kind}", len(unjudged), max(right, len(unjudged)), what, told, hint=hint)
+
+    def _judged_text(self, query: str, judged: Mapping[int, int]) -> str:
+        return f"{query}: " + " ".join(f"{self.names[place]}={grade}" for place, grade in sorted(judged.items())[:4])

@@ -1,0 +1,323 @@
+"""Helpers of all formats: checked fields, what a reader gathers, what a writer loses."""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError, nearest
+from assay.io import files, rows
+from assay.io.rows import plain
+from assay.measure.line_spans import Span, span_of
+from assay.truth.ground_truth import Truth, TruthFile
+from assay.types import Chunk, Judgment, Problem, Query
+
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_PLAIN = re.compile(r"(\w[\w./@+ -]*)(?::([0-9]+)(?:-([0-9]+))?)?")
+_BROKEN = re.compile(r":\d*-?\d*\Z")
+_FAR = re.compile(r":\d{10}|-\d{10,}\Z")
+_LONGEST_PATH, _LONGEST_NAME = 4096, 255
+_SLASHES = re.compile(r"[/\\]")
+
+
+def fault_of(path: str) -> str:
+    """Say what is wrong with the path of a target, or nothing."""
+    if not path or _CONTROL.search(path):
+        return f"{path!r} is no path"
+    if path.startswith(("/", "\\", "~")) or _DRIVE.match(path):
+        return f"'{path}' is absolute, wanted a path relative to the repository"
+    if len(path) > _LONGEST_NAME and not _nameable(path):
+        return f"'{path[:60]}…' is longer than a path may be"
+    if ".." in path and ".." in _SLASHES.split(path):
+        return f"'{path}' leads out of the repository"
+    return ""
+
+
+def _nameable(path: str) -> bool:
+    """Say whether a file system can hold a path."""
+    data = path.encode("utf-8", "surrogatepass")
+    return len(data) <= _LONGEST_PATH and max(map(len, data.split(b"/"))) <= _LONGEST_NAME
+
+
+def fault_of_target(target: str) -> str:
+    """Say what is wrong with `path:start-end`, `path:line`, `path::Symbol.name` or `path`, or nothing."""
+    path, colons, symbol = target.partition("::")
+    if colons:
+        return fault_of(path) or ("" if symbol.strip() else f"'{target}' names no symbol after '::'")
+    place = place_of(target)
+    return place if isinstance(place, str) else ""
+
+
+def place_of(target: str) -> Span | str:
+    """Return the lines, file or document that a target without a symbol names, or what is wrong with it."""
+    if _FAR.search(target):
+        return f"'{target[:60]}' names lines beyond the end of any file"
+    plain = _PLAIN.fullmatch(target)
+    if plain and ".." not in target:  # nearly all of a million are: one look at each
+        path, first, last = plain.groups()
+        start = int(first) if first else 0
+        end = int(last) if last else start
+        if (start or not first) and start <= end:
+            return Span(path, start, end)
+    try:
+        span = span_of(target)
+    except InputError as error:
+        return str(error)
+    broken = f"'{target}' is a broken range of lines" if _BROKEN.search(span.path) else fault_of(span.path)
+    return broken or span
+
+
+@contextmanager
+def many() -> Iterator[None]:
+    """Make a million values without the collector looking through them again and again; none of them are cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def fault_of_id(name: str) -> str:
+    """Say why a document may not be called that, or nothing: targets with lines and symbols are told apart by it."""
+    if not name:
+        return "it has no id"
+    head, _, end = name.rpartition(":")
+    reads_as_lines = head and end.replace("-", "", 1).isdecimal() and end[0] != "-" and end[-1] != "-"
+    return "its id reads as lines or a symbol of a file" if reads_as_lines or "::" in name else ""
+
+
+def grade_of(value: object, lowest: int = 0) -> int | None:
+    """Return a grade, None where the value is none: not a whole number, too low, or beyond any scale."""
+    text = value.strip() if isinstance(value, str) else value
+    if isinstance(text, bool) or (isinstance(text, float) and not text.is_integer()):
+        return None
+    try:
+        grade = int(text)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        return None
+    return grade if lowest <= grade <= 1000 else None
+
+
+def text_of(value: object) -> str:
+    """Return a name as text: whole numbers are names in some collections."""
+    return value if isinstance(value, str) else str(value) if type(value) is int else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """What a file begins with, by which its format is told; of a folder there is only the path."""
+
+    path: Path
+    rows: Sequence[Mapping[str, Any]] = ()
+    """Its first objects, where it holds such."""
+    head: str = ""
+    problems: Sequence[Problem] = ()
+    """What was wrong with those that are left out."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The fields of its first objects."""
+        return frozenset(name for row in self.rows for name in row)
+
+
+class Gathered:
+    """What a reader has found so far in one file or folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.queries: dict[str, Query] = {}
+        self.documents: dict[str, Chunk] = {}
+        self.judgments: list[Judgment] = []
+        self.rows: list[int] = []
+        self.problems: list[Problem] = []
+
+    def problem(self, row: int, what: str, *, file: Path | None = None) -> None:
+        """Note what is wrong in a row."""
+        self.problems.append(Problem(rows.place(file or self.path, row), what))
+
+    def query(self, row: int, query: Query, *, file: Path | None = None) -> bool:
+        """Take a query in, unless it is empty or its id is taken."""
+        if not query.text.strip():
+            self.problem(row, "the query is empty", file=file)
+        elif query.id in self.queries:
+            self.problem(row, f"query '{query.id}' is there twice: the first counts", file=file)
+        else:
+            self.queries[query.id] = query
+            return True
+        return False
+
+    def document(self, row: int, document: Chunk, *, file: Path | None = None) -> None:
+        """Take a document in, unless its id is taken or would be read as lines of a file."""
+        fault = "its id is taken: the first counts" if document.id in self.documents else fault_of_id(document.id)
+        if fault:
+            self.problem(row, f"document '{document.id}': {fault}", file=file)
+        else:
+            self.documents[document.id] = document
+
+    def judgment(self, row: int, judgment: Judgment) -> None:
+        """Take a judgment in."""
+        self.judgments.append(judgment)
+        self.rows.append(row)
+
+    def reading(self, *, name: str = "", about: Mapping[str, Any] | None = None) -> TruthFile:
+        """Return what was found; `about` is what is known of the corpus."""
+        about = about if about is not None else about_of(self.path, self.problems)
+        truth = Truth(
+            name or name_of(self.path),
+            tuple(self.queries.values()),
+            tuple(self.judgments),
+            tuple(self.documents.values()),
+            about.get("repo", ""),
+            about.get("commit", ""),
+            tuple(self._hidden(about.get("hidden", ()))),
+        )
+        return TruthFile(truth, tuple(self.problems), tuple(self.rows), self.path.name)
+
+    def _hidden(self, targets: Iterable[str]) -> Iterator[str]:
+        """Yield the hidden targets that are lines of a file below the corpus: they are written to when it is made."""
+        for target in targets:
+            place = place_of(target)
+            if isinstance(place, str):
+                self.problem(1, f"hidden: {place}")
+            else:
+                yield target
+
+
+_ABOUT = ("repo", "commit", "hidden")
+
+
+def name_of(path: Path) -> str:
+    """Return what a file or folder of ground truth is called, without its endings."""
+    if path.is_dir():
+        return path.resolve().name
+    stem = plain(path.resolve()).stem
+    return stem.removesuffix(".qrels") or stem
+
+
+def about_of(path: Path, problems: list[Problem]) -> dict[str, Any]:
+    """Return what the file beside a ground truth says about its corpus: `repo`, `commit`, `hidden`."""
+    beside = about_file(path)
+    if not beside.is_file():
+        return {}
+    try:
+        about = rows.value_of(beside)
+    except InputError as error:
+        problems.append(Problem(rows.place(beside, 1), str(error)))
+        return {}
+    found = {key: about.get(key, "") for key in ("repo", "commit")} if isinstance(about, dict) else {"repo": None}
+    hidden = about.get("hidden", []) if isinstance(about, dict) else []
+    if not isinstance(hidden, list) or not all(isinstance(value, str) for value in (*found.values(), *hidden)):
+        problems.append(Problem(rows.place(beside, 1), 'wanted {"repo": "owner/name", "commit": "..."}'))
+        return {}
+    near = {key: nearest(key, _ABOUT) for key in about if key not in _ABOUT}
+    misspelt = [f"unknown key '{key}'; {hint}" for key, hint in near.items() if hint.startswith("did you mean")]
+    problems.extend(Problem(rows.place(beside, 1), what) for what in misspelt)
+    return {**found, "hidden": hidden}
+
+
+def about_file(path: Path) -> Path:
+    """Return the file that says what a ground truth speaks of: `NAME.meta.json` beside it, `meta.json` in a folder."""
+    return path / "meta.json" if path.is_dir() else path.with_name(f"{name_of(path)}.meta.json")
+
+
+_QUOTED = re.compile(r'[",\r\n]')
+
+
+def csv_row(cells: Iterable[str]) -> str:
+    """Return a row of CSV; Python's own writer leaves a lone carriage return bare, and no reader takes that."""
+    return ",".join('"' + cell.replace('"', '""') + '"' if _QUOTED.search(cell) else cell for cell in cells) + "\n"
+
+
+def write_listed(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write one JSON list with an object a line."""
+    rows = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    files.write(path, ("[\n", rows, "\n]\n"))
+
+
+def write_about(truth: Truth, path: Path) -> None:
+    """Write what a ground truth speaks of beside its file, where somebody said."""
+    about: dict[str, Any] = {"repo": truth.repository, "commit": truth.commit, "hidden": list(truth.hidden)}
+    known = {key: value for key, value in about.items() if value}
+    if known:
+        files.write_json(about_file(path), known)
+
+
+_PLAIN_QUERY = {"mode": "all", "languages": (), "paths": (), "kinds": ()}
+_PLAIN_CHUNK = {field.name: field.default for field in fields(Chunk) if field.name not in {"id", "text", "path"}}
+
+
+def counted(number: int, what: str) -> Iterator[str]:
+    """Yield what is lost and how many times, nothing where nothing is."""
+    if number:
+        yield f"{what} ({number:,})"
+
+
+def filters(queries: Iterable[Query]) -> Iterator[str]:
+    """Yield how many queries keep only some of the corpus."""
+    filtered = (any(getattr(query, name) != plain for name, plain in _PLAIN_QUERY.items()) for query in queries)
+    yield from counted(sum(filtered), "queries with mode, languages, paths or kinds")
+
+
+def tags(queries: Iterable[Query], held: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Yield the tags of queries that are not among those a format holds."""
+    names = sorted({name for query in queries for name in query.tags} - held)
+    if names:
+        yield f"the tags {', '.join(names)}"
+
+
+def judges(judgments: Iterable[Judgment]) -> Iterator[str]:
+    """Yield how many judgments say who made them or why."""
+    named = sum(bool(judgment.judge or judgment.reason) for judgment in judgments)
+    yield from counted(named, "judges and reasons of judgments")
+
+
+def repeats(judgments: Iterable[Judgment]) -> Iterator[str]:
+    """Yield how many judgments are further ones of the same pair."""
+    seen: set[tuple[str, str]] = set()
+    again = 0
+    for judgment in judgments:
+        key = (judgment.query_id, judgment.target)
+        again += key in seen
+        seen.add(key)
+    yield from counted(again, "further judgments of a pair that is judged already")
+
+
+def documents(truth: Truth) -> Iterator[str]:
+    """Yield how many documents come with a ground truth."""
+    yield from counted(len(truth.documents), "documents")
+
+
+def document_fields(held: frozenset[str], chunks: Iterable[Chunk]) -> Iterator[str]:
+    """Yield the fields of documents that are not among those a format holds."""
+    names = [name for name in _PLAIN_CHUNK if name not in held]
+    lost = sorted({name for chunk in chunks for name in names if getattr(chunk, name) != _PLAIN_CHUNK[name]})
+    if lost:
+        yield f"the fields {', '.join(lost)} of documents"
+
+
+def corpus(truth: Truth) -> Iterator[str]:
+    """Yield what is known of a checkout."""
+    if truth.repository or truth.commit:
+        yield "repository and commit"
+    yield from counted(len(truth.hidden), "hidden targets")
+
+
+def unanswered(truth: Truth) -> Iterator[str]:
+    """Yield how many queries nobody judged anything for."""
+    judged = {judgment.query_id for judgment in truth.judgments}
+    yield from counted(sum(query.id not in judged for query in truth.queries), "queries without a judgment")
+
+
+def strays(truth: Truth) -> Iterator[str]:
+    """Yield how many judgments are of something that is no document."""
+    known = {document.id for document in truth.documents}
+    yield from counted(sum(each.target not in known for each in truth.judgments), "judgments of no document")

@@ -1,0 +1,228 @@
+"""Which files and units mining may ask about, and what a mined query looks like."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from random import Random
+from typing import TypeVar
+
+from assay.corpus.chunk import parse
+from assay.corpus.languages import PROSE, language_of
+from assay.corpus.walk import walk
+from assay.corpus.walked_files import read
+from assay.terms import STOP_WORDS, WORD, parts, terms_of
+from assay.types import Chunk, Judgment, Query
+
+MOST_FILES = 20_000
+"""Of larger repositories a sample of the files is looked at for documentation and tests."""
+LONGEST = 150
+"""Lines of a unit that is one answer; of a longer one the piece that is meant."""
+CALLABLE = frozenset(("function", "method", "constructor"))
+_NO_UNIT = frozenset(("", "block", "cell", "test"))
+_TEST = re.compile(
+    r"(?:^|/)(?:\w+[-_])?(?:tests?|testing|testutils?|test_?data|testfixtures|__tests__|specs?|e2e|cypress|fixtures?"
+    r"|__?mocks?(?:__)?|snapshots?|bench(?:es|marks?)?|jmh)(?:[-_]\w+)?(?:/|$)"
+    r"|(?:^|/)(?:test_[^/]*|conftest|(?:.*[._-])?(?:tests?|spec|bench|stories))\.\w+$|(?:Tests?|TestCase|Spec|IT)\.\w+$"
+)
+_ASIDE = re.compile(
+    r"(?:^|/)(?:change-?log|changes|history|news|releases?|release[-_]?notes|what-?s-?new|contributing|code_of_conduct"
+    r"|security|sponsor\w*|licen[cs]e|authors|contributors|maintainers|ecosystem|adopters|showcase|todo|agents|claude)[^/]*\.(?:mdx?|rst|adoc|txt)$"
+    r"|(?:^|/)(?:change-?logs?|newsfragments|releasenotes|i18n|locales?|translations?|whats_?new)/"
+    r"|(?:^|/)docs?/(?:content/)?(?!en(?:/|[-_]))[a-z]{2}(?:[-_][a-zA-Z]{2,4})?/"
+    r"|(?:^|/)(?:examples?|samples?|demos?|docs?_src|tutorials?|playground|third[-_]party|vendor|vendored|_vendor)/"
+    r"|(?:^|/)\.[^/]+/|requirements[^/]*\.txt$|CMakeLists\.txt$|robots\.txt$",
+    re.IGNORECASE,
+)
+
+
+def is_test(path: str) -> bool:
+    """Say whether a file is there to test others, by its path."""
+    return _TEST.search(path) is not None
+
+
+def is_aside(path: str) -> bool:
+    """Say whether a file is no answer to anything by its path: what changed, an example, a copy, a translation."""
+    return _ASIDE.search(path) is not None
+
+
+def is_prose(path: str) -> bool:
+    """Say whether a file is a document."""
+    return language_of(path) in PROSE
+
+
+class Files:
+    """The files of a folder, each parsed when it is asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._entries = {entry.path: entry for entry in walk(root).files}
+        self._chunks: dict[str, tuple[Chunk, ...]] = {}
+        self._units: dict[str, tuple[Chunk, ...]] = {}
+        self._lines: dict[str, list[str]] = {}
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def sample(self, seed: int) -> list[str]:
+        """Return the paths in a random order, of very many a part."""
+        paths = sorted(self._entries)
+        Random(seed).shuffle(paths)  # noqa: S311  # a draw that can be repeated
+        return paths[:MOST_FILES]
+
+    def chunks(self, path: str) -> tuple[Chunk, ...]:
+        """Return the chunks of a file, none where it is binary, generated or not there."""
+        if path not in self._chunks:
+            text = read(self._root, self._entries[path]) if path in self._entries else None
+            self._chunks[path] = parse(path, text).chunks if isinstance(text, str) else ()
+        return self._chunks[path]
+
+    def functions(self, path: str) -> tuple[Chunk, ...]:
+        """Return the functions of a file that may be an answer, in order, each in one piece."""
+        if is_test(path) or is_aside(path) or is_prose(path):
+            return ()
+        whole = units(self.chunks(path), longest=self._entries[path].size)
+        return tuple(unit for unit in whole if unit.kind in CALLABLE and ", " not in unit.symbol)
+
+    def units(self, path: str) -> tuple[Chunk, ...]:
+        """Return the units of a file that may be an answer, in order."""
+        if path not in self._units:
+            found = () if is_test(path) or is_aside(path) else tuple(units(self.chunks(path)))
+            self._units[path] = found
+        return self._units[path]
+
+    def line(self, path: str, number: int) -> str:
+        """Return one line of a file, empty where it has no such line."""
+        if path not in self._lines:
+            text = read(self._root, self._entries[path]) if path in self._entries else ""
+            self._lines[path] = text.split("\n") if isinstance(text, str) else []
+        lines = self._lines[path]
+        return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
+def units(chunks: Sequence[Chunk], *, longest: int = LONGEST) -> Iterator[Chunk]:
+    """Yield what has a name and is no test; the pieces of a unit that is not very long are one again."""
+    waiting: Chunk | None = None
+    for chunk in chunks:
+        if waiting is not None and _continues(waiting, chunk, longest):
+            waiting = replace(waiting, end_line=chunk.end_line, text=waiting.text + chunk.text)
+            continue
+        if waiting is not None:
+            yield waiting
+        waiting = chunk if _is_unit(chunk) else None
+    if waiting is not None:
+        yield waiting
+
+
+def _is_unit(chunk: Chunk) -> bool:
+    inside = chunk.parent.replace("::", ".").split(".")
+    return bool(chunk.symbol) and chunk.kind not in _NO_UNIT and not {"tests", "test"}.intersection(inside)
+
+
+def _continues(unit: Chunk, chunk: Chunk, longest: int) -> bool:
+    same = (unit.symbol, unit.parent, unit.kind) == (chunk.symbol, chunk.parent, chunk.kind)
+    return same and unit.kind != "section" and not chunk.doc and chunk.end_line - unit.start_line < longest
+
+
+_T = TypeVar("_T")
+SOURCES = ("history", "docs", "tests")
+
+
+@dataclass(slots=True)
+class MinedQueries:
+    """What a source gave."""
+
+    queries: list[Query] = field(default_factory=list)
+    judgments: list[Judgment] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    """The lines that hold the questions."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Why what was found did not become a query, and how often."""
+
+
+def target_of(unit: Chunk) -> str:
+    """Return the target that names a unit: its lines."""
+    return f"{unit.path}:{unit.start_line}-{unit.end_line}"
+
+
+def query_id(source: str, units: Iterable[Chunk]) -> str:
+    """Return a name for a query that stays the same while its answers keep their names."""
+    key = "\n".join(f"{unit.path} {unit.parent} {unit.symbol} {unit.signature}" for unit in units)
+    return f"{source}-{blake2b(key.encode('utf-8', 'backslashreplace'), digest_size=6).hexdigest()}"
+
+
+def split_of(path: str) -> str:
+    """Return the half of the files that a file belongs to: what is tuned on is not what is tested on."""
+    return "test" if blake2b(path.encode("utf-8", "backslashreplace"), digest_size=1).digest()[0] % 2 else "dev"
+
+
+_EMPTY = frozenset(
+    """
+    add adds added adding fix fixes fixed fixing update updates updated change changes changed improve improves improved
+    improvement improvements make makes made use uses used using remove removes removed removing delete drop support
+    supports supported allow allows avoid avoids ensure handle handles enable disable implement implements introduce
+    introduces move moved replace switch set better more new small some few bug bugs issue issues problem code stuff
+    thing things misc various correct correctly properly instead via only just also no when don doesn all any same first
+    one two up out off back through without about after before need needs should work works working way tweak tweaks
+    follow gh pr see refactor refactors refactoring rename renames renamed renaming simplify simplifies reorganize
+    reorder unused warning warnings deprecation flaky comment comments import imports annotation annotations test tests
+    testing benchmark benchmarks minor feedback review modernize style whitespace indentation inline internal doc docs
+    documentation example examples readme cleanup
+    """.split()
+)
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+TELLING = 3
+"""Telling words of a subject at least."""
+_CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
+_MARKED = re.compile(r"`([^`]+)`|\b([A-Za-z_]\w*)\(|[.#:](\w+)\b")
+
+
+def kind_of(text: str, answers: Sequence[Chunk]) -> str:
+    """Return `symbol` for a question that names an answer, `hard` for one without a word of any, else `standard`."""
+    if _identifiers_in(text) & {name for answer in answers for name in _names(answer)}:
+        return "symbol"
+    return "standard" if any(telling(text) & words_of(answer) for answer in answers) else "hard"
+
+
+def words_of(answer: Chunk) -> frozenset[str]:
+    """Return the words by which an answer could be found without reading it: its path, names and signature."""
+    stem = str(PurePosixPath(answer.path).with_suffix(""))
+    return telling(" ".join((stem.replace("/", " "), answer.parent, answer.symbol, answer.signature)))
+
+
+def _identifiers_in(text: str) -> set[str]:
+    """Return the identifiers that a text spells out: marked as code, or written as nobody writes a word."""
+    marked = {word for groups in _MARKED.findall(text) for word in WORD.findall(" ".join(groups))}
+    return {word for word in marked if len(word) > 2} | {word for word in WORD.findall(text) if _CODE_LIKE.search(word)}
+
+
+def _names(answer: Chunk) -> set[str]:
+    names = set(answer.symbol.replace("::", ", ").replace(".", ", ").split(", "))
+    return names | {answer.parent.rpartition(".")[2]} if len(parts(answer.parent.rpartition(".")[2])) > 1 else names
+
+
+def telling(text: str) -> frozenset[str]:
+    """Return the stemmed words of a text that say what it is about."""
+    found: set[str] = set()
+    for word in WORD.findall(text):
+        wide = len(_WIDE.findall(word))
+        if wide:
+            found.update(word[at : at + 2] for at in range(0, wide, 2))
+        elif word.lower() not in _EMPTY | STOP_WORDS and not word.isdigit():
+            found.update(term for term in terms_of(word) if len(term) > 1 and not term.startswith("="))
+    return frozenset(found)
+
+
+def in_turn(by_file: Sequence[list[_T]], random: Random) -> Iterator[_T]:
+    """Yield one of every file, drawn at random, then a second of every file, and so on."""
+    for found in by_file:
+        random.shuffle(found)
+    for place in range(max(map(len, by_file), default=0)):
+        yield from (found[place] for found in by_file if place < len(found))

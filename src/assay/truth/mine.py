@@ -1,0 +1,109 @@
+"""Mine ground truth from the history, documentation and tests of a repository, without a language model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from assay.corpus.git_history import head
+from assay.corpus.pinned import commit_of, export, is_repository
+from assay.errors import InputError
+from assay.protocols import Progress
+from assay.truth import mine_history, mine_units
+from assay.truth.ground_truth import Truth
+from assay.truth.minable import MOST_FILES, SOURCES, Files, MinedQueries
+from assay.truth.mine_history import PinnedCommit
+
+
+@dataclass(frozen=True, slots=True)
+class MineOptions:
+    """What to mine, and how much."""
+
+    sources: tuple[str, ...] = SOURCES
+    at: str = ""
+    """The commit to pin; else one with enough of the history after it."""
+    limit: int = 200
+    """Queries of each source at most."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MinedTruth:
+    """Ground truth, and what did not become part of it."""
+
+    truth: Truth
+    left_out: Mapping[str, Mapping[str, int]]
+    """Source to reason to how many commits, functions or tests."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know: a history too short, a clone that is shallow."""
+
+
+def mine(root: Path, options: MineOptions, progress: Progress | None = None) -> MinedTruth:
+    """Mine a repository; raise `InputError` where neither it nor the options leave anything to mine."""
+    root = root.resolve()
+    if not root.is_dir():
+        raise InputError(f"'{root}' is not a folder; give the checkout to mine")
+    pinned = _pinned(root, options, progress)
+    with open_files(root, pinned.commit) as files:
+        truth = Truth(root.name or "root", (), (), repository=str(root), commit=pinned.commit)
+        left_out: dict[str, Mapping[str, int]] = {}
+        if "history" in options.sources:
+            told = mine_history.ask(pinned, files, options.limit)
+            truth = _with(truth, told)
+            left_out["history"] = _sorted(told.left_out)
+        paths = files.sample(options.seed)
+        for source, ask in (("docs", mine_units.ask_docs), ("tests", mine_units.ask_tests)):
+            if source in options.sources:
+                told = ask(files, paths, options.limit, options.seed, progress)
+                truth = _with(truth, told)
+                left_out[source] = _sorted(told.left_out)
+        notes = (f"of {len(files)} files a sample of {MOST_FILES} was read",) if len(files) > MOST_FILES else ()
+    return MinedTruth(truth, left_out, (*pinned.notes, *notes))
+
+
+def _pinned(root: Path, options: MineOptions, progress: Progress | None) -> PinnedCommit:
+    wanted = "history" in options.sources
+    newest = head(root) if is_repository(root) else ""
+    if not newest:
+        what = f"'{root}' is no git repository, or has no commit yet"
+        if options.at or options.sources == ("history",):
+            raise InputError(f"{what}: --from docs and --from tests work without one")
+        return PinnedCommit("", notes=(f"{what}: nothing is mined from its history",) if wanted else ())
+    at = commit_of(root, options.at) if options.at else ""
+    return mine_history.pin(root, at, options.limit, progress) if wanted else PinnedCommit(at or newest)
+
+
+def pinned_commit(root: Path, at: str) -> str:
+    """Return the commit that is meant, by default the newest; empty where there is no git."""
+    newest = head(root) if is_repository(root) else ""
+    if at and not newest:
+        raise InputError(f"'{root}' is no git repository, or has no commit yet: leave --at out")
+    return commit_of(root, at) if at else newest
+
+
+@contextmanager
+def open_files(root: Path, commit: str) -> Iterator[Files]:
+    """Give the files of a commit, or of the folder where there is none."""
+    if not commit:
+        yield Files(root)
+        return
+    with TemporaryDirectory(prefix="assay-") as folder:
+        export(root, commit, Path(folder))
+        yield Files(Path(folder))
+
+
+def _with(truth: Truth, told: MinedQueries) -> Truth:
+    return replace(
+        truth,
+        queries=(*truth.queries, *told.queries),
+        judgments=(*truth.judgments, *told.judgments),
+        hidden=(*truth.hidden, *told.hidden),
+    )
+
+
+def _sorted(counts: Counter[str]) -> dict[str, int]:
+    return dict(counts.most_common())

@@ -1,1 +1,0 @@
-"""Ground truth from a repository without a language model: of its history, its documentation, its tests."""
