@@ -334,11 +334,11 @@ def test_over_http_repositories_are_listed_with_a_token_and_a_push_needs_none(st
     from starlette.testclient import TestClient
 
     from assay.serve.http.access import AccessRules
-    from assay.serve.http.access_tokens import shared_token
+    from assay.serve.http.access import shared_token
     from assay.serve.http.app import app_of
     from assay.serve.http.guard import LARGEST_BODY, Guard
     from assay.serve.http.mirror_routes import MirrorRoutes
-    from assay.serve.http.work import AnswerThreads
+    from assay.serve.turns import AnswerThreads
     from assay.serve.labels import Labeller
     from assay.serve.report_data import Reports
 

@@ -114,11 +114,11 @@ class RepositoriesOptions:
         return MirrorLoop(self.listed, self.folder(), lambda each: settings_of(chosen, each), say, pace)
 
     @contextmanager
-    def mirroring(self, chosen: SettingsOptions, *, wanted: bool) -> Iterator[None]:
-        """Have a process beside this one keep the repositories up to date, where there is a list and it is wanted."""
+    def mirroring(self, chosen: SettingsOptions) -> Iterator[None]:
+        """Have a process beside this one keep the repositories up to date, where there is a list."""
         from assay.io.terminal import say
 
-        if self.listed is None or not wanted:
+        if self.listed is None:
             yield
             return
         process = self._process(chosen, say)

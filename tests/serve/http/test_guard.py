@@ -19,11 +19,11 @@ from assay.cli.main import assay
 from assay.errors import InputError
 from assay.serve.http import guard
 from assay.serve.http.access import HSTS, AccessRules
-from assay.serve.http.access_log import AccessLog
-from assay.serve.http.access_tokens import Tokens, add_token, hash_of, read_tokens, shared_token
-from assay.serve.http.forwarding import UNIX, TrustedProxies, public_url, trusted_proxies
+from assay.serve.http.guard import AccessLog
+from assay.serve.http.access import Tokens, add_token, hash_of, read_tokens, shared_token
+from assay.serve.http.access import UNIX, TrustedProxies, public_url, trusted_proxies
 from assay.serve.http.guard import ADDRESS, Guard
-from assay.serve.http.rate import Rate
+from assay.serve.http.guard import Rate
 from assay.serve.http.same_machine import is_same_machine
 
 TOKEN = "a-token-of-some-length"

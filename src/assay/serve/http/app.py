@@ -36,7 +36,6 @@ from assay.serve.http.mirror_routes import MirrorRoutes
 from assay.serve.http.page import PageRoutes
 from assay.serve.http.reports import ReportRoutes
 from assay.serve.http.same_machine import is_same_machine
-from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import Labeller
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer
 from assay.serve.related_tools import PlacesFound, RelatedFound, RelatedUnit
@@ -44,6 +43,7 @@ from assay.serve.report_data import Reports
 from assay.serve.responses import FoundAnswer, FoundUnit
 from assay.serve.search_tools import Order, Page, SearchFilter, Status
 from assay.serve.session import Session
+from assay.serve.turns import AnswerThreads
 from assay.types import KINDS
 
 DESCRIPTION = (

@@ -19,8 +19,8 @@ from assay.serve.file_views import MOST_LINES, FileText, FolderList, FoundLines,
 from assay.serve.highlight import styled_parts_json
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
-from assay.serve.http.work import AnswerThreads
 from assay.serve.session import Session
+from assay.serve.turns import AnswerThreads
 
 LONGEST_SOUGHT = 500
 _MOST_ENTRIES = 1000

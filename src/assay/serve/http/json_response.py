@@ -16,10 +16,10 @@ from starlette.requests import Request
 from assay.errors import InputError, printable
 from assay.serve.cursor import NotOfThisList
 from assay.serve.engine import StillIndexing
-from assay.serve.http.work import Busy
 from assay.serve.labels import DamagedTruth
 from assay.serve.report_data import DamagedReport
 from assay.serve.session import NotServed
+from assay.serve.turns import Busy
 from assay.serve.webhook import NotSigned, WrongSignature
 
 AGAIN_S = "1"

@@ -11,8 +11,8 @@ from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
 from assay.serve.http.bodies import Label
 from assay.serve.http.guard import PERSON
-from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import LabeledQuestion, Labeller, NewJudgment, RootLabels
+from assay.serve.turns import AnswerThreads
 
 
 def judge_of(request: Request, labeller: Labeller) -> str:

@@ -11,9 +11,9 @@ from fastapi import FastAPI, Request, Response
 
 from assay.serve.http import json_response as answers
 from assay.serve.http.guard import WEBHOOK
-from assay.serve.http.work import AnswerThreads
 from assay.serve.mirror_state import MirrorState
 from assay.serve.served_roots import ListedRoots
+from assay.serve.turns import AnswerThreads
 from assay.serve.webhook import HookAnswer, Webhook
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Response
 
 from assay.serve.http import json_response as answers
-from assay.serve.http.work import AnswerThreads
 from assay.serve.report_data import BenchReport, ReportList, Reports
+from assay.serve.turns import AnswerThreads
 
 SVG = "image/svg+xml"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"

@@ -7,8 +7,6 @@ from urllib.parse import urlsplit
 
 from fastapi import Request
 
-from assay.serve.http.guard import ADDRESS
-
 
 def is_same_machine(request: Request) -> bool:
     """Say whether a request came from this machine and by a name of it that no other machine has.
@@ -16,7 +14,7 @@ def is_same_machine(request: Request) -> bool:
     What a proxy passes on says so, and into a container it comes from another address. A forwarded port cannot be
     told from this machine.
     """
-    client = request.scope.get(ADDRESS) or (request.client.host if request.client else "")
+    client = request.client.host if request.client else ""
     if any(name.startswith("x-forwarded-") for name in request.headers):
         return False
     name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
