@@ -15,7 +15,7 @@ from assay.assemble.related_answer import related_answer
 from assay.assemble.search_answer import answer
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.errors import StorageError
-from assay.serve.as_text import as_text
+from assay.serve.mcp_tools import as_text
 from assay.serve.search_tools import Page, SearchFilter, search
 from assay.serve.session import Session, Waits
 from assay.settings import Settings, load

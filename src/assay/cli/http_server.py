@@ -156,8 +156,7 @@ def _write(mirroring: Mirroring, settings: Mapping[Path, Settings], activity: Ac
     """Keep the indexes of folders, and mirrors, up to date until this process is ended."""
     import time
 
-    from assay.serve.engine import Waits
-    from assay.serve.keeper import Keeper
+    from assay.serve.engine import Keeper, Waits
 
     def note_sweep() -> None:
         activity[1] = time.time()
@@ -168,9 +167,8 @@ def _write(mirroring: Mirroring, settings: Mapping[Path, Settings], activity: Ac
 
 def open_http(http: ServerOptions, port: int, option: str = "--port") -> HttpServer:
     """Return a socket that listens where the options say; refuse options that cannot be used."""
-    from assay.serve.http.access import VARIABLE, AccessOptions, new_token, rules_of
+    from assay.serve.http.access import VARIABLE, AccessOptions, listening, new_token, rules_of
     from assay.serve.http.guard import AccessLog
-    from assay.serve.listen import listening
 
     if http.log_queries and not http.access_log:
         raise InputError("--log-queries says what to note, and nothing is noted: give --access-log FILE too")

@@ -97,12 +97,12 @@ def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool
     from assay.io.terminal import say
     from assay.serve.engine import Waits
     from assay.serve.http.app import app_of
-    from assay.serve.http.mirror_routes import MirrorRoutes
+    from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
     from assay.serve.report_data import FOLDER, Reports, ReportSource
+    from assay.serve.served_roots import SECRET, SIGNATURES, Webhook
     from assay.serve.session import Session
     from assay.serve.turns import AnswerThreads
-    from assay.serve.webhook import SECRET, SIGNATURES, Webhook
 
     listed = given.repositories.roots(given.chosen, settings)
     elsewhere, waits = given.chosen.settings(None), Waits(first_s=FIRST_S)

@@ -19,8 +19,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from urllib.parse import parse_qs
 
 from assay.errors import AssayError, InputError
-from assay.serve.highlight import styled
-from assay.serve.page_files import page_file
+from assay.serve.page_files import page_file, styled
 
 LOOPBACK = "127.0.0.1"
 LONGEST_BODY = 16_384

@@ -18,13 +18,21 @@ from fastapi import Request  # noqa: TID253
 from assay.cli.main import assay
 from assay.errors import InputError
 from assay.serve.http import guard
-from assay.serve.http.access import HSTS, AccessRules
-from assay.serve.http.guard import AccessLog
-from assay.serve.http.access import Tokens, add_token, hash_of, read_tokens, shared_token
-from assay.serve.http.access import UNIX, TrustedProxies, public_url, trusted_proxies
-from assay.serve.http.guard import ADDRESS, Guard
-from assay.serve.http.guard import Rate
-from assay.serve.http.same_machine import is_same_machine
+from assay.serve.http.access import (
+    HSTS,
+    UNIX,
+    AccessRules,
+    Tokens,
+    TrustedProxies,
+    add_token,
+    hash_of,
+    public_url,
+    read_tokens,
+    shared_token,
+    trusted_proxies,
+)
+from assay.serve.http.file_routes import is_same_machine
+from assay.serve.http.guard import ADDRESS, AccessLog, Guard, Rate
 
 TOKEN = "a-token-of-some-length"
 BEARER = ("Authorization", f"Bearer {TOKEN}")

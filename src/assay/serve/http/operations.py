@@ -165,9 +165,7 @@ def guard_app(  # noqa: PLR0913, PLR0917  what a server is made of
     OperationRoutes(session, activity, threads).add(app)
     STARTS.inc()
     compressed = GZipMiddleware(app, minimum_size=_LEAST_BYTES, compresslevel=_LEVEL)
-    guard = Guard(
-        compressed, rules, Rate(rate_per_s), signatures=signatures, is_stopping=lambda: Protocol.is_stopping
-    )
+    guard = Guard(compressed, rules, Rate(rate_per_s), signatures=signatures, is_stopping=lambda: Protocol.is_stopping)
     observed: App = Observed(guard, routes, activity, log)
     return behind_proxies(observed, rules.proxies) if rules.public else observed
 
