@@ -97,9 +97,14 @@ class _Patient(Protocol):
 
 def run(app: Any, listener: socket.socket) -> None:
     """Serve an application in this process until a signal asks to stop."""
+    server_of(app).run(sockets=[listener])
+
+
+def server_of(app: Any) -> uvicorn.Server:
+    """Return a server of this process that a signal ends as an ordinary return."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # uvicorn raises them again once it has stopped
-    uvicorn.Server(_config(app, Protocol)).run(sockets=[listener])
+    return uvicorn.Server(_config(app, Protocol))
 
 
 class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
