@@ -84,8 +84,7 @@ def vote(server: BallotServer, side: str, **headers: str) -> int:
 
 
 def finish(server: BallotServer, key: str, **headers: str) -> tuple[int, bytes]:
-    status, _, answer = ask(server, "POST", f"/{key}/finish", {}, **headers)
-    return status, answer
+    return ask(server, "POST", f"/{key}/finish", {}, **headers)[::2]
 
 
 def test_votes_go_from_the_page_to_the_file_until_it_is_finished(server: BallotServer, tmp_path: Path):

@@ -18,20 +18,11 @@ import pytest
 from assay.corpus.git import FetchLimits
 from assay.corpus.mirror import Mirror, mirror_of
 from assay.errors import InputError
-from assay.serve import search_tools
+from assay.serve import search_tools, served_roots
 from assay.serve.engine import StillIndexing, Waits
 from assay.serve.mirror_loop import MirrorLoop, MirrorPace
 from assay.serve.search_tools import Page, SearchFilter
-from assay.serve.served_roots import (
-    SIGNATURES,
-    ListedRoots,
-    ListState,
-    MirrorState,
-    NotSigned,
-    StateFile,
-    Webhook,
-    WrongSignature,
-)
+from assay.serve.served_roots import ListedRoots, ListState, MirrorState, NotSigned, StateFile, Webhook, WrongSignature
 from assay.serve.session import Session
 from assay.settings import EncoderSettings, Settings
 from assay.types import Problem
@@ -353,7 +344,7 @@ def test_over_http_repositories_are_listed_with_a_token_and_a_push_needs_none(st
     routes = MirrorRoutes(listed, Webhook(SECRET, listed, print), workers)
     app = app_of(session, Labeller(session, "me"), Reports(()), workers, with_token=True, mirrors=routes)
     rules = AccessRules(7777, frozenset(("127.0.0.1",)), shared_token(TOKEN))
-    client = TestClient(Guard(app, rules, signatures=SIGNATURES), base_url="http://127.0.0.1:7777")
+    client = TestClient(Guard(app, rules, signatures=served_roots.SIGNATURES), base_url="http://127.0.0.1:7777")
 
     def push(payload: object = PUSH, secret: str = SECRET, path: str = "/api/webhook") -> Any:
         headers, body = delivery(payload, secret=secret)

@@ -51,9 +51,6 @@ class Team:
     def json(self, path: str) -> Any:
         return json.loads(self.ask(path)[1])
 
-    def metrics(self) -> str:
-        return self.ask("/metrics")[1].decode()
-
     def children(self) -> set[int]:
         task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         found = set(map(int, task.read_text().split()))
@@ -142,8 +139,8 @@ def test_two_workers_answer_one_that_dies_comes_back_and_sigterm_ends_all(projec
             said = pool.map(lambda name: team.ask("/api/labels", {**label, "query": name})[0], names)
             assert set(said) == {200}
         assert sorted(each["text"] for each in team.json("/api/labels")["queries"]) == sorted(names)
-        counted = 'assay_requests_total{route="/api/labels",status="200"} 17.0'
-        until(lambda: counted in team.metrics(), "each request is counted, some after their answer has left")
+        counted = b'assay_requests_total{route="/api/labels",status="200"} 17.0'
+        until(lambda: counted in team.ask("/metrics")[1], "each request is counted, some after their answer has left")
 
         before = team.children()
         with load(team, keeps=False) as came:
