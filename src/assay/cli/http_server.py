@@ -95,10 +95,10 @@ class HttpServer:
         """Answer until a signal asks to stop, and return the exit status; `begin` is called once that can be asked."""
         from assay.serve.http.server import Workers, run
 
-        settings, rules = read(), self.rules
         if self.http.workers is None:
+            settings = read()
             with mirroring():
-                app = _guarded(build, self.http, rules, settings, [0.0, 0.0], kept=False)
+                app = _guarded(build, self.http, self.rules, settings, [0.0, 0.0], kept=False)
                 begin()
                 run(app, self.listener)
             return 0

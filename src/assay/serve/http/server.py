@@ -24,6 +24,7 @@ from uvicorn.supervisors import Multiprocess
 from assay.errors import AssayError
 from assay.io.parent_death import end_with
 from assay.protocols import Say
+from assay.serve.http.access import BACKLOG
 from assay.serve.http.guard import error_json
 
 Activity = MutableSequence[float]
@@ -102,6 +103,7 @@ def run(app: Any, listener: socket.socket) -> None:
 
 def server_of(app: Any) -> uvicorn.Server:
     """Return a server of this process that a signal ends as an ordinary return."""
+    Protocol.is_stopping = False
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # uvicorn raises them again once it has stopped
     return uvicorn.Server(_config(app, Protocol))
@@ -140,6 +142,7 @@ class Workers(Multiprocess):  # type: ignore[misc]  # it is Any
 
     def keep_subprocess_alive(self) -> None:
         """Replace what ended."""
+        self.sockets[0].listen(BACKLOG)  # a worker that starts sets its own: see _config
         before = [each.pid for each in self.processes]
         super().keep_subprocess_alive()
         for pid, each in zip(before, self.processes, strict=True):
@@ -189,6 +192,9 @@ def _config(app: Any, http: type[Protocol], workers: int | None = None) -> uvico
         server_header=False,
         proxy_headers=False,
         factory=workers is not None,
+        backlog=BACKLOG
+        if workers is None
+        else 1,  # asyncio takes so many at once: one of several leaves the others some
         workers=workers,
         timeout_graceful_shutdown=STOP_S,
         timeout_worker_healthcheck=_START_S,
