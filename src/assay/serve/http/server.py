@@ -194,7 +194,7 @@ def _config(app: Any, http: type[Protocol], workers: int | None = None) -> uvico
         factory=workers is not None,
         backlog=BACKLOG
         if workers is None
-        else 1,  # asyncio takes so many at once: one of several leaves the others some
+        else 1,  # so many are accepted at once: leave others some
         workers=workers,
         timeout_graceful_shutdown=STOP_S,
         timeout_worker_healthcheck=_START_S,
