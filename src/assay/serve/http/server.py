@@ -192,9 +192,7 @@ def _config(app: Any, http: type[Protocol], workers: int | None = None) -> uvico
         server_header=False,
         proxy_headers=False,
         factory=workers is not None,
-        backlog=BACKLOG
-        if workers is None
-        else 1,  # so many are accepted at once: leave others some
+        backlog=BACKLOG if workers is None else 1,  # so many are accepted at once: leave others some
         workers=workers,
         timeout_graceful_shutdown=STOP_S,
         timeout_worker_healthcheck=_START_S,
