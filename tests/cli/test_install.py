@@ -22,8 +22,8 @@ import anyio
 from mcp import Client, StdioServerParameters  # noqa: TID253
 
 import assay as package
-from assay.cli.install_text import diff
-from assay.serve.agents.configured import installing
+from assay.cli.install_change import diff
+from assay.serve.agents.edits import installing
 
 Assay = Callable[..., Any]
 COMMAND = [sys.executable, "-m", "assay", "install"]

@@ -14,8 +14,8 @@ import pytest
 from assay.assemble.answer import answer, related_answer
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.errors import StorageError
-from assay.serve.as_text import as_text
 from assay.serve.engine import Waits
+from assay.serve.mcp_tools import as_text
 from assay.serve.search_tools import Page, SearchFilter, search
 from assay.serve.session import Session
 from assay.settings import Settings, load

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.serve import read_tools, related_tools, search_tools
-from assay.serve.as_text import as_text
-from assay.serve.cursor import cursor, offset_of
 from assay.serve.engine import Waits
+from assay.serve.mcp_tools import as_text
+from assay.serve.responses import cursor, offset_of
 from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import Session
 from assay.settings import SearchSettings, Settings

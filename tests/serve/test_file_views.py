@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from assay.corpus.languages import BY_EXTENSION, BY_NAME
 from assay.errors import InputError
 from assay.serve import file_views
-from assay.serve.file_history import blame, history
 from assay.serve.file_views import file_text, folder_list, found_lines
-from assay.serve.highlight import CLASSES, styled
+from assay.serve.history_tools import blame, history
+from assay.serve.page_files import CLASSES, styled
 from assay.serve.session import NotServed, Session
 from assay.settings import Settings
 

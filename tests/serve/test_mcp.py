@@ -155,7 +155,7 @@ def test_an_agent_from_elsewhere_asks_two_workers_with_its_token(project: Path, 
     httpx = pytest.importorskip("httpx2", reason="the client of the MCP library asks with it")
     from mcp.client.streamable_http import streamable_http_client
 
-    from assay.serve.http.access_tokens import add_token
+    from assay.serve.http.access import add_token
 
     tokens = str(tmp_path / "tokens")
     mine = {"authorization": f"Bearer {add_token(tmp_path / 'tokens', 'ann')}"}

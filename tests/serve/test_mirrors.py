@@ -18,14 +18,12 @@ import pytest
 from assay.corpus.git import FetchLimits
 from assay.corpus.remotes import Mirror, mirror_of
 from assay.errors import InputError
-from assay.serve import search_tools
+from assay.serve import search_tools, served_roots
 from assay.serve.engine import StillIndexing, Waits
 from assay.serve.mirror_loop import MirrorLoop, MirrorPace
-from assay.serve.mirror_state import ListState, MirrorState, StateFile
 from assay.serve.search_tools import Page, SearchFilter
-from assay.serve.served_roots import ListedRoots
+from assay.serve.served_roots import ListedRoots, ListState, MirrorState, NotSigned, StateFile, Webhook, WrongSignature
 from assay.serve.session import Session
-from assay.serve.webhook import SIGNATURES, NotSigned, Webhook, WrongSignature
 from assay.settings import EncoderSettings, Settings
 from assay.types import Problem
 from git_repositories import commit, repository
@@ -333,21 +331,20 @@ def test_over_http_repositories_are_listed_with_a_token_and_a_push_needs_none(st
     pytest.importorskip("fastapi")
     from starlette.testclient import TestClient
 
-    from assay.serve.http.access import AccessRules
-    from assay.serve.http.access_tokens import shared_token
+    from assay.serve.http.access import AccessRules, shared_token
     from assay.serve.http.app import app_of
     from assay.serve.http.guard import LARGEST_BODY, Guard
-    from assay.serve.http.mirror_routes import MirrorRoutes
-    from assay.serve.http.work import AnswerThreads
+    from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
     from assay.serve.report_data import Reports
+    from assay.serve.turns import AnswerThreads
 
     listed, workers = ListedRoots({}, store, lambda _: Settings()), AnswerThreads(most=2)
     session = Session(listed)
     routes = MirrorRoutes(listed, Webhook(SECRET, listed, print), workers)
     app = app_of(session, Labeller(session, "me"), Reports(()), workers, with_token=True, mirrors=routes)
     rules = AccessRules(7777, frozenset(("127.0.0.1",)), shared_token(TOKEN))
-    client = TestClient(Guard(app, rules, signatures=SIGNATURES), base_url="http://127.0.0.1:7777")
+    client = TestClient(Guard(app, rules, signatures=served_roots.SIGNATURES), base_url="http://127.0.0.1:7777")
 
     def push(payload: object = PUSH, secret: str = SECRET, path: str = "/api/webhook") -> Any:
         headers, body = delivery(payload, secret=secret)

@@ -20,11 +20,9 @@ from assay.assemble.workspace import joint_searches, open_workspace
 from assay.corpus.addresses import CloneRules
 from assay.errors import InputError
 from assay.serve import search_tools, turns
-from assay.serve.engine import StillIndexing, Waits
-from assay.serve.facets import facet_counts
-from assay.serve.keeper import Keeper
+from assay.serve.engine import Keeper, StillIndexing, Waits
 from assay.serve.responses import FoundAnswer
-from assay.serve.search_tools import Page, SearchFilter
+from assay.serve.search_tools import Page, SearchFilter, facet_counts
 from assay.serve.session import NotServed, Session
 from assay.settings import EncoderSettings, SearchSettings, Settings
 from assay.store.manifest import MANIFEST

@@ -30,7 +30,7 @@ def complete_kinds(_context: click.Context, _parameter: click.Parameter, incompl
 
 def complete_agents(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the coding agents that can be configured."""
-    from assay.serve.agents.agents_table import AGENTS
+    from assay.serve.agents.agents import AGENTS
 
     return _starting((agent.name for agent in AGENTS), incomplete)
 

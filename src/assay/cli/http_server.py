@@ -1,13 +1,14 @@
-"""The options of a server to a socket with its rules, and to the processes that answer there."""
+"""Open the socket of a server with its rules, and answer there: in this process, or in several."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.cli.server_options import ServerOptions
 from assay.cli.workspaces import some_of
@@ -16,56 +17,68 @@ from assay.io.terminal import say
 
 if TYPE_CHECKING:
     import socket
+    from contextlib import AbstractContextManager
 
-    from assay.serve.http.access import AccessRules
-    from assay.serve.http.server_part import ServerPart
-    from assay.serve.http.shared_table import SharedTable
-    from assay.serve.http.work import AnswerThreads
+    from assay.serve.http.access import AccessOptions, AccessRules
+    from assay.serve.http.server import Activity
     from assay.serve.session import Session
+    from assay.serve.turns import AnswerThreads
     from assay.settings import Settings
 
 _OPENING_S = 2.0
 """How long a worker opens indexes before it takes requests, so that nobody waits for that."""
 
 
+class Application(NamedTuple):
+    """What a command answers with."""
+
+    app: Any
+    session: Session
+    threads: AnswerThreads
+    signatures: frozenset[str] = frozenset()
+    """Headers of which a delivery of a code host brings one; none: no deliveries are taken."""
+
+
+Build = Callable[..., Application]
+"""Makes an application of folders with their settings, `kept` by another process or not, and whether it has tokens."""
+Read = Callable[[], Mapping[Path, "Settings"]]
+Mirroring = Callable[[], "AbstractContextManager[None]"]
+
+
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A socket that listens, its rules, and which of its processes this one is."""
+    """A socket that listens, and who may ask."""
 
-    given: ServerOptions
+    http: ServerOptions
     listener: socket.socket
-    rules: AccessRules
-    address: str
-    table: SharedTable
+    access: AccessOptions
     token: str = ""
-    """One that was made just now, for nobody gave one."""
-    part: ServerPart | None = None
+    """One that was generated, as none was set."""
 
     @property
-    def starts_workers(self) -> bool:
-        """Say whether this process only looks after others that do the work."""
-        return self.part is None and self.given.workers is not None
+    def rules(self) -> AccessRules:
+        """Who may ask, by what the file of tokens holds now."""
+        from assay.serve.http.access import rules_of
+
+        return rules_of(self.listener, self.access)
 
     @property
-    def keeps_indexes(self) -> bool:
-        """Say whether this process only writes indexes for others."""
-        return self.part is not None and self.part.role == "keeper"
+    def address(self) -> str:
+        """Where people open it."""
+        from assay.serve.http.access import address_of
 
-    @property
-    def keeps_mirrors(self) -> bool:
-        """Say whether this process sees to the one that fetches the repositories of a list; one of a server does."""
-        return self.part is None or self.keeps_indexes
+        return address_of(self.listener, self.access)
 
     def announce(self, names: Iterable[object], below: str = "") -> None:
         """Say what is served where, and how to get in."""
-        from assay.serve.http.access_tokens import VARIABLE
+        from assay.serve.http.access import VARIABLE
 
-        many = f" with {counted(self.given.workers, 'worker')}" if self.given.workers else ""
+        many = f" with {counted(self.http.workers, 'worker')}" if self.http.workers else ""
         say(f"serving {some_of(names)}{many} at {self.address}{below}")
         if not self.rules.tokens:
             return
         if not below:
-            whose = "YOUR-TOKEN" if self.given.tokens else self.token or f"${VARIABLE}"
+            whose = "YOUR-TOKEN" if self.http.tokens else self.token or f"${VARIABLE}"
             say(f"open {self.address}?token={whose}")
         elif self.token:
             say(f"its token is {self.token}")
@@ -78,78 +91,93 @@ class HttpServer:
 
         webbrowser.open(f"{self.address}?token={self.token}" if self.token else self.address)
 
-    def run_workers(self, begun: Callable[[], object]) -> int:
-        """Look after workers and a keeper until a signal asks to stop; return the exit status.
+    def serve(self, read: Read, build: Build, mirroring: Mirroring, begin: Callable[[], object]) -> int:
+        """Answer until a signal asks to stop, and return the exit status; `begin` is called once that can be asked."""
+        from assay.serve.http.server import Workers, run
 
-        `begun` is called once the first worker answers.
-        """
-        from assay.serve.http.access_tokens import VARIABLE
-        from assay.serve.http.supervisor import Supervisor, own_command
+        if self.http.workers is None:
+            settings = read()
+            with mirroring():
+                app = _guarded(build, self.http, self.rules, settings, [0.0, 0.0], kept=False)
+                begin()
+                run(app, self.listener)
+            return 0
+        workers = Workers(partial(self._plan, read, build, mirroring), self.listener, self.http.workers, say)
+        begin()
+        return workers.serve()
 
-        if self.token:
-            os.environ[VARIABLE] = self.token
-        return Supervisor(own_command(), self.listener, self.table, self.given.workers or 1, say).run(begun)
-
-    def keep(self, roots: Callable[[], Mapping[Path, Settings]]) -> None:
-        """Keep the indexes of folders up to date until this process is ended."""
-        from assay.serve.engine import Waits
-        from assay.serve.http.request_figures import begin, note_sweep, requests_so_far
-        from assay.serve.keeper import Keeper
-
-        assert self.part is not None
-        slot = self.part.slot
-        begin(self.table, slot, self.part.role)
-        self.part.say_ready()
-        Keeper(roots, lambda: requests_so_far(self.table), lambda: note_sweep(self.table, slot), say, Waits()).run()
-
-    def answer(
-        self,
-        app: Any,
-        session: Session,
-        threads: AnswerThreads,
-        *,
-        lifespan: bool = False,
-        signatures: frozenset[str] = frozenset(),
-    ) -> None:
-        """Answer requests until a signal asks to stop."""
-        from assay.serve.http.access_log import AccessLog
-        from assay.serve.http.guarded_app import HttpServing, guard_app
-        from assay.serve.http.operations import what_is_missing
-        from assay.serve.http.request_figures import OpenConnections, begin
-        from assay.serve.http.run import run
-
-        slot = self.part.slot if self.part else 0
-        begin(self.table, slot)
-        log = AccessLog(self.given.access_log, say, queries=self.given.log_queries) if self.given.access_log else None
-        serving = HttpServing(self.rules, self.given.rate, self.table, slot, log, signatures)
-        if self.part:
-            opening = Thread(target=what_is_missing, args=(session,), daemon=True)
-            opening.start()
-            opening.join(_OPENING_S)
-        run(
-            lambda is_stopping: guard_app(app, session, threads, serving, is_stopping),
-            self.listener,
-            ready=self.part.say_ready if self.part else lambda: None,
-            lifespan=lifespan,
-            balance=OpenConnections(self.table, slot) if self.part else None,
-        )
+    def _plan(self, read: Read, build: Build, mirroring: Mirroring, activity: Activity) -> tuple[Any, Any]:
+        """Return what makes the application of a worker, and what writes indexes, by the settings as they are now."""
+        settings = read()
+        worker = partial(_worker, build, self.http, self.rules, settings, activity, os.getpid())
+        return worker, partial(_write, mirroring, settings)
 
 
-def open_http(given: ServerOptions, port: int, option: str = "--port") -> HttpServer:
-    """Return a socket that listens where the options say, with its rules; a part of a server inherits it."""
-    from assay.serve.http.access_tokens import VARIABLE, new_token
-    from assay.serve.http.rules import AccessOptions, address_of, rules_of
-    from assay.serve.http.server_part import part_of
-    from assay.serve.http.shared_table import SharedTable
-    from assay.serve.listen import listening
+def _worker(
+    build: Build,
+    http: ServerOptions,
+    rules: AccessRules,
+    settings: Mapping[Path, Settings],
+    activity: Activity,
+    parent: int,
+) -> Any:
+    from assay.io.processes import end_with
 
-    if given.log_queries and not given.access_log:
+    end_with(parent)
+    os.setpgrp()  # Ctrl+C is for the parent, which ends the others
+    return _guarded(build, http, rules, settings, activity, kept=True)
+
+
+def _guarded(
+    build: Build,
+    http: ServerOptions,
+    rules: AccessRules,
+    settings: Mapping[Path, Settings],
+    activity: Activity,
+    *,
+    kept: bool,
+) -> Any:
+    """Return the application behind its rules; a worker opens the indexes first."""
+    from assay.serve.http.guard import AccessLog
+    from assay.serve.http.operations import guard_app, what_is_missing
+
+    made = build(settings, kept=kept, with_token=bool(rules.tokens))
+    log = AccessLog(http.access_log, say, queries=http.log_queries) if http.access_log else None
+    if kept:
+        opening = Thread(target=what_is_missing, args=(made.session,), daemon=True)
+        opening.start()
+        opening.join(_OPENING_S)
+    return guard_app(
+        made.app, made.session, made.threads, rules, http.rate, activity, log=log, signatures=made.signatures
+    )
+
+
+def _write(mirroring: Mirroring, settings: Mapping[Path, Settings], activity: Activity) -> None:
+    """Keep the indexes of folders, and mirrors, up to date until this process is ended."""
+    import time
+
+    from assay.serve.engine import Keeper, Waits
+
+    def note_sweep() -> None:
+        activity[1] = time.time()
+
+    with mirroring():
+        Keeper(lambda: settings, lambda: activity[0], note_sweep, say, Waits()).run()
+
+
+def open_http(http: ServerOptions, port: int, option: str = "--port") -> HttpServer:
+    """Return a socket that listens where the options say; refuse options that cannot be used."""
+    from assay.serve.http.access import VARIABLE, AccessOptions, listening, new_token, rules_of
+    from assay.serve.http.guard import AccessLog
+
+    if http.log_queries and not http.access_log:
         raise InputError("--log-queries says what to note, and nothing is noted: give --access-log FILE too")
-    part = part_of(os.environ)
-    listener = part.listener() if part else listening(given.host, port, option)
+    listener = listening(http.host, port, option)
     token = os.environ.get(VARIABLE, "")
-    access = AccessOptions(given.host, given.public_url, given.trusted, given.tokens, token)
-    made = "" if token or given.tokens or not access.wants_token(listener) else new_token()
-    access = AccessOptions(given.host, given.public_url, given.trusted, given.tokens, token or made)
-    rules, address = rules_of(listener, access), address_of(listener, access)
-    return HttpServer(given, listener, rules, address, SharedTable(part.table if part else None), made, part)
+    access = AccessOptions(http.host, http.public_url, http.trusted, http.tokens, token)
+    made = "" if token or http.tokens or not access.wants_token(listener) else new_token()
+    access = AccessOptions(http.host, http.public_url, http.trusted, http.tokens, token or made)
+    rules_of(listener, access)
+    if http.access_log:
+        AccessLog(http.access_log, say)
+    return HttpServer(http, listener, access, made)

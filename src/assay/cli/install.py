@@ -49,10 +49,9 @@ def install(given: InstallCommandOptions) -> int:
     Exits 0 if everything was written or was there already, 1 if nothing was written, 2 on an error. Needs the extra
     mcp.
     """
-    from assay.cli.install_change import InstallOptions, change_all
-    from assay.cli.install_text import block, table
+    from assay.cli.install_change import InstallOptions, block, change_all, table
     from assay.errors import InputError
-    from assay.serve.agents.agents_table import OTHER, agent_named
+    from assay.serve.agents.agents import OTHER, agent_named
 
     agents = [agent_named(name) for name in dict.fromkeys(given.names)]
     if given.undo and (given.printed or not agents):

@@ -1,9 +1,10 @@
-"""`assay mcp`: folders in, a server that agents ask in their own protocol."""
+"""Serve search to agents in their own protocol: `assay mcp`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,9 @@ from assay.cli.repositories import RepositoriesOptions
 from assay.cli.server_options import CloneOptions, ServerOptions
 
 if TYPE_CHECKING:
-    from assay.cli.http_server import HttpServer
+    from assay.cli.http_server import Application
+    from assay.serve.mcp_server import ToolChoice
+    from assay.serve.session import Session
     from assay.settings import Settings
 
 _PATH = "mcp"
@@ -42,7 +45,7 @@ class McpOptions:
 
 
 @command(McpOptions, example="assay mcp .")
-def mcp(given: McpOptions) -> int | None:
+def mcp(given: McpOptions) -> int:
     """Serve search to agents over MCP.
 
     Without --http, the only client is the process that started this, on standard input and output. With it, any
@@ -56,38 +59,42 @@ def mcp(given: McpOptions) -> int | None:
     from assay.cli.http_server import open_http
     from assay.errors import InputError, MissingExtra
 
-    if not find_spec("mcp"):
-        raise MissingExtra("assay mcp", "mcp", "mcp")
+    if not all(map(find_spec, ("mcp", "prometheus_client"))):
+        raise MissingExtra("assay mcp", "mcp and prometheus_client", "mcp")
+    from assay.serve.mcp_server import serve_stdio
+
+    read = partial(given.repositories.fixed_roots, given.roots, given.chosen)
+    mirroring = partial(given.repositories.mirroring, given.chosen)
     if given.port is None:
         if unused := given.http.given_names():
             raise InputError(f"{unused[0]} is of a server over HTTP: give --http PORT too")
-        server = None
-    else:
-        server = open_http(given.http, given.port, "--http")
-        if server.starts_workers:
-            return server.run_workers(lambda: server.announce(given.repositories.names_of(given.roots), _PATH))
-    roots = given.repositories.fixed_roots(given.roots, given.chosen)
-    with given.repositories.mirroring(given.chosen, wanted=server is None or server.keeps_mirrors):
-        if server is not None and server.keeps_indexes:
-            server.keep(lambda: roots)
-        else:
-            _answer(given, server, roots)
-    return None
+        roots = read()
+        with mirroring():
+            serve_stdio(_session(given, roots), _choice(given))
+        return 0
+    server = open_http(given.http, given.port, "--http")
+    names = given.repositories.names_of(given.roots)
+    return server.serve(read, partial(_build, given), mirroring, lambda: server.announce(names, _PATH))
 
 
-def _answer(given: McpOptions, server: HttpServer | None, roots: Mapping[Path, Settings]) -> None:
-    """Answer over HTTP, or whoever started this, until the end."""
-    from assay.serve.http.work import AnswerThreads
-    from assay.serve.mcp_server import ToolChoice, http_app, serve_stdio
+def _session(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool = False) -> Session:
     from assay.serve.session import Session
 
-    kept = server is not None and server.part is not None
     served = given.repositories.roots(given.chosen, roots) or roots
-    session = Session(served, elsewhere=given.chosen.settings(None), clones=given.cloning.rules, kept=kept)
-    choice = ToolChoice(structured=given.structured, rank=given.rank)
-    if server is None:
-        serve_stdio(session, choice)
-        return
-    if not kept:
-        server.announce(given.repositories.names_of(roots), _PATH)
-    server.answer(http_app(session, choice), session, AnswerThreads(most=2), lifespan=True)
+    return Session(served, elsewhere=given.chosen.settings(None), clones=given.cloning.rules, kept=kept)
+
+
+def _choice(given: McpOptions) -> ToolChoice:
+    from assay.serve.mcp_server import ToolChoice
+
+    return ToolChoice(structured=given.structured, rank=given.rank)
+
+
+def _build(given: McpOptions, roots: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:  # noqa: ARG001
+    """Return what answers over HTTP."""
+    from assay.cli.http_server import Application
+    from assay.serve.mcp_server import http_app
+    from assay.serve.turns import AnswerThreads
+
+    session = _session(given, roots, kept=kept)
+    return Application(http_app(session, _choice(given)), session, AnswerThreads(most=2))

@@ -17,8 +17,7 @@ from assay.cli.options import SettingsOptions
 if TYPE_CHECKING:
     from assay.assemble.repository_list import ListedRepository
     from assay.protocols import Say
-    from assay.serve.mirror_loop import MirrorLoop
-    from assay.serve.mirror_process import MirrorProcess
+    from assay.serve.mirror_loop import MirrorLoop, MirrorProcess
     from assay.serve.served_roots import ListedRoots
     from assay.settings import Settings
 
@@ -68,7 +67,7 @@ class RepositoriesOptions:
         from assay.assemble.workspace import check
         from assay.errors import InputError
         from assay.io.terminal import say
-        from assay.serve.mirror_state import StateFile
+        from assay.serve.served_roots import StateFile
 
         assert self.listed is not None
         settings = chosen.settings(None)
@@ -114,11 +113,11 @@ class RepositoriesOptions:
         return MirrorLoop(self.listed, self.folder(), lambda each: settings_of(chosen, each), say, pace)
 
     @contextmanager
-    def mirroring(self, chosen: SettingsOptions, *, wanted: bool) -> Iterator[None]:
-        """Have a process beside this one keep the repositories up to date, where there is a list and it is wanted."""
+    def mirroring(self, chosen: SettingsOptions) -> Iterator[None]:
+        """Have a process beside this one keep the repositories up to date, where there is a list."""
         from assay.io.terminal import say
 
-        if self.listed is None or not wanted:
+        if self.listed is None:
             yield
             return
         process = self._process(chosen, say)
@@ -129,7 +128,7 @@ class RepositoriesOptions:
             process.stop()
 
     def _process(self, chosen: SettingsOptions, say: Say) -> MirrorProcess:
-        from assay.serve.mirror_process import MirrorProcess
+        from assay.serve.mirror_loop import MirrorProcess
 
         command = [
             sys.executable,
@@ -167,8 +166,7 @@ class RepositoriesOptions:
     def roots(self, chosen: SettingsOptions, fixed: Mapping[Path, Settings]) -> ListedRoots | None:
         """Return what is served: some folders, and what the list holds at the moment; None without a list."""
         from assay.corpus.addresses import is_url
-        from assay.serve.mirror_state import MirrorState, StateFile
-        from assay.serve.served_roots import ListedRoots
+        from assay.serve.served_roots import ListedRoots, MirrorState, StateFile
 
         if self.listed is None:
             return None

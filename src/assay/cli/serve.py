@@ -1,10 +1,11 @@
-"""`assay serve`: folders in, a page and an API to search them out."""
+"""Serve a page and an API to search folders: `assay serve`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from assay.cli.repositories import RepositoriesOptions
 from assay.cli.server_options import CloneOptions, ServerOptions
 
 if TYPE_CHECKING:
-    from assay.cli.http_server import HttpServer
+    from assay.cli.http_server import Application
     from assay.settings import Settings
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -59,7 +60,7 @@ class ServeOptions:
 
 
 @command(ServeOptions, example="assay serve . --open")
-def serve(given: ServeOptions) -> int | None:
+def serve(given: ServeOptions) -> int:
     """Serve a search page, and the HTTP API that it uses.
 
     What is searched is only the folders PATH, by default the current folder, and, with --clone, repositories by
@@ -73,34 +74,36 @@ def serve(given: ServeOptions) -> int | None:
     from assay.cli.http_server import open_http
     from assay.errors import MissingExtra
 
-    if not all(map(find_spec, ("fastapi", "uvicorn", "h11"))):
-        raise MissingExtra("assay serve", "fastapi and uvicorn", "serve")
+    if not all(map(find_spec, ("fastapi", "uvicorn", "h11", "prometheus_client"))):
+        raise MissingExtra("assay serve", "fastapi, uvicorn and prometheus_client", "serve")
     server = open_http(given.http, given.port)
-    if server.starts_workers:
-        return server.run_workers(lambda: _begin(given, server, given.roots))
-    settings = given.repositories.fixed_roots(given.roots, given.chosen)
-    _check(given, settings)
-    with given.repositories.mirroring(given.chosen, wanted=server.keeps_mirrors):
-        if server.keeps_indexes:
-            server.keep(lambda: settings)
-        else:
-            _answer(given, server, settings)
-    return None
+
+    def read() -> Mapping[Path, Settings]:
+        settings = given.repositories.fixed_roots(given.roots, given.chosen)
+        _check(given, settings)
+        return settings
+
+    def begin() -> None:
+        server.announce(given.repositories.names_of(given.roots))
+        if given.opens:
+            server.open_page()
+
+    return server.serve(read, partial(_build, given), partial(given.repositories.mirroring, given.chosen), begin)
 
 
-def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Settings]) -> None:
-    """Answer requests until a signal asks to stop."""
+def _build(given: ServeOptions, settings: Mapping[Path, Settings], *, kept: bool, with_token: bool) -> Application:
+    """Return the page and its API."""
+    from assay.cli.http_server import Application
     from assay.io.terminal import say
     from assay.serve.engine import Waits
     from assay.serve.http.app import app_of
-    from assay.serve.http.mirror_routes import MirrorRoutes
-    from assay.serve.http.work import AnswerThreads
+    from assay.serve.http.routes import MirrorRoutes
     from assay.serve.labels import Labeller
     from assay.serve.report_data import FOLDER, Reports, ReportSource
+    from assay.serve.served_roots import SECRET, SIGNATURES, Webhook
     from assay.serve.session import Session
-    from assay.serve.webhook import SECRET, SIGNATURES, Webhook
+    from assay.serve.turns import AnswerThreads
 
-    kept = server.part is not None
     listed = given.repositories.roots(given.chosen, settings)
     elsewhere, waits = given.chosen.settings(None), Waits(first_s=FIRST_S)
     session = Session(listed or settings, elsewhere=elsewhere, clones=given.cloning.rules, waits=waits, kept=kept)
@@ -109,17 +112,8 @@ def _answer(given: ServeOptions, server: HttpServer, settings: Mapping[Path, Set
     labeller, threads = Labeller(session, given.judge or _user(), given.truth), AnswerThreads()
     secret = os.environ.get(SECRET, "")
     mirrors = MirrorRoutes(listed, Webhook(secret, listed, say), threads) if listed else None
-    app = app_of(session, labeller, reports, threads, with_token=bool(server.rules.tokens), mirrors=mirrors)
-    if not kept:
-        _begin(given, server, settings)
-    server.answer(app, session, threads, signatures=SIGNATURES if listed and secret else frozenset())
-
-
-def _begin(given: ServeOptions, server: HttpServer, roots: Iterable[object]) -> None:
-    """Say what is served, and open the page where that is wanted."""
-    server.announce(given.repositories.names_of(roots))
-    if given.opens:
-        server.open_page()
+    app = app_of(session, labeller, reports, threads, with_token=with_token, mirrors=mirrors)
+    return Application(app, session, threads, SIGNATURES if listed and secret else frozenset())
 
 
 def _check(given: ServeOptions, settings: Mapping[Path, Settings]) -> None:

@@ -1,4 +1,4 @@
-"""The options of the commands that serve over HTTP: where, to whom, how much, by how many processes."""
+"""Declare the options of commands that serve over HTTP: where, to whom, how much, by how many processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from assay.corpus.addresses import CloneRules
 
 MOST_WORKERS = 31
-"""Twice as many, with two keepers, are the parts that a server being reloaded may have at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ class ServerOptions:
         "--trusted-proxy",
         multiple=True,
         metavar="ADDRESS",
-        help="Believe X-Forwarded-For, -Proto and -Host from this address or network. Repeatable.",
+        help="Believe X-Forwarded-For from this address or network. Repeatable.",
     )
     tokens: Path | None = option(
         "--tokens",

@@ -27,7 +27,7 @@ def token(given: TokenOptions) -> None:
     Prints the token, which is stored nowhere. FILE gets a line with the name and the SHA-256 of the token; without
     --tokens that line is printed on standard error. To take the token back, remove the line, and reload the server.
     """
-    from assay.serve.http.access_tokens import add_token, line_of, new_token
+    from assay.serve.http.access import add_token, line_of, new_token
 
     if given.tokens:
         click.echo(add_token(given.tokens, given.name))

@@ -1,4 +1,4 @@
-"""What may be asked of one file or folder, to read it: its lines, where a text stands in it, what a folder holds.
+"""Read one file or folder: its lines, where a text stands in it, what a folder holds.
 
 Files are read as they are now. What can be opened is what an index holds, and what it leaves out by size or kind; what
 an ignore file names, the folders of tools and symbolic links are not there.
@@ -19,8 +19,8 @@ from assay.corpus.remotes import HostLinks, host_links
 from assay.corpus.walk import LARGEST_BYTES, folder_level
 from assay.corpus.walked_files import decoded, from_utf8
 from assay.errors import InputError
-from assay.serve.cursor import cursor as cursor_of
-from assay.serve.cursor import offset_of
+from assay.serve.responses import cursor as cursor_of
+from assay.serve.responses import offset_of
 from assay.serve.session import NotServed, ServedPlace, Session
 
 LARGEST_SHOWN = 10_000_000

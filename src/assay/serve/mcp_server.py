@@ -1,4 +1,4 @@
-"""A session to an MCP server: tools over standard input and output, or over HTTP on the loopback address.
+"""Serve a session over MCP: tools over standard input and output, or over HTTP on the loopback address.
 
 What can go wrong is an answer that says what to do, marked as an error; a tool never ends the server. An answer is
 text: clients that are given typed content as well hand that to their model, in up to twice the tokens, so that it comes
@@ -23,8 +23,7 @@ from pydantic import RootModel, ValidationError
 
 from assay import __version__
 from assay.errors import AssayError, printable
-from assay.serve.as_text import as_text
-from assay.serve.mcp_tools import Tools
+from assay.serve.mcp_tools import Tools, as_text
 from assay.serve.session import Session
 
 LOOPBACK = "127.0.0.1"

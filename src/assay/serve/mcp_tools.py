@@ -1,4 +1,4 @@
-"""The tools that a model may call: the parameters that it sees, and the questions that they are to a session.
+"""Declare the tools that a model may call, and write their answers as text.
 
 Filters are query words, so that a model learns them once; a parameter costs each of its requests the tokens of its
 schema.
@@ -6,20 +6,24 @@ schema.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from functools import singledispatch
+from itertools import count
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from assay.errors import InputError
+from assay.assemble.commits import commits_text
+from assay.errors import InputError, counted
 from assay.search.history import CommitFilter
-from assay.serve import history_tools, read_tools, related_tools, search_tools, unit_tools
+from assay.search.related import related_text
+from assay.serve import history_tools, read_tools, related_tools, search_tools
 from assay.serve.history_tools import LogAnswer
-from assay.serve.read_tools import OutlineAnswer, PatternAnswer
-from assay.serve.related_tools import RelatedFound
-from assay.serve.responses import Detail, FoundAnswer
+from assay.serve.read_tools import OutlineAnswer, PatternAnswer, PatternPlace, UnitText
+from assay.serve.related_tools import RelatedFound, related_code_of
+from assay.serve.responses import Detail, FoundAnswer, rooted_path, unit_text, with_line_numbers
 from assay.serve.search_tools import Order, Page, SearchFilter, Status
 from assay.serve.session import Session
-from assay.serve.unit_tools import UnitText
 
 Path = Annotated[
     str,
@@ -93,7 +97,7 @@ class Tools:
     ) -> UnitText:
         """Read a function, type or section of a file, by line or name, or some lines, or all of it."""
         page = self._page(1, budget, "")
-        return unit_tools.read(self._session, path, line=line, end_line=end_line, name=name, page=page)
+        return read_tools.read(self._session, path, line=line, end_line=end_line, name=name, page=page)
 
     def log(  # noqa: PLR0913, PLR0917
         self,
@@ -153,3 +157,109 @@ class Tools:
     ) -> Order:
         """Order candidate programs for one task by how likely each is right, by reading them; nothing is run."""
         return search_tools.rank(programs, prompt, entry_point)
+
+
+@singledispatch
+def as_text(answer: Any) -> str:
+    """Return an answer as text."""
+    raise TypeError(f"no text for {type(answer).__name__}")
+
+
+@as_text.register
+def _(answer: FoundAnswer) -> str:
+    notes = []
+    if not answer.hits:
+        notes.append("nothing found")
+    elif not answer.relevant:
+        notes.append("nothing relevant here, it seems; these are only the nearest")
+    if answer.corrected:
+        how = f"read as {answer.language}" if answer.language else "spelling corrected"
+        notes.append(f"{how}: {'; '.join(answer.corrected)}")
+    notes += answer.notes
+    notes += [f"not searched: {problem}" for problem in answer.problems]
+    if answer.stale:
+        notes.append("files changed that are not in the index yet; ask again for what is in them")
+    if answer.matches >= 0:
+        notes.append(f"{counted(answer.matches, 'match')} in {counted(answer.matched_files, 'file')}")
+    units = list(map(unit_text, answer.hits))
+    names_only = answer.hits and not any(hit.text for hit in answer.hits)
+    return _joined([*notes, *(["\n".join(units)] if names_only else units)], answer.cursor)
+
+
+@as_text.register
+def _(answer: LogAnswer) -> str:
+    if not answer.commits:
+        return f"no commit found, of {answer.indexed}"
+    return commits_text(answer.commits).rstrip("\n")
+
+
+@as_text.register
+def _(answer: UnitText) -> str:
+    named = f" {answer.kind} {answer.name}".rstrip() if answer.name else ""
+    more = "" if answer.complete else f"\n… the budget ends here; read on from line {answer.end_line + 1}"
+    head = f"{answer.path}:{answer.start_line}-{answer.end_line} of {answer.lines}{named}"
+    return f"{head}\n{with_line_numbers(answer.text, count(answer.start_line))}{more}"
+
+
+@as_text.register
+def _(answer: OutlineAnswer) -> str:
+    blocks = ["\n".join((rooted_path(file.root, file.path), *file.signatures)) for file in answer.files]
+    return _joined(blocks or ["no file there declares anything"], answer.cursor)
+
+
+@as_text.register
+def _(answer: PatternAnswer) -> str:
+    blocks = list(map(_match, answer.matches)) or [f"no match in {answer.files} files"]
+    return _joined([*blocks, *([answer.note] if answer.note else [])], answer.cursor)
+
+
+@as_text.register
+def _(answer: Status) -> str:
+    if answer.damage:
+        return f"{answer.root}: the index is damaged ({answer.damage}); a search rebuilds it"
+    if not answer.indexed:
+        return f"{answer.root}: not indexed yet; a search makes the index"
+    first = f"{answer.root}: {answer.files} files, {answer.chunks} chunks, {answer.encoder}"
+    left_out = f"left out: {_counted(answer.left_out)}"
+    return "\n".join((first, _stale(answer), *([left_out] if answer.left_out else [])))
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _stale(answer: Status) -> str:
+    counts = {"added": answer.added, "changed": answer.changed, "removed": answer.removed}
+    found = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return f"files since then: {found}; a search sees to them" if found else "up to date with the files"
+
+
+@as_text.register
+def _(answer: Order) -> str:
+    lines = (f", line {each.line}" if each.line > 0 else "" for each in answer.programs)
+    rows = [
+        f"{place}. program {each.index}: {each.score:.3f} {each.fault}{line}".rstrip()
+        for place, (each, line) in enumerate(zip(answer.programs, lines, strict=True), 1)
+    ]
+    return "\n".join(rows)
+
+
+@as_text.register
+def _(answer: RelatedFound) -> str:
+    return related_text(related_code_of(answer)) + (f"more with cursor {answer.cursor}\n" if answer.cursor else "")
+
+
+def _match(match: PatternPlace) -> str:
+    part = "" if match.complete else " (its first lines)"
+    place = f"{rooted_path(match.root, match.path)}:{match.start_line}-{match.end_line}{part}"
+    return f"{place}\n{with_line_numbers(match.text, count(match.start_line))}"
+
+
+def _joined(blocks: list[str], cursor: str) -> str:
+    return "\n\n".join(_with_cursor(blocks, cursor))
+
+
+def _with_cursor(blocks: list[str], cursor: str) -> Iterator[str]:
+    yield from blocks
+    if cursor:
+        yield f"more with cursor {cursor}"

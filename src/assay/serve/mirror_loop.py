@@ -1,4 +1,4 @@
-"""A list of repositories in, their mirrors and indexes kept up to date for as long as wanted.
+"""Keep mirrors and indexes of a list of repositories up to date, in a loop or in a process beside a server.
 
 One process does this for a list: it fetches a few at once, indexes one at a time, and writes down what there is to
 search. A repository that cannot be had costs its own turn, and is tried again after a pause that doubles; the rest go
@@ -9,22 +9,26 @@ before in force, after a new start, too: then those of its repositories are kept
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 
 from assay.assemble.indexes import index_of
 from assay.assemble.repository_list import ListedRepository, by_root, read_repositories, usable_lines
 from assay.corpus.git import FetchLimits
 from assay.corpus.remotes import FETCH
 from assay.errors import AssayError, InputError, counted, printable
+from assay.io import leash
 from assay.io.files import alone
+from assay.io.processes import end_patiently
 from assay.protocols import Say, Stop
-from assay.serve.mirror_state import ListState, MirrorState, StateFile
+from assay.serve.served_roots import ListState, MirrorState, StateFile
 from assay.settings import Settings
 
 EVERY_S = 600.0
@@ -278,3 +282,52 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+_AGAIN_S = (1.0, 5.0, 30.0, 60.0)
+"""Pauses before it is started again, so many times in a row."""
+_LASTS_S = 300.0
+"""After so long its end is not in a row with the one before."""
+_ENDING_S = 2.0
+
+
+class MirrorProcess:
+    """The process, from `start` to `stop`."""
+
+    def __init__(self, command: Sequence[str], say: Say) -> None:
+        self._command = [sys.executable, "-I", "-S", leash.__file__, *command]
+        self._say = say
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="mirrors", daemon=True)
+
+    def start(self) -> None:
+        """Start the process, and see to it from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it; what it writes is whole at any moment."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        failures = 0
+        while not self._stop.is_set():
+            process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=sys.stderr, process_group=0)
+            lasted = self._watch(process)
+            if self._stop.is_set():
+                return
+            failures = 0 if lasted else failures + 1
+            pause_s = _AGAIN_S[min(failures, len(_AGAIN_S) - 1)]
+            self._say(f"what fetches repositories ended with {process.returncode}; it starts again in {pause_s:g} s")
+            self._stop.wait(pause_s)
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> bool:
+        """Wait for its end, or for that of the server; return whether it had lasted for a while."""
+        seconds = 0.0
+        try:
+            while process.poll() is None and not self._stop.wait(0.5):
+                seconds += 0.5
+        finally:
+            end_patiently(process, _ENDING_S, waits=False)
+            process.wait()
+        return seconds >= _LASTS_S

@@ -1,4 +1,4 @@
-"""A place in a file in, records of what has to do with it out: callers, callees, tests, what is alike; definitions.
+"""Find what has to do with a place in a file: callers, callees, tests, definitions, what is alike.
 
 A place is one line, so that an answer takes few tokens; a page of it holds as many of each group as fit a budget.
 """
@@ -12,10 +12,9 @@ from typing import ClassVar, Literal, TypeVar
 from assay.assemble.answer import RelatedAnswer, related_answer
 from assay.errors import InputError
 from assay.search.related import GROUPS, Group, RelatedCode, RelatedPlace, place_text
-from assay.serve.cursor import cursor as cursor_of
-from assay.serve.cursor import offset_of
 from assay.serve.engine import WorkspaceView
-from assay.serve.responses import OVERHEAD, cost
+from assay.serve.responses import OVERHEAD, cost, offset_of
+from assay.serve.responses import cursor as cursor_of
 from assay.serve.search_tools import DEEPEST, Page
 from assay.serve.session import NotServed, ServedPlace, Session
 from assay.store.snapshot import Snapshot

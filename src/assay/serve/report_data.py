@@ -1,4 +1,4 @@
-"""Reports as data: the sentences, tables and plots of a page, from the values that it was made of.
+"""Turn reports of benchmarks into data: the sentences, tables and plots of a page.
 
 A folder holds them as `report.json`, or a results.json of `assay bench` that they are made from. No markup of a report
 is ever handed on; a drawing becomes an image of its own, with the colours of the page.

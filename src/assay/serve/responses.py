@@ -1,4 +1,4 @@
-"""Hits in, what is answered out: typed records that fit a budget of tokens, in whole lines and whole functions.
+"""Fit hits into a budget of tokens, in whole lines and whole functions; cursors that name the next page.
 
 In full, a unit that is too long for one chunk is put together again where the budget allows; otherwise each hit has its
 telling lines, or its name alone. What does not fit is left for the next page rather than cut, unless it is the first.
@@ -9,10 +9,13 @@ high side.
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, fields, replace
+from hashlib import blake2b
 from itertools import count
+from struct import Struct, error
 from typing import Any, ClassVar, Literal
 from weakref import WeakKeyDictionary
 
@@ -341,3 +344,39 @@ def _text(snapshot: Snapshot, numbers: Sequence[int], first: int, last: int | No
 def _within(chunk: Chunk, shown: FoundUnit | Chunk) -> bool:
     same = (chunk.root, chunk.path) == (shown.root, shown.path)
     return same and shown.start_line <= chunk.start_line and chunk.end_line <= shown.end_line
+
+
+_HASH_BYTES = 6
+_PLAIN = Struct(f">Q{_HASH_BYTES}s{_HASH_BYTES}s")
+
+
+class NotOfThisList(InputError):
+    """A cursor is of another question, or of files as they were before."""
+
+
+_NONE = "this is no cursor of this server; leave it out for the first page"
+
+
+def cursor(offset: int, asked: Any, version: str) -> str:
+    """Return the cursor of what comes after `offset` entries."""
+    return urlsafe_b64encode(_PLAIN.pack(offset, _digest(asked), _digest(version))).decode().rstrip("=")
+
+
+def offset_of(text: str, asked: Any, version: str) -> int:
+    """Return how many entries came before; 0 without a cursor."""
+    if not text:
+        return 0
+    try:
+        offset, question, answered = _PLAIN.unpack(urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
+    except (ValueError, error):
+        raise NotOfThisList(_NONE) from None
+    if question != _digest(asked):
+        what = "this cursor is of another question; repeat the arguments of the first page, or leave it out"
+        raise NotOfThisList(what)
+    if answered != _digest(version):
+        raise NotOfThisList("files changed since the first page; ask again without the cursor")
+    return int(offset)
+
+
+def _digest(value: Any) -> bytes:
+    return blake2b(json.dumps(value).encode(), digest_size=_HASH_BYTES).digest()

@@ -1,19 +1,142 @@
-"""What is served right now: folders that somebody named, and those of a list that another process keeps up to date."""
+"""Know which folders are served: fixed ones, and those of a list that a process beside mirrors; hear of pushes.
+
+What the mirroring process did stands in a file of state. A delivery of a code host is taken only where it is signed.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
+import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
 from assay.corpus.addresses import is_url
-from assay.errors import AssayError
-from assay.serve.mirror_state import ListState, MirrorState, StateFile
+from assay.corpus.remotes import meant_by
+from assay.errors import AssayError, InputError, StorageError, printable
+from assay.io.files import write
+from assay.protocols import Say
 from assay.settings import Settings
 from assay.types import Problem
+
+_FORM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorState:
+    """One listed repository, as it was last looked at."""
+
+    root: str
+    """The folder of its files."""
+    place: str
+    """The folder or URL that the list names, without a login."""
+    branch: str = ""
+    changes: tuple[str, ...] = ()
+    """Its own settings, as `section.key=value`."""
+    generation: str = ""
+    """What names this version of its index; empty: there is none yet."""
+    commit: str = ""
+    """The commit that is indexed; empty for a folder."""
+    checked: float = 0.0
+    """When it was last looked at without trouble, in seconds since 1970; 0 never."""
+    problem: str = ""
+    """Why it could not be brought up to date, or empty."""
+    failures: int = 0
+    """How often in a row that went wrong."""
+    due: float = 0.0
+    """When it is looked at again, in seconds since 1970."""
+    every_s: float = 0.0
+    """How often it is looked at, by its line or the options; 0: the usual of a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListState:
+    """All repositories of a list."""
+
+    mirrors: tuple[MirrorState, ...] = ()
+    problem: str = ""
+    """Why the list as it is now cannot be used, so that these are of the one before; or empty."""
+    written: float = 0.0
+    """When this was written, in seconds since 1970."""
+
+
+class StateFile:
+    """Where the state of one list lies, in the folder of the mirrors."""
+
+    def __init__(self, mirrors: Path, listed: Path) -> None:
+        name = blake2b(os.fsencode(listed.resolve()), digest_size=8).hexdigest()
+        self.path = mirrors / f".state-{name}.json"
+        self.lock = mirrors / f".state-{name}.lock"
+        self._wanted = mirrors / f".wanted-{name}"
+
+    def make_folder(self) -> None:
+        """Make the folder of the mirrors, where this lies."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            why = error.strerror
+            raise InputError(f"cannot make '{self.path.parent}': {why}; name another folder with --mirrors") from error
+
+    def stamp(self) -> tuple[int, int, int] | None:
+        """Return what is another one when the state was written again; None where there is none."""
+        try:
+            found = os.stat(self.path)  # noqa: PTH116  once a question: half the time of Path.stat
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def read(self) -> ListState:
+        """Return the state; an empty one where there is none that can be read."""
+        try:
+            stored = json.loads(self.path.read_text("utf-8"))
+            if stored["form"] != _FORM:
+                return ListState()
+            mirrors = tuple(_mirror_in(each) for each in stored["mirrors"])
+            return ListState(mirrors, str(stored["problem"]), float(stored["written"]))
+        except (OSError, ValueError, KeyError, TypeError):  # it is made again from the list and the indexes
+            return ListState()
+
+    def write(self, state: ListState) -> None:
+        """Put a state in the place of the one before."""
+        stored = {"form": _FORM, **asdict(state)}
+        write(self.path, json.dumps(stored, ensure_ascii=True), durable=False)
+
+    def want(self, roots: Collection[str]) -> None:
+        """Have some repositories looked at now."""
+        try:
+            self._wanted.mkdir(exist_ok=True)
+            for root in roots:
+                (self._wanted / _digest(root)).touch()
+        except OSError as error:
+            raise StorageError(f"cannot write {self._wanted}: {error.strerror}") from error
+
+    def take_wanted(self, roots: Collection[str]) -> list[str]:
+        """Return those of some repositories that somebody wants to be looked at, and forget who that is."""
+        with suppress(OSError):
+            names = {each.name for each in self._wanted.iterdir()}
+            wanted = [root for root in roots if _digest(root) in names] if names else []
+            for name in names:
+                (self._wanted / name).unlink(missing_ok=True)
+            return wanted
+        return []
+
+
+def _mirror_in(stored: Mapping[str, Any]) -> MirrorState:
+    known = {each.name for each in fields(MirrorState)}
+    values = {name: value for name, value in stored.items() if name in known}
+    return MirrorState(**{**values, "changes": tuple(values.get("changes", ()))})
+
+
+def _digest(root: str) -> str:
+    return blake2b(os.fsencode(root), digest_size=8).hexdigest()
+
 
 _LOOK_S = 0.25
 """Between two looks whether the state of a list was written again."""
@@ -125,3 +248,130 @@ class ListedRoots:
 def _problem(state: MirrorState) -> Problem:
     """Return why a line of a list cannot be searched; what git says names the place once more."""
     return Problem(state.place, state.problem.removeprefix(f"cannot get {state.place}: ").removeprefix("fatal: "))
+
+
+SECRET = "ASSAY_WEBHOOK_SECRET"  # noqa: S105  the name of it
+LEAST_SECRET = 16
+_SIGNED = ("x-hub-signature-256", "x-gitea-signature", "x-hub-signature")
+"""Headers with a HMAC of the body: GitHub and Gitea, Gitea and Forgejo, Bitbucket."""
+_TOKEN = "x-gitlab-token"  # noqa: S105  the name of a header
+SIGNATURES = frozenset((*_SIGNED, _TOKEN))
+"""Headers of which a delivery brings one."""
+_EVENTS = ("x-github-event", "x-gitea-event", "x-gitlab-event", "x-event-key")
+_URLS = ("clone_url", "ssh_url", "git_url", "html_url", "git_http_url", "git_ssh_url", "http_url", "web_url", "url")
+_SAID_S = 10.0
+"""Between two words about deliveries that were refused."""
+
+
+class NotSigned(AssayError):
+    """Nobody signed a delivery."""
+
+
+class WrongSignature(AssayError):
+    """A delivery was signed with another secret, or changed on its way."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """What came of a delivery."""
+
+    fetched: list[str]
+    """The listed repositories that are fetched now."""
+    ignored: str = ""
+    """Why none is, if none is."""
+
+
+class Webhook:
+    """Takes deliveries; any number of threads may."""
+
+    def __init__(self, secret: str, listed: ListedRoots | None, say: Say) -> None:
+        """Take the secret, empty for none, the list, and whom to tell of deliveries that are refused."""
+        if secret and len(secret) < LEAST_SECRET:
+            raise InputError(f"{SECRET} is too short: wanted {LEAST_SECRET} characters or more")
+        self._secret, self._listed, self._say = secret.encode(), listed, say
+        self._lock = Lock()
+        self._said, self._unsaid = -float("inf"), 0
+
+    def deliver(self, headers: Mapping[str, str], body: bytes) -> HookAnswer:
+        """Have fetched what a delivery is about; raise what is wrong with it."""
+        try:
+            self._check(headers, body)
+            return self._answer(headers, body)
+        except AssayError as error:
+            self._refuse(str(error))
+            raise
+
+    def _check(self, headers: Mapping[str, str], body: bytes) -> None:
+        """Raise an error unless whoever sent this knows the secret; no comparison takes longer for a better guess."""
+        if self._listed is None or not self._secret:
+            missing = SECRET if self._listed else "--repos FILE"
+            raise NotSigned(f"webhooks are off: start the server with {missing}")
+        signed = next((name for name in _SIGNED if headers.get(name)), "")
+        if signed:
+            wanted = hmac.new(self._secret, body, hashlib.sha256).hexdigest()
+            given = headers[signed].removeprefix("sha256=")
+        elif headers.get(_TOKEN):
+            signed, wanted, given = _TOKEN, self._secret.decode(), headers[_TOKEN]
+        else:
+            raise NotSigned(f"not signed: wanted one of the headers {', '.join((*_SIGNED, _TOKEN))}")
+        if not hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode()):
+            raise WrongSignature(f"wrong signature in {signed}: it is not by the secret in {SECRET}")
+
+    def _answer(self, headers: Mapping[str, str], body: bytes) -> HookAnswer:
+        assert self._listed is not None
+        payload = _object(body)
+        event = next((headers[name] for name in _EVENTS if headers.get(name)), "")
+        if not payload.get("ref") and not payload.get("push"):
+            return HookAnswer([], f"no push, but {printable(event[:60]) or 'something else'}")
+        states = {each.root: each for each in self._listed.state.mirrors}
+        said = set(_urls(payload))
+        meant = meant_by({root: each.place for root, each in states.items()}, said)
+        if not meant:
+            raise InputError(f"no listed repository is {printable(min(said, default='named')[:200])}")
+        branch = str(payload.get("ref") or "").removeprefix("refs/heads/").removeprefix("refs/tags/")
+        usual = str(_first(payload).get("default_branch") or branch)
+        wanted = [root for root in meant if not branch or (states[root].branch or usual) == branch]
+        if not wanted:
+            return HookAnswer([], f"the branch {printable(branch[:60])} is not served")
+        self._listed.store.want(wanted)
+        return HookAnswer([states[root].place for root in wanted])
+
+    def _refuse(self, why: str) -> None:
+        """Say what was refused, now and then: whoever sends rubbish is not to fill a log."""
+        with self._lock:
+            self._unsaid += 1
+            if time.monotonic() - self._said < _SAID_S:
+                return
+            more = f" ({self._unsaid} deliveries)" if self._unsaid > 1 else ""
+            self._said, self._unsaid = time.monotonic(), 0
+        self._say(f"a webhook was refused: {why}{more}")
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        payload = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise InputError("the body is not JSON: choose application/json as content type of the webhook") from error
+    if not isinstance(payload, dict):
+        raise InputError("the body is not a JSON object")
+    return payload
+
+
+def _first(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a payload says of its repository: GitLab calls it a project."""
+    found: Mapping[str, Any] = {}
+    for name in ("repository", "project"):
+        found = payload[name] if isinstance(payload.get(name), dict) else found
+    return found
+
+
+def _urls(payload: Mapping[str, Any]) -> Iterator[str]:
+    """Yield every address that a payload gives its repository."""
+    for name in ("project", "repository"):
+        about = payload.get(name)
+        if isinstance(about, dict):
+            yield from (url for key in _URLS if isinstance(url := about.get(key), str))
+            links = about.get("links")
+            html = links.get("html") if isinstance(links, dict) else None
+            if isinstance(html, dict) and isinstance(html.get("href"), str):
+                yield html["href"]

@@ -1,4 +1,4 @@
-"""What faces share: the folders that may be searched, and an index of each that is kept up to date while they ask.
+"""Know the folders that may be searched, and an index of each that is kept up to date while clients ask.
 
 A place is a path below a folder that is served, or the URL of a repository. Its index is that of the innermost checkout
 or served folder around it, so that one repository has one index however it is asked about.
@@ -18,8 +18,7 @@ from assay.assemble.indexes import clone_of
 from assay.corpus.addresses import CloneRules, is_url
 from assay.corpus.ignore import VERSION_CONTROL
 from assay.errors import InputError
-from assay.serve.all_roots import AllRoots
-from assay.serve.engine import Engine, StillIndexing, Waits
+from assay.serve.engine import AllRoots, Engine, StillIndexing, Waits
 from assay.serve.served_roots import FixedRoots, RootSource
 from assay.settings import Settings
 

@@ -1,4 +1,4 @@
-"""What the system tells of changes in folders: their paths, gathered until it has been quiet for a moment.
+"""Gather what the system tells of changes in folders until it has been quiet for a moment.
 
 Each folder is watched by itself where the system can, so that what a walk does not enter, such as builds, installed
 packages and `.git`, neither wakes anybody up nor uses up the system's limit on watches.

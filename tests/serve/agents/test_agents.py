@@ -15,12 +15,31 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.serve.agents import instructions
-from assay.serve.agents.agent import NAME, Agent, SettingsPlaces, ours
-from assay.serve.agents.agents_table import AGENTS, OTHER, agent_named
-from assay.serve.agents.configured import entry_in, installing, undoing, write
-from assay.serve.agents.instructions import BEGIN, END, LINES, InstructionFiles, add_lines, has_lines, remove_lines
-from assay.serve.agents.instructions_table import INSTRUCTIONS, instructions_of
-from assay.serve.agents.started import StartCommand, by_path, entry_of, started
+from assay.serve.agents.agents import (
+    AGENTS,
+    NAME,
+    OTHER,
+    Agent,
+    SettingsPlaces,
+    StartCommand,
+    agent_named,
+    by_path,
+    entry_of,
+    ours,
+    started,
+)
+from assay.serve.agents.edits import entry_in, installing, undoing, write
+from assay.serve.agents.instructions import (
+    BEGIN,
+    END,
+    INSTRUCTIONS,
+    LINES,
+    InstructionFiles,
+    add_lines,
+    has_lines,
+    instructions_of,
+    remove_lines,
+)
 
 HOW = StartCommand("/opt/assay bin/assay")
 SERVING = Path(__file__).parents[3] / "docs" / "serving.md"

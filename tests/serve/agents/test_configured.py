@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, StorageError
-from assay.serve.agents.configured import SettingsEdit, entry_in, installing, undoing, write
+from assay.serve.agents.edits import SettingsEdit, entry_in, installing, undoing, write
 
 KEYS = ["mcpServers", "assay"]
 ENTRY = {"command": "assay", "args": ["mcp"]}

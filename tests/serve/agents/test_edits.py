@@ -14,7 +14,7 @@ pytest.importorskip("tomlkit")
 
 from assay.errors import InputError
 from assay.serve.agents import jsonc, tomls
-from assay.serve.agents.edit_journal import step
+from assay.serve.agents.edits import step
 
 ENTRY = {"command": '/a "b/assay', "args": ["mcp", "ü\\"]}
 PATHS = (["servers", "assay"], ["assay"], ["amp.mcpServers", "assay"])

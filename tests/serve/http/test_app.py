@@ -19,11 +19,11 @@ from assay.serve.engine import Waits
 from assay.serve.http.access import AccessRules
 from assay.serve.http.app import app_of
 from assay.serve.http.guard import Guard
-from assay.serve.http.work import AnswerThreads
 from assay.serve.labels import Labeller
 from assay.serve.report_data import Reports
 from assay.serve.search_tools import Page, SearchFilter
 from assay.serve.session import Session
+from assay.serve.turns import AnswerThreads
 from assay.settings import Settings
 from waiting import until
 

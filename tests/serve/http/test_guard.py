@@ -17,27 +17,24 @@ from fastapi import Request  # noqa: TID253
 
 from assay.cli.main import assay
 from assay.errors import InputError
-from assay.serve.http import guard
-from assay.serve.http.access import HSTS, AccessRules
-from assay.serve.http.access_log import AccessLog
-from assay.serve.http.access_tokens import Tokens, add_token, hash_of, read_tokens, shared_token
-from assay.serve.http.forwarding import UNIX, TrustedProxies, public_url, trusted_proxies
-from assay.serve.http.guard import ADDRESS, Guard
-from assay.serve.http.rate import Rate
-from assay.serve.http.same_machine import is_same_machine
+from assay.serve.http import access, guard
+from assay.serve.http.access import UNIX, AccessRules, Tokens, add_token, hash_of, public_url, read_tokens
+from assay.serve.http.file_routes import is_same_machine
+from assay.serve.http.guard import AccessLog, Guard, Rate
+from assay.serve.http.operations import behind_proxies
 
 TOKEN = "a-token-of-some-length"
 BEARER = ("Authorization", f"Bearer {TOKEN}")
 HERE = AccessRules(7777, frozenset(("127.0.0.1", "localhost", "[::1]")))
-ELSEWHERE = AccessRules(7777, frozenset(("box", "localhost")), shared_token(TOKEN), loopback=False)
+ELSEWHERE = AccessRules(7777, frozenset(("box", "localhost")), access.shared_token(TOKEN), loopback=False)
 PROXY = "10.0.0.5"
 HTTPS = {"Host": "code.example.com", "X-Forwarded-Proto": "https"}
 
 
 def behind(url: str = "https://code.example.com", *trusted: str, unix: bool = False) -> AccessRules:
     """Return the rules of a server behind a proxy."""
-    proxies = trusted_proxies(trusted or (PROXY,), unix=unix)
-    return replace(HERE, tokens=shared_token(TOKEN), public=public_url(url), proxies=proxies)
+    proxies = access.trusted_proxies(trusted or (PROXY,), unix=unix)
+    return replace(HERE, tokens=access.shared_token(TOKEN), public=public_url(url), proxies=proxies)
 
 
 class Client:
@@ -45,6 +42,7 @@ class Client:
 
     def __init__(self, rules: AccessRules = HERE, peer: str = "192.0.2.1", **options: Any) -> None:
         self.guard = Guard(self._inner, rules, **options)
+        self.app = behind_proxies(self.guard, rules.proxies) if rules.public else self.guard
         self.host = "127.0.0.1:7777" if rules.loopback else "box:7777"
         self.peer = peer
         self.scopes: list[Any] = []
@@ -83,7 +81,7 @@ class Client:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        asyncio.run(self.guard(scope, receive, send))
+        asyncio.run(self.app(scope, receive, send))
         told = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
         return sent[0]["status"], told, b"".join(each.get("body", b"") for each in sent[1:])
 
@@ -249,13 +247,9 @@ def test_behind_a_proxy_host_and_origin_are_those_of_the_public_url():
         ({"Host": "code.example.com:8443"}, 421),
         ({"Host": "evil.example"}, 421),
         ({"Host": "127.0.0.1:7777"}, 421),
-        ({"Host": "127.0.0.1:7777", "X-Forwarded-Host": "code.example.com"}, 200),
-        ({"X-Forwarded-Host": "evil.example"}, 421),
+        ({"Host": "127.0.0.1:7777", "X-Forwarded-Host": "code.example.com"}, 421),
         ({"X-Forwarded-Proto": "http"}, 403),
-        ({"X-Forwarded-Proto": "https, http"}, 403),
         ({"X-Forwarded-For": "192.0.2.1, 2001:db8::1"}, 200),
-        ({"X-Forwarded-For": "somebody"}, 403),
-        ({"X-Forwarded-For": "192.0.2.1:80"}, 403),
         ({"Origin": "https://code.example.com"}, 200),
         ({"Origin": "http://code.example.com"}, 403),
         ({"Origin": "https://evil.example"}, 403),
@@ -267,26 +261,34 @@ def test_behind_a_proxy_host_and_origin_are_those_of_the_public_url():
 def test_forwarded_headers_count_from_trusted_proxies_alone():
     forwarded = {**HTTPS, "X-Forwarded-For": "10.0.0.1"}
     stranger = Client(behind(), "198.51.100.7")
-    why = "X-Forwarded-For came from 198.51.100.7, which is no --trusted-proxy of this server"
-    assert stranger.refusal(403, "/api/roots", BEARER, *forwarded.items()) == why
-    assert stranger.status("/api/roots", BEARER, ("Host", "code.example.com")) == 200
+    assert stranger.status("/api/roots", BEARER, *forwarded.items()) == 200
+    assert stranger.scopes[-1]["client"][0] == "198.51.100.7", "a stranger is who they are, whatever they say"
     near = Client(behind("https://code.example.com", "10.0.0.0/8", "::1"), PROXY)
     for way, address in (
         ("192.0.2.1", "192.0.2.1"),
         ("6.6.6.6, 192.0.2.1, 10.0.0.9", "192.0.2.1"),
         ("192.0.2.1, ::ffff:10.0.0.9", "192.0.2.1"),
         ("10.0.0.8, 10.0.0.9", "10.0.0.8"),
+        ("6.6.6.6, 192.0.2.1:80", "192.0.2.1"),
         ("", PROXY),
     ):
         near.ask("/api/roots", BEARER, *{**HTTPS, "X-Forwarded-For": way}.items())
-        assert near.scopes[-1][ADDRESS] == address
-    assert Client(behind(unix=True), UNIX).status("/api/roots", BEARER, *forwarded.items()) == 200
-    assert Client(behind(), UNIX).status("/api/roots", BEARER, *forwarded.items()) == 403
-    assert "10.1.2.3" in trusted_proxies(["10.0.0.1/8"])
-    assert "nonsense" not in trusted_proxies(["10.0.0.1/8"])
-    assert UNIX not in TrustedProxies()
-    with pytest.raises(InputError, match="--trusted-proxy is 'nginx'; wanted an address or a network"):
-        trusted_proxies(["nginx"])
+        assert near.scopes[-1]["client"][0] == address
+    for peer, rules, address in (
+        (UNIX, behind(unix=True), "192.0.2.1"),
+        (UNIX, behind(), UNIX),
+        (f"::ffff:{PROXY}", behind(), "192.0.2.1"),
+        ("10.1.2.3", behind("https://code.example.com", "10.0.0.1/8"), "192.0.2.1"),
+    ):
+        client = Client(rules, peer)
+        assert client.status("/api/roots", BEARER, *{**HTTPS, "X-Forwarded-For": "6.6.6.6, 192.0.2.1"}.items()) == 200
+        assert client.scopes[-1]["client"][0] == address
+    alone = Client(peer=PROXY)
+    alone.status("/", ("X-Forwarded-For", "192.0.2.1"))
+    assert alone.scopes[-1]["client"][0] == PROXY, "without a public URL there is no proxy"
+    for wrong in ("nginx", "*", "unix"):
+        with pytest.raises(InputError, match=r"--trusted-proxy .* is not valid: use an address or a network"):
+            access.trusted_proxies([wrong])
     for url in "code.example.com|https://|ftp://a|https://a/b|https://a?b|https://ann:secret@a|https://a b|".split("|"):
         with pytest.raises(InputError, match="--public-url"):
             public_url(url)
@@ -296,15 +298,14 @@ def test_over_https_the_cookie_is_secure_and_an_operator_asks_without_knowing_th
     client = Client(behind(), PROXY)
     status, headers, _ = client.ask(f"/?token={TOKEN}", *HTTPS.items())
     assert (status, headers["set-cookie"].endswith("; Secure")) == (303, True)
-    assert headers[HSTS[0].decode()] == HSTS[1].decode()
+    assert headers[access.HSTS[0].decode()] == access.HSTS[1].decode()
     plain = Client(behind("http://code.example.com:8080"), PROXY)
     _, headers, _ = plain.ask(f"/?token={TOKEN}", ("Host", "code.example.com:8080"))
     assert "Secure" not in headers["set-cookie"]
-    assert HSTS[0].decode() not in headers
+    assert access.HSTS[0].decode() not in headers
     for path in ("/healthz", "/readyz"):
         assert client.status(path, ("Host", "10.0.0.7:7777"), ("X-Forwarded-For", "192.0.2.9")) == 200
         assert Client(behind()).status(path, ("X-Forwarded-For", "192.0.2.9")) == 200
-    Client(behind()).refusal(403, "/", ("X-Forwarded-For", "192.0.2.9"))
     assert client.status("/metrics", ("Host", "127.0.0.1:7777"), BEARER) == 200
     client.refusal(401, "/metrics", ("Host", "127.0.0.1:7777"))
     client.refusal(421, "/metrics", ("Host", "evil.example"), BEARER)
@@ -324,7 +325,7 @@ def test_over_https_the_cookie_is_secure_and_an_operator_asks_without_knowing_th
 )
 def test_only_who_asks_from_this_machine_is_where_the_files_are(address: str, host: str, more: dict, *, same: bool):
     headers = [(name.encode(), value.encode()) for name, value in {"host": host, **more}.items()]
-    assert is_same_machine(Request({"type": "http", "headers": headers, ADDRESS: address})) is same
+    assert is_same_machine(Request({"type": "http", "headers": headers, "client": (address, 4000)})) is same
 
 
 def test_tokens_are_made_for_people_and_kept_as_hashes(tmp_path: Path):
@@ -345,13 +346,13 @@ def test_tokens_are_made_for_people_and_kept_as_hashes(tmp_path: Path):
     printed = CliRunner().invoke(assay, ["token", "bob"])
     file.write_text(f"# people\n\n{printed.stderr}")
     assert read_tokens(file).owner(printed.stdout.strip()) == "bob"
-    with pytest.raises(InputError, match="is no name"):
+    with pytest.raises(InputError, match="is not a valid name"):
         add_token(file, "a b")
     assert add_token(tmp_path / "new", "ann")
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o600
-    assert shared_token("a" * 16).owner("a" * 16) == ""
-    with pytest.raises(InputError, match="ASSAY_TOKEN is no token"):
-        shared_token("a" * 15)
+    assert access.shared_token("a" * 16).owner("a" * 16) == ""
+    with pytest.raises(InputError, match="ASSAY_TOKEN is not a valid token"):
+        access.shared_token("a" * 15)
 
 
 def test_a_file_of_tokens_that_is_no_good_is_refused(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""A file of instructions to the change that puts three lines for agents into it, and the one that takes them back.
+"""Put three lines for agents into a file of instructions, and take them back; the table of these files.
 
 The lines stand between two marks, which are comments of Markdown, so that a second install finds and updates them. What
 somebody wrote around them is not touched.
@@ -11,10 +11,9 @@ from pathlib import Path
 
 from assay.errors import InputError
 from assay.io.files import check_writable
-from assay.serve.agents import edit_journal
-from assay.serve.agents.agent_files import read, resolved
-from assay.serve.agents.configured import SettingsEdit
-from assay.serve.agents.edit_journal import EditRecord
+from assay.serve.agents import edits
+from assay.serve.agents.agents import Agent, SettingsPlaces
+from assay.serve.agents.edits import EditRecord, SettingsEdit, read, resolved
 
 BEGIN = "<!-- assay: written by `assay install`, removed by `assay install --undo` -->"
 END = "<!-- /assay -->"
@@ -67,7 +66,7 @@ def add_lines(file: Path, head: str) -> SettingsEdit:
 
 def remove_lines(file: Path, head: str) -> SettingsEdit:
     """Return the change that takes the lines back: the text of before, or where others changed it only the lines."""
-    text, record = read(file), edit_journal.recall(resolved(file))
+    text, record = read(file), edits.recall(resolved(file))
     place = _find_block(file, text or "")
     if text is None or not place:
         return SettingsEdit(file, text, text)
@@ -118,9 +117,81 @@ def _without(text: str, start: int, end: int) -> str:
 
 def _record_of(file: Path, text: str | None, after: str, *, is_update: bool) -> EditRecord:
     """Return what to know after the change: on top of what was known, if the lines of then are still there."""
-    last = edit_journal.recall(resolved(file)) if is_update else None
+    last = edits.recall(resolved(file)) if is_update else None
     if last is None:
         written = EditRecord(str(resolved(file)), {"lines": [*LINES]}, new=text is None)
-        return replace(written, step=edit_journal.step(text or "", after))
+        return replace(written, step=edits.step(text or "", after))
     before = last.undone(text or "")
-    return replace(last, entry={"lines": [*LINES]}, step=None if before is None else edit_journal.step(before, after))
+    return replace(last, entry={"lines": [*LINES]}, step=None if before is None else edits.step(before, after))
+
+
+_AGENTS_MD = InstructionFiles(("AGENTS.md",))
+_ALWAYS = "---\nalwaysApply: true\n---\n"
+
+INSTRUCTIONS: dict[str, dict[str, InstructionFiles]] = {
+    "claude-code": {
+        "project": InstructionFiles(("CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md")),
+        "user": InstructionFiles(("{home}/.claude/CLAUDE.md",)),
+    },
+    "cursor": {"project": InstructionFiles((".cursor/rules/assay.mdc",), head=_ALWAYS)},
+    "vscode": {"project": InstructionFiles((".github/copilot-instructions.md", "AGENTS.md"))},
+    "windsurf": {"user": InstructionFiles(("{home}/.codeium/windsurf/memories/global_rules.md",))},
+    "zed": {
+        "project": InstructionFiles(
+            (
+                ".rules",
+                ".cursorrules",
+                ".windsurfrules",
+                ".clinerules",
+                ".github/copilot-instructions.md",
+                "AGENT.md",
+                "AGENTS.md",
+                "CLAUDE.md",
+                "GEMINI.md",
+            ),
+            new="AGENTS.md",
+        ),
+        "user": InstructionFiles(("{zed}/AGENTS.md",)),
+    },
+    "codex": {
+        "project": InstructionFiles(("AGENTS.override.md", "AGENTS.md"), new="AGENTS.md"),
+        "user": InstructionFiles(("{codex}/AGENTS.override.md", "{codex}/AGENTS.md"), new="{codex}/AGENTS.md"),
+    },
+    "gemini": {
+        "project": InstructionFiles(("GEMINI.md",)),
+        "user": InstructionFiles(("{home}/.gemini/GEMINI.md",)),
+    },
+    "qwen": {
+        "project": InstructionFiles(("QWEN.md", "AGENTS.md")),
+        "user": InstructionFiles(("{home}/.qwen/QWEN.md",)),
+    },
+    "opencode": {
+        "project": InstructionFiles(("AGENTS.md", "CLAUDE.md")),
+        "user": InstructionFiles(("{config}/opencode/AGENTS.md",)),
+    },
+    "kilo": {
+        "project": InstructionFiles(("AGENTS.md", "CLAUDE.md")),
+        "user": InstructionFiles(("{config}/kilo/AGENTS.md",)),
+    },
+    "cline": {"user": InstructionFiles(("{home}/.agents/AGENTS.md",))},
+    "cline-vscode": {"user": InstructionFiles(("{home}/.agents/AGENTS.md",))},
+    "continue": {"project": InstructionFiles((".continue/rules/assay.md",), head=_ALWAYS)},
+    "amp": {"project": _AGENTS_MD, "user": InstructionFiles(("{config}/amp/AGENTS.md",))},
+    "copilot": {"user": InstructionFiles(("{copilot}/copilot-instructions.md",))},
+    "kiro": {
+        "project": InstructionFiles((".kiro/steering/assay.md",)),
+        "user": InstructionFiles(("{home}/.kiro/steering/assay.md",)),
+    },
+    "junie": {"project": InstructionFiles((".junie/guidelines.md", ".junie/AGENTS.md", "AGENTS.md"))},
+    "warp": {"project": InstructionFiles(("WARP.md", "AGENTS.md"), new="AGENTS.md")},
+}
+
+
+def instructions_of(agent: Agent, scope: str, machine: SettingsPlaces, project: Path) -> tuple[Path, str] | None:
+    """Return the file of instructions of an agent and what a new one starts with, or None if it has none there."""
+    known = INSTRUCTIONS.get(agent.name, {}).get(scope)
+    if known is None:
+        return None
+    files = tuple(str(machine.path(file)) for file in known.files)
+    new = str(machine.path(known.new)) if known.new else ""
+    return InstructionFiles(files, new, known.head).pick(project), known.head

@@ -1,4 +1,4 @@
-"""JSON as people write it, with comments and trailing commas, changed in one place; the rest stays byte for byte.
+"""Change JSON with comments and trailing commas in one place; the rest stays byte for byte.
 
 Where these are made blank what is left is strict JSON of the same length: the standard library reads it and says where
 things stand. The edit is made in the text as it was, for no writer of JSON keeps comments, order, indentation and line

@@ -1,4 +1,4 @@
-"""TOML changed in one place; the rest stays as it is.
+"""Change TOML in one place; the rest stays as it is.
 
 A new table goes to the end of the text, where it changes no other line; what is in the way of that, a table written on
 one line or an entry that is there already, is left to tomlkit. Every outcome is read again before it is believed.

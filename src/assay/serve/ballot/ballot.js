@@ -2,7 +2,6 @@
 
 import { number, of, plain } from "../page/dom.js";
 
-const token = document.querySelector("meta[name=assay-token]").content;
 let page = null;
 let state = null;
 let began = 0;
@@ -48,7 +47,7 @@ async function ask(path, given) {
   setBusy(true);
   try {
     const how = given === undefined ? {} : {
-      method: "POST", body: JSON.stringify(given), headers: { "Content-Type": "application/json", "X-Assay-Token": token },
+      method: "POST", body: JSON.stringify(given), headers: { "Content-Type": "application/json" },
     };
     const answered = await fetch(path, { ...how, cache: "no-store", signal: AbortSignal.timeout(10_000) });
     const told = await answered.json();

@@ -1,27 +1,185 @@
-"""A request's headers in, who asks out: refused are other hosts, pages of other sites, and whoever has no token.
+"""Decide who may ask: hosts, origins, tokens of people, and the proxies that are believed.
 
 Pages of other sites are kept out by name (`Host`, against names that are pointed at this machine), by origin and by
 what the browser says of the site that asks; there are no CORS headers. Whoever is not on this machine needs a token.
+A token has 192 random bits, so that its SHA-256 gives nothing away and needs no salt; all hashes are compared, each in
+constant time.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+import socket
+import stat
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from hashlib import sha256
+from hmac import compare_digest
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from assay.serve.http.access_tokens import Tokens
-from assay.serve.http.forwarding import Asker, Misled, PublicUrl, TrustedProxies, asker_of
+from assay.errors import InputError
+from assay.io import files
+from assay.io.endpoints import checked_url
+from assay.io.files import alone
 
 Message = MutableMapping[str, Any]
 Headers = Mapping[str, Sequence[str]]
 HEALTH, READINESS, FIGURES = "/healthz", "/readyz", "/metrics"
 PROBES = frozenset((HEALTH, READINESS))
 """Whoever looks whether the server works need not know what it is called; the answer says nothing else."""
-_HTTP = 80
 HSTS = (b"strict-transport-security", b"max-age=31536000")
+VARIABLE = "ASSAY_TOKEN"
+_TOKEN = re.compile(r"[A-Za-z0-9._~-]{16,200}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+_LINE = "NAME sha256:HASH"
+_BYTES = 24
+UNIX = "unix"
+"""What a peer on a Unix socket is called."""
+_PORTS = {"http": 80, "https": 443}
+_URL_FORM = "https://NAME, such as https://code.example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicUrl:
+    """Where people open a server."""
+
+    scheme: str
+    host: str
+    """As `Host` names it: without the port where that is the scheme's own."""
+
+    @property
+    def is_secure(self) -> bool:
+        """Say whether it is https."""
+        return self.scheme == "https"
+
+    @property
+    def origin(self) -> str:
+        """Return the origin of its pages."""
+        return f"{self.scheme}://{self.host}"
+
+    def is_at(self, host: str) -> bool:
+        """Say whether a `Host` means this one, with the scheme's own port or without."""
+        return host in {self.host, f"{self.host}:{_PORTS[self.scheme]}"}
+
+
+def public_url(text: str) -> PublicUrl:
+    """Return the parts of a public URL; one below a path is refused, for a page would not find its files there."""
+    parts = checked_url(text, "--public-url", _URL_FORM)
+    if parts.path not in {"", "/"} or parts.query or parts.fragment:
+        raise InputError(
+            f"--public-url is {text!r}, with more than a host: give the server a name of its own: {_URL_FORM}"
+        )
+    host = (parts.hostname or "").lower()
+    name = f"[{host}]" if ":" in host else host
+    port = parts.port or _PORTS[parts.scheme]
+    return PublicUrl(parts.scheme, name if port == _PORTS[parts.scheme] else f"{name}:{port}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Whose tokens are taken; none: no token is wanted."""
+
+    hashes: tuple[tuple[str, str], ...] = ()
+    """A name and a hash each; an empty name is of the one token that everybody shares."""
+
+    def owner(self, token: str) -> str | None:
+        """Return whose token it is; None where it is nobody's."""
+        given = hash_of(token)
+        found = [name for name, known in self.hashes if compare_digest(given, known)]
+        return found[0] if found else None
+
+    def __bool__(self) -> bool:
+        """Say whether a token is wanted."""
+        return bool(self.hashes)
+
+
+def hash_of(token: str) -> str:
+    """Return what a file keeps of a token."""
+    return f"sha256:{sha256(token.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def new_token() -> str:
+    """Return a token that nobody has."""
+    return token_urlsafe(_BYTES)
+
+
+def line_of(name: str, token: str) -> str:
+    """Return the line of a tokens file for the token of a person."""
+    if not _NAME.fullmatch(name):
+        raise InputError(f"'{name}' is not a valid name: use up to 64 letters, digits, '.', '_', '@', '+' and '-'")
+    return f"{name} {hash_of(token)}"
+
+
+def shared_token(token: str) -> Tokens:
+    """Return the tokens of a server that everybody asks with the same one."""
+    if not _TOKEN.fullmatch(token):
+        raise InputError(f"{VARIABLE} is not a valid token: use 16 or more letters, digits, '-', '.', '_' and '~'")
+    return Tokens((("", hash_of(token)),))
+
+
+def read_tokens(file: Path) -> Tokens:
+    """Return the tokens of a file that only its owner, and perhaps a group, may read."""
+    hashes, _ = _entries(file)
+    if not hashes:
+        raise InputError(f"the tokens file '{file}' names nobody: assay token NAME --tokens '{file}' adds a person")
+    return Tokens(hashes)
+
+
+def _entries(file: Path) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return the names and hashes of a file, of which there may be none, and its text."""
+    try:
+        mode = file.stat().st_mode
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError(
+            f"cannot read the tokens file '{file}': {why}; assay token NAME --tokens FILE makes one"
+        ) from None
+    if mode & (stat.S_IRWXO | stat.S_IWGRP):
+        others = "may be read by everybody" if mode & stat.S_IROTH else "may be changed by others"
+        raise InputError(f"the tokens file '{file}' {others}: chmod 600 '{file}' first")
+    hashes = tuple(
+        _entry(line, f"{file}:{number}") for number, line in enumerate(text.splitlines(), 1) if _is_entry(line)
+    )
+    names = [name for name, _ in hashes]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise InputError(f"the tokens file '{file}' names '{twice}' twice: remove one of the lines")
+    return hashes, text
+
+
+def add_token(file: Path, name: str) -> str:
+    """Make a token for a person, keep its hash in a file, and return the token, which is kept nowhere."""
+    token = new_token()
+    line = line_of(name, token)
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise InputError(f"cannot write the tokens file '{file}': {error.strerror}") from error
+    with alone(file.with_name(f".{file.name}.lock")):
+        known, before = _entries(file)
+        if name in dict(known):
+            raise InputError(f"the tokens file '{file}' has a token of '{name}': remove that line first")
+        end = "" if not before or before.endswith("\n") else "\n"
+        files.write(file, f"{before}{end}{line}\n")
+    return token
+
+
+def _is_entry(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _entry(line: str, place: str) -> tuple[str, str]:
+    name, _, known = line.strip().partition(" ")
+    if not _NAME.fullmatch(name) or not _HASH.fullmatch(known.strip()):
+        raise InputError(f"{place} is not '{_LINE}': assay token NAME prints such a line")
+    return name, known.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +203,8 @@ class AccessRules:
     loopback: bool = True
     public: PublicUrl | None = None
     """Where people open it, if a proxy stands before it."""
-    proxies: TrustedProxies = field(default_factory=TrustedProxies)
+    proxies: tuple[str, ...] = ()
+    """Addresses and networks whose `X-Forwarded-For` is believed; `unix`: whoever may write to the socket."""
 
     @property
     def cookie(self) -> str:
@@ -57,15 +216,15 @@ class AccessRules:
         """Headers of every answer that depend on where people open it."""
         return (HSTS,) if self.public and self.public.is_secure else ()
 
-    def asker(self, peer: str, path: str, headers: Headers) -> Asker:
-        """Return who asks, where what a proxy says can be believed and the host is this server."""
-        try:
-            asker = asker_of(peer, headers, self.public, self.proxies)
-        except Misled as error:
-            raise Refusal(403, str(error)) from None
-        if not self._is_ours(asker.host, path):
+    def host_of(self, path: str, headers: Headers) -> str:
+        """Return the host that a request names, in lower case; refuse one that is not this server."""
+        hosts = headers.get("host", ())
+        host = hosts[0].lower() if len(hosts) == 1 else ""
+        if self.public and self.public.is_secure and "http" in headers.get("x-forwarded-proto", ()):
+            raise Refusal(403, f"the proxy was asked over http: open {self.public.origin}")
+        if not self._is_ours(host, path):
             raise Refusal(421, "the Host of this request is not this server")
-        return asker
+        return host
 
     def check_site(self, scope: Message, headers: Headers, host: str) -> None:
         """Refuse what a page of another site asks for; only following a link to the page itself is nobody's harm."""
@@ -141,3 +300,130 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def trusted_proxies(addresses: Sequence[str], *, unix: bool = False) -> tuple[str, ...]:
+    """Return the networks of proxies as uvicorn compares them; an IPv4 one also as an IPv6 socket names it."""
+    networks = [UNIX] if unix else []
+    for text in addresses:
+        try:
+            network = ip_network(text, strict=False)
+        except ValueError:
+            wanted = "use an address or a network, such as 127.0.0.1 or 10.0.0.0/8"
+            raise InputError(f"--trusted-proxy {text!r} is not valid: {wanted}") from None
+        mapped = [f"::ffff:{network.network_address}/{96 + network.prefixlen}"] if network.version == 4 else []
+        networks += [str(network), *mapped]
+    return tuple(networks)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessOptions:
+    """What whoever starts a server says about who may ask it."""
+
+    host: str
+    public_url: str = ""
+    trusted: Sequence[str] = ()
+    tokens: Path | None = None
+    """A file of names and hashes."""
+    token: str = ""
+    """The one that everybody shares."""
+
+    def wants_token(self, listener: socket.socket) -> bool:
+        """Say whether others than programs of this machine can ask."""
+        return bool(self.public_url or self.tokens) or not is_loopback(listener)
+
+
+def rules_of(listener: socket.socket, given: AccessOptions) -> AccessRules:
+    """Return who may ask a socket that was made for a host; others than this machine need a token."""
+    unix = listener.family == socket.AF_UNIX
+    if unix and not given.public_url:
+        raise InputError("a Unix socket is for a proxy, and needs --public-url: say where people open the server")
+    if given.trusted and not given.public_url:
+        raise InputError("--trusted-proxy needs --public-url: say where people open the server behind the proxy")
+    names, loopback = {given.host.lower(), "localhost"}, is_loopback(listener)
+    names |= {"127.0.0.1", "[::1]"} if loopback else {socket.gethostname().lower(), socket.getfqdn().lower()}
+    return AccessRules(
+        0 if unix else listener.getsockname()[1],
+        frozenset(names),
+        _tokens(listener, given),
+        loopback=loopback,
+        public=public_url(given.public_url) if given.public_url else None,
+        proxies=trusted_proxies(given.trusted, unix=unix),
+    )
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    """Say whether only this machine reaches a socket."""
+    return listener.family == socket.AF_UNIX or ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def address_of(listener: socket.socket, given: AccessOptions) -> str:
+    """Return where a browser finds what listens; for any address of this machine by the machine's name."""
+    if given.public_url:
+        return f"{public_url(given.public_url).origin}/"
+    address, port = listener.getsockname()[:2]
+    name = socket.gethostname() if ip_address(address.partition("%")[0]).is_unspecified else given.host
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
+
+
+def _tokens(listener: socket.socket, given: AccessOptions) -> Tokens:
+    if not given.wants_token(listener):
+        return Tokens()
+    if not given.tokens:
+        return shared_token(given.token)
+    if given.token:
+        raise InputError(f"--tokens and {VARIABLE} were given: unset {VARIABLE}, or leave the file out")
+    return read_tokens(given.tokens)
+
+
+_AT_PATH = "unix:"
+"""How a host begins that is the path of a Unix socket."""
+BACKLOG = 2048
+"""Connections that wait to be accepted, at most."""
+
+
+def listening(host: str, port: int, option: str = "--port") -> socket.socket:
+    """Return a socket that listens, 0 being any port, or say why none can; `option` is what chose the port."""
+    if host.startswith(_AT_PATH):
+        return _listening_at(Path(host.removeprefix(_AT_PATH)))
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        made = socket.socket(family, kind, protocol)  # with its protocol, or small answers wait 40 ms for an ACK
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen(BACKLOG)
+        except BaseException:
+            made.close()
+            raise
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise InputError(f"cannot listen on {host}, port {port}: {_why(error, option)}") from error
+    made.setblocking(False)
+    return made
+
+
+def _listening_at(path: Path) -> socket.socket:
+    """Return a Unix socket that listens, for its owner and group; one that nobody listens to any more is replaced."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.is_socket() and made.connect_ex(str(path)) == errno.ECONNREFUSED:
+            path.unlink()
+        made.bind(str(path))
+        path.chmod(0o660)
+        made.listen(BACKLOG)
+    except OSError as error:
+        made.close()
+        why = error.strerror or error
+        raise InputError(f"cannot listen on {_AT_PATH}{path}: {why}; give another --host") from error
+    made.setblocking(False)
+    return made
+
+
+def _why(error: Exception, option: str) -> str:
+    """Return what is wrong with an address, and what to give in its place."""
+    if isinstance(error, (socket.gaierror, UnicodeError)):
+        return "unknown host; give another --host"
+    if isinstance(error, OSError) and error.errno in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
+        return "not an address of this machine; give another --host, such as 127.0.0.1"
+    return f"{getattr(error, 'strerror', None) or error}; give another {option}, or 0 for any"

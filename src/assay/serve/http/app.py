@@ -1,4 +1,4 @@
-"""A session to an HTTP API: what `asking` and `reading` answer, as JSON with an exact OpenAPI schema.
+"""Build the HTTP API of a session: what the tools answer, as JSON with an exact OpenAPI schema.
 
 Handlers check, hand the work to a few threads and write down what comes back; the guard around them knows who may ask.
 The declared models make the schema; answers are written by the standard library, which is several times faster than
@@ -23,27 +23,30 @@ from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError
 from assay.search.history import CommitFilter
 from assay.serve import history_tools, read_tools, related_tools, search_tools
-from assay.serve.example_questions import ExampleQuestions, example_questions
-from assay.serve.facets import FacetCounts, facet_counts
-from assay.serve.highlight import styled_json
 from assay.serve.history_tools import LogAnswer
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
-from assay.serve.http.bodies import Candidates
-from assay.serve.http.file_routes import FileRoutes
-from assay.serve.http.label_routes import LabelRoutes, judge_of
-from assay.serve.http.mirror_routes import MirrorRoutes
-from assay.serve.http.page import PageRoutes
-from assay.serve.http.reports import ReportRoutes
-from assay.serve.http.same_machine import is_same_machine
-from assay.serve.http.work import AnswerThreads
+from assay.serve.http.file_routes import FileRoutes, is_same_machine
+from assay.serve.http.params import Candidates
+from assay.serve.http.routes import LabelRoutes, MirrorRoutes, PageRoutes, ReportRoutes, judge_of
 from assay.serve.labels import Labeller
+from assay.serve.page_files import styled_json
 from assay.serve.read_tools import OutlineAnswer, PatternAnswer
 from assay.serve.related_tools import PlacesFound, RelatedFound, RelatedUnit
 from assay.serve.report_data import Reports
 from assay.serve.responses import FoundAnswer, FoundUnit
-from assay.serve.search_tools import Order, Page, SearchFilter, Status
+from assay.serve.search_tools import (
+    ExampleQuestions,
+    FacetCounts,
+    Order,
+    Page,
+    SearchFilter,
+    Status,
+    example_questions,
+    facet_counts,
+)
 from assay.serve.session import Session
+from assay.serve.turns import AnswerThreads
 from assay.types import KINDS
 
 DESCRIPTION = (

@@ -1,26 +1,48 @@
-"""Files over HTTP: lines of one, where a text stands in it, which commits wrote it; what a folder holds; raw bytes."""
+"""Answer for files and folders: their lines, bytes, history, and whether an editor here can open them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from ipaddress import ip_address
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
-from fastapi import FastAPI, Query, Response
+from fastapi import FastAPI, Query, Request, Response
 from pydantic import BeforeValidator, Field, StringConstraints
 from starlette.responses import FileResponse
 
 from assay.corpus.blocks import lines_of
-from assay.serve import file_history, file_views
-from assay.serve.file_history import MOST_CHANGES, BlameAnswer, HistoryAnswer
+from assay.serve import file_views, history_tools
 from assay.serve.file_views import MOST_LINES, FileText, FolderList, FoundLines, StyledFile
-from assay.serve.highlight import styled_parts_json
+from assay.serve.history_tools import MOST_CHANGES, BlameAnswer, HistoryAnswer
 from assay.serve.http import json_response as answers
 from assay.serve.http import params as given
-from assay.serve.http.work import AnswerThreads
+from assay.serve.page_files import styled_parts_json
 from assay.serve.session import Session
+from assay.serve.turns import AnswerThreads
+
+
+def is_same_machine(request: Request) -> bool:
+    """Say whether a request came from this machine and by a name of it that no other machine has.
+
+    What a proxy passes on says so, and into a container it comes from another address. A forwarded port cannot be
+    told from this machine.
+    """
+    client = request.client.host if request.client else ""
+    if any(name.startswith("x-forwarded-") for name in request.headers):
+        return False
+    name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    return _is_loopback(client) and (name == "localhost" or _is_loopback(name))
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
 
 LONGEST_SOUGHT = 500
 _MOST_ENTRIES = 1000
@@ -73,11 +95,11 @@ class FileRoutes:
 
     async def blame(self, path: given.File, line: From = 1, count: Lines = MOST_LINES) -> Response:
         """Say which commits wrote lines of a file."""
-        return await self._answer(partial(file_history.blame, self._session, path, line, count))
+        return await self._answer(partial(history_tools.blame, self._session, path, line, count))
 
     async def history(self, path: given.File, line: FirstLine = 0, end_line: LastLine = 0, k: Commits = 20) -> Response:
         """List the commits that changed lines of a file, or all of it, newest first."""
-        return await self._answer(partial(file_history.history, self._session, path, line, end_line, k))
+        return await self._answer(partial(history_tools.history, self._session, path, line, end_line, k))
 
     async def raw(self, path: given.File) -> Response:
         """Answer with the bytes of a file: text to be read, anything else to be saved."""

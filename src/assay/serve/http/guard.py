@@ -1,24 +1,32 @@
-"""Who may ask, and how much: a wrapper around an ASGI application that refuses the rest before anything is read.
+"""Guard an application: refuse whoever may not ask, or asks too often or too much, and note who asked what.
 
 A body is taken in whole, up to a size and within a time, before the application sees it. The application finds in the
-scope who asks (`assay.person`).
+scope who asks (`assay.person`). A line of the access log is written by one call to a file that is opened for
+appending, so that lines of several processes do not mix.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from math import ceil
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_plus
 
-from assay.serve.http.access import PROBES, READINESS, AccessRules, Message, Refusal, headers_of
-from assay.serve.http.forwarding import UNIX
-from assay.serve.http.rate import Rate
+from assay.errors import InputError
+from assay.protocols import Say
+from assay.serve.http.access import PROBES, READINESS, UNIX, AccessRules, Message, Refusal, headers_of
 
-PERSON, ADDRESS = "assay.person", "assay.address"
-"""Where the scope of a request says whose token it brought, if it is a person's, and from where it came."""
+PERSON = "assay.person"
+"""Where the scope of a request says whose token it brought, if it is a person's."""
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
@@ -48,6 +56,36 @@ _ALWAYS = (
     (b"x-frame-options", b"DENY"),
 )
 """Headers of every answer, unless it brings its own."""
+STDOUT = "-"
+_LONGEST_LOGGED = 2000
+"""Characters of a path or a question that are kept."""
+_BURST_S = 2.0
+_MOST_BUCKETS = 4096
+
+
+@dataclass(slots=True)
+class Rate:
+    """So many requests a second from one person or address, held by this process; 0 is any number.
+
+    Each has a bucket that fills at the rate and holds two seconds of it. Who is forgotten has a full bucket.
+    """
+
+    per_s: float = 0.0
+    clock: Callable[[], float] = time.monotonic
+    _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def wait_s(self, who: str) -> float:
+        """Count a request, and return 0; or how long to wait, where there have been too many."""
+        if not self.per_s:
+            return 0.0
+        most, now = max(1.0, self.per_s * _BURST_S), self.clock()
+        left, since = self._buckets.pop(who, (most, now))
+        left = min(most, left + (now - since) * self.per_s)
+        taken = left >= 1.0
+        self._buckets[who] = (left - taken, now)
+        if len(self._buckets) > _MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+        return 0.0 if taken else (1.0 - left) / self.per_s
 
 
 @dataclass(slots=True)
@@ -117,25 +155,22 @@ class Guard:
     def _check(self, scope: Message) -> None:
         headers, path = headers_of(scope), scope["path"]
         if len(scope["raw_path"]) + len(scope["query_string"]) > LONGEST_URL:
-            raise Refusal(414, f"the address has more than {LONGEST_URL:,} bytes")
+            raise Refusal(414, f"the URL is longer than {LONGEST_URL:,} bytes")
         if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEADERS:
-            raise Refusal(431, f"the headers have more than {LARGEST_HEADERS:,} bytes")
-        peer = (scope.get("client") or (UNIX,))[0]
-        if path in PROBES:  # whatever a proxy says about them
-            scope[ADDRESS] = peer
+            raise Refusal(431, f"the headers are longer than {LARGEST_HEADERS:,} bytes")
+        address = (scope.get("client") or (UNIX,))[0]
+        if path in PROBES:
             if path == READINESS:
-                self._check_rate(None, f"{peer} (probes)")
+                self._check_rate(None, f"{address} (probes)")
             return
-        asker = self.rules.asker(peer, path, headers)
-        scope[ADDRESS] = asker.address
-        self.rules.check_site(scope, headers, asker.host)
+        self.rules.check_site(scope, headers, self.rules.host_of(path, headers))
         person = self.rules.person(headers)
-        self._check_rate(person, asker.address)
+        self._check_rate(person, address)
         self.rules.hand_over_cookie(scope, headers)
         if person is not None:
             scope[PERSON] = person
         elif path != WEBHOOK or self.signatures.isdisjoint(headers):
-            how = "a token is wanted: Authorization: Bearer TOKEN, or open /?token=TOKEN once"
+            how = "authentication required: send Authorization: Bearer TOKEN, or open /?token=TOKEN once"
             raise Refusal(401, how, ((b"www-authenticate", b"Bearer"),))
 
     def _check_rate(self, person: str | None, address: str) -> None:
@@ -163,7 +198,7 @@ class Guard:
         """Return the body of a request that has one; None where the client went away."""
         declared = headers_of(scope).get("content-length", ["0"])
         if any(int(value) > LARGEST_BODY for value in declared if value.isdecimal()):
-            raise Refusal(413, f"the body has more than {LARGEST_BODY:,} bytes")
+            raise Refusal(413, f"the body is larger than {LARGEST_BODY:,} bytes")
         if scope["method"] != "POST":
             return b""
         try:
@@ -181,7 +216,7 @@ async def _read(receive: Receive, share: BodyShare) -> bytes | None:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > LARGEST_BODY:
-            raise Refusal(413, f"the body has more than {LARGEST_BODY:,} bytes", (_CLOSE,))
+            raise Refusal(413, f"the body is larger than {LARGEST_BODY:,} bytes", (_CLOSE,))
         share.take(len(parts[-1]))
         if not message.get("more_body"):
             return b"".join(parts)
@@ -211,3 +246,50 @@ async def _refuse(no: Refusal, send: Send) -> None:
     ]
     await send({"type": "http.response.start", "status": no.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+class AccessLog:
+    """Where requests are noted."""
+
+    def __init__(self, file: str, say: Say, *, queries: bool = False) -> None:
+        """Open a file for appending, `-` for standard output; with `queries`, what was asked is noted as well."""
+        self._file, self._say, self._queries = file, say, queries
+        self._is_broken = False
+        try:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._descriptor = 1 if file == STDOUT else os.open(Path(file), flags, 0o640)
+        except OSError as error:
+            raise InputError(f"--access-log '{file}' cannot be written: {error.strerror}; name another file") from error
+
+    def note(self, scope: Any, status: int, size: int, seconds: float) -> None:
+        """Write down one request."""
+        row = {
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "who": scope.get(PERSON, ""),
+            "address": (scope.get("client") or (UNIX,))[0][:100],
+            "method": scope["method"][:20],
+            "path": scope["path"][:_LONGEST_LOGGED],
+            "status": status,
+            "bytes": size,
+            "ms": round(seconds * 1e3, 2),
+            "process": os.getpid(),
+        }
+        if self._queries:
+            row["query"] = _without_token(scope["query_string"].decode("latin-1"))[:_LONGEST_LOGGED]
+        self._write((json.dumps(row) + "\n").encode())
+
+    def _write(self, line: bytes) -> None:
+        """Append a line; where that fails, say it once and answer all the same."""
+        try:
+            os.write(self._descriptor, line)
+        except OSError as error:
+            if not self._is_broken:
+                self._say(f"--access-log '{self._file}': {error.strerror}; requests are not noted until that is mended")
+            self._is_broken = True
+        else:
+            self._is_broken = False
+
+
+def _without_token(query: str) -> str:
+    """Return a query without what the page takes for a token, however its name is written."""
+    return "&".join(each for each in query.split("&") if unquote_plus(each.partition("=")[0]) != "token")

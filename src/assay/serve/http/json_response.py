@@ -1,4 +1,4 @@
-"""Records and errors to what goes over the wire: JSON, and for each kind of error its status and one sentence."""
+"""Write records as JSON, and errors as their status and one sentence."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from assay.errors import InputError, printable
-from assay.serve.cursor import NotOfThisList
 from assay.serve.engine import StillIndexing
-from assay.serve.http.work import Busy
 from assay.serve.labels import DamagedTruth
 from assay.serve.report_data import DamagedReport
+from assay.serve.responses import NotOfThisList
+from assay.serve.served_roots import NotSigned, WrongSignature
 from assay.serve.session import NotServed
-from assay.serve.webhook import NotSigned, WrongSignature
+from assay.serve.turns import Busy
 
 AGAIN_S = "1"
 """Seconds after which a client may ask again, as a header has it."""

@@ -1,40 +1,58 @@
-"""What an operator asks a server: whether it works, whether it can answer yet, and its figures.
+"""Answer operators: whether the server works, whether it can answer yet, and its figures for Prometheus.
 
 The first two are for whoever looks from outside, without a token and whatever the host is called, and say nothing else.
-The figures are behind the same rules as everything.
+The figures are behind the same rules as everything. Where several processes answer, `prometheus_client` adds up what
+each wrote into the folder of `PROMETHEUS_MULTIPROC_DIR`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from assay.assemble.indexes import location_of
 from assay.corpus.walked_files import as_utf8
 from assay.errors import AssayError, counted
-from assay.serve.http.access import FIGURES, HEALTH, READINESS
-from assay.serve.http.request_figures import RequestFigures
-from assay.serve.http.work import AnswerThreads
+from assay.serve.http.access import FIGURES, HEALTH, PROBES, READINESS, UNIX, AccessRules, Message
+from assay.serve.http.guard import AccessLog, App, Guard, Rate, Receive, Send
+from assay.serve.http.server import Activity, Protocol
 from assay.serve.session import Session
+from assay.serve.turns import AnswerThreads
 from assay.store.bucket_place import is_bucket
 from assay.store.manifest import MANIFEST
 
+BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+REQUESTS = Counter("assay_requests", "Requests that were answered.", ["route", "status"])
+SECONDS = Histogram("assay_request_seconds", "How long answers took.", ["route"], buckets=BOUNDS_S)
+STARTS = Counter("assay_process_starts", "Processes that were started to answer.")
 _LOOK_S = 1.0
 _TEXT = "text/plain; charset=utf-8"
-_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+_LEAST_BYTES = 1400
+"""What fits into one packet is sent as it is."""
+_LEVEL = 4
+"""Of nine: a third of the time of the last one, for a twentieth more bytes."""
+_GONE = 499
+"""Noted where the client left before there was an answer, as nginx does."""
 
 
 class OperationRoutes:
     """The routes of operators."""
 
-    def __init__(self, session: Session, figures: RequestFigures, workers: AnswerThreads) -> None:
-        self._session, self._figures, self._workers = session, figures, workers
+    def __init__(self, session: Session, activity: Activity, threads: AnswerThreads) -> None:
+        self._session, self._activity, self._threads = session, activity, threads
         self._look: asyncio.Task[str] | None = None
         self._looked = 0.0
 
@@ -52,7 +70,7 @@ class OperationRoutes:
 
     async def _missing(self) -> str:
         try:
-            return await self._workers.do(lambda: what_is_missing(self._session))
+            return await self._threads.do(lambda: what_is_missing(self._session))
         except AssayError as error:
             return str(error)
         finally:
@@ -60,14 +78,108 @@ class OperationRoutes:
 
     async def metrics(self, _request: Request) -> Response:
         """Answer with the figures of all processes, as Prometheus reads them."""
-        lines = [*self._figures.lines(), *_index_ages(self._session)]
-        return Response("\n".join(lines) + "\n", media_type=_PROMETHEUS)
+        figures = REGISTRY
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            MultiProcessCollector(figures := CollectorRegistry())
+        own = CollectorRegistry()
+        own.register(self)
+        return Response(generate_latest(figures) + generate_latest(own), media_type=CONTENT_TYPE_LATEST)
+
+    def collect(self) -> Iterator[Any]:
+        """Return the ages of the indexes, as a collector of Prometheus does."""
+        ages = GaugeMetricFamily(
+            "assay_index_age_seconds", "Seconds since the index of a folder was last written.", labels=["root"]
+        )
+        for root, settings in self._session.roots.items():
+            if not is_bucket(settings.index.location) and (written_s := _written_s(location_of(root, settings))):
+                ages.add_metric([as_utf8(str(root))], max(0.0, time.time() - written_s))
+        yield ages
+        if checked_s := self._activity[1]:
+            what = "Seconds since the writer of the indexes last looked at all files."
+            yield GaugeMetricFamily("assay_index_checked_seconds", what, max(0.0, time.time() - checked_s))
 
     def add(self, app: Any) -> None:
         """Add the routes to an application of Starlette."""
-        work: Callable[..., object]
         for path, work in ((HEALTH, self.healthz), (READINESS, self.readyz), (FIGURES, self.metrics)):
             app.router.add_route(path, work, methods=["GET"], include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An application whose requests are counted, and written down where a log is kept."""
+
+    app: App
+    routes: tuple[str, ...]
+    activity: Activity
+    log: AccessLog | None = None
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request and count it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started, status, size = time.perf_counter(), _GONE, 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            else:
+                size += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        finally:
+            seconds, route = time.perf_counter() - started, self.route(scope["path"])
+            REQUESTS.labels(route, status).inc()
+            SECONDS.labels(route).observe(seconds)
+            if route not in {*PROBES, FIGURES}:
+                self.activity[0] = time.time()
+            if self.log:
+                self.log.note(scope, status, size, seconds)
+
+    def route(self, path: str) -> str:
+        """Return the route of a path; all that is none is one."""
+        below = (each for each in self.routes if "{" in each and path.startswith(each.partition("{")[0]))
+        return path if path in self.routes else max(below, key=len, default="other")
+
+
+def guard_app(  # noqa: PLR0913, PLR0917  what a server is made of
+    app: Any,
+    session: Session,
+    threads: AnswerThreads,
+    rules: AccessRules,
+    rate_per_s: float,
+    activity: Activity,
+    *,
+    log: AccessLog | None = None,
+    signatures: frozenset[str] = frozenset(),
+) -> App:
+    """Return an application with an operator's routes, behind its rules, compressed, counted and noted.
+
+    Answers are compressed although they hold what was asked for: no secret stands in them, and no page of another site
+    can make a browser ask, so that their sizes tell nobody anything (BREACH).
+    """
+    routes = tuple({*(route.path for route in app.routes), HEALTH, READINESS, FIGURES})
+    OperationRoutes(session, activity, threads).add(app)
+    STARTS.inc()
+    compressed = GZipMiddleware(app, minimum_size=_LEAST_BYTES, compresslevel=_LEVEL)
+    guard = Guard(compressed, rules, Rate(rate_per_s), signatures=signatures, is_stopping=lambda: Protocol.is_stopping)
+    observed: App = Observed(guard, routes, activity, log)
+    return behind_proxies(observed, rules.proxies) if rules.public else observed
+
+
+def behind_proxies(app: App, proxies: tuple[str, ...]) -> App:
+    """Return an application that believes `X-Forwarded-For` of some proxies; a Unix socket's peer is `unix`."""
+    believing = ProxyHeadersMiddleware(app, [*proxies])
+
+    async def forwarded(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not scope.get("client"):
+            scope["client"] = (UNIX, 0)
+        await believing(scope, receive, send)
+
+    return forwarded
 
 
 def what_is_missing(session: Session) -> str:
@@ -84,15 +196,8 @@ def what_is_missing(session: Session) -> str:
     return f"{counted(len(view.problems), 'folder')} cannot be searched yet"
 
 
-def _index_ages(session: Session) -> Iterator[str]:
-    yield "# HELP assay_index_age_seconds Seconds since the index of a folder was last written."
-    yield "# TYPE assay_index_age_seconds gauge"
-    for root, settings in session.roots.items():
-        if is_bucket(settings.index.location):
-            continue
-        try:
-            written_s = (location_of(root, settings) / MANIFEST).stat().st_mtime
-        except OSError:
-            continue
-        name = as_utf8(str(root)).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        yield f'assay_index_age_seconds{{root="{name}"}} {max(0.0, time.time() - written_s):.1f}'
+def _written_s(folder: Any) -> float:
+    try:
+        return float((folder / MANIFEST).stat().st_mtime)
+    except OSError:
+        return 0.0

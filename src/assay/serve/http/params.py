@@ -1,4 +1,4 @@
-"""The parameters of the HTTP API, each with its limits, and the check that a request has these and no others.
+"""Declare the parameters and bodies of the HTTP API with their limits, and refuse all others.
 
 A number is written as one and a truth value is `true` or `false`; what is unknown, or given twice where one is wanted,
 is refused rather than passed over.
@@ -7,9 +7,10 @@ is refused rather than passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -20,7 +21,7 @@ from assay.corpus.code_pattern import LONGEST as LONGEST_PATTERN
 from assay.corpus.languages import BY_EXTENSION, BY_NAME, GRAMMARS
 from assay.errors import nearest
 from assay.serve.responses import Detail
-from assay.serve.search_tools import LEAST_BUDGET, MOST_HITS, MOST_QUERIES
+from assay.serve.search_tools import LEAST_BUDGET, MOST_HITS, MOST_PROGRAMS, MOST_QUERIES
 from assay.types import KINDS
 
 LONGEST_PATH = 4096
@@ -184,3 +185,46 @@ def _is_list(field: Any) -> bool:
 
 def _problem(name: str, what: str) -> dict[str, Any]:
     return {"loc": ("query", name[:40]), "msg": what, "type": "value_error"}
+
+
+HIGHEST_GRADE = 1
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, str | bool):
+        raise ValueError(f"wanted a number, not {value!r:.40}")  # noqa: TRY004  what pydantic takes
+    return value
+
+
+Grade = Annotated[int, Field(ge=0, le=HIGHEST_GRADE), BeforeValidator(_number)]
+_EXACT = {"extra": "forbid", "use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Candidate programs for one task."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _EXACT
+
+    programs: Annotated[list[str], Field(min_length=1, max_length=MOST_PROGRAMS)]
+    """Python sources that try to solve the task."""
+    prompt: str = ""
+    """The task."""
+    entry_point: str = ""
+    """The function that is to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One judgment: whether an answer is right."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = _EXACT
+
+    query: Annotated[str, Field(max_length=LONGEST_QUERY, pattern=r"\w")]
+    """The question."""
+    target: Annotated[str, Field(min_length=1, max_length=LONGEST_PATH)]
+    """The answer, as `path:start-end` or `path::Symbol.name`, relative to the root; lines are kept by their name."""
+    grade: Grade | None
+    """1 is right, 0 wrong; null takes back what was said."""
+    path: Annotated[str, Field(max_length=LONGEST_PATH)] = ""
+    """The root, or any path in it; empty where one folder is served."""

@@ -1,23 +1,155 @@
-"""An entry and a file of an agent's settings to the change that puts it there, and the one that takes it back.
+"""Work out what becomes of an agent's file of settings, write it, and take it back.
 
-A change is worked out first and can be looked at; it is written only to the text that it was worked out for.
+A change is worked out first and can be looked at; it is written only to the text that it was worked out for: at once,
+with the rights and the owner that the file has, through symbolic links. A record of it keeps the pieces that were
+changed and a hash of the text around them, for such a file may hold keys of other services. That is enough to restore
+it byte for byte for as long as nobody else changes it.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from assay.errors import InputError, MissingExtra
+import platformdirs
+
+from assay.errors import InputError, MissingExtra, StorageError
 from assay.io import files
-from assay.serve.agents import agent_files, edit_journal, jsonc
-from assay.serve.agents.agent import Entry, ours
-from assay.serve.agents.agent_files import read, resolved
-from assay.serve.agents.edit_journal import EditRecord
+from assay.serve.agents import jsonc
+from assay.serve.agents.agents import Entry, ours
+
+LARGEST_MB = 32
+
+
+def resolved(file: Path) -> Path:
+    """Return a path without symbolic links; one that leads in a circle stays, for reading it to say so."""
+    return Path(os.path.realpath(file))
+
+
+def refuse_leading_out(file: Path, project: Path) -> None:
+    """Raise InputError for a file of a project that a symbolic link has outside of it: a stranger may have laid it."""
+    if file.is_relative_to(project) and not resolved(file).is_relative_to(resolved(project)):
+        raise InputError(
+            f"{file} leads to {resolved(file)}, outside of the project: remove the link, or use --scope user"
+        )
+
+
+def read(file: Path) -> str | None:
+    """Return the text of a file with its line ends, or None if there is none; what is no text is an error."""
+    target = resolved(file)
+    try:
+        about = target.stat()
+        if not stat.S_ISREG(about.st_mode):
+            kind = "a folder" if stat.S_ISDIR(about.st_mode) else "no ordinary file"
+            raise InputError(f"{file} is {kind}, wanted a file of settings")
+        if about.st_size > LARGEST_MB * 2**20:
+            raise InputError(f"{file} has {about.st_size / 2**20:,.0f} MB, wanted at most {LARGEST_MB}")
+        return target.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is no UTF-8 text (byte {error.start})") from error
+
+
+def missing_folders(file: Path) -> list[Path]:
+    """Return the folders that have to be made for a file, the innermost first."""
+    return [folder for folder in resolved(file).parents if not folder.exists()]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What stands at a place of the text with this hash, and what stood there before."""
+
+    digest: str
+    at: int
+    added: str
+    removed: str
+
+    def undone(self, text: str) -> str | None:
+        """Return the text as it was before, or None where it is not the text that this step left."""
+        if _digest(text) != self.digest:
+            return None
+        return text[: self.at] + self.removed + text[self.at + len(self.added) :]
+
+
+@dataclass(frozen=True, slots=True)
+class EditRecord:
+    """What was done to one file: the entry that stands there since, and what there was before."""
+
+    file: str
+    entry: dict[str, Any]
+    was: Any = None
+    """The entry of the same name that was replaced."""
+    made: int = 0
+    """How many of the keys above the entry are new."""
+    new: bool = False
+    """Whether the file is."""
+    folders: tuple[str, ...] = ()
+    """The folders that are, the innermost first."""
+    step: Step | None = None
+    """All that was written, taken together; None where somebody else changed the file between two edits."""
+
+    def undone(self, text: str) -> str | None:
+        """Return the text as it was before, or None where somebody else has changed it since."""
+        return self.step.undone(text) if self.step else None
+
+
+def step(before: str, after: str) -> Step:
+    """Return what tells two texts apart as one piece."""
+    at = _common(before, after)
+    same = _common(before[at:][::-1], after[at:][::-1])
+    return Step(_digest(after), at, after[at : len(after) - same], before[at : len(before) - same])
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts begin with in common."""
+    differing = (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return next(differing, min(len(one), len(other)))
+
+
+def _digest(text: str) -> str:
+    """Return a hash of a text."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def recall(file: Path) -> EditRecord | None:
+    """Return what was done to a file, or None if nothing was, or nothing that can be read."""
+    try:
+        kept = json.loads(_place(file).read_text(encoding="utf-8"))
+        step = kept["step"] and Step(**kept["step"])
+        return EditRecord(**{**kept, "folders": tuple(kept["folders"]), "step": step})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def remember(record: EditRecord) -> None:
+    """Keep what was done to a file."""
+    place = _place(Path(record.file))
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        files.write(place, json.dumps(asdict(record), ensure_ascii=False))
+    except OSError as error:
+        raise StorageError(
+            f"cannot keep in {place.parent} what to undo ({error.strerror}); nothing was changed"
+        ) from error
+
+
+def forget(file: Path) -> None:
+    """Keep nothing about a file any more."""
+    _place(file).unlink(missing_ok=True)
+
+
+def _place(file: Path) -> Path:
+    name = hashlib.blake2b(os.fsencode(file), digest_size=12).hexdigest()
+    return platformdirs.user_state_path("assay") / "installed" / f"{name}.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +188,7 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
     text = read(file)
     old = _entry(_load(file, text or ""), keys)
     edits: list[tuple[list[str], Any]] = [([*keys], entry)]
-    foreign = _STARTING.intersection(old or {}) if edit_journal.recall(resolved(file)) is None else frozenset()
+    foreign = _STARTING.intersection(old or {}) if recall(resolved(file)) is None else frozenset()
     if ours(old) and foreign:
         edits = [([*keys], {**{key: value for key, value in old.items() if key not in foreign}, **entry})]
     elif ours(old):
@@ -80,7 +212,7 @@ def installing(file: Path, keys: Sequence[str], entry: Entry) -> SettingsEdit:
 
 def undoing(file: Path, keys: Sequence[str]) -> SettingsEdit:
     """Return the change that takes an entry back: the text of before, or where others changed it only the entry."""
-    text, record = read(file), edit_journal.recall(resolved(file))
+    text, record = read(file), recall(resolved(file))
     if text is None:
         return SettingsEdit(file, None, None)
     after = record.undone(text) if record else None
@@ -108,8 +240,8 @@ def write(change: SettingsEdit) -> None:
         raise InputError(f"{change.file} was changed in the meantime, and was left alone: run this again")
     record = change.record
     if record and not change.undoes:
-        made = map(str, agent_files.missing_folders(change.file))
-        edit_journal.remember(replace(record, folders=(*made, *record.folders)))
+        made = map(str, missing_folders(change.file))
+        remember(replace(record, folders=(*made, *record.folders)))
     if change.after is not None:
         files.write(resolved(change.file), change.after)
     else:
@@ -118,7 +250,7 @@ def write(change: SettingsEdit) -> None:
             with suppress(OSError):  # something else lies in it
                 Path(folder).rmdir()
     if change.undoes:
-        edit_journal.forget(resolved(change.file))
+        forget(resolved(change.file))
 
 
 def format_of(file: Path) -> ModuleType:
@@ -136,14 +268,12 @@ def _recorded(file: Path, text: str | None, after: str, keys: Sequence[str]) -> 
     """Return what to know after an edit: on top of what was known, if the entry of then still is there."""
     found, entry = _load(file, text or ""), _entry(_load(file, after), keys)
     old = _entry(found, keys)
-    last = edit_journal.recall(resolved(file)) if old is not None else None
+    last = recall(resolved(file)) if old is not None else None
     if last is None:
         made = sum(_entry(found, keys[:depth]) is None for depth in range(1, len(keys)))
-        return EditRecord(
-            str(resolved(file)), entry, old, made, text is None, step=edit_journal.step(text or "", after)
-        )
+        return EditRecord(str(resolved(file)), entry, old, made, text is None, step=step(text or "", after))
     before = last.undone(text or "")
-    return replace(last, entry=entry, step=None if before is None else edit_journal.step(before, after))
+    return replace(last, entry=entry, step=None if before is None else step(before, after))
 
 
 def _without(file: Path, text: str, keys: Sequence[str], record: EditRecord) -> str | None:

@@ -1,0 +1,206 @@
+"""Answer for the page's own files, labels, reports of benchmarks, and listed repositories."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import blake2b
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Request, Response
+
+from assay.serve.http import json_response as answers
+from assay.serve.http import params as given
+from assay.serve.http.guard import PERSON, WEBHOOK
+from assay.serve.http.json_response import refusal
+from assay.serve.http.params import Label
+from assay.serve.labels import LabeledQuestion, Labeller, NewJudgment, RootLabels
+from assay.serve.page_files import page_file
+from assay.serve.report_data import BenchReport, ReportList, Reports
+from assay.serve.served_roots import HookAnswer, ListedRoots, MirrorState, Webhook
+from assay.serve.turns import AnswerThreads
+
+INDEX = "index.html"
+
+
+class PageRoutes:
+    """The routes of the page; a name that is none of its files is not there, whatever it may lead to."""
+
+    async def index(self, request: Request) -> Response:
+        """Answer with the page."""
+        return self._answer(INDEX, request)
+
+    async def file(self, request: Request) -> Response:
+        """Answer with a file of the page."""
+        return self._answer(request.path_params["name"], request)
+
+    def add(self, app: FastAPI) -> None:
+        """Add the routes to an application; parameters are for the page's own script, which keeps its state there."""
+        for path, work in (("/", self.index), ("/page/{name}", self.file)):
+            app.add_route(path, work, methods=["GET", "HEAD"], include_in_schema=False)
+
+    def _answer(self, name: str, request: Request) -> Response:
+        found = page_file("page", name)
+        if found is None:
+            return refusal(HTTPStatus.NOT_FOUND, "the page has no such file")
+        kind, data = found
+        tag = f'"{blake2b(data, digest_size=12).hexdigest()}"'
+        headers = {"ETag": tag, "Cache-Control": "no-cache"}
+        if tag in request.headers.get("If-None-Match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(data, headers=headers, media_type=kind)
+
+
+def judge_of(request: Request, labeller: Labeller) -> str:
+    """Return in whose name a request labels: the person whose token it brings, or the judge of the server."""
+    return request.scope.get(PERSON) or labeller.judge
+
+
+class LabelRoutes:
+    """The routes of labels."""
+
+    def __init__(self, labeller: Labeller, workers: AnswerThreads) -> None:
+        self._labeller, self._workers = labeller, workers
+
+    async def read(self, path: given.Path = "") -> Response:
+        """Say what was judged of a root."""
+        work = partial(self._labeller.read, path)
+        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
+
+    async def say(self, label: Label, request: Request) -> Response:
+        """Mark an answer right or wrong, or take that back; it becomes a judgment of the root's ground truth."""
+        labeller = replace(self._labeller, judge=judge_of(request, self._labeller))
+        work = partial(labeller.say, label.path, NewJudgment(label.query, label.target, label.grade))
+        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
+
+    def add(self, app: FastAPI) -> None:
+        """Add the routes to an application."""
+        path = "/api/labels"
+        app.add_api_route(path, self.read, response_model=RootLabels, responses=answers.errors(400, 404, 409))
+        app.add_api_route(
+            path,
+            self.say,
+            methods=["POST"],
+            response_model=LabeledQuestion,
+            responses=answers.errors(400, 404, 409, *answers.POSTED),
+        )
+
+
+SVG = "image/svg+xml"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""A drawing brings its colours, and no more."""
+_MOST_PLOTS = 1000
+
+Name = Annotated[str, Path(min_length=1, max_length=255, description="A report's name, as the list has it.")]
+Number = Annotated[int, Path(ge=0, le=_MOST_PLOTS, description="Which plot, from 0.")]
+
+
+class ReportRoutes:
+    """The routes of reports."""
+
+    def __init__(self, reports: Reports, workers: AnswerThreads) -> None:
+        self._reports, self._workers = reports, workers
+
+    async def list(self) -> Response:
+        """List the reports, newest first."""
+        return answers.response_of(await self._workers.do(lambda: answers.as_json(self._reports.listed())))
+
+    async def read(self, name: Name) -> Response:
+        """Answer with a report: what came out, every table, and where its plots are."""
+        work = partial(self._reports.report, name)
+        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
+
+    async def plot(self, name: Name, number: Number) -> Response:
+        """Answer with a plot, drawn for light and dark."""
+        drawing = await self._workers.do(partial(self._reports.plot, name, number))
+        return Response(drawing.encode(), media_type=SVG, headers={"Content-Security-Policy": _POLICY})
+
+    def add(self, app: FastAPI) -> None:
+        """Add the routes to an application."""
+        app.add_api_route("/api/bench", self.list, response_model=ReportList, responses=answers.errors())
+        app.add_api_route(
+            "/api/bench/{name}", self.read, response_model=BenchReport, responses=answers.errors(404, 409)
+        )
+        drawn: dict[int | str, dict[str, Any]] = {200: {"content": {SVG: {"schema": {"type": "string"}}}}}
+        app.add_api_route(
+            "/api/bench/{name}/plots/{number}.svg",
+            self.plot,
+            response_class=Response,
+            responses={**drawn, **answers.errors(404, 409)},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedStatus:
+    """One repository of the list."""
+
+    place: str
+    """The folder or URL that the list names, without a password."""
+    root: str
+    """The folder of its files, as hits have it."""
+    branch: str
+    """Empty: the default branch."""
+    is_searched: bool
+    """Whether there is an index to search; one that can be fetched no more is searched as it was."""
+    commit: str
+    """What is indexed; empty for a folder."""
+    checked_s: float
+    """Seconds since it was last brought up to date; -1 never."""
+    problem: str
+    """Why it could not be brought up to date, or empty."""
+    next_s: float
+    """Seconds until it is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListStatus:
+    """Every repository of the list."""
+
+    repositories: list[ListedStatus]
+    problem: str
+    """Why the list as it is now cannot be used, so that the one before stays in force; or empty."""
+
+
+class MirrorRoutes:
+    """What a server of listed repositories answers besides questions."""
+
+    def __init__(self, listed: ListedRoots | None, webhook: Webhook, workers: AnswerThreads) -> None:
+        self._listed, self._webhook, self._workers = listed, webhook, workers
+
+    async def repositories(self) -> Response:
+        """Say how each repository of the list stands, those with problems first."""
+        return answers.response_of(await self._workers.do(lambda: answers.as_json(self._status())))
+
+    async def webhook(self, request: Request) -> Response:
+        """Fetch the repositories that a push on a code host is about, if the delivery is signed."""
+        body, headers = await request.body(), {name.lower(): value for name, value in request.headers.items()}
+        work = partial(self._webhook.deliver, headers, body)
+        return answers.response_of(await self._workers.do(lambda: answers.as_json(work())))
+
+    def add(self, app: FastAPI) -> None:
+        """Add the routes to an application."""
+        app.add_api_route("/api/repositories", self.repositories, response_model=ListStatus, responses=answers.errors())
+        more: Any = answers.errors(400, *answers.POSTED)
+        app.add_api_route(WEBHOOK, self.webhook, methods=["POST"], response_model=HookAnswer, responses=more)
+
+    def _status(self) -> ListStatus:
+        if self._listed is None:
+            return ListStatus([], "")
+        state, now = self._listed.state, time.time()
+        found = sorted(state.mirrors, key=lambda each: (not each.problem, bool(each.generation), each.place))
+        return ListStatus([_status_of(each, now) for each in found], state.problem)
+
+
+def _status_of(state: MirrorState, now: float) -> ListedStatus:
+    return ListedStatus(
+        place=state.place,
+        root=state.root,
+        branch=state.branch,
+        is_searched=bool(state.generation),
+        commit=state.commit,
+        checked_s=round(max(now - state.checked, 0.0), 1) if state.checked else -1.0,
+        problem=state.problem,
+        next_s=round(max(state.due - now, 0.0), 1),
+    )
