@@ -222,7 +222,7 @@ def test_every_place_in_the_gallery_exists():
     found = re.findall(r"^ *src/assay/(\S+?\.\w+):\d+  ?\S", text, re.MULTILINE)
     assert len(found) >= 8
     package = Path(assay.__file__).parent  # the tests of the built package run without src/
-    assert not [path for path in found if not (package / path).is_file()], "python benchmarks/gallery.py"
+    assert not [path for path in found if not (package / path).is_file()], "python benchmarks/documentation.py gallery"
 
 
 def test_the_settings_that_are_documented_are_all_there_are():

@@ -2,7 +2,7 @@
 
 Words are looked up by their stems, without accents: many people type without. Chinese and Japanese have no spaces:
 their text is cut into the likeliest pieces that the table knows. German runs words together: what is unknown is cut
-in two words that are known. The tables are learned by `benchmarks/lexicon.py`; docs/models says from what.
+in two words that are known. The tables are learned by `benchmarks/languages.py lexicon`; docs/models says from what.
 """
 
 from __future__ import annotations
