@@ -43,8 +43,8 @@ QUESTIONS = (
 )
 HEAD = """# Gallery
 
-Real questions to Assay's own sources, and its answers as printed. `python benchmarks/documentation.py gallery` asks them
-again and writes this page; a test checks that the files it names are still there.
+Real questions to Assay's own sources, and its answers as printed. `python benchmarks/documentation.py gallery` asks
+them again and writes this page; a test checks that the files it names are still there.
 """
 
 MISSED = (

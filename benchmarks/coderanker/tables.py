@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import data_tables
 import rank_tables
+import study
 from rank_tables import MadeTable
 from study import Study, TrainedRanker, learned, seconds_of
 
@@ -138,8 +138,8 @@ def _base(text: str) -> tuple[str, str]:
 
 def table_of(name: str, given: Study) -> MadeTable:
     """Return a table of the data, or one of rankers, which are trained for it."""
-    if hasattr(data_tables, name):
-        return MadeTable(tuple(getattr(data_tables, name)(given)))
+    if hasattr(study, name):
+        return MadeTable(tuple(getattr(study, name)(given)))
     made: MadeTable = getattr(rank_tables, name)(given)
     return made
 
