@@ -69,9 +69,7 @@ oldest:  ## the tests of the model libraries, with the oldest versions that are 
 golden: install  ## write the golden rankings anew; read the diff
 	ASSAY_GOLDEN=write $(BIN)/python -m pytest tests/golden
 
-docs: install  ## write docs/cli and man from the commands, and the card of the default encoder from its record
-	$(BIN)/python -m assay.cli.reference docs/cli
-	$(BIN)/python -m assay.cli.manual man
+docs: install  ## write the card of the default encoder from its record
 	$(BIN)/python -m assay.encode.card docs/models/static-default.md
 
 site: install  ## the documentation as a site, in site/

@@ -1,19 +1,31 @@
-"""Issues of real repositories as questions for the files that their fixes changed: three systems over the same states.
+"""Measure how issues find the files of their fix, and entries of a changelog their commit.
 
-    python benchmarks/issues.py INSTANCES.jsonl --repositories FOLDER [--work FOLDER] [--json FILE]
+python benchmarks/issues.py INSTANCES.jsonl --repositories FOLDER [--work FOLDER] [--json FILE]
 
 INSTANCES are rows of SWE-bench: issue, commit, patch. FOLDER/OWNER/NAME is a clone of each repository, which may be
 bare. Each is indexed at the commit before the fix, one state after the other, and asked for code; files of
 documentation that a fix touched are no answers. *assay* is the default, *one question* is the same ranking asked with
 the whole text, *bm25* is the plain one that `assay bench` has. Times are processor time of the first question to an
 index.
+
+python benchmarks/issues.py log ROOT CHANGELOG [--sample N]
+
+An entry was written for users, a message for who reviews, so that they seldom share words. The commit that added the
+entry to the file is the right one (`git blame`); what it changed in the changelog itself is left out of
+the search. Commits that added more than three entries are left out: releases and moves of the file. Orders by words and
+by vectors alone stand beside the one that ships.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
+import re
+import subprocess
+import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +34,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from assay.assemble.commits import History
 from assay.assemble.workspace import Workspace, open_workspace
 from assay.corpus.languages import BY_EXTENSION, PROSE
 from assay.corpus.pinned import export
@@ -31,10 +44,11 @@ from assay.measure.line_spans import Entry, Span, span_of
 from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.protocols import Searcher
+from assay.search.history import CommitFilter
 from assay.search.hybrid import LearnedSearcher
 from assay.search.lexical import FieldWeights
 from assay.search.retrievers import KeywordSearcher
-from assay.settings import load
+from assay.settings import Settings, load
 from assay.truth import truth_formats
 from assay.truth.formats.swebench import by_checkout
 from assay.truth.ground_truth import Truth
@@ -50,7 +64,7 @@ FIGURES = (("file", "Hit@5"), ("file", "MRR"), ("file", "Acc@5"), ("line", "cove
 DEPTH = 20
 
 
-def main() -> None:
+def run_issues() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("instances", type=Path)
     arguments.add_argument("--repositories", type=Path, required=True)
@@ -123,5 +137,72 @@ def values(rows: Sequence[dict], system: str, unit: str, name: str) -> np.ndarra
     return np.array([row[f"{unit} {name}"] for row in rows if row["system"] == system])
 
 
+LOG_DEPTH = 10
+SEED = 7
+_REFERENCE = re.compile(r":\w+:`[^`]*`|\[?#\d+\]?(\([^)]*\))?|\(?https?://\S+|@\w+")
+_BULLET = re.compile(r"^\s*[-*+]\s+")
+
+
+def entries(root: Path, changelog: str) -> list[tuple[str, str]]:
+    """Return each entry of a changelog with the commit that added its first line."""
+    printed = subprocess.run(
+        ["git", "-C", str(root), "blame", "-s", "-l", "HEAD", "--", changelog],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    found: list[tuple[str, str]] = []
+    for row in printed:
+        commit, line = row[:40].lstrip("^"), row.partition(") ")[2]
+        if _BULLET.match(line):
+            found.append((_BULLET.sub("", line), commit))
+        elif found and line[:1] == " " and line.strip():
+            found[-1] = (f"{found[-1][0]} {line.strip()}", found[-1][1])
+    counts = Counter(commit for _, commit in found)
+    cleaned = ((" ".join(_REFERENCE.sub(" ", text).split()), commit) for text, commit in found if counts[commit] <= 3)
+    return [(text, commit) for text, commit in cleaned if len(text.split()) >= 5]
+
+
+def run_log() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", type=Path)
+    parser.add_argument("changelog")
+    parser.add_argument("--sample", type=int, default=100)
+    given = parser.parse_args()
+    every = entries(given.root, given.changelog)
+    chosen = random.Random(SEED).sample(every, min(given.sample, len(every)))  # noqa: S311  a sample
+    keep = CommitFilter(paths=(f"!{given.changelog}",))
+    for ranking in ("learned", "keywords", "vectors"):
+        settings = Settings()
+        history = History(given.root.resolve(), replace(settings, search=replace(settings.search, ranking=ranking)))
+        ranks = [rank(history, text, commit, keep) for text, commit in chosen]
+        row = {
+            "repository": given.root.name,
+            "entries": len(ranks),
+            "ranking": ranking,
+            "Hit@1": figure([float(rank == 1) for rank in ranks]),
+            "Hit@5": figure([float(0 < rank <= 5) for rank in ranks]),
+            "MRR@10": figure([1 / rank if rank else 0.0 for rank in ranks]),
+        }
+        print(json.dumps(row))
+
+
+def rank(history: History, text: str, commit: str, keep: CommitFilter) -> int:
+    """Return the place of a commit, 0 if it is none of the first."""
+    found = [each.id for each in history.search(text, keep, LOG_DEPTH).commits]
+    return found.index(commit) + 1 if commit in found else 0
+
+
+def figure(values: list[float]) -> str:
+    """Return the mean with its 95% interval."""
+    low, high = interval(np.array(values))
+    return f"{np.mean(values):.3f} [{low:.3f}, {high:.3f}]"
+
+
+COMMANDS = {"log": run_log}
+
 if __name__ == "__main__":
-    main()
+    named = COMMANDS.get(sys.argv[1] if len(sys.argv) > 1 else "")
+    if named:
+        sys.argv.pop(1)
+    (named or run_issues)()

@@ -1,16 +1,24 @@
-"""The path of one command through the package: files in the order of their first call, and hops between rooms.
+"""Trace one command through the package: files in the order of their first call, and hops between rooms.
 
     python benchmarks/paths.py search "where are retries handled" src
     python benchmarks/paths.py exec HumanEval.jsonl --reference --limit-tasks 1 --fresh --out /tmp/outcomes.jsonl
 
 A hop is two files that follow one another in that list and lie in different rooms. Imports do not count, only calls;
 processes that the command starts are not followed.
+
+    python benchmarks/paths.py lines src/assay
+
+counts the lines of a package by room: all, and those of code, without comments, docstrings and blank lines.
 """
 
 from __future__ import annotations
 
+import ast
+import io
 import sys
 import threading
+import tokenize
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -41,5 +49,39 @@ def main() -> None:
     print(f"exit {status}: {len(path)} files, {hops} hops between {len(set(rooms))} rooms", *path, sep="\n  ")
 
 
+NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+
+
+def code_lines(source: str) -> int:
+    """Return how many lines hold a token that is neither comment nor docstring."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    held = {
+        line
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type not in NO_CODE
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            held -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return len(held)
+
+
+def count_lines(root: Path) -> None:
+    """Print the lines of each room, and of all."""
+    every, code = Counter[str](), Counter[str]()
+    for file in root.rglob("*.py"):
+        parts = file.relative_to(root).parts
+        source = file.read_text("utf-8")
+        for room in (parts[0] if len(parts) > 1 else "(top)", "all"):
+            every[room] += source.count("\n")
+            code[room] += code_lines(source)
+    for room in sorted(every, key=lambda name: (name == "all", name)):
+        print(f"{room:<10} {every[room]:>7,} {code[room]:>7,}")
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["lines"]:
+        count_lines(Path(sys.argv[2]))
+    else:
+        main()

@@ -1,8 +1,5 @@
 # ruff: noqa: INP001  # a hook of the site, not a package
-"""What the built site needs beside its pages: fences, links out of `docs/`, and a page for each command.
-
-The same pages are read in the repository, so nothing in them is written for the site alone.
-"""
+"""Prepare the pages for the built site: fences, links out of `docs/`, and a page for each command from its help."""
 
 from __future__ import annotations
 
@@ -12,26 +9,30 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files, InclusionLevel
 
-DOCS = Path(__file__).parent
+from assay.cli.reference import pages
+
 _FENCE = re.compile(r"^(\s*```\w+) (?:norun|needs_\w+)$", re.MULTILINE)
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?!howto|cli|models)(?:[A-Z]+\.md|tests/|src/|benchmarks/)[^)]*\)")
 
 
 def on_config(config: Any) -> Any:
-    """Name every page of a command under `Commands`."""
-    commands = [f"cli/{page.name}" for page in sorted((DOCS / "cli").glob("*.md")) if page.name != "README.md"]
-    pages = ["cli/README.md", *({Path(name).stem.replace("-", " "): name} for name in commands)]
+    """Name the page of every command under `Commands`."""
+    names = [name for name in pages() if name != "README.md"]
+    commands = ["cli/README.md", *({Path(name).stem.replace("-", " "): f"cli/{name}"} for name in sorted(names))]
     for section in config["nav"]:
         for entry in next(iter(section.values())):
             if isinstance(entry, dict) and entry.get("Commands") == "cli/":
-                entry["Commands"] = pages
+                entry["Commands"] = commands
     return config
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Put the list of commands beside the page of the command `index`, which would take its place."""
-    place = {"dest_uri": "cli/commands.html", "inclusion": InclusionLevel.INCLUDED}
-    files.append(File("cli/README.md", config["docs_dir"], config["site_dir"], use_directory_urls=False, **place))
+    """Add the pages of the commands; the list of them stands beside the page of `index`, not in its place."""
+    for name, text in pages().items():
+        page = File.generated(config, f"cli/{name}", content=text, inclusion=InclusionLevel.INCLUDED)
+        if name == "README.md":
+            page.dest_uri = "cli/commands.html"
+        files.append(page)
     return files
 
 

@@ -14,6 +14,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from assay.cli.manual import manual_pages
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -56,7 +58,7 @@ def test_the_wheel_has_the_package_its_data_and_the_manual(wheel: Path):
     with ZipFile(wheel) as archive:
         names = archive.namelist()
     assert "assay/py.typed" in names
-    assert sum("share/man/man1/assay" in name for name in names) == len(list((ROOT / "man").glob("*.1")))
+    assert {Path(name).name for name in names if "share/man/man1/" in name} == {*manual_pages()}
     assert not [name for name in names if "tests/" in name or "__pycache__" in name]
     assert wheel.stat().st_size < 20 * 2**20
 

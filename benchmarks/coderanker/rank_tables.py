@@ -1,4 +1,4 @@
-"""A study in, what each ranker is worth out, as the tables and figures of sections 4 and A.2 show it."""
+"""Show what each ranker of a study is worth, as the tables and figures of sections 4 and A.2 do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labelled programs and base models to trained rankers and what each is worth, by the commands of Assay.
+"""Train rankers for a study and describe the programs that they learn from, by the commands of Assay.
 
 Everything lies below one folder: `data` holds the parts of the programs that rankers learn from, `rankers` a folder for
 each ranker, `compared` the orders. What is there is not made again; a training that was cut off goes on.
@@ -21,12 +21,28 @@ from assay.bench.program_ranking import RankingColumn, RankingSetSpec, columns, 
 from assay.cli.main import run
 from assay.cli.rank_compare import ranked_columns
 from assay.errors import InputError, nearest
-from assay.rank.dataset import formats
-from assay.rank.dataset.rows import Example
+from assay.faults import EXECUTION, INTENT, Fault
+from assay.rank.dataset import fault_tables, formats
+from assay.rank.dataset.rows import SPLITS, Example
 from assay.rank.neural.ranker import ABOUT
 from assay.rank.neural.training import FILE as CHECKPOINT
 from assay.rank.rankers import ranker_of
-from assay.report.document import Mean
+from assay.report.document import (
+    BarPanel,
+    Bars,
+    Block,
+    Cell,
+    Column,
+    Count,
+    Detail,
+    Entries,
+    ListEntry,
+    Mean,
+    Phrase,
+    Table,
+    fraction,
+    words,
+)
 from assay.runs.record import append_lines, begin, differing, manifest_of, read_lines, stored_settings, write_manifest
 
 LOG, DONE = "log.jsonl", "trained.jsonl"
@@ -246,3 +262,143 @@ def seconds_of(ranker: TrainedRanker) -> tuple[int, float]:
 def slug(name: str) -> str:
     """Return what something is called in folders."""
     return re.sub(r"[^\w+.-]+", "-", name.strip().lower())
+
+
+MEANINGS = {
+    Fault.NAME_ERROR: "A name that nothing defines",
+    Fault.VALUE_ERROR: "An operation or function got an argument of an inappropriate value",
+    Fault.EOF_ERROR: "More input was read than there is",
+    Fault.TYPE_ERROR: "An operation or function got an object of an inappropriate type",
+    Fault.INDEX_ERROR: "An index out of bounds",
+    Fault.KEY_ERROR: "A key that is not in a dictionary",
+    Fault.TIMEOUT: "Inefficient, or does not end",
+    Fault.SYNTAX_ERROR: "Cannot be parsed",
+    Fault.FUNCTION_NOT_FOUND: "The function that the tests call is not there",
+    Fault.EXECUTION_OTHER: "Other execution errors",
+    Fault.NONE_ERROR: "The output is None, and the expected one is not",
+    Fault.EMPTY_ERROR: "The output is empty, and the expected one is not",
+    Fault.OUTPUT_TYPE_ERROR: "The output has another type",
+    Fault.LENGTH_ERROR: "A list, dictionary or set of another length",
+    Fault.INT_SMALL_ERROR: "A number that is at most 10 off",
+    Fault.INT_LARGE_ERROR: "A number that is more than 10 off",
+    Fault.STRING_SMALL_ERROR: "A string whose length is at most 3 off",
+    Fault.STRING_LARGE_ERROR: "A string whose length is more than 3 off",
+    Fault.INTENT_OTHER: "Other wrong outputs",
+}
+"""Tables 4 and 5 of the paper in our words."""
+_SHOWN = 2
+"""Examples of a class, as tables 12 and 13 have."""
+
+
+def table2(given: Study) -> Iterator[Block]:
+    """Yield how many programs of each generating model are right, answer wrongly, and break, by split."""
+    heads = [
+        Column(name, over=f"{split} data")
+        for split in ("training", "validation", "test")
+        for name in ("correct", "intent", "execution")
+    ]
+    rows = tuple((Phrase(source), *_counts(examples_of(part(given, source)))) for source in given.sources)
+    note = "Each program as often as it was sampled."
+    yield Table("How programs fail", (Column("generating model", words=True), *heads), rows, note)
+
+
+def _counts(rows: Sequence[Example]) -> Iterator[Cell]:
+    of = {side.name: side for side in fault_tables.sides(rows)}
+    for split in SPLITS:
+        yield from map(Count, of[split].kinds() if split in of else (0, 0, 0))
+
+
+def table3(given: Study) -> Iterator[Block]:
+    """Yield a program of each kind with its labels."""
+    rows = examples_of(given.learn)
+    kinds = (Fault.CORRECT, *_frequent(rows, EXECUTION)[:3], *_frequent(rows, INTENT)[:3])
+    shown = [each for fault in kinds for each in _shortest(rows, fault)[:1]]
+    heads = tuple(Column(name, words=True) for name in ("program", "B", "T", "I", "E", "L"))
+    yield Table("Labels", heads, tuple(tuple(_labels(each)) for each in shown))
+    yield _entries("labels", shown)
+
+
+def table4(given: Study) -> Iterator[Block]:
+    """Yield the classes of execution errors with two programs of each (tables 4 and 12)."""
+    return _classes(given, "execution", [fault for fault in Fault if fault in EXECUTION])
+
+
+def table5(given: Study) -> Iterator[Block]:
+    """Yield the classes of intent errors with two programs of each (tables 5 and 13)."""
+    return _classes(given, "intent", [fault for fault in Fault if fault in INTENT])
+
+
+def figure6(given: Study) -> Iterator[Block]:
+    """Yield how frequent each class is among the training programs of each generating model."""
+    sides = [(source, _training(given, source)) for source in given.sources]
+    panels = tuple(
+        BarPanel(title, tuple(map(str, faults)), tuple(_shares(rows, faults) for _, rows in sides))
+        for title, faults in (
+            ("execution errors", [fault for fault in Fault if fault in EXECUTION]),
+            ("intent errors", [fault for fault in Fault if fault in INTENT]),
+        )
+    )
+    caption = "Of all training programs of a generating model (figure 6 of the paper)."
+    yield Bars("How training programs fail", caption, tuple(name for name, _ in sides), panels, "% of programs")
+
+
+def _training(given: Study, source: str) -> list[Example]:
+    return [each for each in examples_of(part(given, source)) if each.split == "train"]
+
+
+def _shares(rows: Sequence[Example], faults: Sequence[Fault]) -> tuple[float, ...]:
+    total = sum(each.n for each in rows) or 1
+    return tuple(100 * sum(each.n for each in rows if each.fault is fault) / total for fault in faults)
+
+
+def _classes(given: Study, kind: str, faults: Sequence[Fault]) -> Iterator[Block]:
+    rows = examples_of(given.learn)
+    total = sum(each.n for each in rows)
+    counts = {fault: sum(each.n for each in rows if each.fault is fault) for fault in faults}
+    cells = tuple(
+        (Phrase(str(fault)), Phrase(MEANINGS[fault]), Count(counts[fault]), fraction(counts[fault] / total, digits=1))
+        for fault in faults
+    )
+    heads = (Column("class", words=True), Column("meaning", words=True), Column("programs"), Column("of all"))
+    yield Table(f"Classes of {kind} errors", heads, cells)
+    shown = [each for fault in faults for each in _shortest(rows, fault)[:_SHOWN]]
+    yield words(f"The shortest programs of each class, {_SHOWN} at most, of different tasks:")
+    yield _entries(kind, shown)
+
+
+def _frequent(rows: Sequence[Example], members: frozenset[Fault]) -> list[Fault]:
+    """Return the classes that there are, the most frequent first."""
+    counts = {fault: sum(each.n for each in rows if each.fault is fault) for fault in Fault if fault in members}
+    return sorted((fault for fault, count in counts.items() if count), key=lambda fault: -counts[fault])
+
+
+def _shortest(rows: Sequence[Example], fault: Fault) -> list[Example]:
+    """Return programs of a class, one a task, the shortest first; of those that say nothing none."""
+    of_task: dict[str, Example] = {}
+    for each in sorted(
+        (each for each in rows if each.fault is fault), key=lambda each: (len(each.source), each.source)
+    ):
+        if each.source.count("\n") > 1:
+            of_task.setdefault(each.task_id, each)
+    return list(of_task.values())
+
+
+def _labels(example: Example) -> Iterator[Cell]:
+    labels = example.labels()
+    yield Phrase(f"{example.task_id} {example.program_id}")
+    kinds = ("binary", "ternary", "intent", "execution", "error_line")
+    yield from (Phrase(str(labels[kind])) for kind in kinds)
+
+
+def _entries(name: str, shown: Sequence[Example]) -> Entries:
+    return Entries(name, "program", (), tuple(map(_entry, shown)))
+
+
+def _entry(example: Example) -> ListEntry:
+    labels = example.labels()
+    where = f"line {example.line}" if example.line > 0 else ""
+    told = Detail(Phrase("labels"), tuple(Phrase(f"{kind}: {label}") for kind, label in labels.items()))
+    asked = Detail(Phrase("task"), (Phrase(example.prompt),))
+    error = (Detail(Phrase("error"), (Phrase(example.message, code=True),)),) if example.message else ()
+    badges = tuple(filter(None, (example.model, where)))
+    return ListEntry(str(example.fault), example.task_id, badges, "", (), {}, (asked, told, *error), example.source)

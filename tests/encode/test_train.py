@@ -243,7 +243,7 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
             read_word_vectors(tmp_path / "words.npz")
         assert problem in str(error.value)
         assert "\n" not in str(error.value)
-        assert str(error.value).endswith("as benchmarks/word_vectors.py writes it")
+        assert str(error.value).endswith("as benchmarks/sources.py words writes it")
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""The commands themselves to manual pages for `man`: `python -m assay.cli.manual FOLDER` writes man/assay*.1.
+"""Write a manual page for each command from its help: `python -m assay.cli.manual FOLDER`.
 
-The text is that of `--help`, as for docs/cli. The wheel installs the pages under share/man/man1.
+`hatch_build.py` runs this when the wheel is built, which installs the pages under share/man/man1.
 """
 
 from __future__ import annotations

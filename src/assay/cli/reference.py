@@ -1,6 +1,6 @@
-"""The commands themselves to their pages in docs/cli: `python -m assay.cli.reference FOLDER`.
+"""Write a page for each command from what its `--help` prints, for the site.
 
-The text is what `--help` prints, so a page cannot say more, less or other than the command does.
+`docs/site.py` asks for the pages when the site is built; `python -m assay.cli.reference FOLDER` writes them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _file(path: str) -> str:
 
 
 def _page(path: str, text: str) -> str:
-    return f"# `{path}`\n\nWritten by `make docs` from the command itself.\n\n```text\n{text.rstrip()}\n```\n"
+    return f"# `{path}`\n\nMade of the command itself.\n\n```text\n{text.rstrip()}\n```\n"
 
 
 if __name__ == "__main__":

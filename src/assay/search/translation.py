@@ -5,7 +5,7 @@ identifiers and what stands in quotes do not count. A question without any such 
 
 Words are looked up by their stems, without accents: many people type without. Chinese and Japanese have no spaces:
 their text is cut into the likeliest pieces that the table knows. German runs words together: what is unknown is cut
-in two words that are known. The tables are learned by `benchmarks/lexicon.py`; docs/models says from what.
+in two words that are known. The tables are learned by `benchmarks/languages.py lexicon`; docs/models says from what.
 
 Code, identifiers, what stands in quotes and what the lexicon does not know stay in their places as they were typed.
 

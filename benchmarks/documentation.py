@@ -1,6 +1,8 @@
-"""Make the pictures of the documentation from what really runs: a terminal session and the page of `assay serve`.
+"""Make what the documentation shows from what really runs: the gallery of questions, and the pictures.
 
-    python benchmarks/pictures.py [terminal] [page] [--root FOLDER] [--chromium PROGRAM]
+The commands run as they are printed, on the sources as they are; nothing is edited afterwards.
+
+python benchmarks/documentation.py pictures [terminal] [page] [--root FOLDER] [--chromium PROGRAM]
 
 Writes `docs/pictures/terminal.svg`, real commands on this repository in colour, and `docs/pictures/page.png`, the page
 of a real server on it, asked by a real browser (the extra `serve`, and Playwright). An SVG in a README loads nothing,
@@ -24,7 +26,53 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "gallery.md"
+QUESTIONS = (
+    ("A question in words", 'assay search "mask the key in a message" src --limit 2'),
+    ("A concept, not a name", 'assay search "keep two processes from writing at the same time" src --limit 2'),
+    ("An error somebody saw", 'assay search "write-protected: chmod u+w it" src --limit 1'),
+    ("A question that it gets wrong", 'assay search "how is an endless regular expression prevented" src --limit 2'),
+    ("Another language", 'assay search "wo wird die Antwort eines Modells wiederholt" src --limit 2'),
+    (
+        "A text letter by letter, in functions alone",
+        """assay search 'kind:function "os.path.realpath" file' src --limit 2""",
+    ),
+    ("What calls it", "assay related src/assay/io/files.py:{line} src --limit 4"),
+    ("A structure", "assay pattern 'warnings.catch_warnings($$$)' --lang python src"),
+)
+HEAD = """# Gallery
+
+Real questions to Assay's own sources, and its answers as printed. `python benchmarks/documentation.py gallery` asks
+them again and writes this page; a test checks that the files it names are still there.
+"""
+
+MISSED = (
+    "RE2 runs them in linear time, in `src/assay/search/text_matches.py`; the question's words stand elsewhere.\n\n"
+)
+
+
+def run_gallery() -> None:
+    lines = (ROOT / "src/assay/io/files.py").read_text(encoding="utf-8").splitlines()
+    line = 1 + next(number for number, text in enumerate(lines) if text.startswith("def replacing("))
+    parts = [HEAD]
+    for title, template in QUESTIONS:
+        command = template.replace("{line}", str(line))
+        note = MISSED if "wrong" in title else ""
+        parts.append(f"## {title}\n\n{note}```console norun\n$ {command}\n{answer(command)}\n```\n")
+    PAGE.write_text("\n".join(parts), encoding="utf-8")
+
+
+def answer(command: str) -> str:
+    """Run one command in the repository and return what it prints."""
+    program = [sys.executable, "-m", *shlex.split(command)]
+    environment = {**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{command}: {done.stderr.strip()}")
+    return "\n".join(row.rstrip() for row in done.stdout.strip().splitlines())
+
+
 PICTURES = ROOT / "docs" / "pictures"
 ASSAY = (sys.executable, "-m", "assay")
 WIDTH = 110
@@ -45,7 +93,7 @@ DARK = TerminalTheme(
 FONTS = re.compile(r"\s*@font-face \{.*?\}\n", re.DOTALL)
 
 
-def main() -> None:
+def run_pictures() -> None:
     """Make the pictures that were asked for, or both."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("pictures", nargs="*", metavar="terminal | page")
@@ -112,5 +160,9 @@ def serving(root: Path) -> Iterator[str]:
         server.wait()
 
 
+COMMANDS = {"gallery": run_gallery, "pictures": run_pictures}
+
 if __name__ == "__main__":
-    main()
+    if not {*sys.argv[1:2]} & {*COMMANDS}:
+        sys.exit(f"name one of: {', '.join(COMMANDS)}")
+    COMMANDS[sys.argv.pop(1)]()
