@@ -15,7 +15,7 @@ from assay.assemble.workspace import open_workspace
 from assay.errors import DamagedIndex
 from assay.settings import load
 from assay.store import verified_blocks
-from assay.store.verified_blocks import BLOCK, checksums
+from assay.store.arrays import BLOCK, checksums
 from assay.types import Query
 
 QUESTIONS = [Query("", text) for text in ("read a block", "where is a segment written", "vrctors", "DamagedIndex")]

@@ -20,9 +20,8 @@ from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
 from assay.search.index_changes import UNSURE_NS, sift, unchanged
 from assay.search.index_identity import Build
-from assay.store.catalog import STAT, Catalog, FileRecord
-from assay.store.compact import MOST_DEAD, MOST_SEGMENTS
-from assay.store.manifest import MANIFEST, manifest_bytes
+from assay.store.catalog import MANIFEST, STAT, Catalog, FileRecord, manifest_bytes
+from assay.store.merge import MOST_DEAD, MOST_SEGMENTS
 from assay.types import Query
 
 ENCODER = HashedEncoder("32")

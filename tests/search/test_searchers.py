@@ -17,7 +17,7 @@ from assay.search.keywords import KeywordSearcher
 from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
 from assay.search.rerank import RerankedSearcher
 from assay.search.union import union
-from assay.store.lexical_fields import FIELDS, field_words
+from assay.store.postings import FIELDS, field_words
 from assay.terms import terms_of
 from assay.types import Chunk, Hit, Query
 

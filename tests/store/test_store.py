@@ -10,20 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import DamagedIndex, InputError
-from assay.store.arrays import read_arrays, write_arrays
-from assay.store.bucket_errors import access_error
-from assay.store.bucket_place import bucket_place, is_bucket
-from assay.store.catalog import Catalog, FileRecord
-from assay.store.inverted_lists import SMALLEST, build_lists
-from assay.store.manifest import Identity, Manifest
+from assay.store.arrays import Strings, concatenated, read_arrays, write_arrays
+from assay.store.bucket import access_error
+from assay.store.catalog import Catalog, FileRecord, Identity, Manifest
+from assay.store.copies import SharedPlace
 from assay.store.merge import merge
-from assay.store.quantised import products, quantised, restored
-from assay.store.segment import build
-from assay.store.segment_file import read_segment, write_segment
-from assay.store.shared_place import SharedPlace
+from assay.store.place import bucket_place, is_bucket
+from assay.store.postings import TermTable, term_hashes
+from assay.store.segment import build, read_segment, write_segment
 from assay.store.snapshot import Snapshot
-from assay.store.strings import Strings, concatenated
-from assay.store.term_table import TermTable, term_hashes
+from assay.store.vectors import SMALLEST, build_lists, products, quantised, restored
 from assay.types import KINDS, Chunk
 
 WORDS = st.sampled_from(["parseArgs", "parse_args", "HTTPServer2", "naïve", "x", "retry", "_", "42", "Ω", "日本"])

@@ -14,7 +14,7 @@ from assay.assemble.indexes import AnyIndex, encoder_of, index_of, root_of
 from assay.errors import AssayError, InputError
 from assay.search.published_index import PublishedIndex
 from assay.settings import Settings
-from assay.store.bucket_place import bucket_place, is_bucket
+from assay.store.place import bucket_place, is_bucket
 
 _AT_ONCE = 16
 

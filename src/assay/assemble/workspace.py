@@ -16,8 +16,7 @@ from assay.protocols import Encoder, Progress, Searcher
 from assay.search.checked_searcher import IndexGuard, rebuild_command
 from assay.search.index_report import IndexReport
 from assay.settings import Settings
-from assay.store.bucket_place import is_bucket
-from assay.store.place import holds_many, located
+from assay.store.place import holds_many, is_bucket, located
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Query
 

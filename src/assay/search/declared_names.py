@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assay.search.filters import PROSE, Mask
 from assay.search.path_traits import traits_of
-from assay.store.lexical_fields import FIELDS
+from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import exact, parts, stem
 from assay.types import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk

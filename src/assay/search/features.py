@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from assay.search.lexical import Array, TermMatch
 from assay.search.path_traits import traits_of
 from assay.search.question import Question
-from assay.store.lexical_fields import FIELDS
+from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.types import CALLABLE_KINDS, KINDS
 

@@ -21,11 +21,8 @@ from assay.search.index_changes import Differences, differences, unchanged
 from assay.search.index_identity import Build, identity, mismatch
 from assay.search.index_report import Freshness, IndexReport
 from assay.store.blobs import Overtaken
-from assay.store.catalog import Catalog, FileRecord
-from assay.store.change import IndexChange
+from assay.store.catalog import FORMAT, Catalog, FileRecord, IndexChange, keep_seen, read_seen, seen_file
 from assay.store.folder import IndexFolder, Version
-from assay.store.manifest import FORMAT
-from assay.store.seen_files import keep_seen, read_seen, seen_file
 from assay.store.snapshot import Snapshot
 
 if TYPE_CHECKING:

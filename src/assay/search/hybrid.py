@@ -29,8 +29,7 @@ from assay.search.relevance import query_features
 from assay.search.spelling import Speller
 from assay.search.text_features import ALL_FEATURES, text_features
 from assay.search.token_similarity import TokenSimilarity
-from assay.store.chunk_order import ChunkOrder
-from assay.store.snapshot import Snapshot
+from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.types import Chunk, Hit, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning

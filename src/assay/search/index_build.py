@@ -12,9 +12,8 @@ from assay.corpus.chunk import parse
 from assay.encode.view import chunk_vectors
 from assay.protocols import Encoder
 from assay.search.index_identity import Build
-from assay.store.quantised import quantised
-from assay.store.segment import build
-from assay.store.segment_file import write_segment
+from assay.store.segment import build, write_segment
+from assay.store.vectors import quantised
 from assay.types import Chunk
 
 _WORTH_FORKING_BYTES = 200_000  # below, two processes save less than they cost

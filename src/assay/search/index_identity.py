@@ -9,7 +9,7 @@ from assay.corpus.blocks import Sizes
 from assay.encode.view import Reads
 from assay.protocols import Encoder
 from assay.settings import IndexSettings
-from assay.store.manifest import Identity
+from assay.store.catalog import Identity
 
 _INDEX = IndexSettings()
 

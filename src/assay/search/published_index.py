@@ -15,8 +15,8 @@ from assay.protocols import Encoder, Progress
 from assay.search.folder_index import FolderIndex
 from assay.search.index_changes import Differences
 from assay.search.index_report import Freshness, IndexReport
+from assay.store.catalog import Identity
 from assay.store.folder import IndexFolder
-from assay.store.manifest import Identity
 from assay.store.snapshot import Snapshot
 
 

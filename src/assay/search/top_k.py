@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from assay.search.filters import Mask
 from assay.search.lexical import Array
-from assay.store.chunk_order import ChunkOrder
+from assay.store.snapshot import ChunkOrder
 
 
 def best(scores: Array, allowed: Mask | None, k: int, order: ChunkOrder) -> NDArray[np.int64]:

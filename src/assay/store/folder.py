@@ -27,17 +27,23 @@ from assay.errors import DamagedIndex, StorageError, UnwritableIndex
 from assay.io.files import claim_folder
 from assay.io.lock import alone, is_held
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
-from assay.store.blobs import Blobs, TaggedBytes
-from assay.store.catalog import Catalog
-from assay.store.change import IndexChange, following
-from assay.store.local_blobs import LocalBlobs, unreadable
-from assay.store.manifest import MANIFEST, PART_NAME, Manifest, NewerIndex, manifest_bytes, parse_manifest
-from assay.store.part import Part
-from assay.store.segment_file import read_segment
+from assay.store.blobs import Blobs, LocalBlobs, TaggedBytes, unreadable
+from assay.store.catalog import (
+    MANIFEST,
+    PART_NAME,
+    Catalog,
+    IndexChange,
+    Manifest,
+    NewerIndex,
+    following,
+    manifest_bytes,
+    parse_manifest,
+)
+from assay.store.segment import Part, read_segment
 from assay.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from assay.store.shared_place import SharedPlace  # and what fetches copies: only for an index in a bucket
+    from assay.store.copies import SharedPlace  # and what fetches copies: only for an index in a bucket
 
 LOCK, KEPT = "lock", "kept"
 _MARK, _IGNORE_ALL = ".gitignore", "*\n"
@@ -189,7 +195,7 @@ class IndexFolder:
 
     def save(self, last: Version | None, change: IndexChange) -> None:
         """Drop the dead, join what is to be joined, and make the result current."""
-        from assay.store.compact import joined  # only where something changed
+        from assay.store.merge import joined  # only where something changed
 
         parts = [part.without(change.dead) for part in last.parts] if last else []
         parts += [self.part(path.name) for path in change.fresh]

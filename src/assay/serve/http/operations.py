@@ -22,8 +22,8 @@ from assay.serve.http.access import FIGURES, HEALTH, READINESS
 from assay.serve.http.request_figures import RequestFigures
 from assay.serve.http.work import AnswerThreads
 from assay.serve.session import Session
-from assay.store.bucket_place import is_bucket
-from assay.store.manifest import MANIFEST
+from assay.store.catalog import MANIFEST
+from assay.store.place import is_bucket
 
 _LOOK_S = 1.0
 _TEXT = "text/plain; charset=utf-8"

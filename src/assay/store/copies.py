@@ -1,4 +1,4 @@
-"""Names of blobs in, files of this machine with the same bytes out: fetched once by ranges, verified, then mapped.
+"""Keep local copies of a shared index: fetched once by ranges, verified, then mapped.
 
 A copy counts when it is whole and every block of it is as its checksums say. All copies of all places share one limit;
 beyond it go those that nobody opened for longest. What is mapped outlives the removal of its file.
@@ -14,9 +14,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.errors import DamagedIndex, StorageError
+from assay.errors import DamagedIndex, InputError, StorageError
 from assay.store.arrays import check_arrays
 from assay.store.blobs import Blobs
+from assay.store.catalog import Manifest
 
 RANGE = 8 << 20
 """Bytes of one request."""
@@ -113,3 +114,31 @@ def _verify(part: Path, name: str) -> None:
         check_arrays(part)
     except DamagedIndex as damage:
         raise DamagedIndex(str(damage).replace(part.name, name)) from damage
+
+
+UNNAMED_S = 24 * 3600.0
+"""How long a file that no manifest names stays: a reader may still map it, or a writer be about to name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPlace:
+    """One repository in a bucket."""
+
+    name: str
+    """As `--index` takes it."""
+    blobs: Blobs
+    copies: LocalCopies
+    origin: str = ""
+    """Which repository this is; empty where a person named the place, who knows."""
+    fresh_s: float = 3.0
+    """A manifest that was asked for so recently is not asked for again by a reader."""
+    unnamed_s: float = UNNAMED_S
+
+    def refuse_another(self, manifest: Manifest) -> None:
+        """Raise InputError where the index there is of another repository than this one."""
+        if self.origin and manifest.origin != self.origin:
+            theirs = f"of {manifest.origin}" if manifest.origin else "of a repository that was named so"
+            raise InputError(
+                f"{self.name} is the index {theirs}, and this is {self.origin}: "
+                "give this one another name, as in --index s3://BUCKET/PREFIX#NAME"
+            )

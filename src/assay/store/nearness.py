@@ -1,4 +1,4 @@
-"""A vector and segments in, its cosines with the chunks near it out; what lies far off in a large segment stays unread.
+"""Find the cosines of a vector with the chunks near it; what lies far off in a large segment stays unread.
 
 Small segments are read whole. Of those with inverted lists, the lists whose centroids are nearest to the vector are
 read, in whatever segment they lie, until they hold enough chunks that a filter keeps; where a filter keeps few, all of
@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Vectors
-from assay.store.inverted_lists import InvertedLists
-from assay.store.quantised import products, restored
 from assay.store.segment import Mask, Segment
+from assay.store.vectors import InvertedLists, products, restored, sums_of
 
 Parts = Sequence[tuple[int, Segment]]
 """Segments, each with the number of its first chunk."""
@@ -121,3 +120,48 @@ def _nearest_lists(parts: Sequence[_Listed], vector: Vectors, enough: int) -> li
     firsts = np.cumsum([0, *(len(part.lists.centroids) for part in parts)])
     own = np.split(read, np.searchsorted(read, firsts[1:-1]))
     return [numbers - first for numbers, first in zip(own, firsts[:-1], strict=True)]
+
+
+_STEPS = 1 << 20
+"""Steps of a cosine where many are added up: the squares of eight million fit 63 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSums:
+    """What is known of some vectors together."""
+
+    count: int
+    total: NDArray[np.float64]
+    """(dimension) their sum."""
+    moments: NDArray[np.float64]
+    """(dimension, dimension) the sum of each one's outer product with itself."""
+
+    def nearness(self, vector: Vectors, known: Vectors) -> tuple[float, float]:
+        """Return mean and standard deviation of a vector's cosines with all of them and of those known besides."""
+        others = known.astype(np.float64)
+        count = max(self.count + len(others), 1)
+        mean = (float(self.total @ vector) + float(others.sum())) / count
+        squares = (float(vector @ self.moments @ vector) + float(others @ others)) / count
+        return mean, max(squares - mean * mean, 0.0) ** 0.5
+
+
+def sums_with_lists(parts: Sequence[tuple[Segment, Mask | None]]) -> VectorSums | None:
+    """Sum up the living chunks of the segments that have lists; None where none has."""
+    found = None
+    for segment, live in parts:
+        if lists := segment.lists:
+            dead = np.zeros(0, dtype=np.int64) if live is None else np.flatnonzero(~live)
+            total, moments = sums_of(restored(segment.vectors_of(dead)))
+            before = found or VectorSums(0, np.zeros_like(total), np.zeros_like(moments))
+            count = before.count + len(segment) - len(dead)
+            total, moments = lists.total - total, lists.moments - moments
+            found = VectorSums(count, before.total + total, before.moments + moments)
+    return found
+
+
+def mean_and_deviation(cosines: Vectors) -> tuple[float, float]:
+    """Return both of some cosines, the same whatever their order."""
+    count = max(len(cosines), 1)
+    steps = np.rint(cosines * np.float32(_STEPS)).astype(np.int64)  # whole numbers add up alike in any order
+    total, squares = int(steps.sum()), int(steps @ steps)
+    return total / count / _STEPS, (count * squares - total * total) ** 0.5 / count / _STEPS
