@@ -72,7 +72,7 @@ golden: install  ## write the golden rankings anew; read the diff
 docs: install  ## write docs/cli and man from the commands, and the card of the default encoder from its record
 	$(BIN)/python -m assay.cli.reference docs/cli
 	$(BIN)/python -m assay.cli.manual man
-	$(BIN)/python -m assay.encode.card docs/models/static-default.md
+	$(BIN)/python -m assay.train.card docs/models/static-default.md
 
 site: install  ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -23,8 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from assay.encode.hashed import HashedEncoder
 from assay.encode.static import load_static
+from assay.encode.vectors import HashedEncoder
 from assay.protocols import Encoder
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher

@@ -20,7 +20,7 @@ import numpy as np
 import assay
 from assay.measure.compare import interval
 from assay.measure.line_spans import Span
-from assay.search.ranking_examples import JudgedQuery, foreign_queries, judged_queries
+from assay.train.ranking_examples import JudgedQuery, foreign_queries, judged_queries
 
 FIRST = 5
 

@@ -38,7 +38,7 @@ from assay.judge.evidence import COLUMNS, ENCODER_COLUMN, evidence, with_cosines
 from assay.judge.judge_figures import auc, figures_of
 from assay.judge.labelled_pairs import plain, read_labelled
 from assay.judge.signals import load, weights_file
-from assay.search.harvest import chunks_of, environment, pairs_of, undocumented
+from assay.train.harvest import chunks_of, environment, pairs_of, undocumented
 from assay.types import Chunk, Problem, Query
 
 CANDIDATES = 20

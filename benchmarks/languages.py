@@ -28,9 +28,9 @@ from assay.measure.line_spans import Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.search.asked_language import NAMES
-from assay.search.ranking_examples import JudgedQuery, judged_queries
 from assay.search.translation import unread_note
 from assay.settings import Settings
+from assay.train.ranking_examples import JudgedQuery, judged_queries
 
 TRUTHS = Path(__file__).parent / "truth"
 FOUND = 20

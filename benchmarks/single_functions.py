@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from assay.search.harvest import LEFT_OUT
+from assay.train.harvest import LEFT_OUT
 
 QUESTIONS = 2_500
 """The most of one collection."""

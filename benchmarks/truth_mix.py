@@ -13,8 +13,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from assay.search.ranking_examples import JudgedQuery, judged_queries
 from assay.terms import STOP_WORDS, WORD, parts, stem
+from assay.train.ranking_examples import JudgedQuery, judged_queries
 
 PLAIN = STOP_WORDS | frozenset(
     "about after again all am any because been before being between both did down each ever every few here him his "

@@ -23,11 +23,11 @@ import assay
 from assay.cli.main import assay as top
 from assay.cli.manual import manual_pages
 from assay.cli.reference import pages
-from assay.encode.card import card
 from assay.encode.static import default_static
 from assay.rank.neural.neural_settings import RECIPES, NeuralSettings
 from assay.search.ranking import PARTS
 from assay.settings import Settings
+from assay.train.card import table_card
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -162,7 +162,7 @@ def test_pages_that_are_written_by_a_command_are_as_it_writes_them():
     assert manual == manual_pages(), "man is old: make docs"
     assert manual.keys() == {"assay.1"} | {f"assay-{Path(name).stem}.1" for name in kept if name != "README.md"}
     page = ROOT / "docs" / "models" / "static-default.md"
-    assert page.read_text(encoding="utf-8") == card("static:default", default_static().about), "make docs"
+    assert page.read_text(encoding="utf-8") == table_card("static:default", default_static().about), "make docs"
 
 
 @pytest.mark.skipif(which("man") is None or which("groff") is None, reason="man and groff are not installed")

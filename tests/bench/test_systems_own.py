@@ -11,7 +11,7 @@ from assay import plugins
 from assay.bench.system_corpus import SystemCorpus
 from assay.bench.systems.lexical_system import words
 from assay.bench.systems.methods import METHODS
-from assay.encode.recipes import RECIPES
+from assay.encode.models import RECIPES
 from assay.errors import InputError
 from assay.types import Chunk, Query
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError, StorageError
 from assay.judge.choose_candidates import Sources, candidates
 from assay.judge.depths import depths, sparkline

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.corpus.walked_files import FileEntry, Walk
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher

@@ -20,8 +20,7 @@ from assay.store.snapshot import Snapshot
 
 def dictionary() -> frozenset[str]:
     """Return the words that are spelt right whether or not a corpus holds them: those the default encoder knows."""
-    from assay.encode.static import DEFAULT_FOLDER, VOCABULARY
-    from assay.encode.vocabulary import entries_in
+    from assay.encode.static import DEFAULT_FOLDER, VOCABULARY, entries_in
 
     return frozenset(filter(str.isalpha, entries_in(DEFAULT_FOLDER / VOCABULARY)))
 

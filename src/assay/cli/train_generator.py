@@ -43,13 +43,12 @@ def generator(given: TrainGeneratorOptions) -> None:
 
     Sample with it: assay rank sample TASKS --model hf:FOLDER --template apps.
     """
-    from assay.assemble.generator_files import GeneratorPlan, train_generator
     from assay.rank.causal.generator_settings import GeneratorSettings
     from assay.settings import changed
+    from assay.train.generator import train_generator
 
     settings = changed(GeneratorSettings(), given.changes)
-    plan = GeneratorPlan(given.data, given.base, given.out, given.tasks, given.fresh)
-    record = train_generator(plan, settings, lambda line: click.echo(line, err=True))
+    record = train_generator(given.data, given.base, given.out, settings, _say, tasks=given.tasks, fresh=given.fresh)
     if record is None:  # another process of several writes it
         return
     click.echo(
@@ -60,3 +59,7 @@ def generator(given: TrainGeneratorOptions) -> None:
         f"written to {given.out}; use it with assay rank sample TASKS --model hf:{given.out} "
         f"--template {record['template']}"
     )
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

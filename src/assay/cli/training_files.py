@@ -10,12 +10,12 @@ from assay.errors import InputError, counted
 from assay.io.terminal import say, say_problems
 
 if TYPE_CHECKING:
-    from assay.encode.training_pairs import TrainingPair
+    from assay.train.pairs import TrainingPair
 
 
 def read_pairs(files: Sequence[Path], *, verbose: bool) -> list[TrainingPair]:
     """Return the pairs of files."""
-    from assay.assemble.pair_files import read_pairs as read
+    from assay.train.pairs import read_pairs as read
 
     found = read(files)
     say_problems(found.problems, every=verbose)
@@ -26,7 +26,7 @@ def read_pairs(files: Sequence[Path], *, verbose: bool) -> list[TrainingPair]:
 
 def without_judged(pairs: list[TrainingPair], files: Sequence[Path]) -> list[TrainingPair]:
     """Return the pairs of which files judge neither the query nor the code; say how many are left out."""
-    from assay.assemble.pair_files import leave_out
+    from assay.train.pairs import leave_out
 
     kept = leave_out(pairs, files)
     if files:

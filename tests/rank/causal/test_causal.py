@@ -14,7 +14,6 @@ import pytest
 
 pytest.importorskip("accelerate", reason="the train extra is not installed")
 
-from assay.assemble.generator_files import GeneratorPlan, train_generator
 from assay.errors import InputError, MissingExtra
 from assay.faults import Fault
 from assay.rank.causal.generator_settings import GeneratorSettings
@@ -25,6 +24,7 @@ from assay.rank.dataset.examples import Example
 from assay.rank.sampling.model_answers import SamplingOptions, SamplingQuestion
 from assay.rank.sampling.prompt_templates import load_template
 from assay.rank.sampling.sample import sampler
+from assay.train.generator import GeneratorPlan, train_generator
 from assay.types import Task
 
 SMALL = GeneratorSettings(epochs=2, batch=4, at_once=2, rate=3e-3, length=200, looks=2, valid=0.3)
@@ -99,7 +99,7 @@ def test_matrices_of_a_low_rank_are_trained_and_merged(assay, causal: Path, task
 
 
 def test_the_tokens_of_the_task_are_not_learned(causal: Path, tasks: Path):
-    from assay.encode.model_options import ModelOptions
+    from assay.encode.models import ModelOptions
     from assay.rank.causal.causal_model import CausalModel
     from assay.rank.causal.generator_trainer import IGNORED, collated
     from assay.rank.causal.tune_generator import rows_of

@@ -15,9 +15,9 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.utils import logging
 
-from assay.encode.model_hub import hub_options, is_local, opening
-from assay.encode.model_options import ModelOptions
-from assay.encode.torch_device import device_of, precision_of
+from assay.encode.hf import device_of, precision_of
+from assay.encode.hub import hub_options, is_local, opening
+from assay.encode.models import ModelOptions
 
 _WINDOW = 2048
 """Tokens, of a model that does not say how many it reads."""

@@ -15,14 +15,22 @@ from typing import Any
 import torch
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from assay.encode.process_group import is_main_process, process_count
-from assay.encode.trainer_looks import Look, LookCallback, look_arguments, looks_in
-from assay.encode.training_folder import RUN, last_whole, looks_of
 from assay.errors import InputError
 from assay.protocols import Say
 from assay.rank.causal.causal_model import CausalModel
 from assay.rank.causal.generator_settings import GeneratorSettings
 from assay.runs import record
+from assay.train.run import (
+    RUN,
+    Look,
+    LookCallback,
+    is_main_process,
+    last_whole,
+    look_arguments,
+    looks_in,
+    looks_of,
+    process_count,
+)
 
 _CHECKPOINTING = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
 """Without reentering, which matrices of a low rank on a frozen base have no gradients with."""

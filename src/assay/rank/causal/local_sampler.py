@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from assay.encode.model_options import ModelOptions
+from assay.encode.models import ModelOptions
 from assay.errors import InputError
 from assay.programs.samples import cut, logprob_sum
 from assay.rank.causal.causal_model import CausalModel

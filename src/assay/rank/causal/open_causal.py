@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay.encode.model_options import ModelOptions, split_model
+from assay.encode.models import ModelOptions, split_model
 from assay.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def checked_model(spec: str, what: str, known: Sequence[str] = OPTIONS) -> tuple
     if not spec:
         raise InputError(f"{what} needs its model, as in hf:FOLDER")
     model, options = split_model(spec, known)
-    from assay.encode.model_hub import check_is_there
+    from assay.encode.hub import check_is_there
 
     check_is_there(model)
     return model, options

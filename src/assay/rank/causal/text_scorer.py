@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from assay.encode.model_options import ModelOptions
+from assay.encode.models import ModelOptions
 from assay.rank.causal.causal_model import CausalModel
 from assay.types import LogProbability, Task
 

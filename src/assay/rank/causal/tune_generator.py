@@ -14,10 +14,7 @@ from pathlib import Path
 
 import torch
 
-from assay.encode.low_rank import merged, with_low_rank
-from assay.encode.model_options import split_model
-from assay.encode.process_group import is_main_process, training_device
-from assay.encode.training_folder import looks_of, say_of_main
+from assay.encode.models import split_model
 from assay.errors import InputError
 from assay.protocols import Say
 from assay.rank.causal.causal_model import CausalModel
@@ -26,6 +23,7 @@ from assay.rank.causal.generator_trainer import IGNORED, GeneratorLook, Generato
 from assay.rank.causal.open_causal import BASE_OPTIONS
 from assay.rank.causal.solved_tasks import SolvedTask, SolvedTasks
 from assay.runs import record
+from assay.train.run import is_main_process, looks_of, merged, say_of_main, training_device, with_low_rank
 
 
 @dataclass(frozen=True, slots=True)

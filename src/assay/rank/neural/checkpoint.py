@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from assay.encode.process_group import gathered, is_main_process, process_number
 from assay.errors import InputError
 from assay.io import files
 from assay.runs.record import differing, read_lines, rewrite
+from assay.train.run import gathered, is_main_process, process_number
 
 FILE, LOG = "checkpoint.pt", "log.jsonl"
 

@@ -17,8 +17,8 @@ from assay.rank.neural.neural_ranker import OnnxRunner, ProgramPrediction, opini
 try:
     import torch
 
+    from assay.encode.onnx import OnnxSession, quantize
     from assay.encode.onnx_export import write_onnx
-    from assay.encode.onnx_session import OnnxSession, quantize
     from assay.rank.neural.model import RankerModel, TorchRunner, load, tensors
     from assay.rank.neural.tokens import open_reader
 except ModuleNotFoundError as error:

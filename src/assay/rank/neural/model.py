@@ -26,9 +26,9 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
-from assay.encode.model_hub import hub_options, opening
-from assay.encode.model_options import ModelOptions
-from assay.encode.torch_device import PRECISIONS, device_of
+from assay.encode.hf import PRECISIONS, device_of
+from assay.encode.hub import hub_options, opening
+from assay.encode.models import ModelOptions
 from assay.errors import InputError
 from assay.io import files
 from assay.rank.neural.batches import TokenBatch, TokenLayout

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.model_options import ModelOptions, split_model
+from assay.encode.models import ModelOptions, split_model
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Pool
 from assay.rank.neural.batches import Reader, TokenBatch, TokenRow, by_length, padded
@@ -27,7 +27,7 @@ from assay.rank.neural.model_folder import ONNX, ModelCard, read_about
 from assay.types import Program, Ranked, Task
 
 if TYPE_CHECKING:
-    from assay.encode.onnx_session import OnnxSession
+    from assay.encode.onnx import OnnxSession
 
 Floats = NDArray[np.float32]
 Shares = NDArray[np.float64]
@@ -144,6 +144,6 @@ def _torch(folder: Path, about: ModelCard, options: ModelOptions) -> LogitsRunne
 
 
 def _onnx(folder: Path) -> LogitsRunner:
-    from assay.encode.onnx_session import OnnxSession
+    from assay.encode.onnx import OnnxSession
 
     return OnnxRunner(OnnxSession(folder / ONNX))

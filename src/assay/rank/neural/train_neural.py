@@ -20,7 +20,6 @@ from typing import Any
 
 import torch
 
-from assay.encode.process_group import gathered, is_main_process, process_count, process_number, wait_for_all
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.measure.classify import confusion, lines
@@ -49,6 +48,7 @@ from assay.rank.neural.training_steps import (
 )
 from assay.runs.record import append_lines, sole_writer
 from assay.runs.run_manifest import write_manifest
+from assay.train.run import gathered, is_main_process, process_count, process_number, wait_for_all
 
 MEASURES = (RankMeasure(1), RankMeasure(5), RankMeasure(1, "exec"))
 

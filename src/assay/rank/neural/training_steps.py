@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from assay.encode.process_group import process_count, process_number, sum_in_place, training_device
 from assay.errors import InputError
 from assay.rank.neural.batches import Ints, padded
 from assay.rank.neural.fault_classes import class_of
 from assay.rank.neural.model import RankerModel, tensors
 from assay.rank.neural.neural_settings import NeuralSettings
 from assay.rank.neural.token_store import FAULTS, TokenStore
+from assay.train.run import process_count, process_number, sum_in_place, training_device
 
 Floats = NDArray[np.float32]
 
