@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.command import COUNT, FILE, PATH, command, flag, option, verbose
-from assay.errors import InputError
+from assay.errors import InputError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,18 +170,29 @@ def _train_table(given: TrainEncoderOptions) -> list[Score]:
 
 
 def _pairs(given: TrainEncoderOptions, left_out: Sequence[str]) -> list[TrainingPair]:
-    """Return all pairs; without any there is nothing to do."""
+    """Return all pairs that --leave-out does not judge; without any there is nothing to do."""
     from assay.assemble.indexes import root_of
-    from assay.cli.training_files import read_pairs, without_judged
+    from assay.io.terminal import say, say_problems
     from assay.train.harvest import environment, harvest, repository
+    from assay.train.pairs import leave_out, read_pairs
 
     sources = [repository(root_of(root)) for root in given.roots]
     if given.from_environment:
         sources += environment()
-    pairs = [*read_pairs(given.files, verbose=given.verbose), *harvest(sources, left_out=left_out)]
+    found = read_pairs(given.files)
+    say_problems(found.problems, every=given.verbose)
+    if found.undecided:
+        say(f"{counted(found.undecided, 'undecided pair')} left out")
+    pairs = [*found.pairs, *harvest(sources, left_out=left_out)]
     if not pairs:
         raise InputError("nothing to learn from: give --from-environment, --repository PATH or --pairs FILE")
-    return without_judged(pairs, given.left_out)
+    if not given.left_out:
+        return pairs
+    kept = leave_out(pairs, given.left_out)
+    say(f"{counted(len(pairs) - len(kept), 'pair')} of {len(pairs):,} left out: --leave-out judges their texts")
+    if not kept:
+        raise InputError("--leave-out leaves nothing to learn from: it judges a text of every pair")
+    return kept
 
 
 def _say(line: str) -> None:

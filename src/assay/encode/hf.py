@@ -143,14 +143,6 @@ class HfEncoder:
         """The width of a vector."""
         return self.runner.dimension
 
-    def tokens(self) -> list[str]:
-        """Return the vocabulary, for distilling the model word by word."""
-        if not isinstance(self.runner, PooledModel):
-            raise InputError(
-                f"{self.name} is run by sentence-transformers and cannot be distilled; choose another teacher"
-            )
-        return list(self.runner.tokenizer.get_vocab())
-
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Return one unit-length row a text, with the prefix of the role."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)

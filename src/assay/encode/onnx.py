@@ -70,10 +70,6 @@ class OnnxEncoder:
         self._session = OnnxSession(path / MODEL)
         self.dimension = self._run(["dimension"]).shape[1]
 
-    def tokens(self) -> list[str]:
-        """Return the vocabulary, for distilling the model word by word."""
-        return list(self._tokenizer.get_vocab())
-
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Return one unit-length row a text, with the prefix of the role."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import uuid
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -250,13 +249,6 @@ class IndexChange:
     """Paths whose chunks, as the last version has them, are no more."""
     fresh: Sequence[Path]
     """New segments, written together."""
-
-
-def following(last: Manifest | None, change: IndexChange, segments: Iterable[str]) -> Manifest:
-    """Describe the version after `last`, with a name of its own for its catalog."""
-    version = last.version + 1 if last else 1
-    catalog = f"{uuid.uuid4().hex}.catalog"
-    return Manifest(version, change.identity, change.rules, change.checked_ns, tuple(segments), catalog)
 
 
 SEEN = ".seen"

@@ -35,7 +35,6 @@ from assay.store.catalog import (
     IndexChange,
     Manifest,
     NewerIndex,
-    following,
     manifest_bytes,
     parse_manifest,
 )
@@ -201,7 +200,14 @@ class IndexFolder:
         parts += [self.part(path.name) for path in change.fresh]
         parts = joined(parts, len(change.fresh), self.new_path)
         before = last.manifest if last else None
-        manifest = following(before, change, [part.name for part in parts])
+        manifest = Manifest(
+            before.version + 1 if before else 1,
+            change.identity,
+            change.rules,
+            change.checked_ns,
+            tuple(part.name for part in parts),
+            f"{uuid.uuid4().hex}.catalog",
+        )
         self.commit(manifest, Catalog.of(change.records), parts, last=before)
 
     def commit(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part], *, last: Manifest | None) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from assay.store.arrays import Strings, check_arrays, concatenated
 from assay.store.postings import FIELDS, Postings, ranked
-from assay.store.segment import Mask, Part, Segment, read_segment, write_segment
+from assay.store.segment import TEXTS, Mask, Part, Segment, read_segment, write_segment
 
 
 def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
@@ -32,22 +32,13 @@ def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
         columns = [getattr(part, name) for part, _ in parts]
         return np.concatenate([c if len(keep) == len(c) else c[keep] for c, keep in zip(columns, kept, strict=True)])
 
+    columns: dict[str, Any] = {name: column(name) for name in (*TEXTS, "facts")}
+    columns |= {name: rows(name) for name in ("lines", "kind", "lengths", "vectors")}
     return Segment(
         paths=paths,
         languages=languages,
         file=file,
-        lines=rows("lines"),
-        kind=rows("kind"),
-        ids=column("ids"),
-        symbols=column("symbols"),
-        parents=column("parents"),
-        docs=column("docs"),
-        signatures=column("signatures"),
-        texts=column("texts"),
-        descriptions=column("descriptions"),
-        facts=column("facts"),
-        lengths=rows("lengths"),
-        vectors=rows("vectors"),
+        **columns,
         terms=postings.terms,
         starts=postings.starts,
         posting_chunk=postings.chunk,

@@ -27,6 +27,16 @@ Links = Sequence[Sequence[str]]
 Mask = NDArray[np.bool_]
 """Which chunks of a segment are meant."""
 
+TEXTS = {
+    "ids": "id",
+    "symbols": "symbol",
+    "parents": "parent",
+    "docs": "doc",
+    "signatures": "signature",
+    "texts": "text",
+    "descriptions": "description",
+}
+"""The columns that hold a text of each chunk, and the field that it is of a chunk."""
 _NO_CHUNKS = np.zeros(0, dtype=np.uint32)
 _NO_COUNTS = np.zeros((0, len(FIELDS)), dtype=np.uint8)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
@@ -75,19 +85,14 @@ class Segment:
     def chunk(self, number: int) -> Chunk:
         """Return one chunk as it was added."""
         file = int(self.file[number])
+        texts = {field: getattr(self, column)[number] for column, field in TEXTS.items()}
         return Chunk(
-            id=self.ids[number],
-            text=self.texts[number],
             language=self.languages[file],
             path=self.paths[file],
             start_line=int(self.lines[number, 0]),
             end_line=int(self.lines[number, 1]),
-            symbol=self.symbols[number],
             kind=KINDS[self.kind[number]],
-            parent=self.parents[number],
-            doc=self.docs[number],
-            signature=self.signatures[number],
-            description=self.descriptions[number],
+            **texts,
         )
 
     @property
@@ -135,13 +140,7 @@ def build(chunks: Sequence[Chunk], vectors: Stored, facts: Sequence[str] = (), l
         file=np.array(file, dtype=np.uint32),
         lines=np.array([(c.start_line, c.end_line) for c in chunks], dtype=np.uint32).reshape(-1, 2),
         kind=np.array([_KIND_NUMBERS[c.kind] for c in chunks], dtype=np.uint8),
-        ids=_strings(chunks, "id"),
-        symbols=_strings(chunks, "symbol"),
-        parents=_strings(chunks, "parent"),
-        docs=_strings(chunks, "doc"),
-        signatures=_strings(chunks, "signature"),
-        texts=_strings(chunks, "text"),
-        descriptions=_strings(chunks, "description"),
+        **{column: Strings.of(map(attrgetter(field), chunks)) for column, field in TEXTS.items()},
         facts=Strings.of(facts or [""] * len(chunks)),
         lengths=lengths,
         vectors=np.ascontiguousarray(vectors),
@@ -150,10 +149,6 @@ def build(chunks: Sequence[Chunk], vectors: Stored, facts: Sequence[str] = (), l
         posting_chunk=postings.chunk,
         posting_counts=postings.counts,
     )
-
-
-def _strings(chunks: Sequence[Chunk], name: str) -> Strings:
-    return Strings.of(map(attrgetter(name), chunks))
 
 
 _COLUMNS = tuple(field.name for field in fields(Segment))

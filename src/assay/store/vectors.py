@@ -18,37 +18,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.errors import InputError
 from assay.protocols import Vectors
 
 Stored = NDArray[Any]
-"""Rows as float32, as int8, or as bits packed into uint8; the type says which."""
+"""Rows as float32 or as int8; the type says which."""
 
 _ROWS = 4096
 """Rows turned back at once: what fits the cache of a core."""
 
 
 def quantised(vectors: Vectors, how: str) -> Stored:
-    """Return unit rows as they are to be stored: `none`, `int8` or `binary`."""
+    """Return unit rows as they are to be stored: `none` or `int8`."""
     if how == "int8":
         largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
         rows: Stored = np.rint(vectors * (127 / np.maximum(largest, 1e-12))).astype(np.int8)
         return rows
-    if how == "binary":
-        if vectors.shape[1] % 8:
-            raise InputError(f"binary vectors need a multiple of 8 dimensions, not {vectors.shape[1]}: take int8")
-        return np.packbits(vectors > 0, axis=1)
     return np.asarray(vectors, dtype=np.float32)
 
 
 def restored(stored: Stored) -> Vectors:
     """Return unit rows of what is stored, with the error that storing brought; a zero row of int8 stays zero."""
-    if stored.dtype == np.uint8:
-        signs = np.unpackbits(stored, axis=1).astype(np.float32)
-        signs *= 2
-        signs -= 1
-        signs /= np.float32(max(signs.shape[1], 1) ** 0.5)
-        return signs
     if stored.dtype == np.int8:
         rows = stored.astype(np.float32)
         rows /= np.maximum(np.sqrt(np.einsum("nd,nd->n", rows, rows)), 1.0)[:, None]

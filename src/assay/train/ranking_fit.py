@@ -112,20 +112,30 @@ def _padded(examples: Sequence[RankingExample], features: int) -> RankingBatch:
     return RankingBatch(rows, padding, targets)
 
 
+def _network(features: int, width: int, spread: float) -> list[torch.Tensor]:
+    """Return linear part, hidden layer, its bias and its output, to be learned."""
+    linear, bias = torch.zeros(features), torch.zeros(width)
+    hidden = torch.randn(features, width) * spread
+    output = torch.randn(width) * spread
+    return [part.requires_grad_() for part in (linear, hidden, bias, output)]
+
+
+def _scores(rows: torch.Tensor, weights: Sequence[torch.Tensor]) -> torch.Tensor:
+    linear, hidden, bias, output = weights
+    return rows @ linear + torch.relu(rows @ hidden + bias) @ output
+
+
 def _fitted(batch: RankingBatch, name: RankingName, settings: RankingSettings, seed: int) -> list[torch.Tensor]:
     """Return linear part, hidden layer, its bias and its output of one network, for standardized features."""
     torch.manual_seed(seed)
     features, width = batch.rows.shape[2], settings.hidden(name)
-    linear, bias = torch.zeros(features, requires_grad=True), torch.zeros(width, requires_grad=True)
-    hidden = (torch.randn(features, width) * 0.15).requires_grad_()
-    output = (torch.randn(width) * 0.15).requires_grad_()
-    weights = [linear, hidden, bias, output]
+    weights = _network(features, width, 0.15)
     optimizer = torch.optim.AdamW(weights, lr=settings.rate, weight_decay=settings.decay(name))
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, settings.rate, total_steps=settings.steps)
     for _ in range(settings.steps):
         chosen = torch.randperm(len(batch.rows))[: settings.batch]
         rows = batch.rows[chosen] * (torch.rand(len(chosen), 1, features) > settings.hide)
-        scores = rows @ linear + torch.relu(rows @ hidden + bias) @ output + batch.padding[chosen]
+        scores = _scores(rows, weights) + batch.padding[chosen]
         loss = -(batch.targets[chosen] * torch.log_softmax(scores, 1)).sum(1).mean()
         optimizer.zero_grad()
         loss.backward()
@@ -148,31 +158,27 @@ def is_answered(one: ScoredExample) -> bool:
     return bool(one.example.targets[np.argsort(-one.scores, kind="stable")[:_ANSWERED]].any())
 
 
-def fit_relevance(answered: Array, foreign: Array, weights: Array, settings: RankingSettings) -> RankingWeights:
-    """Fit one network to rows of answered queries and of foreign ones; `weights` says what each foreign one counts."""
+def fit_relevance(answered: Array, foreign: Array, counts: Array, settings: RankingSettings) -> RankingWeights:
+    """Fit one network to rows of answered queries and of foreign ones; `counts` says what each foreign one counts."""
     rows = torch.tensor(np.concatenate((answered, foreign)))
     right = torch.cat((torch.ones(len(answered)), torch.zeros(len(foreign))))
-    counted = torch.cat((torch.ones(len(answered)) / len(answered), torch.tensor(weights / weights.sum())))
+    counted = torch.cat((torch.ones(len(answered)) / len(answered), torch.tensor(counts / counts.sum())))
     mean, deviation = rows.mean(0), rows.std(0, correction=0)
     scale = (deviation > LEAST_DEVIATION) / (deviation + 1e-6)
     torch.manual_seed(settings.seed)
-    features, width = rows.shape[1], settings.relevance_hidden
-    linear, bias = torch.zeros(features, requires_grad=True), torch.zeros(width, requires_grad=True)
-    hidden = (torch.randn(features, width) * 0.1).requires_grad_()
-    output = (torch.randn(width) * 0.1).requires_grad_()
-    optimizer = torch.optim.Adam([linear, hidden, bias, output], lr=settings.relevance_rate)
+    weights = linear, hidden, _, output = _network(rows.shape[1], settings.relevance_hidden, 0.1)
+    optimizer = torch.optim.Adam(weights, lr=settings.relevance_rate)
     standard = (rows - mean) * scale
-    for _ in range(settings.relevance_steps):
-        scores = standard @ linear + torch.relu(standard @ hidden + bias) @ output
+    for _step in range(settings.relevance_steps):
+        scores = _scores(standard, weights)
         loss = torch.nn.functional.binary_cross_entropy_with_logits(scores, right, counted, reduction="sum") / 2
         size = (linear**2).sum() + (hidden**2).sum() + (output**2).sum()
         optimizer.zero_grad()
         (loss + settings.relevance_decay * size).backward()
         optimizer.step()
-    parts = [part.detach() for part in (linear, hidden, bias, output)]
-    inward = parts[1] * scale[:, None]
-    bias = parts[2] - mean @ inward
-    return RankingWeights((parts[0] * scale).numpy(), inward.numpy(), bias.numpy(), parts[3].numpy())
+    linear, hidden, bias, output = (part.detach() for part in weights)
+    inward = hidden * scale[:, None]
+    return RankingWeights((linear * scale).numpy(), inward.numpy(), (bias - mean @ inward).numpy(), output.numpy())
 
 
 _FIRST = 10  # hits of a query that the curve is fitted to
