@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from assay.encode.vectors import unit
 from assay.errors import InputError
@@ -189,8 +188,6 @@ def load_static(which: str = "default") -> Encoder:
         return encoder
     folder = Path(which).expanduser()
     if (folder / "model.safetensors").is_file():
-        from assay.encode.static import Model2VecEncoder
-
         return Model2VecEncoder(folder)
     return _read(folder, str(folder))
 
@@ -241,6 +238,8 @@ class Model2VecEncoder:
     """A table of token vectors behind its own tokenizer."""
 
     def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer  # which the table that ships does without
+
         self.name = f"static:{folder}"
         self._table = read_tensor(folder / "model.safetensors", "embeddings")
         try:
