@@ -126,22 +126,35 @@ def _tune(pairs: Sequence[TrainingPair], base: str, folder: Path, settings: Tune
     if run.is_main_process():
         record.rewrite(run.looks_of(folder), looks)
         save_tuned(encoder, pooled, folder)
-    figures = {**_figures(before, "before"), **_figures(after, "after")}
-    (difference,) = compare({"after": after, "before": before})
+    about = _facts_of(pairs, parts, settings, {"before": before, "after": after})
     return {
         **about_base(base),
         "max_tokens": encoder.recipe.max_tokens,
-        "sources": sorted({pair.source for pair in pairs}),
-        "learned": len(parts.learned),
-        "valid_queries": len({pair.query for pair in parts.valid if pair.grade}),
-        "test_queries": len(after),
-        "test_codes": len({pair.code for pair in parts.test}),
-        "left_out": parts.left_out,
+        **about,
         "examples": {name: len(rows) for name, rows in examples.items()},
         "looks": looks,
         "step": max(looks[1:], key=lambda look: look["mrr"])["step"],
         "steps": looks[-1]["step"],
-        "figures": {**figures, "difference": difference.difference, "low": difference.low, "high": difference.high},
+    }
+
+
+def _facts_of(
+    pairs: Sequence[TrainingPair], parts: QueryParts, settings: TuneSettings, ranks: Mapping[str, Values]
+) -> dict[str, Any]:
+    """Return what is recorded of the pairs and of the reciprocal ranks on the test part."""
+    (difference,) = compare({"after": ranks["after"], "before": ranks["before"]})
+    figures = {"difference": difference.difference, "low": difference.low, "high": difference.high}
+    for name, values in ranks.items():
+        low, high = interval(values)
+        figures |= {name: float(values.mean()), f"{name}_low": low, f"{name}_high": high}
+    return {
+        "sources": sorted({pair.source for pair in pairs}),
+        "learned": len(parts.learned),
+        "valid_queries": len({pair.query for pair in parts.valid if pair.grade}),
+        "test_queries": len(ranks["after"]),
+        "test_codes": len({pair.code for pair in parts.test}),
+        "left_out": parts.left_out,
+        "figures": figures,
         "onnx": False,
         **manifest(settings, seed=settings.seed, corpus=map(repr, pairs)),
     }
@@ -153,11 +166,6 @@ def _parts_line(parts: QueryParts) -> str:
         for part, what in ((parts.learned, "to learn"), (parts.valid, "to choose by"), (parts.test, "to test on"))
     ]
     return "; ".join(sizes) + (f"; {parts.left_out:,} left out, whose code another part has" if parts.left_out else "")
-
-
-def _figures(values: Values, name: str) -> dict[str, float]:
-    low, high = interval(values)
-    return {name: float(values.mean()), f"{name}_low": low, f"{name}_high": high}
 
 
 # --- data: right pairs, which stand against the others of their batch, some with wrong codes beside them

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.io import files
 from assay.protocols import Say
@@ -17,6 +17,9 @@ from assay.rank.sampling.prompt_templates import load_template
 from assay.runs.run_manifest import manifest
 from assay.train.card import about_base, base_of, page, tuned_head
 from assay.train.settings import extra_of
+
+if TYPE_CHECKING:
+    from assay.rank.causal.tune_generator import TunedGenerator
 
 RECORD, CARD = "training.json", "README.md"
 _OPENING = """
@@ -40,10 +43,7 @@ def train_generator(  # noqa: PLR0913  what is learned from, how, where to, and 
     tasks: Path | None = None,
     fresh: bool = False,
 ) -> Mapping[str, Any] | None:
-    """Fine-tune a base into a folder; return the record of it, None in a process that only helps.
-
-    `tasks` are those of the rows of a data set.
-    """
+    """Fine-tune a base on programs, or rows of `tasks`; return the record, None in a process that only helps."""
     base = base_of(spec)
     template = load_template(settings.template)
     solved = read_solved(data, tasks, template, valid=settings.valid, most=settings.most, seed=settings.seed)
@@ -60,22 +60,21 @@ def train_generator(  # noqa: PLR0913  what is learned from, how, where to, and 
         tuned = tune_generator(solved, base, folder, settings, say)
         if not first:
             return None
-        record = {
-            **about_base(base),
+        facts = {
             "sources": ", ".join(f"`{source}`" for source in sorted(file.name for file in data)),
-            "template": settings.template,
-            "programs": tuned.programs,
-            "valid": tuned.valid,
-            "left_out": tuned.left_out,
-            "step": tuned.best.step,
-            "loss": tuned.best.valid_loss,
-            "before": tuned.looks[0].valid_loss,
-            "looks": [asdict(look) for look in tuned.looks],
-            **manifest(settings, seed=settings.seed, corpus=map(repr, (*solved.learned, *solved.valid))),
+            **about_base(base),
         }
+        facts |= manifest(settings, seed=settings.seed, corpus=map(repr, (*solved.learned, *solved.valid)))
+        record = {**facts, "template": settings.template, **_facts_of(tuned)}
         title = "A generator of programs, fine-tuned by `assay train generator`"
         head = tuned_head(record, "transformers", "text-generation")
         files.write(folder / CARD, page(title, _OPENING.format_map(record), {"Limits": _LIMITS}, head))
         files.write_json(folder / RECORD, record)
         run.remove_checkpoints(folder)
     return record
+
+
+def _facts_of(tuned: TunedGenerator) -> dict[str, Any]:
+    facts = {name: getattr(tuned, name) for name in ("programs", "valid", "left_out")}
+    facts |= {"step": tuned.best.step, "loss": tuned.best.valid_loss, "before": tuned.looks[0].valid_loss}
+    return {**facts, "looks": [asdict(look) for look in tuned.looks]}
