@@ -4,7 +4,7 @@ PYTHON ?= python3
 USER_PYTHON ?= /usr/bin/python3
 BIN := $(VENV)/bin
 DEMO := $(BIN)/assay search --limit 3
-MODELS := $(addprefix tests/encode/test_,architectures.py hf.py tune.py) tests/rank/causal
+MODELS := $(addprefix tests/encode/test_,architectures.py hf.py) tests/train/test_encoder.py tests/rank/causal
 
 # Bytecode is written when something is installed: where Python is told to write none, each start would compile anew.
 ifneq ($(shell command -v uv),)
@@ -70,7 +70,7 @@ golden: install  ## write the golden rankings anew; read the diff
 	ASSAY_GOLDEN=write $(BIN)/python -m pytest tests/golden
 
 docs: install  ## write the card of the default encoder from its record
-	$(BIN)/python -m assay.encode.card docs/models/static-default.md
+	$(BIN)/python -m assay.train.card docs/models/static-default.md
 
 site: install  ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -23,16 +23,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from assay.encode.hashed import HashedEncoder
 from assay.encode.static import load_static
+from assay.encode.vectors import HashedEncoder
 from assay.protocols import Encoder
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
-from assay.store.bucket_blobs import BucketBlobs
-from assay.store.bucket_place import bucket_place
+from assay.store.bucket import BucketBlobs
+from assay.store.copies import LocalCopies, SharedPlace
 from assay.store.folder import IndexFolder
-from assay.store.local_copies import LocalCopies
-from assay.store.shared_place import SharedPlace
+from assay.store.place import bucket_place
 from assay.types import Query
 from s3_server import BUCKET, READER, Proxy, environment, s3_server
 

@@ -49,10 +49,10 @@ from assay.measure.compare import interval
 from assay.measure.line_spans import Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
-from assay.search.ranking_examples import JudgedQuery, judged_queries
 from assay.search.translation import FOLDER, NAMES, UNSPACED, UNSPACED_LANGUAGES, Lexicon, LexiconEntry, unread_note
 from assay.settings import Settings
 from assay.terms import STOP_WORDS, parts, stem
+from assay.train.ranking_examples import JudgedQuery, judged_queries
 
 TRUTHS = Path(__file__).parent / "truth"
 FOUND = 20

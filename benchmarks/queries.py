@@ -60,9 +60,9 @@ from assay.measure.line_spans import Span
 from assay.measure.measures import parse
 from assay.search.declared_names import fold, innermost_name
 from assay.search.filters import PROSE, traits_of
-from assay.search.ranking_examples import JudgedQuery, foreign_queries, judged_queries
 from assay.settings import load
 from assay.store.snapshot import Snapshot
+from assay.train.ranking_examples import JudgedQuery, foreign_queries, judged_queries
 from assay.truth.ground_truth import Qrels, qrels_of
 from assay.truth.truth_formats import read
 from assay.types import CALLABLE_KINDS, TYPE_KINDS, Chunk

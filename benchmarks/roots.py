@@ -44,8 +44,8 @@ from assay.measure.line_spans import Entry, Span
 from assay.measure.matched import match
 from assay.measure.measures import parse
 from assay.search.combine import union
-from assay.search.ranking_examples import JudgedQuery, judged_queries
 from assay.settings import Settings
+from assay.train.ranking_examples import JudgedQuery, judged_queries
 from assay.types import Hit
 
 FOUND = 20

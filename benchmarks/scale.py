@@ -74,7 +74,7 @@ def measured(chunks: int) -> dict[str, float]:
     from assay.encode.static import load_static
     from assay.search.folder_index import FolderIndex
     from assay.search.hybrid import LearnedSearcher
-    from assay.store.quantised import products
+    from assay.store.vectors import products
     from assay.types import Query
 
     with tempfile.TemporaryDirectory() as folder:

@@ -57,7 +57,7 @@ from assay.io import rows
 from assay.judge.features import code_terms
 from assay.judge.signals import load, weights_file
 from assay.judge.train_signals import features_of, figures_of, plain, read_labelled, results_table
-from assay.search.harvest import LEFT_OUT, chunks_of, environment, pairs_of, undocumented
+from assay.train.harvest import LEFT_OUT, chunks_of, environment, pairs_of, undocumented
 from assay.types import Chunk, Problem
 
 QUESTIONS = 2_500

@@ -51,6 +51,7 @@ HELP_LOADS = (
 
 MANY_OWNERS = {
     "mcp": "a server here, a client of other servers in the bench",
+    "sentence_transformers": "encoders run by it, and their training",
     "tokenizers": "encoders and rankers",
     "torch": "a network is defined where it is trained and run: encoders, rankers, a sampler",
     "transformers": "encoders, rankers, a sampler",

@@ -22,11 +22,11 @@ import assay
 from assay.cli.main import assay as top
 from assay.cli.manual import manual_pages
 from assay.cli.reference import pages
-from assay.encode.card import card
 from assay.encode.static import default_static
 from assay.rank.neural.settings import RECIPES, NeuralSettings
 from assay.search.ranking import PARTS
 from assay.settings import Settings
+from assay.train.card import table_card
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "cli")]
@@ -147,7 +147,7 @@ def test_a_fence_says_what_is_known_and_python_in_it_names_what_there_is():
 
 def test_the_card_of_the_default_encoder_is_written_from_its_record():
     page = ROOT / "docs" / "models" / "static-default.md"
-    assert page.read_text(encoding="utf-8") == card("static:default", default_static().about), "make docs"
+    assert page.read_text(encoding="utf-8") == table_card("static:default", default_static().about), "make docs"
 
 
 @pytest.mark.skipif(which("man") is None or which("groff") is None, reason="man and groff are not installed")

@@ -24,9 +24,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "vllm": "assay.llm.openai:vllm",
     },
     "encoder": {
-        "api": "assay.encode.api_encoder:ApiEncoder",
-        "hash": "assay.encode.hashed:HashedEncoder",
-        "hf": "assay.encode.open_hf:open_hf",
+        "api": "assay.encode.endpoints:ApiEncoder",
+        "hash": "assay.encode.vectors:HashedEncoder",
+        "hf": "assay.encode.models:open_hf",
         "onnx": "assay.encode.onnx:OnnxEncoder",
         "static": "assay.encode.static:load_static",
     },
@@ -45,8 +45,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "completions": "assay.rank.sampling.endpoint:CompletionSampler",
     },
     "scorer": {
-        "cross": "assay.encode.cross:open_cross",
-        "rerank": "assay.encode.rerank_endpoint:RerankEndpoint",
+        "cross": "assay.encode.models:open_cross",
+        "rerank": "assay.encode.endpoints:RerankEndpoint",
     },
     "system": {
         "assay": "assay.bench.systems.assay_system:AssaySystem",

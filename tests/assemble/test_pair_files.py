@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay.assemble.pair_files import leave_out, read_pairs
-from assay.encode.training_pairs import TrainingPair
 from assay.errors import InputError
+from assay.train.pairs import TrainingPair, leave_out, read_pairs
 
 COSQA = [
     {"idx": "cosqa-1", "doc": "send mail", "code": "def send(): ...", "label": 1},

@@ -10,7 +10,7 @@ import pytest
 from assay import plugins
 from assay.bench.system import SystemCorpus
 from assay.bench.systems.baseline_systems import METHODS, words
-from assay.encode.recipes import RECIPES
+from assay.encode.models import RECIPES
 from assay.errors import InputError
 from assay.types import Chunk, Query
 

@@ -16,7 +16,7 @@ from assay.serve.search_tools import Page, SearchFilter, search, status
 from assay.serve.session import Session
 from assay.settings import load
 from assay.store.arrays import ArrayFile
-from assay.store.local_copies import RANGE
+from assay.store.copies import RANGE
 from assay.types import Query
 from s3_server import READER, SECRET
 

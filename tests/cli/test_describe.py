@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.store.segment_file import read_segment
+from assay.store.segment import read_segment
 from endpoint_server import VARIABLES, EndpointServer, Play, Question, serving
 from waiting import until
 

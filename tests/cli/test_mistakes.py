@@ -20,7 +20,7 @@ import pytest
 
 from assay import __version__
 from assay.cli.main import guarded
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
 from assay.search.folder_index import FolderIndex
 from endpoint_server import Play, serving

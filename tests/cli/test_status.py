@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.search.folder_index import FolderIndex
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
 

@@ -17,7 +17,7 @@ from waiting import LIMIT_S, until
 pytest.importorskip("watchfiles")
 
 import assay as package
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.search.folder_index import FolderIndex
 
 ENCODER = HashedEncoder("16")

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.store.blobs import Blobs, Overtaken, TaggedBytes
-from assay.store.bucket_place import bucket_place
-from assay.store.local_blobs import LocalBlobs
+from assay.store.blobs import Blobs, LocalBlobs, Overtaken, TaggedBytes
+from assay.store.place import bucket_place
 
 
 @pytest.fixture(params=["folder", "bucket"])
@@ -23,7 +22,7 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
 
 def in_bucket(request: pytest.FixtureRequest) -> Blobs:
     shelf = request.getfixturevalue("shelf")
-    from assay.store.bucket_blobs import BucketBlobs
+    from assay.store.bucket import BucketBlobs
 
     return BucketBlobs(bucket_place(f"{shelf.place}#some/name"))
 

@@ -21,8 +21,7 @@ pytest.importorskip("httpx", reason="the api extra is not installed")
 
 from assay.bench.system import SystemCorpus
 from assay.bench.systems.http_system import HttpSystem
-from assay.encode.api_encoder import ApiEncoder
-from assay.encode.rerank_endpoint import RerankEndpoint
+from assay.encode.endpoints import ApiEncoder, RerankEndpoint
 from assay.errors import AssayError, ChatError, HttpError, InputError
 from assay.io import http
 from assay.io.http import HttpOptions, Turns

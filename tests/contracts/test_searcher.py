@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.encode.view import view
 from assay.protocols import Searcher
 from assay.search.combine import FusedSearcher, Member, RerankedSearcher

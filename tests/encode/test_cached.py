@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from assay.encode.cached_encoder import CachedEncoder
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import StorageError
 from assay.protocols import Encoder, Role, Vectors
 

@@ -19,11 +19,8 @@ transformers = pytest.importorskip("transformers", reason="the hf extra is not i
 from assay import plugins
 from assay.bench.system import SystemCorpus
 from assay.bench.systems.baseline_systems import DenseSystem
-from assay.encode.hf import HfEncoder
-from assay.encode.hf_cross import CrossEncoder
-from assay.encode.open_hf import open_hf
-from assay.encode.pooled_model import PooledModel
-from assay.encode.recipes import Recipe
+from assay.encode.hf import CrossEncoder, HfEncoder, PooledModel
+from assay.encode.models import Recipe, open_hf
 from assay.encode.view import source
 from assay.errors import InputError, ModelUnavailable
 from assay.protocols import Encoder, Scorer

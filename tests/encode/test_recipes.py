@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode.model_options import split_model
-from assay.encode.recipes import RECIPES, Recipe, recipe_of, spec_of
+from assay.encode.models import RECIPES, Recipe, recipe_of, spec_of, split_model
 from assay.errors import InputError
 
 MODULES = [

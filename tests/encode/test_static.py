@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.encode.hashed import HashedEncoder
-from assay.encode.static import DEFAULT_FOLDER, StaticEncoder, load_static, save_static
-from assay.encode.vocabulary import Vocabulary
+from assay.encode.static import DEFAULT_FOLDER, StaticEncoder, Vocabulary, load_static, save_static
+from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
 from assay.protocols import Encoder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError, StorageError
 from assay.judge.candidates import Sources, candidates, depths, sparkline
 from assay.judge.pairs import Pair, read

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
 from assay.judge.pairs import Pair
 from assay.judge.signals import FAILED, PASSED, SignalsJudge, weights_file

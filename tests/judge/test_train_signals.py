@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
 from assay.judge.pairs import Pair
 from assay.judge.signals import SignalsJudge

@@ -11,7 +11,7 @@ import pytest
 
 from assay.corpus.call_facts import CodeCall, Definition, fact_row, names_in
 from assay.corpus.chunk import parse
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.encode.view import view
 from assay.store.segment import build
 from assay.store.snapshot import Snapshot

@@ -13,12 +13,12 @@ from assay.assemble.answer import answer, related_answer
 from assay.assemble.workspace import open_workspace
 from assay.errors import DamagedIndex
 from assay.settings import load
-from assay.store import verified_blocks
-from assay.store.verified_blocks import BLOCK, checksums
+from assay.store import arrays
+from assay.store.arrays import BLOCK, checksums
 from assay.types import Query
 
 QUESTIONS = [Query("", text) for text in ("read a block", "where is a segment written", "vrctors", "DamagedIndex")]
-ROOT = Path(verified_blocks.__file__).parent
+ROOT = Path(arrays.__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def opened(tmp_path_factory):
 
 def answers(workspace):
     found = answer([workspace], QUESTIONS, 10, literal=True)
-    return found, related_answer(workspace, "verified_blocks.py", 40, 10)
+    return found, related_answer(workspace, "arrays.py", 44, 10)
 
 
 def test_a_changed_bit_changes_no_answer_silently_and_is_named_with_the_command_that_rebuilds(opened):

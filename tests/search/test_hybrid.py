@@ -12,8 +12,7 @@ from assay.encode.view import view
 from assay.search.hybrid import LearnedSearcher, _top, is_relevant
 from assay.search.question import Speller
 from assay.settings import load
-from assay.store.chunk_order import ChunkOrder
-from assay.store.snapshot import Snapshot
+from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.types import Chunk, Query
 
 WORDS = [f"{first}{second}" for first in ("ka", "lo", "mi", "tu", "re") for second in "nt rk sp ld st nd".split()]

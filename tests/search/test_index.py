@@ -14,14 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.corpus.walked_files import FileEntry, Walk
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
 from assay.search.index_changes import UNSURE_NS, Build, sift, unchanged
-from assay.store.catalog import STAT, Catalog, FileRecord
-from assay.store.compact import MOST_DEAD, MOST_SEGMENTS
-from assay.store.manifest import MANIFEST, manifest_bytes
+from assay.store.catalog import MANIFEST, STAT, Catalog, FileRecord, manifest_bytes
+from assay.store.merge import MOST_DEAD, MOST_SEGMENTS
 from assay.types import Query
 
 ENCODER = HashedEncoder("32")

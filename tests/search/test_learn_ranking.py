@@ -11,18 +11,19 @@ import pytest
 
 pytest.importorskip("torch", reason="the train extra is not installed")
 
+
 from assay.errors import InputError
 from assay.measure.line_spans import Entry, Span
 from assay.search.features import ALL_FEATURES
 from assay.search.hybrid import LearnedSearcher
-from assay.search.learn_ranking import GROUPS, cross_validated, train_all
 from assay.search.ranking import load_ranking
-from assay.search.ranking_examples import gather, judged_queries, worth_of
-from assay.search.ranking_figures import measured
-from assay.search.ranking_train_settings import RankingTrainSettings
+from assay.train.ranking import GROUPS, cross_validated, train_all
+from assay.train.ranking_examples import gather, judged_queries, worth_of
+from assay.train.ranking_figures import measured
+from assay.train.settings import RankingSettings
 from assay.types import Query
 
-SMALL = RankingTrainSettings(encoder="hash:64", steps=5, seeds=1, hidden_code=2)
+SMALL = RankingSettings(encoder="hash:64", steps=5, seeds=1, hidden_code=2)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_truths_that_nothing_can_be_learned_from_are_refused(judged, examples, t
     with pytest.raises(InputError, match="the code queries are all of 'zoo': give those of a second repository"):
         cross_validated(one, "code", SMALL)
     with pytest.raises(InputError, match="setting 'folds' is 1; wanted 2 or more"):
-        RankingTrainSettings(folds=1)
+        RankingSettings(folds=1)
 
 
 def test_what_is_trained_can_be_searched_with_and_says_how_it_came_about(trained, snapshot_of, encoder):
@@ -135,8 +136,8 @@ def test_a_second_run_writes_the_same_and_a_name_without_queries_keeps_the_weigh
     assert (out / "code.json").read_bytes() == (before / "code.json").read_bytes()
     assert load_ranking("docs", "hash:64", out).scale == load_ranking("docs", "hash:64").scale
     assert load_ranking("code", "hash:64", out).scale != load_ranking("code", "hash:64").scale
-    assert [one.group for one in only.ablations] == list(GROUPS)
-    assert {len(one.changes) for one in only.ablations} == {len(only.figures)}
+    assert [one.system for one in only.ablations] == list(GROUPS)
+    assert {len(one.figures) for one in only.ablations} == {len(only.figures)}
     assert "| without |" in (out / "README.md").read_text("utf-8")
     assert sorted(name for group in GROUPS.values() for name in group) == sorted(ALL_FEATURES)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.search.fit_order import FILES, LINES, ListExample, fit_order, order_figures
 from assay.search.list_order import (
     EVIDENCE,
     FORMS,
@@ -17,6 +16,7 @@ from assay.search.list_order import (
     form_of,
 )
 from assay.search.question import understand
+from assay.train.ranking_order import FILES, LINES, ListExample, fit_order, order_figures
 from assay.types import Chunk
 
 

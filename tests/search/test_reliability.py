@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import AssayError, StorageError
 from assay.search.folder_index import FolderIndex
 from assay.search.index_build import ChunkWorkers

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.corpus.walked_files import as_utf8
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.search.folder_index import FolderIndex
 
 ENCODER = HashedEncoder("16")

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.search.folder_index import FolderIndex
 from assay.search.hybrid import LearnedSearcher
 from assay.search.index_changes import Build

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from assay.search.combine import FusedSearcher, Member, RerankedSearcher, by_rank, by_score, union
 from assay.search.lexical import FieldWeights, bm25, idf, match, saturated
 from assay.search.retrievers import KeywordSearcher, VectorSearcher, exhaustive
-from assay.store.lexical_fields import FIELDS, field_words
+from assay.store.postings import FIELDS, field_words
 from assay.terms import terms_of
 from assay.types import Chunk, Hit, Query
 

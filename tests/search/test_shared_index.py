@@ -14,15 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.errors import StorageError
 from assay.search.folder_index import FolderIndex
-from assay.store.bucket_place import bucket_place
+from assay.store.blobs import LocalBlobs
+from assay.store.catalog import MANIFEST
+from assay.store.copies import UNNAMED_S, LocalCopies, SharedPlace
 from assay.store.folder import IndexFolder
-from assay.store.local_blobs import LocalBlobs
-from assay.store.local_copies import LocalCopies
-from assay.store.manifest import MANIFEST
-from assay.store.shared_place import UNNAMED_S, SharedPlace
+from assay.store.place import bucket_place
 
 ENCODER = HashedEncoder("16")
 
@@ -36,7 +35,7 @@ def write(root: Path, version: object, files: int = 3) -> Path:
 
 def machine(root: Path, cache: Path, place: str) -> FolderIndex:
     """Return the index in a bucket as a machine with a cache of its own has it."""
-    from assay.store.bucket_blobs import BucketBlobs
+    from assay.store.bucket import BucketBlobs
 
     where = bucket_place(f"{place}#shared")
     copies = LocalCopies(cache, cache, 1 << 30)

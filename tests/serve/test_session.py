@@ -25,7 +25,7 @@ from assay.serve.responses import FoundAnswer
 from assay.serve.search_tools import Page, SearchFilter, facet_counts
 from assay.serve.session import NotServed, Session
 from assay.settings import EncoderSettings, SearchSettings, Settings
-from assay.store.manifest import MANIFEST
+from assay.store.catalog import MANIFEST
 from assay.types import Query
 from waiting import until
 

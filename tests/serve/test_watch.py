@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("watchfiles")
 
 from assay.corpus.walk import walk
-from assay.encode.hashed import HashedEncoder
+from assay.encode.vectors import HashedEncoder
 from assay.search.folder_index import FolderIndex
 from assay.serve import upkeep
 from assay.serve.engine import Waits

@@ -9,7 +9,7 @@ from assay.errors import InputError, StorageError
 from assay.io import files
 from assay.io.files import alone
 from assay.runs.record import append_lines
-from assay.store.manifest import Identity, Manifest, manifest_bytes, parse_manifest
+from assay.store.catalog import Identity, Manifest, manifest_bytes, parse_manifest
 
 
 def state(folder: Path) -> dict[str, bytes]:

@@ -10,20 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import DamagedIndex, InputError
-from assay.store.arrays import read_arrays, write_arrays
-from assay.store.bucket_errors import access_error
-from assay.store.bucket_place import bucket_place, is_bucket
-from assay.store.catalog import Catalog, FileRecord
-from assay.store.inverted_lists import SMALLEST, build_lists
-from assay.store.manifest import Identity, Manifest
+from assay.store.arrays import Strings, concatenated, read_arrays, write_arrays
+from assay.store.bucket import access_error
+from assay.store.catalog import Catalog, FileRecord, Identity, Manifest
+from assay.store.copies import SharedPlace
 from assay.store.merge import merge
-from assay.store.quantised import products, quantised, restored
-from assay.store.segment import build
-from assay.store.segment_file import read_segment, write_segment
-from assay.store.shared_place import SharedPlace
+from assay.store.place import bucket_place, is_bucket
+from assay.store.postings import TermTable, term_hashes
+from assay.store.segment import build, read_segment, write_segment
 from assay.store.snapshot import Snapshot
-from assay.store.strings import Strings, concatenated
-from assay.store.term_table import TermTable, term_hashes
+from assay.store.vectors import SMALLEST, build_lists, products, quantised, restored
 from assay.types import KINDS, Chunk
 
 WORDS = st.sampled_from(["parseArgs", "parse_args", "HTTPServer2", "naïve", "x", "retry", "_", "42", "Ω", "日本"])
@@ -170,7 +166,7 @@ def unit(rows, width=64, seed=0):
 
 
 def test_quantised_vectors_are_smaller_and_near_and_products_those_of_what_is_kept():
-    for how, bytes_a_dimension, cosine in (("none", 4, 0.99999), ("int8", 1, 0.9999), ("binary", 1 / 8, 0.7)):
+    for how, bytes_a_dimension, cosine in (("none", 4, 0.99999), ("int8", 1, 0.9999)):
         held, query = unit(500), unit(3, seed=1)
         stored = quantised(held, how)
         back = restored(stored)
@@ -183,8 +179,6 @@ def test_quantised_vectors_are_smaller_and_near_and_products_those_of_what_is_ke
             assert np.array_equal(products(query[:1], stored[chosen])[0], products(query[:1], stored)[0][chosen]), how
         assert products(query, quantised(np.zeros((0, 64), np.float32), how)).shape == (3, 0)
     assert not products(unit(2), quantised(np.zeros((3, 64), np.float32), "int8")).any()  # no known word, near nothing
-    with pytest.raises(InputError, match="multiple of 8 dimensions, not 12"):
-        quantised(unit(2, width=12), "binary")
 
 
 def test_a_segment_keeps_quantised_vectors_on_disk_and_when_merged(tmp_path):

@@ -23,9 +23,8 @@ from assay.protocols import Encoder, Progress
 from assay.search.folder_index import FolderIndex, Freshness, IndexReport
 from assay.search.index_changes import Build
 from assay.settings import Settings
-from assay.store.bucket_place import bucket_place, is_bucket
 from assay.store.folder import IndexFolder
-from assay.store.place import default_location, located
+from assay.store.place import bucket_place, default_location, is_bucket, located
 from assay.store.snapshot import Snapshot
 from assay.types import Chunk
 

@@ -20,7 +20,7 @@ from assay.errors import AssayError, DamagedIndex, InputError
 from assay.protocols import Progress
 from assay.search.combine import rebuild_command
 from assay.settings import Settings
-from assay.store.bucket_place import is_bucket
+from assay.store.place import is_bucket
 from assay.types import Problem
 
 _NAMED = 3

@@ -20,11 +20,10 @@ from assay.corpus.remotes import origin_of
 from assay.errors import AssayError, InputError, MissingExtra
 from assay.search.folder_index import PublishedIndex
 from assay.settings import Settings
-from assay.store.bucket_place import BucketPlace, bucket_place, is_bucket
+from assay.store.catalog import MANIFEST
+from assay.store.copies import LocalCopies, SharedPlace
 from assay.store.folder import IndexFolder
-from assay.store.local_copies import LocalCopies
-from assay.store.manifest import MANIFEST
-from assay.store.shared_place import SharedPlace
+from assay.store.place import BucketPlace, bucket_place, is_bucket
 
 
 def bucket_folder(root: Path, place: BucketPlace, cache_gb: float) -> IndexFolder:
@@ -44,7 +43,7 @@ def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> Inde
     folder = shelf / f"{place.name.rpartition('/')[2][:40]}-{digest}"
     copies = LocalCopies(folder, shelf, int(cache_gb * 1e9))
     try:
-        from assay.store.bucket_blobs import BucketBlobs
+        from assay.store.bucket import BucketBlobs
     except ModuleNotFoundError as error:
         raise MissingExtra(f"index '{place}'", str(error.name), "bucket") from error
     return IndexFolder(folder, SharedPlace(str(place), BucketBlobs(place), copies, origin))
@@ -53,7 +52,7 @@ def shared_folder(place: BucketPlace, cache_gb: float, origin: str = "") -> Inde
 def repositories_in(place: BucketPlace) -> list[str]:
     """Return the names of the repositories in a place, sorted; a place that names one holds that one."""
     try:
-        from assay.store.bucket_blobs import names_in
+        from assay.store.bucket import names_in
     except ModuleNotFoundError as error:
         raise MissingExtra(f"'{place}'", str(error.name), "bucket") from error
     return [place.name] if place.name else names_in(place, MANIFEST)

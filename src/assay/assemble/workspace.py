@@ -28,16 +28,14 @@ from assay.search.ranking import SHIPPED
 from assay.search.retrievers import listing
 from assay.search.translation import TranslatedSearcher, Translator
 from assay.settings import SearchSettings, Settings
-from assay.store.bucket_place import is_bucket
-from assay.store.place import holds_many, located
+from assay.store.place import holds_many, is_bucket, located
 from assay.store.snapshot import Snapshot
 from assay.types import Hit, Problem, Query
 
 
 def dictionary() -> frozenset[str]:
     """Return the words that are spelt right whether or not a corpus holds them: those the default encoder knows."""
-    from assay.encode.static import DEFAULT_FOLDER, VOCABULARY
-    from assay.encode.vocabulary import entries_in
+    from assay.encode.static import DEFAULT_FOLDER, VOCABULARY, entries_in
 
     return frozenset(filter(str.isalpha, entries_in(DEFAULT_FOLDER / VOCABULARY)))
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from assay.errors import InputError
-from assay.store.bucket_place import is_bucket
+from assay.store.place import is_bucket
 
 
 def parsed_place(place: str) -> tuple[Path, int]:

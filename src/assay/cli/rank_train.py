@@ -79,7 +79,7 @@ def _check_inputs(files: Sequence[Path], base: str) -> str:
 
     digest = digest_of(files)
     try:
-        from assay.encode.model_hub import check_is_there
+        from assay.encode.hub import check_is_there
     except ModuleNotFoundError as error:
         raise _missing(error) from error
     check_is_there(base)
@@ -87,7 +87,7 @@ def _check_inputs(files: Sequence[Path], base: str) -> str:
 
 
 def _is_main_process() -> bool:
-    from assay.encode.process_group import is_main_process
+    from assay.train.run import is_main_process
 
     return is_main_process()
 

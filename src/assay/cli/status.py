@@ -73,7 +73,7 @@ def _explained(name: str, index: AnyIndex, standing: Freshness | None, damage: s
     """Say what is wrong with an index, and what to do; return the exit status that says so."""
     from assay.io.terminal import say
     from assay.search.combine import rebuild_command
-    from assay.store.bucket_place import is_bucket
+    from assay.store.place import is_bucket
 
     path, location = ("PATH", index.location) if is_bucket(given.path) else (given.path, given.chosen.location)
     if damage:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.command import COUNT, FILE, PATH, command, flag, option, verbose
-from assay.errors import InputError
+from assay.errors import InputError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.encode.examine import Score
-    from assay.encode.train_settings import TableSettings
-    from assay.encode.training_pairs import TrainingPair
+    from assay.train.pairs import TrainingPair
+    from assay.train.table_stages import Score
 
 TEACHER = "hf:sentence-transformers/all-MiniLM-L6-v2"
 BEFORE = "static:default"
@@ -88,9 +87,9 @@ def encoder(given: TrainEncoderOptions) -> None:
     With --join, FILE holds the words of another model as `tokens` and their vectors as `vectors`; the result has the
     words of the table that it starts from, and what both models know of them.
 
-    With --base, a transformer learns from right pairs against each other and against pairs of label 0, and from the
-    order of grades. Of the queries, one tenth chooses the best model and one tenth tests it beside the base. A killed
-    run goes on when the same command is given again.
+    With --base, a transformer learns from right pairs against each other and against codes that have label 0 for the
+    same query. Of the queries, one tenth chooses the best model and one tenth tests it beside the base. A killed run
+    goes on when the same command is given again.
 
     Use a table with --encoder static:FOLDER, a transformer with --encoder hf:FOLDER.
     """
@@ -98,7 +97,7 @@ def encoder(given: TrainEncoderOptions) -> None:
     if given.base:
         _tune(given)
         return
-    scores = _join(given, given.words) if given.words else _distill(given)
+    scores = _train_table(given)
     click.echo(f"{'held out':<18}MRR    95% interval")
     for score in scores:
         click.echo(f"{score.system:<18}{score.mrr:.3f}  {score.low:.3f}-{score.high:.3f}")
@@ -111,41 +110,30 @@ def _refuse_mixtures(given: TrainEncoderOptions) -> None:
         raise InputError("--join starts from a table and reads no teacher: leave out --teacher, or --join")
     if given.before and not given.words:
         raise InputError("--from names the table that --join starts from: add --join FILE, or leave out --from")
-    of_table = [
-        name
-        for name, value in (("--teacher", given.teacher), ("--join", given.words), ("--from", given.before))
-        if given.base and value
-    ]
-    of_base = [
-        name
-        for name, value in (
-            ("--lora", given.lora),
-            ("--onnx", given.onnx),
-            ("--curve", given.curve),
-            ("--fresh", given.fresh),
-        )
-        if value and not given.base
-    ]
-    if of_table:
-        raise InputError(f"{of_table[0]} is about a table, and --base fine-tunes a transformer: leave one of them out")
-    if of_base:
-        raise InputError(f"{of_base[0]} is about a transformer: add --base hf:NAME, or leave it out")
+    of_table = {"--teacher": given.teacher, "--join": given.words, "--from": given.before}
+    of_base = {"--lora": given.lora, "--onnx": given.onnx, "--curve": given.curve, "--fresh": given.fresh}
+    for name in (name for name, value in (of_table if given.base else of_base).items() if value):
+        if given.base:
+            raise InputError(f"{name} is about a table, and --base fine-tunes a transformer: leave one of them out")
+        raise InputError(f"{name} is about a transformer: add --base hf:NAME, or leave it out")
 
 
 def _tune(given: TrainEncoderOptions) -> None:
     """Fine-tune a transformer and say what it is worth."""
-    from assay.assemble.tune_curve import curve_of
-    from assay.assemble.tune_files import TunePlan, tune_encoder
-    from assay.encode.tune_settings import TuneSettings
     from assay.report.web_page import check_picture, write_picture
-    from assay.search.harvest import LEFT_OUT
     from assay.settings import changed
+    from assay.train.card import base_of
+    from assay.train.encoder import curve_of, tune_encoder
+    from assay.train.harvest import LEFT_OUT
+    from assay.train.settings import TuneSettings, extra_of
 
     if given.curve:
         check_picture(given.curve)
-    settings = changed(TuneSettings(lora=given.lora or 0), given.changes)
-    plan = TunePlan(given.base, given.out, onnx=given.onnx, fresh=given.fresh)
-    record = tune_encoder(_pairs(given, sorted(LEFT_OUT)), plan, settings, _say)
+    base, settings = base_of(given.base), changed(TuneSettings(lora=given.lora or 0), given.changes)
+    pairs = _pairs(given, sorted(LEFT_OUT))
+    with extra_of("train encoder --base"):
+        from assay.train.encoder import curve_of, tune_encoder
+    record = tune_encoder(pairs, base, given.out, settings, _say, onnx=given.onnx, fresh=given.fresh)
     if record is None:  # another process of several writes it
         return
     if given.curve:
@@ -162,46 +150,50 @@ def _tune(given: TrainEncoderOptions) -> None:
         click.echo(f"without torch: --encoder onnx:{given.out}/onnx")
 
 
-def _distill(given: TrainEncoderOptions) -> list[Score]:
-    from assay.assemble.training import train_encoder, train_settings
-    from assay.encode.train_settings import TrainSettings
+def _train_table(given: TrainEncoderOptions) -> list[Score]:
+    """Distill a table from a teacher, or join word vectors to one; what ground truths are about is left out."""
+    from assay.settings import changed
+    from assay.train.harvest import LEFT_OUT
+    from assay.train.pairs import refuse_wrong_pairs
+    from assay.train.settings import DistillSettings, JoinSettings, extra_of
 
-    settings = train_settings(TrainSettings, given.changes)
-    return train_encoder(_right_pairs(given, settings), given.teacher or TEACHER, given.out, settings, _say)
-
-
-def _join(given: TrainEncoderOptions, file: Path) -> list[Score]:
-    from assay.assemble.training import join_encoder, table_of, train_settings
-    from assay.encode.train_settings import JoinSettings
-    from assay.encode.word_vectors import TableAndWords, read_word_vectors
-
-    settings = train_settings(JoinSettings, given.changes)
-    parts = TableAndWords(table_of(given.before or BEFORE), read_word_vectors(file))  # first: the pairs take minutes
-    return join_encoder(_right_pairs(given, settings), parts, given.out, settings, _say)
-
-
-def _right_pairs(given: TrainEncoderOptions, settings: TableSettings) -> list[TrainingPair]:
-    """Return all pairs, none of which was judged wrong."""
-    from assay.encode.training_pairs import refuse_wrong_pairs
-
-    pairs = _pairs(given, settings.left_out)
+    with extra_of("train encoder"):
+        from assay.train.table import distill, join_words, read_word_vectors, table_of, teacher_of
+    kind = JoinSettings if given.words else DistillSettings
+    settings = changed(kind(left_out=tuple(sorted(LEFT_OUT))), given.changes)
+    words = (table_of(given.before or BEFORE), read_word_vectors(given.words)) if given.words else None
+    pairs = _pairs(given, settings.left_out)  # they take minutes
     refuse_wrong_pairs(pairs)
-    return pairs
+    if words and isinstance(settings, JoinSettings):
+        return join_words(pairs, *words, given.out, settings, _say)
+    assert isinstance(settings, DistillSettings)
+    return distill(pairs, teacher_of(given.teacher or TEACHER), given.out, settings, _say)
 
 
 def _pairs(given: TrainEncoderOptions, left_out: Sequence[str]) -> list[TrainingPair]:
-    """Return all pairs; without any there is nothing to do."""
+    """Return all pairs that --leave-out does not judge; without any there is nothing to do."""
     from assay.assemble.indexes import root_of
-    from assay.cli.training_files import read_pairs, without_judged
-    from assay.search.harvest import environment, harvest, repository
+    from assay.io.terminal import say, say_problems
+    from assay.train.harvest import environment, harvest, repository
+    from assay.train.pairs import leave_out, read_pairs
 
     sources = [repository(root_of(root)) for root in given.roots]
     if given.from_environment:
         sources += environment()
-    pairs = [*read_pairs(given.files, verbose=given.verbose), *harvest(sources, left_out=left_out)]
+    found = read_pairs(given.files)
+    say_problems(found.problems, every=given.verbose)
+    if found.undecided:
+        say(f"{counted(found.undecided, 'undecided pair')} left out")
+    pairs = [*found.pairs, *harvest(sources, left_out=left_out)]
     if not pairs:
         raise InputError("nothing to learn from: give --from-environment, --repository PATH or --pairs FILE")
-    return without_judged(pairs, given.left_out)
+    if not given.left_out:
+        return pairs
+    kept = leave_out(pairs, given.left_out)
+    say(f"{counted(len(pairs) - len(kept), 'pair')} of {len(pairs):,} left out: --leave-out judges their texts")
+    if not kept:
+        raise InputError("--leave-out leaves nothing to learn from: it judges a text of every pair")
+    return kept
 
 
 def _say(line: str) -> None:

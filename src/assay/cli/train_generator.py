@@ -44,13 +44,12 @@ def generator(given: TrainGeneratorOptions) -> None:
     Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model completions:FOLDER
     --template apps.
     """
-    from assay.assemble.generator_files import GeneratorPlan, train_generator
     from assay.rank.causal.programs import GeneratorSettings
     from assay.settings import changed
+    from assay.train.generator import train_generator
 
     settings = changed(GeneratorSettings(), given.changes)
-    plan = GeneratorPlan(given.data, given.base, given.out, given.tasks, given.fresh)
-    record = train_generator(plan, settings, lambda line: click.echo(line, err=True))
+    record = train_generator(given.data, given.base, given.out, settings, _say, tasks=given.tasks, fresh=given.fresh)
     if record is None:  # another process of several writes it
         return
     click.echo(
@@ -61,3 +60,7 @@ def generator(given: TrainGeneratorOptions) -> None:
         f"written to {given.out}; serve it, as with vllm serve {given.out}, and use it with assay rank sample TASKS "
         f"--model completions:{given.out} --template {record['template']}"
     )
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

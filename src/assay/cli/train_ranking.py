@@ -57,16 +57,14 @@ def ranking(chosen: TrainRankingOptions) -> None:
     search.weights=FOLDER. The example, with benchmarks/truth/manners/*.csv and the files of semble's benchmark, makes
     the shipped weights.
     """
-    from assay.assemble.training import train_ranking
-    from assay.search.ranking_train_settings import RankingTrainSettings
     from assay.settings import changed
+    from assay.train.settings import RankingSettings, extra_of
 
-    def say(line: str) -> None:
-        click.echo(line, err=True)
-
-    settings = changed(RankingTrainSettings(encoder=chosen.encoder), chosen.changes)
+    with extra_of("train ranking"):
+        from assay.train.ranking import train_ranking
+    settings = changed(RankingSettings(encoder=chosen.encoder), chosen.changes)
     trained, table = train_ranking(
-        chosen.truths, chosen.checkouts, chosen.out, settings, say, foreign=chosen.foreign, ablate=chosen.ablate
+        chosen.truths, chosen.checkouts, chosen.out, settings, _say, foreign=chosen.foreign, ablate=chosen.ablate
     )
     for one in trained:
         click.echo(f"{one.name}: {one.queries:,} queries of {len(one.repositories)} repositories, cross-validated")
@@ -77,10 +75,14 @@ def ranking(chosen: TrainRankingOptions) -> None:
             if rejected is not None:
                 click.echo(f"of questions that {which} answers, {rejected:.1%} are rejected")
         for ablation in one.ablations:
-            changes = ", ".join(f"{change.name} {change.value:+.3f}" for change in ablation.changes)
-            click.echo(f"without {ablation.group}: {changes}")
+            changes = ", ".join(f"{change.name} {change.value:+.3f}" for change in ablation.figures)
+            click.echo(f"without {ablation.system}: {changes}")
     click.echo("beside plain orders, Hit@5 / MRR")
     for group, of in groupby(table, key=lambda one: one.group):
         said = ", ".join(f"{one.system} {one.figures[0].value:.3f} / {one.figures[1].value:.3f}" for one in of)
         click.echo(f"{group}: {said}")
     click.echo(f"written to {chosen.out}; use it with --set search.weights={chosen.out}")
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

@@ -15,8 +15,7 @@ from assay.errors import InputError, counted
 from assay.io.terminal import say
 from assay.search.folder_index import IndexReport
 from assay.settings import Settings
-from assay.store.bucket_place import is_bucket
-from assay.store.place import holds_many
+from assay.store.place import holds_many, is_bucket
 
 PATIENCE_S = 0.5
 """How long a search waits for another process to bring an index up to date before it takes it as it was."""

@@ -1,7 +1,9 @@
-"""Texts to vectors by a transformer from Hugging Face or a folder, used the way that model wants to be used.
+"""Encode texts by a transformer from Hugging Face or a folder, and score pairs by a cross-encoder.
 
-`recipes` says how; `pooled_model` runs it. Texts are sorted by length before they are batched, since padding is paid
-for like text. Models with modules beyond pooling go through sentence-transformers, which takes seconds to import.
+`assay.encode.models` says how a model wants to be used. Texts are sorted by length before they are batched, since
+padding is paid for like text. Models with modules beyond pooling go through sentence-transformers, which takes seconds
+to import. `cross:MODEL` is a sequence classifier: with one output that is the score, with two, as models of matching or
+not have, it is the second less the first.
 """
 
 from __future__ import annotations
@@ -14,15 +16,97 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+from transformers.utils import logging
 
-from assay.encode.model_hub import find_file, hub_options, is_local, opening
-from assay.encode.model_options import split_model
-from assay.encode.pooled_model import PooledModel
-from assay.encode.recipes import Recipe, recipe_of, spec_of
-from assay.encode.torch_device import device_of, precision_of
+from assay.encode.hub import find_file, hub_options, is_local, opening
+from assay.encode.models import ModelOptions, Recipe, recipe_of, spec_of, split_model
 from assay.encode.vectors import unit
+from assay.encode.view import source
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Role, Vectors
+from assay.types import Chunk, Query
+
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def device_of(options: ModelOptions, model: str) -> str:
+    """Return where a model runs: where it was asked to, else on a GPU if there is one."""
+    try:
+        wanted = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        if options.device:
+            torch.empty(1, device=wanted)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        has = f"{torch.cuda.device_count()} GPUs" if torch.cuda.is_available() else "no GPU"
+        raise InputError(
+            f"option 'device' of {model} is '{options.device}', and torch {torch.__version__} finds {has} here; "
+            "wanted cpu, cuda or cuda:N"
+        ) from error
+    return str(wanted)
+
+
+def precision_of(options: ModelOptions, device: str) -> torch.dtype:
+    """Return in which numbers a model computes: as asked, else bfloat16 on a GPU that has it."""
+    on_gpu = device.startswith("cuda") and torch.cuda.is_bf16_supported()
+    return PRECISIONS[options.dtype or ("bf16" if on_gpu else "fp32")]
+
+
+_FORMER_DEFAULTS = {"is_decoder": False, "add_cross_attention": False, "use_cache": False, "tie_word_embeddings": True}
+"""What transformers 4 gave each configuration and 5 leaves to its class: code beside a model still reads it."""
+
+
+class PooledModel:
+    """A model run by transformers."""
+
+    def __init__(self, model: str, recipe: Recipe, device: str, precision: torch.dtype = torch.float32) -> None:
+        self.recipe = recipe
+        logging.disable_progress_bar()  # it draws one even for what takes no time
+        trust: dict[str, Any] = {"trust_remote_code": recipe.remote_code, **hub_options(model)}
+        config = AutoConfig.from_pretrained(model, **trust)
+        for name, value in _FORMER_DEFAULTS.items() if recipe.remote_code else ():
+            if not hasattr(config, name):
+                setattr(config, name, value)
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(model, **trust)
+        network = AutoModel.from_pretrained(model, config=config, **trust)
+        self.model: Any = network.eval().to(device=device, dtype=precision)
+        self._device = device
+        self.dimension = self.run(["dimension"], "query").shape[1]
+
+    def run(self, texts: list[str], role: Role) -> Vectors:  # noqa: ARG002  the prefix is all of it
+        """Return one vector a text."""
+        inputs = {key: value.to(self._device) for key, value in self.tokens_of(texts).items()}
+        with torch.inference_mode():
+            vectors: Vectors = self.pool(self.model(**inputs), inputs["attention_mask"]).float().cpu().numpy()
+        return vectors
+
+    def tokens_of(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+        """Tokenize and pad; the tokens of a mode stand right after the opening one."""
+        opening = list(self.recipe.opening)
+        cut = {"truncation": True, "max_length": self.recipe.max_tokens - len(opening)}
+        encoded = self.tokenizer(list(texts), **cut)["input_ids"]
+        if opening:
+            mode = self.tokenizer.convert_tokens_to_ids(opening)
+            encoded = [[ids[0], *mode, *ids[1:]] for ids in encoded]
+        padded = self.tokenizer.pad({"input_ids": encoded}, return_tensors="pt", padding_side="right")
+        return {key: padded[key] for key in ("input_ids", "attention_mask")}
+
+    def pool(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
+        """Return one vector a text from a model's output."""
+        pooling = self.recipe.pooling
+        if pooling == "output":
+            vectors: torch.Tensor = output if isinstance(output, torch.Tensor) else output[0]
+            return vectors
+        if pooling == "pooler":
+            pooled: torch.Tensor = output.pooler_output
+            return pooled
+        tokens: torch.Tensor = output.last_hidden_state
+        if pooling == "cls":
+            return tokens[:, 0]
+        if pooling == "last":
+            return tokens[torch.arange(len(tokens)), mask.sum(1) - 1]
+        weights = mask[:, :, None].to(tokens.dtype)
+        return (tokens * weights).sum(1) / weights.sum(1)
+
 
 _BATCH, _BATCH_ON_GPU = 64, 256
 
@@ -59,14 +143,6 @@ class HfEncoder:
         """The width of a vector."""
         return self.runner.dimension
 
-    def tokens(self) -> list[str]:
-        """Return the vocabulary, for distilling the model word by word."""
-        if not isinstance(self.runner, PooledModel):
-            raise InputError(
-                f"{self.name} is run by sentence-transformers and cannot be distilled; choose another teacher"
-            )
-        return list(self.runner.tokenizer.get_vocab())
-
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Return one unit-length row a text, with the prefix of the role."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -101,3 +177,46 @@ class _Library:
         )
         found: Vectors = vectors.float().cpu().numpy()
         return found
+
+
+_PAIRS = 32
+_MAX_TOKENS = 512
+
+
+class CrossEncoder:
+    """A classifier of pairs of texts."""
+
+    def __init__(self, model: str, *, batch: int = _PAIRS, device: str = "") -> None:
+        self.name = f"cross:{model}"
+        self._batch = batch
+        self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        with opening(model):
+            online = hub_options(model)
+            architectures = AutoConfig.from_pretrained(model, **online).architectures or ()
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(model, **online)
+            classifier = AutoModelForSequenceClassification.from_pretrained(model, **online)
+            self._model: Any = classifier.eval().to(self._device)
+        outputs = self._model.config.num_labels
+        if not any("SequenceClassification" in name for name in architectures) or outputs not in (1, 2):
+            trained = ", ".join(architectures) or "nothing that it says"
+            raise InputError(f"{model!r} is {trained} with {outputs} outputs; wanted a classifier with 1 or 2")
+        limits = (self._tokenizer.model_max_length, getattr(self._model.config, "max_position_embeddings", _MAX_TOKENS))
+        self._max_tokens = min(_MAX_TOKENS, *limits)
+
+    def score(self, query: Query, chunks: Sequence[Chunk]) -> list[float]:
+        """Return one score a chunk; higher is better."""
+        scores = np.zeros(len(chunks), dtype=np.float32)
+        texts = [source(chunk) for chunk in chunks]
+        shortest_first = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        for start in range(0, len(texts), self._batch):
+            places = shortest_first[start : start + self._batch]
+            scores[places] = self._run(query.text, [texts[place] for place in places])
+        told: list[float] = scores.tolist()
+        return told
+
+    def _run(self, question: str, texts: Sequence[str]) -> Any:
+        cut = {"truncation": True, "max_length": self._max_tokens, "padding": True}
+        inputs = self._tokenizer([question] * len(texts), list(texts), return_tensors="pt", **cut).to(self._device)
+        with torch.inference_mode():
+            outputs = self._model(**inputs).logits.float().cpu().numpy()
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs[:, 1] - outputs[:, 0]

@@ -1,23 +1,50 @@
-"""Texts to vectors by a folder with `model.onnx` and `tokenizer.json`: no torch, mean over tokens.
+"""Encode texts by a folder with `model.onnx` and `tokenizer.json`: no torch, mean over tokens.
 
 `assay.encode.onnx_export` writes such folders from `hf:` encoders; other exports work when their inputs are
-`input_ids`, `attention_mask` and perhaps `token_type_ids`, and their first output is one vector a token.
+`input_ids`, `attention_mask` and perhaps `token_type_ids`, and their first output is one vector a token. The owner of
+onnxruntime.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 
-from assay.encode.onnx_session import OnnxSession
 from assay.encode.vectors import unit
 from assay.errors import InputError
 from assay.protocols import Role, Vectors
+
+
+class OnnxSession:
+    """An exported model on the CPU."""
+
+    def __init__(self, file: Path) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+        try:
+            self._session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime raises its own family, without a common root that it exports
+            raise InputError(f"{file} is not an ONNX model that runs here: {error}; export it again") from error
+        self._inputs = {entry.name for entry in self._session.get_inputs()}
+
+    def run(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.float32], ...]:
+        """Return the outputs of the model; arrays that it has no input for are left out."""
+        return tuple(self._session.run(None, {name: arrays[name] for name in self._inputs}))
+
+
+def quantize(file: Path) -> None:
+    """Make the weights of a model 8-bit whole numbers, a scale a column; inputs are quantized as they come."""
+    quantize_dynamic(str(file), str(file), weight_type=QuantType.QInt8, per_channel=True)
+
 
 MODEL, TOKENIZER, USE = "model.onnx", "tokenizer.json", "assay.json"
 _BATCH = 32
@@ -42,10 +69,6 @@ class OnnxEncoder:
         self._tokenizer.enable_padding()
         self._session = OnnxSession(path / MODEL)
         self.dimension = self._run(["dimension"]).shape[1]
-
-    def tokens(self) -> list[str]:
-        """Return the vocabulary, for distilling the model word by word."""
-        return list(self._tokenizer.get_vocab())
 
     def encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Return one unit-length row a text, with the prefix of the role."""

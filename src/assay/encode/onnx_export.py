@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from assay.encode.hf import HfEncoder
-from assay.encode.pooled_model import PooledModel
+from assay.encode.hf import HfEncoder, PooledModel
 from assay.errors import InputError, MissingExtra
 
 try:
@@ -47,7 +46,7 @@ def export_onnx(encoder: HfEncoder, folder: Path, *, whole_numbers: bool = False
     model = _Tokens(runner.model.cpu()).eval()
     write_onnx(model, tuple(sample[name] for name in inputs), folder / "model.onnx", inputs, {"vectors": any_size})
     if whole_numbers:
-        from assay.encode.onnx_session import quantize
+        from assay.encode.onnx import quantize
 
         quantize(folder / "model.onnx")
     runner.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))

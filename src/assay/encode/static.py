@@ -1,27 +1,100 @@
-"""Texts to vectors with a table of word vectors: numpy alone, one sum of rows a text, no network.
+"""Encode texts with a table of word vectors: numpy alone, one sum of rows a text, no network.
 
 A text is the sum of its words' rows, made unit length. How much a word counts is the length of its row, settled in
 training, so nothing is weighed at run time. Rows are int8 with one scale each and stay in a memory map: a query
-touches a few kilobytes of the table. The table is made by `assay train encoder`.
+touches a few kilobytes of the table. The table is made by `assay train encoder`. Whole words are looked up first, the
+longest known pieces for the rest: a repository has few distinct words, so each is cut once and looked up ever after.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.encode.vectors import unit
-from assay.encode.vocabulary import Vocabulary
 from assay.errors import InputError
 from assay.io import files
 from assay.protocols import Encoder, Role, Vectors
+from assay.terms import parts, words
+
+CONTINUES = "##"
+"""What a piece starts with when it only continues a word."""
+_MOST_MET = 131_072  # more than a large repository has; a server meets new ones forever, and forgets all of them then
+
+
+class Vocabulary:
+    """Known words and pieces; the position of an entry is its row."""
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        self.entries = entries
+        self._row_of = dict(zip(entries, range(len(entries)), strict=True))
+        self._longest = max(map(len, entries), default=0)
+        self._met = _Met(self._rows_of_identifier)
+
+    @classmethod
+    def read(cls, path: Path) -> Vocabulary:
+        """Read the entries of a file."""
+        return cls(entries_in(path))
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def rows(self, text: str) -> list[int]:
+        """Return the rows of a text's words in order; what is unknown to the last letter has none."""
+        return list(self.rows_of(words(text)))
+
+    def rows_of(self, found: Iterable[str]) -> Iterator[int]:
+        """Yield the rows of some words in order."""
+        return chain.from_iterable(map(self._met.__getitem__, found))
+
+    def rows_of_word(self, word: str) -> tuple[int, ...]:
+        """Return the row of a lower-case word, or the rows of the pieces that it is cut into."""
+        whole = self._row_of.get(word)
+        return (whole,) if whole is not None else tuple(self._pieces(word))
+
+    def _rows_of_identifier(self, identifier: str) -> tuple[int, ...]:
+        return tuple(row for part in parts(identifier) for row in self.rows_of_word(part))
+
+    def _pieces(self, word: str) -> Iterator[int]:
+        """Yield the rows of the longest pieces from the left; a letter that starts none is passed over."""
+        start = 0
+        while start < len(word):
+            prefix = CONTINUES if start else ""
+            for end in range(min(len(word), start + self._longest), start, -1):
+                row = self._row_of.get(prefix + word[start:end])
+                if row is not None:
+                    yield row
+                    break
+            else:
+                end = start + 1
+            start = end
+
+
+def entries_in(path: Path) -> list[str]:
+    """Read one entry a line."""
+    return path.read_text("utf-8").split("\n")
+
+
+class _Met(dict[str, tuple[int, ...]]):
+    """Identifiers met before; a lookup that cuts the new ones, so that the loop over words runs in C."""
+
+    def __init__(self, cut: Callable[[str], tuple[int, ...]]) -> None:
+        self._cut = cut
+
+    def __missing__(self, identifier: str) -> tuple[int, ...]:
+        if len(self) >= _MOST_MET:
+            self.clear()
+        rows = self[identifier] = self._cut(identifier)
+        return rows
+
 
 DEFAULT_FOLDER = Path(__file__).parent / "data"
 CARD, VOCABULARY, TABLE, SCALES = "encoder.json", "vocabulary.txt", "table.npy", "scales.npy"
@@ -115,8 +188,6 @@ def load_static(which: str = "default") -> Encoder:
         return encoder
     folder = Path(which).expanduser()
     if (folder / "model.safetensors").is_file():
-        from assay.encode.model2vec import Model2VecEncoder
-
         return Model2VecEncoder(folder)
     return _read(folder, str(folder))
 
@@ -158,3 +229,48 @@ def _read(folder: Path, label: str) -> StaticEncoder:
             f"static encoder in {folder} is torn: {len(vocabulary)} words, {len(table)} rows; make it again"
         )
     return StaticEncoder(f"static:{label}@{about['version']}", vocabulary, table, scales, about)
+
+
+_TYPES = {"F32": np.float32, "F16": np.float16, "F64": np.float64, "I8": np.int8}
+
+
+class Model2VecEncoder:
+    """A table of token vectors behind its own tokenizer."""
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer  # which the table that ships does without
+
+        self.name = f"static:{folder}"
+        self._table = read_tensor(folder / "model.safetensors", "embeddings")
+        try:
+            self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # tokenizers raises plain Exception
+            raise InputError(f"no tokenizer.json of a Model2Vec model in {folder}: {error}") from error
+        self._unknown = self._tokenizer.token_to_id("[UNK]")
+
+    @property
+    def dimension(self) -> int:
+        """The width of a vector."""
+        return int(self._table.shape[1])
+
+    def encode(self, texts: Sequence[str], role: Role) -> Vectors:  # noqa: ARG002  such tables know no roles
+        """Return one unit-length row a text; a text without a known token is the zero vector."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for vector, encoded in zip(
+            vectors, self._tokenizer.encode_batch(list(texts), add_special_tokens=False), strict=True
+        ):
+            known = [token for token in encoded.ids if token != self._unknown]
+            vector[:] = self._table[known].astype(np.float32).sum(0)
+        return unit(vectors)
+
+
+def read_tensor(path: Path, name: str) -> Any:
+    """Return a two-dimensional tensor of a safetensors file as a memory map."""
+    try:
+        with path.open("rb") as file:
+            header_size = int.from_bytes(file.read(8), "little")
+            about = json.loads(file.read(header_size))[name]
+        start, _ = about["data_offsets"]
+        return np.memmap(path, _TYPES[about["dtype"]], "r", 8 + header_size + start, tuple(about["shape"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"no tensor {name!r} in {path} ({error!r}): is it a Model2Vec model?") from error

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.search.filters import PROSE, Mask, traits_of
-from assay.store.lexical_fields import FIELDS
+from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import exact, parts, stem
 from assay.types import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk

@@ -29,7 +29,7 @@ from assay.search.filters import traits_of
 from assay.search.lexical import Array, TermMatch
 from assay.search.phrases import PHRASE_FEATURES, phrase_features
 from assay.search.question import Question
-from assay.store.lexical_fields import FIELDS
+from assay.store.postings import FIELDS
 from assay.store.snapshot import Snapshot
 from assay.terms import STOP_WORDS, words
 from assay.types import CALLABLE_KINDS, KINDS, TYPE_KINDS, Chunk

@@ -21,11 +21,8 @@ from assay.errors import DamagedIndex, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Build, Differences, differences, identity, mismatch, unchanged
 from assay.store.blobs import Overtaken
-from assay.store.catalog import Catalog, FileRecord
-from assay.store.change import IndexChange
+from assay.store.catalog import FORMAT, Catalog, FileRecord, IndexChange, keep_seen, read_seen, seen_file
 from assay.store.folder import IndexFolder, Version
-from assay.store.manifest import FORMAT
-from assay.store.seen_files import keep_seen, read_seen, seen_file
 from assay.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -34,7 +31,7 @@ from collections.abc import Sequence
 
 from assay.corpus.walk import walk
 from assay.errors import InputError
-from assay.store.manifest import Identity
+from assay.store.catalog import Identity
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,11 @@ from assay.errors import DamagedIndex, InputError, StorageError
 from assay.protocols import Encoder, Progress
 from assay.search.filters import Mask, keeping
 from assay.search.index_changes import Build, identity, mismatch
-from assay.store.catalog import DIGEST_BYTES, FileRecord
-from assay.store.change import IndexChange
+from assay.store.catalog import DIGEST_BYTES, FileRecord, IndexChange
 from assay.store.folder import IndexFolder, Version
-from assay.store.quantised import quantised
-from assay.store.segment import Segment, build
-from assay.store.segment_file import write_segment
+from assay.store.segment import Segment, build, write_segment
 from assay.store.snapshot import Snapshot
+from assay.store.vectors import quantised
 from assay.types import Chunk
 
 MOST_FILES = 30

@@ -32,8 +32,7 @@ from assay.search.list_order import ListEvidence, evidence_of, file_support
 from assay.search.phrases import comes_from
 from assay.search.question import Question, Speller, understand
 from assay.search.ranking import SECOND_STAGE, SHIPPED, Ranking, load_ranking, query_features, ranking_name
-from assay.store.chunk_order import ChunkOrder
-from assay.store.snapshot import Snapshot
+from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.types import Chunk, Hit, Query
 
 _DEPTH = 200  # candidates from words, and as many from meaning

@@ -40,9 +40,8 @@ from assay.io.processes import end_with
 from assay.protocols import Encoder, Progress
 from assay.search.index_changes import Build, Differences, Sifted, differences, sift
 from assay.store.catalog import DIGEST_BYTES, NO_DIGEST, FileRecord
-from assay.store.quantised import quantised
-from assay.store.segment import build
-from assay.store.segment_file import write_segment
+from assay.store.segment import build, write_segment
+from assay.store.vectors import quantised
 from assay.types import Chunk
 
 _WORTH_FORKING_BYTES = 200_000  # below, two processes save less than they cost

@@ -14,8 +14,7 @@ from assay.corpus.walked_files import FileEntry, Walk
 from assay.encode.view import Reads
 from assay.protocols import Encoder
 from assay.settings import IndexSettings
-from assay.store.catalog import NO_DIGEST, STAT, Catalog, FileRecord
-from assay.store.manifest import Identity
+from assay.store.catalog import NO_DIGEST, STAT, Catalog, FileRecord, Identity
 
 _INDEX = IndexSettings()
 

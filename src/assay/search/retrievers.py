@@ -19,8 +19,7 @@ from assay.search.filters import Mask, filter_mask
 from assay.search.lexical import Array, FieldWeights, bm25, match
 from assay.search.question import understand
 from assay.search.text_matches import TextMatch, reading_order
-from assay.store.chunk_order import ChunkOrder
-from assay.store.snapshot import Snapshot
+from assay.store.snapshot import ChunkOrder, Snapshot
 from assay.types import Hit, Query
 
 

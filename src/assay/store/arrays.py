@@ -1,8 +1,9 @@
-"""Named numpy arrays to one file and back by memory map: what every stored part of an index is written as.
+"""Write named numpy arrays to one file and map them back, verified block by block as they are first read.
 
 One file and one map open in a tenth of the time of a folder of `.npy` files. A checksum guards the header and the
 header knows the file's size, so what was cut off or corrupt there is found before it is read. All that follows has a
-checksum a block, which is compared when the block is first read: no answer comes from bytes that nobody wrote.
+checksum a block, which is compared when the block is first read. A column of strings is one block of bytes and its
+offsets.
 """
 
 from __future__ import annotations
@@ -12,16 +13,189 @@ import mmap
 import os
 import struct
 import zlib
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import DamagedIndex
-from assay.store.verified_blocks import BLOCK, SUM_BYTES, VerifiedBlocks, checksums
+
+_BITS = 15
+BLOCK = 1 << _BITS
+SUM_BYTES = 16
+"""What the checksums of a block take."""
+_ROWS, _COLUMNS = 16, 256
+_HALF = np.uint64(32)
+_FACTORS = np.arange(1, _ROWS + _COLUMNS + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
+_ROW, _COLUMN = _FACTORS[:_ROWS], _FACTORS[_ROWS:]
+_AT_ONCE = 32  # blocks: what the cache of a core holds, so that the second look need not read memory again
+
+Bytes = NDArray[np.uint8]
+Sums = NDArray[np.uint64]
+
+
+def checksums(data: Bytes) -> Sums:
+    """Return the checksums of some bytes, shape `(blocks, 2)`; the last block is filled up with zeros."""
+    found = np.empty((-(-len(data) >> _BITS), 2), dtype=np.uint64)
+    whole = len(data) >> _BITS
+    for at in range(0, whole, _AT_ONCE):
+        end = min(at + _AT_ONCE, whole)
+        _sum(data[at << _BITS : end << _BITS], found[at:end])
+    if whole < len(found):
+        last = np.zeros(BLOCK, dtype=np.uint8)
+        last[: len(data) - (whole << _BITS)] = data[whole << _BITS :]
+        _sum(last, found[whole:])
+    return found
+
+
+def _sum(blocks: Bytes, out: Sums) -> None:
+    words = blocks.view(np.uint64).reshape(-1, _ROWS, _COLUMNS)
+    rows, columns = np.add.reduce(words, axis=2), np.bitwise_xor.reduce(words, axis=1)
+    for part, factors, sums in ((rows, _ROW, out[:, 0]), (columns, _COLUMN, out[:, 1])):
+        mixed = part ^ part >> _HALF  # the high bits count in the low ones, too: multiplied they would be pushed out
+        np.einsum("bi,i->b", mixed, factors, out=sums)
+
+
+class VerifiedBlocks:
+    """Bytes with the checksums of their blocks, and which blocks are verified."""
+
+    def __init__(self, name: str, data: Bytes, sums: Sums) -> None:
+        self._name, self._data, self._sums = name, data, sums
+        self._open = bytearray(b"\1") * len(sums)
+
+    def verify(self, start: int, stop: int) -> None:
+        """Read the blocks that hold these bytes and were not read yet; raise DamagedIndex for the first wrong one."""
+        last = -(-stop >> _BITS)
+        first = self._open.find(1, start >> _BITS, last)
+        if first < 0 or start >= stop:
+            return
+        end = self._open.rfind(1, first, last) + 1
+        wrong = checksums(self._data[first << _BITS : end << _BITS]) != self._sums[first:end]
+        if wrong.any():
+            block = first + int(wrong.any(axis=1).argmax())
+            raise DamagedIndex(f"{self._name} is corrupt in block {block} (of {BLOCK >> 10} KiB)")
+        self._open[first:end] = bytes(end - first)
+
+    def verify_each(self, starts: NDArray[np.int64], length: int) -> None:
+        """Do the same for many pieces of one length."""
+        wanted = np.concatenate((starts, starts + (length - 1))) >> _BITS
+        for block in np.unique(wanted[np.frombuffer(self._open, np.uint8)[wanted] != 0]).tolist():
+            self.verify(block << _BITS, block + 1 << _BITS)
+
+
+_ERRORS = "surrogatepass"  # names and texts in any encoding survive the round trip
+
+
+@dataclass(frozen=True, slots=True)
+class Strings(Sequence[str]):
+    """Strings `i` at `blob[offsets[i]:offsets[i + 1]]`, UTF-8; offsets has one entry more than there are strings."""
+
+    blob: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    verify: Callable[[int, int], None] | None = None
+    """Called with the first byte and the end of what is about to be read of the blob."""
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> Strings:
+        """Pack strings."""
+        return cls.of_bytes([string.encode("utf-8", _ERRORS) for string in strings])
+
+    @classmethod
+    def of_bytes(cls, encoded: Sequence[bytes]) -> Strings:
+        """Pack strings that are UTF-8 already."""
+        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), _offsets(lengths))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def bytes_at(self, index: int) -> bytes:
+        """Return one string undecoded; cheap enough to compare in a binary search."""
+        offsets = self.offsets.data  # memory views answer several times faster than arrays do
+        start, end = offsets[index], offsets[index + 1]
+        if self.verify:
+            self.verify(start, end)
+        return bytes(self.blob.data[start:end])
+
+    @property
+    def whole(self) -> NDArray[np.uint8]:
+        """Return every byte."""
+        if self.verify:
+            self.verify(0, len(self.blob))
+        return self.blob
+
+    def positions(self, string: str) -> list[int]:
+        """Return where a string stands; only those as long are compared."""
+        encoded = np.frombuffer(string.encode("utf-8", _ERRORS), dtype=np.uint8)
+        as_long = np.flatnonzero(np.diff(self.offsets) == len(encoded))
+        letters = self.whole[self.offsets[as_long][:, None] + np.arange(len(encoded))]
+        found: list[int] = as_long[(letters == encoded).all(axis=1)].tolist()
+        return found
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return self.bytes_at(index).decode("utf-8", _ERRORS)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.all())
+
+    def all(self) -> list[str]:
+        """Return every string; several times faster than one at a time."""
+        data = self.whole[: int(self.offsets[-1])].tobytes()
+        text = data.decode("utf-8", _ERRORS)
+        ends = self.offsets.tolist()
+        if len(text) == len(data):
+            return [text[start:end] for start, end in pairwise(ends)]
+        return [data[start:end].decode("utf-8", _ERRORS) for start, end in pairwise(ends)]
+
+    def all_bytes(self) -> list[bytes]:
+        """Return every string undecoded."""
+        data = self.whole.tobytes()
+        return [data[start:end] for start, end in pairwise(self.offsets.tolist())]
+
+    def take(self, keep: NDArray[np.intp]) -> Strings:
+        """Return the strings at these ascending positions."""
+        if len(keep) == len(self):
+            return self
+        new = np.flatnonzero(np.diff(keep, prepend=-2) != 1)  # where a run of neighbours begins
+        firsts, lasts = keep[new], keep[np.append(new[1:], len(keep)) - 1] if len(keep) else keep
+        starts, ends = self.offsets[firsts].tolist(), self.offsets[lasts + 1].tolist()
+        blob = self.whole
+        runs = [blob[start:end] for start, end in zip(starts, ends, strict=True)]
+        return Strings(np.concatenate(runs) if runs else blob[:0], _offsets(np.diff(self.offsets)[keep]))
+
+    def find(self, string: str) -> int:
+        """Return the position of a string in a sorted column, or -1."""
+        wanted = string.encode("utf-8", _ERRORS)
+        blob, offsets = self.whole.data, self.offsets.data
+        last = len(offsets) - 1
+        at = bisect_left(range(last), wanted, key=lambda index: bytes(blob[offsets[index] : offsets[index + 1]]))
+        return at if at < last and blob[offsets[at] : offsets[at + 1]] == wanted else -1
+
+
+def concatenated(columns: Sequence[Strings]) -> Strings:
+    """Join columns end to end."""
+    blob = np.concatenate([column.whole[: int(column.offsets[-1])] for column in columns])
+    lengths = np.concatenate([np.diff(column.offsets) for column in columns])
+    return Strings(blob, _offsets(lengths))
+
+
+def _offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
 
 Arrays = dict[str, NDArray[Any]]
 

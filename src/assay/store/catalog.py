@@ -1,19 +1,29 @@
-"""What an index knows of each file: how `stat` saw it, what its text hashes to, how it was cut or why it was not.
+"""Record what an index is made of: its manifest, and what is known of each file.
 
-Columns, so that two hundred thousand records load as fast as they are read from disk and compare at once.
+The manifest is swapped whole, so that readers see all of a change or none; it holds a checksum, and what is read has to
+be what would be written, byte by byte. Files are columns, so that two hundred thousand records load as fast as they are
+read from disk and compare at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import json
+import os
+import re
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.arrays import Arrays
+from assay.errors import DamagedIndex
+from assay.store.arrays import Arrays, read_arrays, write_arrays
 
 DIGEST_BYTES = 16
 NO_DIGEST = bytes(DIGEST_BYTES)
@@ -142,3 +152,132 @@ def _join(texts: Iterable[str]) -> NDArray[np.uint8]:
 
 def _split(packed: NDArray[np.uint8], count: int) -> list[str]:
     return packed.tobytes().decode("utf-8", "surrogatepass").split("\0") if count else []
+
+
+FORMAT = 4
+"""Raised when anything stored changes its meaning; an index of another format is rebuilt."""
+
+MANIFEST = "manifest.json"
+PART_NAME = re.compile(r"[0-9a-f]{32}\.(?:segment|catalog)")
+"""The name of a file of an index: no other is read, written or removed."""
+
+_SHARED = ("origin", "sizes")  # written only where several machines share an index
+
+
+class NewerIndex(DamagedIndex):
+    """The index is of a format that a later version of Assay writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What chunks and vectors depend on; an index made under another identity is rebuilt."""
+
+    encoder: str
+    dimension: int
+    settings: str
+    """A hash over the settings of cutting and encoding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One version of an index."""
+
+    version: int
+    identity: Identity
+    rules: str
+    """The walk's hash of all ignore rules."""
+    checked_ns: int
+    """Every file whose time of change lies well before this is as recorded."""
+    segments: tuple[str, ...]
+    catalog: str
+    origin: str = ""
+    """Which repository it is, where several machines share an index."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of each file, where several machines share an index: what a copy has to have."""
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Names of the files that this version is made of."""
+        return frozenset((*self.segments, self.catalog))
+
+
+def parse_manifest(data: bytes) -> Manifest:
+    """Read a version from what was written; raise DamagedIndex for anything else."""
+    try:
+        manifest = _parsed(json.loads(data))
+    except ValueError as error:
+        raise DamagedIndex(f"{MANIFEST} is not JSON: {error}") from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DamagedIndex(f"{MANIFEST} lacks what belongs there: {error}") from error
+    if manifest_bytes(manifest) != data:
+        raise DamagedIndex(f"{MANIFEST} is not as it was written")
+    return manifest
+
+
+def manifest_bytes(manifest: Manifest) -> bytes:
+    """Return what is written of a version."""
+    data = {"format": FORMAT, **asdict(manifest)}
+    data = {name: value for name, value in data.items() if value or name not in _SHARED}
+    return json.dumps({**data, "checksum": zlib.crc32(json.dumps(data).encode())}, indent=1).encode()
+
+
+def _parsed(data: dict[str, Any]) -> Manifest:
+    found = data.pop("format")
+    if isinstance(found, int) and found > FORMAT:
+        raise NewerIndex(f"the index is of format {found}, newer than {FORMAT}, the newest that this assay knows")
+    if found != FORMAT:
+        raise DamagedIndex(f"the index is of format {found}, and this assay reads {FORMAT}")
+    data.pop("checksum")
+    identity = Identity(**data.pop("identity"))
+    manifest = Manifest(**{**data, "segments": tuple(data["segments"])}, identity=identity)
+    for name in (*manifest.files, *manifest.sizes):
+        if not PART_NAME.fullmatch(name):
+            raise DamagedIndex(f"{MANIFEST} names '{name}', which is not the name of a file of an index")
+    return manifest
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChange:
+    """The next version of an index, told by what differs from the last one."""
+
+    identity: Identity
+    rules: str
+    checked_ns: int
+    records: Collection[FileRecord]
+    """Of every file, changed or not."""
+    dead: Collection[str]
+    """Paths whose chunks, as the last version has them, are no more."""
+    fresh: Sequence[Path]
+    """New segments, written together."""
+
+
+SEEN = ".seen"
+_CHECKED, _RULES = "checked_ns", "rules"
+
+
+def seen_file(folder: Path, root: Path, catalog: str) -> Path:
+    """Return where it is kept what a root's files were like under one catalog."""
+    digest = blake2b(str(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    return folder / f"{digest}.{catalog}{SEEN}"
+
+
+def keep_seen(file: Path, catalog: Catalog, checked_ns: int, rules: str) -> None:
+    """Keep what was seen, in place of what was under any other catalog."""
+    about = {_CHECKED: np.array([checked_ns]), _RULES: np.frombuffer(rules.encode(), np.uint8)}
+    part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
+    try:
+        write_arrays(part, {**catalog.arrays, **about})
+        for old in file.parent.glob(f"{file.name.partition('.')[0]}.*{SEEN}"):
+            old.unlink(missing_ok=True)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_seen(file: Path) -> tuple[Catalog, int, str] | None:
+    """Return what was seen, when, and under which rules; None where nothing was."""
+    with suppress(OSError, DamagedIndex, KeyError):
+        arrays = read_arrays(file)
+        checked_ns, rules = int(arrays.pop(_CHECKED)[0]), arrays.pop(_RULES).tobytes().decode()
+        return Catalog(arrays), checked_ns, rules
+    return None

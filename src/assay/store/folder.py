@@ -26,17 +26,22 @@ import numpy as np
 from assay.errors import DamagedIndex, StorageError, UnwritableIndex
 from assay.io.files import alone, claim_folder, is_held
 from assay.store.arrays import check_arrays, read_arrays, write_arrays
-from assay.store.blobs import Blobs, TaggedBytes
-from assay.store.catalog import Catalog
-from assay.store.change import IndexChange, following
-from assay.store.local_blobs import LocalBlobs, unreadable
-from assay.store.manifest import MANIFEST, PART_NAME, Manifest, NewerIndex, manifest_bytes, parse_manifest
-from assay.store.part import Part
-from assay.store.segment_file import read_segment
+from assay.store.blobs import Blobs, LocalBlobs, TaggedBytes, unreadable
+from assay.store.catalog import (
+    MANIFEST,
+    PART_NAME,
+    Catalog,
+    IndexChange,
+    Manifest,
+    NewerIndex,
+    manifest_bytes,
+    parse_manifest,
+)
+from assay.store.segment import Part, read_segment
 from assay.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from assay.store.shared_place import SharedPlace  # and what fetches copies: only for an index in a bucket
+    from assay.store.copies import SharedPlace  # and what fetches copies: only for an index in a bucket
 
 LOCK, KEPT = "lock", "kept"
 _MARK, _IGNORE_ALL = ".gitignore", "*\n"
@@ -188,13 +193,20 @@ class IndexFolder:
 
     def save(self, last: Version | None, change: IndexChange) -> None:
         """Drop the dead, join what is to be joined, and make the result current."""
-        from assay.store.compact import joined  # only where something changed
+        from assay.store.merge import joined  # only where something changed
 
         parts = [part.without(change.dead) for part in last.parts] if last else []
         parts += [self.part(path.name) for path in change.fresh]
         parts = joined(parts, len(change.fresh), self.new_path)
         before = last.manifest if last else None
-        manifest = following(before, change, [part.name for part in parts])
+        manifest = Manifest(
+            before.version + 1 if before else 1,
+            change.identity,
+            change.rules,
+            change.checked_ns,
+            tuple(part.name for part in parts),
+            f"{uuid.uuid4().hex}.catalog",
+        )
         self.commit(manifest, Catalog.of(change.records), parts, last=before)
 
     def commit(self, manifest: Manifest, catalog: Catalog, parts: Sequence[Part], *, last: Manifest | None) -> None:

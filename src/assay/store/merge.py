@@ -1,21 +1,22 @@
-"""Several segments, less what was removed, in; one segment equal to a fresh build of the same chunks out.
+"""Choose which segments to join, and join their living chunks into one equal to a fresh build of them.
 
-Postings are moved straight to their final places, segment by segment: nothing is sorted but the terms, and what
-is held besides the result is bounded by one segment.
+What was written together is joined at once. Later changes add small segments; when there are too many, the two
+neighbors that are cheapest to join are, so that what is large is seldom copied. Postings are moved straight to their
+final places: nothing is sorted but the terms, and what is held besides the result is bounded by one segment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.invert import Postings, ranked
-from assay.store.lexical_fields import FIELDS
-from assay.store.segment import Mask, Segment
-from assay.store.strings import Strings, concatenated
+from assay.store.arrays import Strings, check_arrays, concatenated
+from assay.store.postings import FIELDS, Postings, ranked
+from assay.store.segment import TEXTS, Mask, Part, Segment, read_segment, write_segment
 
 
 def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
@@ -31,22 +32,13 @@ def merge(parts: Sequence[tuple[Segment, Mask]]) -> Segment:
         columns = [getattr(part, name) for part, _ in parts]
         return np.concatenate([c if len(keep) == len(c) else c[keep] for c, keep in zip(columns, kept, strict=True)])
 
+    columns: dict[str, Any] = {name: column(name) for name in (*TEXTS, "facts")}
+    columns |= {name: rows(name) for name in ("lines", "kind", "lengths", "vectors")}
     return Segment(
         paths=paths,
         languages=languages,
         file=file,
-        lines=rows("lines"),
-        kind=rows("kind"),
-        ids=column("ids"),
-        symbols=column("symbols"),
-        parents=column("parents"),
-        docs=column("docs"),
-        signatures=column("signatures"),
-        texts=column("texts"),
-        descriptions=column("descriptions"),
-        facts=column("facts"),
-        lengths=rows("lengths"),
-        vectors=rows("vectors"),
+        **columns,
         terms=postings.terms,
         starts=postings.starts,
         posting_chunk=postings.chunk,
@@ -105,3 +97,54 @@ def _terms(parts: Sequence[Segment], counts: Sequence[NDArray[np.int64]]) -> tup
         numbers.append(np.array([union.setdefault(word, len(union)) for word in used], dtype=np.int64))
     terms, rank = ranked(list(union))
     return terms, [rank[number] for number in numbers]
+
+
+MOST_SEGMENTS = 8
+MOST_DEAD = 0.25
+LARGEST = 250_000
+"""Chunks: no merge makes a larger segment, which bounds its memory."""
+
+
+def joined(parts: Sequence[Part], fresh: int, new_path: Callable[[], Path]) -> list[Part]:
+    """Return the parts to keep, oldest first; those that replace others are written to new paths.
+
+    The last `fresh` parts were written together.
+    """
+    old, new = parts[: len(parts) - fresh], parts[len(parts) - fresh :]
+    groups = [[part] for part in old if part.living] + _packed(new)
+    while len(groups) > MOST_SEGMENTS and (at := _cheapest(groups)) is not None:
+        groups[at : at + 2] = [groups[at] + groups[at + 1]]
+    return [group[0] if len(group) == 1 and not _stale(group[0]) else _merged(group, new_path()) for group in groups]
+
+
+def _stale(part: Part) -> bool:
+    """Say whether too much of a segment is dead."""
+    return len(part.segment) - part.living > MOST_DEAD * len(part.segment)
+
+
+def _packed(parts: Sequence[Part]) -> list[list[Part]]:
+    """Join neighbours up to the largest segment allowed."""
+    groups: list[list[Part]] = []
+    for part in parts:
+        if groups and _living(groups[-1]) + part.living <= LARGEST:
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return groups
+
+
+def _cheapest(groups: Sequence[list[Part]]) -> int | None:
+    """Return where the two neighbours are that hold the fewest chunks; None when they hold too many."""
+    cost, at = min((_living(groups[at]) + _living(groups[at + 1]), at) for at in range(len(groups) - 1))
+    return at if cost <= LARGEST else None
+
+
+def _living(group: Sequence[Part]) -> int:
+    return sum(part.living for part in group)
+
+
+def _merged(group: Sequence[Part], path: Path) -> Part:
+    for part in group:
+        check_arrays(path.with_name(part.name))  # what is garbled must not get a checksum that says it is right
+    write_segment(path, merge([(part.segment, part.mask) for part in group]))
+    return Part(path.name, read_segment(path), np.zeros(0, dtype=np.uint32))

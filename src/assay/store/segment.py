@@ -1,4 +1,4 @@
-"""Chunks with their vectors in, one immutable block of arrays out: what an index is made of.
+"""Keep chunks with their vectors as one immutable block of arrays, in memory or in a file.
 
 Everything is a numpy array, so that a segment on disk is read by memory map and costs nothing until
 it is asked. Postings hold one row a (term, chunk) pair with the term's count in every field, which
@@ -7,24 +7,36 @@ lets one pass give both a fielded BM25 and the parts of a ranking's features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from operator import attrgetter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.store.invert import invert
-from assay.store.inverted_lists import InvertedLists
-from assay.store.lexical_fields import FIELDS, field_words
-from assay.store.quantised import Stored
-from assay.store.strings import Strings
+from assay.errors import DamagedIndex
+from assay.store.arrays import ArrayFile, Arrays, Strings, write_arrays
+from assay.store.postings import FIELDS, field_words, invert
+from assay.store.vectors import SMALLEST, InvertedLists, Stored, build_lists, restored
 from assay.types import KINDS, Chunk
 
 Links = Sequence[Sequence[str]]
 Mask = NDArray[np.bool_]
 """Which chunks of a segment are meant."""
 
+TEXTS = {
+    "ids": "id",
+    "symbols": "symbol",
+    "parents": "parent",
+    "docs": "doc",
+    "signatures": "signature",
+    "texts": "text",
+    "descriptions": "description",
+}
+"""The columns that hold a text of each chunk, and the field that it is of a chunk."""
 _NO_CHUNKS = np.zeros(0, dtype=np.uint32)
 _NO_COUNTS = np.zeros((0, len(FIELDS)), dtype=np.uint8)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
@@ -73,19 +85,14 @@ class Segment:
     def chunk(self, number: int) -> Chunk:
         """Return one chunk as it was added."""
         file = int(self.file[number])
+        texts = {field: getattr(self, column)[number] for column, field in TEXTS.items()}
         return Chunk(
-            id=self.ids[number],
-            text=self.texts[number],
             language=self.languages[file],
             path=self.paths[file],
             start_line=int(self.lines[number, 0]),
             end_line=int(self.lines[number, 1]),
-            symbol=self.symbols[number],
             kind=KINDS[self.kind[number]],
-            parent=self.parents[number],
-            doc=self.docs[number],
-            signature=self.signatures[number],
-            description=self.descriptions[number],
+            **texts,
         )
 
     @property
@@ -133,13 +140,7 @@ def build(chunks: Sequence[Chunk], vectors: Stored, facts: Sequence[str] = (), l
         file=np.array(file, dtype=np.uint32),
         lines=np.array([(c.start_line, c.end_line) for c in chunks], dtype=np.uint32).reshape(-1, 2),
         kind=np.array([_KIND_NUMBERS[c.kind] for c in chunks], dtype=np.uint8),
-        ids=_strings(chunks, "id"),
-        symbols=_strings(chunks, "symbol"),
-        parents=_strings(chunks, "parent"),
-        docs=_strings(chunks, "doc"),
-        signatures=_strings(chunks, "signature"),
-        texts=_strings(chunks, "text"),
-        descriptions=_strings(chunks, "description"),
+        **{column: Strings.of(map(attrgetter(field), chunks)) for column, field in TEXTS.items()},
         facts=Strings.of(facts or [""] * len(chunks)),
         lengths=lengths,
         vectors=np.ascontiguousarray(vectors),
@@ -150,5 +151,139 @@ def build(chunks: Sequence[Chunk], vectors: Stored, facts: Sequence[str] = (), l
     )
 
 
-def _strings(chunks: Sequence[Chunk], name: str) -> Strings:
-    return Strings.of(map(attrgetter(name), chunks))
+_COLUMNS = tuple(field.name for field in fields(Segment))
+_STRINGS = frozenset(field.name for field in fields(Segment) if field.type == "Strings")
+_OPTIONAL = frozenset({"descriptions", "facts"})  # a segment without any is stored without the column
+_LISTS = tuple(field.name for field in fields(InvertedLists))
+_READ_WHOLE = ("paths", "languages", "terms")  # by whatever reads any of it: filters, and a search in sorted terms
+
+
+def write_segment(path: Path, segment: Segment) -> None:
+    """Write a segment to a new file."""
+    arrays: Arrays = {}
+    for name in _COLUMNS:
+        value = getattr(segment, name)
+        if name in _OPTIONAL and not value.offsets[-1]:
+            continue
+        arrays.update({name: value.offsets, f"{name}.blob": value.blob} if name in _STRINGS else {name: value})
+    if len(segment) >= SMALLEST:
+        lists = build_lists(restored(segment.vectors))
+        arrays.update({f"lists.{name}": getattr(lists, name) for name in _LISTS})
+    write_arrays(path, arrays)
+
+
+class StoredSegment(Segment):
+    """A segment in a file: each column is verified when it is first asked for, of texts and postings what is read."""
+
+    __slots__ = ("_file", "_lists")
+
+    def __init__(self, file: ArrayFile) -> None:
+        object.__setattr__(self, "_file", file)
+        object.__setattr__(self, "file", file.array("file"))  # how many chunks there are is asked at once
+        object.__setattr__(self, "_lists", StoredLists(file) if _has_lists(file) else None)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a column that was not asked for yet, and keep it."""
+        if name not in _COLUMNS:
+            raise AttributeError(name)
+        column = self._strings(name) if name in _STRINGS else self._file.array(name)
+        object.__setattr__(self, name, column)
+        return column
+
+    @property
+    def lists(self) -> InvertedLists | None:
+        """Return the lists of a large segment."""
+        lists: InvertedLists | None = self._lists
+        return lists
+
+    def vectors_of(self, numbers: NDArray[np.int64]) -> Stored:
+        """Return the vectors of some chunks; of a large segment only those are read."""
+        return self.vectors[numbers] if self._lists is None else self._file.scattered("vectors", numbers)
+
+    def _strings(self, name: str) -> Strings:
+        if name in _OPTIONAL and name not in self._file:
+            return Strings(np.zeros(0, np.uint8), np.zeros(len(self) + 1, np.int64))
+        offsets, blob = self._file.array(name), f"{name}.blob"
+        if name in _READ_WHOLE:
+            return Strings(self._file.array(blob), offsets)
+        return Strings(self._file.unread(blob), offsets, partial(self._file.verify, blob))
+
+    def rows_of(self, term: int) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Return the postings of a term by its number."""
+        starts = self.starts.data
+        rows = slice(starts[term], starts[term + 1])
+        return self._file.rows("posting_chunk", rows), self._file.rows("posting_counts", rows)
+
+
+class StoredLists(InvertedLists):
+    """The lists of a segment in a file: verified as they are read."""
+
+    __slots__ = ("_file",)
+
+    def __init__(self, file: ArrayFile) -> None:
+        object.__setattr__(self, "_file", file)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an array that was not asked for yet, and keep it."""
+        if name not in _LISTS:
+            raise AttributeError(name)
+        array = self._file.array(f"lists.{name}")
+        object.__setattr__(self, name, array)
+        return array
+
+    def codes_of(self, number: int) -> NDArray[np.int8]:
+        """Return the codes of a list."""
+        rows: NDArray[np.int8] = self._file.rows("lists.codes", slice(*self.starts[number : number + 2].tolist()))
+        return rows
+
+
+def _has_lists(file: ArrayFile) -> bool:
+    return all(f"lists.{name}" in file for name in _LISTS)
+
+
+def read_segment(path: Path) -> Segment:
+    """Map a segment's file; raise DamagedIndex when it is plainly not one."""
+    file = ArrayFile(path)
+    for name in (*_COLUMNS, *(f"{name}.blob" for name in _STRINGS)):
+        if name not in file and name.partition(".")[0] not in _OPTIONAL:
+            raise DamagedIndex(f"{path.name} lacks the column '{name}'")
+    return StoredSegment(file)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A segment and the numbers of its dead files."""
+
+    name: str
+    segment: Segment
+    dead: NDArray[np.uint32]
+    places: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))
+    """Where each of its files stands among those of the version, by path; known once a version is made of it."""
+
+    @property
+    def live(self) -> Mask | None:
+        """Return the mask of living chunks; None when all live."""
+        return self.mask if len(self.dead) else None
+
+    @property
+    def mask(self) -> Mask:
+        """Return the mask of living chunks."""
+        alive = np.ones(len(self.segment.paths), dtype=bool)
+        alive[self.dead] = False
+        return alive[self.segment.file]
+
+    @property
+    def living(self) -> int:
+        """Count the living chunks."""
+        return int(self.mask.sum()) if len(self.dead) else len(self.segment)
+
+    @property
+    def described(self) -> int:
+        """Count the living chunks that have a description."""
+        return int((self.segment.described & self.mask).sum()) if self.segment.described.any() else 0
+
+    def without(self, paths: Collection[str]) -> Part:
+        """Return the same segment with these files dead."""
+        gone = [number for number, path in enumerate(self.segment.paths.all()) if path in paths] if paths else []
+        dead = np.union1d(self.dead, np.array(gone, dtype=np.uint32)).astype(np.uint32)
+        return replace(self, dead=dead) if gone else self

@@ -1,4 +1,8 @@
-"""A consistent view of an index: its segments, who of them is alive, and the statistics over the living."""
+"""Read a consistent view of an index: its segments, which of their chunks live, and statistics over those.
+
+An index that was updated has its chunks in other segments, hence under other numbers, than a fresh one. Whatever is cut
+off among equals or told apart by its place goes by the order of files' paths, so that both answer alike.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,64 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress
+from itertools import accumulate, compress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.protocols import Vectors
-from assay.store.chunk_order import ChunkOrder
-from assay.store.cosine_moments import VectorSums, mean_and_deviation, sums_with_lists
-from assay.store.lexical_fields import FIELDS
-from assay.store.near_chunks import cosines_with, near_cosines
-from assay.store.quantised import restored
+from assay.store.nearness import VectorSums, cosines_with, mean_and_deviation, near_cosines, sums_with_lists
+from assay.store.postings import FIELDS, TermTable
 from assay.store.segment import Mask, Segment, build
-from assay.store.term_table import TermTable
+from assay.store.vectors import restored
 from assay.types import Chunk
+
+Numbers = NDArray[np.int64]
+
+
+class ChunkOrder:
+    """The order of the chunks of several segments."""
+
+    def __init__(self, files: Sequence[NDArray[np.uint32]], places: Sequence[NDArray[np.uint32]]) -> None:
+        """Take the file of each chunk and the place of each file among all, both by segment.
+
+        Chunks of a file stand in one segment as the file was cut. Without places, numbers are in order as they are.
+        """
+        self._files = files if places else ()
+        self._places = places
+        self._bases = np.array([0, *accumulate(map(len, files))], dtype=np.int64)
+
+    def ordered(self, numbers: Numbers) -> Numbers:
+        """Return numbers in order."""
+        numbers = np.sort(numbers)
+        if not self._files:
+            return numbers
+        borders = np.searchsorted(numbers, self._bases).tolist()
+        pieces = [
+            numbers[start:end] - base for start, end, base in zip(borders, borders[1:], self._bases, strict=False)
+        ]
+        ranks = [place[file[piece]] for place, file, piece in zip(self._places, self._files, pieces, strict=True)]
+        by_path: Numbers = numbers[np.argsort(np.concatenate(ranks), kind="stable")]
+        return by_path
+
+    def strongest(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
+        """Return the `k` of some numbers with the highest scores, in order; of equal ones at the end the first."""
+        if len(numbers) > k > 0:
+            own = scores[numbers]
+            least = np.partition(own, -k)[-k]
+            above, equal = numbers[own > least], numbers[own == least]
+            if len(above) + len(equal) > k:
+                equal = self.ordered(equal)[: k - len(above)]
+            numbers = np.concatenate((above, equal))
+        return self.ordered(numbers)
+
+    def ranked(self, scores: NDArray[np.float32], numbers: Numbers, k: int) -> Numbers:
+        """Return the `k` of some numbers with the highest scores, best first, equal ones in order."""
+        best = self.strongest(scores, numbers, k)
+        by_score: Numbers = best[np.argsort(-scores[best], kind="stable")][:k]
+        return by_score
+
 
 _FILE_BITS = 32
 _MOST_CHUNKS = 8192

@@ -11,13 +11,13 @@ import pytest
 pytest.importorskip("accelerate", reason="the train extra is not installed")
 
 
-from assay.assemble.generator_files import GeneratorPlan, train_generator
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.causal.programs import GeneratorSettings, read_solved
 from assay.rank.dataset import formats
 from assay.rank.dataset.rows import Example
 from assay.rank.sampling.prompts import load_template
+from assay.train.generator import train_generator
 
 SMALL = GeneratorSettings(epochs=2, batch=4, at_once=2, rate=3e-3, length=200, looks=2, valid=0.3)
 
@@ -47,7 +47,7 @@ def same(one: Path, other: Path) -> bool:
 
 
 def test_it_learns_keeps_the_lowest_loss_and_a_run_that_ended_goes_on_to_the_same_weights(causal, tasks, tmp_path):
-    record = train_generator(GeneratorPlan((tasks,), f"hf:{causal}", tmp_path / "whole"), SMALL, lambda _: None)
+    record = train_generator((tasks,), f"hf:{causal}", tmp_path / "whole", SMALL, lambda _: None)
     assert record["loss"] == min(look["valid_loss"] for look in record["looks"]) < record["before"]
     said: list[str] = []
 
@@ -56,17 +56,17 @@ def test_it_learns_keeps_the_lowest_loss_and_a_run_that_ended_goes_on_to_the_sam
         if line.startswith("step 4"):
             raise KeyboardInterrupt
 
-    other = GeneratorPlan((tasks,), f"hf:{causal}", tmp_path / "ended")
+    other = (tasks,), f"hf:{causal}", tmp_path / "ended"
     with pytest.raises(KeyboardInterrupt):
-        train_generator(other, SMALL, ending)
+        train_generator(*other, SMALL, ending)
     with pytest.raises(InputError, match=": rate differ"):
-        train_generator(other, replace(SMALL, rate=1e-2), lambda _: None)
-    again = train_generator(other, SMALL, said.append)
+        train_generator(*other, replace(SMALL, rate=1e-2), lambda _: None)
+    again = train_generator(*other, SMALL, said.append)
     assert any(line.startswith("going on after step") for line in said)
     assert same(tmp_path / "whole", tmp_path / "ended")
     assert [look["valid_loss"] for look in again["looks"]] == [look["valid_loss"] for look in record["looks"]]
     assert not list((tmp_path / "ended" / "training").glob("checkpoint-*"))
-    assert train_generator(other, SMALL, said.append) == again
+    assert train_generator(*other, SMALL, said.append) == again
 
 
 def test_matrices_of_a_low_rank_are_trained_and_merged(assay, causal: Path, tasks: Path, tmp_path: Path):
@@ -128,7 +128,7 @@ def test_settings_and_bases_that_cannot_be_used_are_told(causal: Path, tasks: Pa
         (f"hf:{tmp_path}/no", "no such folder"),
     ):
         with pytest.raises(InputError, match=said):
-            train_generator(GeneratorPlan((tasks,), base, tmp_path / "g"), SMALL, lambda _: None)
+            train_generator((tasks,), base, tmp_path / "g", SMALL, lambda _: None)
     assert fitting(GeneratorSettings(batch=4)).at_once == 4
     assert fitting(SMALL) == SMALL
     with pytest.raises(InputError, match="'batch' is 12, which 8 at once do not make up: set at_once=6"):

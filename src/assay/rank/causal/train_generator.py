@@ -20,16 +20,27 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback, Trainer, TrainingArguments
 from transformers.utils import logging as transformers_logging
 
-from assay.encode.low_rank import merged, with_low_rank
-from assay.encode.model_hub import hub_options, is_local, opening
-from assay.encode.model_options import split_model
-from assay.encode.process_group import is_main_process, process_count, training_device
-from assay.encode.trainer_looks import Look, LookCallback, look_arguments, looks_in
-from assay.encode.training_folder import RUN, last_whole, looks_of, say_of_main
+from assay.encode.hub import hub_options, is_local, opening
+from assay.encode.models import split_model
 from assay.errors import InputError
 from assay.protocols import Say
 from assay.rank.causal.programs import BASE_OPTIONS, GeneratorSettings, SolvedTask, SolvedTasks
 from assay.runs import record
+from assay.train.run import (
+    RUN,
+    Look,
+    LookCallback,
+    is_main_process,
+    last_whole,
+    look_arguments,
+    looks_in,
+    looks_of,
+    merged,
+    process_count,
+    say_of_main,
+    training_device,
+    with_low_rank,
+)
 
 
 @dataclass(frozen=True, slots=True)

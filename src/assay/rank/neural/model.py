@@ -26,9 +26,9 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
-from assay.encode.model_hub import hub_options, opening
-from assay.encode.model_options import ModelOptions
-from assay.encode.torch_device import PRECISIONS, device_of
+from assay.encode.hf import PRECISIONS, device_of
+from assay.encode.hub import hub_options, opening
+from assay.encode.models import ModelOptions
 from assay.errors import InputError, MissingExtra
 from assay.io import files
 from assay.rank.neural.data import TokenBatch, TokenLayout, layout_of, padded
@@ -229,7 +229,7 @@ _SAMPLES = (
 def check_export() -> None:
     """Refuse an export whose libraries are missing."""
     try:
-        from assay.encode import onnx_export, onnx_session  # noqa: F401
+        from assay.encode import onnx, onnx_export  # noqa: F401
     except ModuleNotFoundError as error:
         raise MissingExtra("ONNX export", error.name or "onnx", "hf,onnx") from error
 
@@ -241,7 +241,7 @@ def export(folder: Path, *, int8: bool = False) -> float:
     removed. int8 weights take a quarter of the space and are not the same model; at most 0.2 passes.
     """
     check_export()
-    from assay.encode.onnx_session import OnnxSession, quantize
+    from assay.encode.onnx import OnnxSession, quantize
 
     about = read_about(folder)
     rows = open_reader(folder, about.layout).rows("Write a function that counts the letters of a text.", _SAMPLES)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.encode.model_options import ModelOptions, split_model
+from assay.encode.models import ModelOptions, split_model
 from assay.errors import InputError, MissingExtra
 from assay.protocols import Pool
 from assay.rank.neural.data import Reader, TokenBatch, TokenLayout, TokenRow, by_length, padded
@@ -28,7 +28,7 @@ from assay.rank.neural.settings import CLASSES, LINES, MESSAGES, fault_of
 from assay.types import Program, Ranked, Task
 
 if TYPE_CHECKING:
-    from assay.encode.onnx_session import OnnxSession
+    from assay.encode.onnx import OnnxSession
 
 
 ABOUT, TOKENIZER, CONFIG, WEIGHTS, ONNX = (
@@ -208,7 +208,7 @@ def _torch(folder: Path, about: ModelCard, options: ModelOptions) -> LogitsRunne
 
 
 def _onnx(folder: Path) -> LogitsRunner:
-    from assay.encode.onnx_session import OnnxSession
+    from assay.encode.onnx import OnnxSession
 
     return OnnxRunner(OnnxSession(folder / ONNX))
 

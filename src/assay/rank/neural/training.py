@@ -25,15 +25,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from assay.encode.process_group import (
-    gathered,
-    is_main_process,
-    process_count,
-    process_number,
-    sum_in_place,
-    training_device,
-    wait_for_all,
-)
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.io import files
@@ -56,6 +47,15 @@ from assay.rank.neural.model import BaseModel, RankerModel, TorchRunner, open_ba
 from assay.rank.neural.ranker import ABOUT, ModelCard, ProgramPrediction, opinions
 from assay.rank.neural.settings import LINES, MESSAGES, NeuralSettings, class_of, classes_of
 from assay.runs.record import append_lines, differing, read_lines, rewrite, sole_writer, write_manifest
+from assay.train.run import (
+    gathered,
+    is_main_process,
+    process_count,
+    process_number,
+    sum_in_place,
+    training_device,
+    wait_for_all,
+)
 
 Floats = NDArray[np.float32]
 FILE, LOG = "checkpoint.pt", "log.jsonl"

@@ -1,0 +1,248 @@
+"""Keep blobs under a prefix of a bucket, through obstore: S3 and what speaks like it, Google Cloud Storage, Azure.
+
+Every wait is bounded: a server that does not answer is reported within seconds. An access error says nothing about the
+index: nothing here is damage, nothing proposes to rebuild or remove, and no message holds a secret.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, NotModifiedError, PreconditionError
+from obstore.store import AzureStore, GCSStore, S3Store
+
+from assay.errors import InputError, StorageError, UnwritableIndex
+from assay.store.blobs import BlobEntry, Overtaken, TaggedBytes
+from assay.store.place import BucketPlace
+
+_CODE = re.compile(r"<Code>(\w+)</Code>|\"code\": ?\"(\w+)\"")
+_STATUS = re.compile(r"status code: (\d{3})|status: (\d{3})")
+_ENDPOINT = re.compile(r"https?://[^/\s,?]+")
+CREDENTIALS = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "gs": "GOOGLE_SERVICE_ACCOUNT",
+    "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+}
+"""The variables that hold them, by the scheme of a place."""
+_ALLOW = {"s3": "AWS_ALLOW_HTTP", "gs": "GOOGLE_ALLOW_HTTP", "az": "AZURE_ALLOW_HTTP"}
+_METADATA = ("169.254.169.254", "169.254.170.2", "metadata.google.internal", "metadata/identity")
+_UNKNOWN_KEYS = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "AuthenticationFailed", "ExpiredToken")
+_NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist")
+_REGIONS = ("BareRedirect", "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException")
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """What a request came back with."""
+
+    text: str
+    kind: str
+    """The name of the error's class."""
+
+    @property
+    def code(self) -> str:
+        """Return the server's own word for it."""
+        found = _CODE.search(self.text)
+        return (found[1] or found[2]) if found else ""
+
+    @property
+    def status(self) -> int:
+        """Return the status of its answer; 0 without one."""
+        found = _STATUS.search(self.text)
+        return int(found[1] or found[2]) if found else 0
+
+    def names(self, *words: str) -> bool:
+        """Say whether one of some words stands in it."""
+        return any(word in self.text for word in words)
+
+
+def is_missing_bucket(error: BaseException) -> bool:
+    """Say whether it is the bucket that is not there, and not what was asked for in it."""
+    return _Refusal(str(error), "").names(*_NO_BUCKET)
+
+
+def access_error(error: BaseException, place: BucketPlace, *, writing: bool = False) -> StorageError:
+    """Return what to say about a request that failed."""
+    refusal = _Refusal(str(error), type(error).__name__)
+    said = f"{place}: {_sentence(refusal, place, writing=writing)}"
+    refused = writing and (refusal.kind == "PermissionDeniedError" or refusal.status == 403)
+    return UnwritableIndex(said) if refused and refusal.code not in _UNKNOWN_KEYS else StorageError(said)
+
+
+def _sentence(refusal: _Refusal, place: BucketPlace, *, writing: bool) -> str:
+    """Return the first of the sentences that holds, from the plainest cause to what is left."""
+    keys, at = CREDENTIALS[place.scheme], _endpoint(refusal)
+    denied = refusal.kind == "PermissionDeniedError" or refusal.status == 403
+    bad_keys = refusal.code in _UNKNOWN_KEYS or refusal.kind == "UnauthenticatedError"
+    code = refusal.code or (f"status {refusal.status}" if refusal.status else refusal.kind)
+    verb = "write" if writing else "read or list"
+    allow = _ALLOW[place.scheme]
+    causes = (
+        (refusal.names(*_NO_BUCKET), f"there is no bucket '{place.bucket}' at {at}; check its name, or create it"),
+        (
+            refusal.names("BadScheme", "builder error"),
+            f"{at} is plain http, which is refused; use https, or set {allow}=true if that is meant",
+        ),
+        (
+            refusal.names(*_METADATA),
+            f"no credentials were found; set {keys} (they are read from the environment alone)",
+        ),
+        (refusal.names(*_REGIONS), "the bucket is in another region; set AWS_REGION to the bucket's own"),
+        (bad_keys, f"the credentials were not accepted ({code}); check {keys}"),
+        (
+            denied,
+            f"these credentials may not {verb} here (403); ask whoever owns the bucket, or give others in {keys}",
+        ),
+        (
+            refusal.names("kind: Timeout", "TimedOut", "operation timed out"),
+            f"no answer from {at} in time; check the endpoint and the network, and try again",
+        ),
+        (
+            refusal.names("kind: Connect", "dns error", "error sending request"),
+            f"cannot reach {at}; check the endpoint (AWS_ENDPOINT_URL) and the network",
+        ),
+    )
+    left = f"the request failed ({code}) at {at}; try again later"
+    return next((sentence for holds, sentence in causes if holds), left)
+
+
+def _endpoint(refusal: _Refusal) -> str:
+    """Return the server that was asked, without path and query: those may hold a signature."""
+    found = _ENDPOINT.search(refusal.text)
+    return found[0].rpartition("@")[2] if found and "@" in found[0] else found[0] if found else "the server"
+
+
+_STORES: dict[str, tuple[Callable[..., Any], str]] = {
+    "s3": (S3Store, "AWS_"),
+    "gs": (GCSStore, "GOOGLE_"),
+    "az": (AzureStore, "AZURE_"),
+}
+_TIMES = {"connect_timeout": "3s", "read_timeout": "10s", "timeout": "120s"}
+_RETRIES = {
+    "max_retries": 3,
+    "retry_timeout": timedelta(seconds=8),
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=2), "base": 2},
+}
+
+
+class BucketBlobs:
+    """The objects of one repository in a bucket."""
+
+    def __init__(self, place: BucketPlace) -> None:
+        self.place = place
+        self._store = _store(place)
+        self._prefix = f"{place.repos}/{place.name}/"
+
+    def get(self, name: str, known: TaggedBytes | None = None) -> TaggedBytes | None:
+        """Return what is there, `known` itself if that is still so; None where nothing is."""
+        options: Any = {"if_none_match": known.tag.partition("\n")[0]} if known else {}
+        with _naming_refusals(self.place):
+            try:
+                found = obstore.get(self._store, self._prefix + name, options=options)
+                return TaggedBytes(bytes(found.bytes()), _tag(found.meta))
+            except NotModifiedError:
+                return known
+            except FileNotFoundError as error:
+                if is_missing_bucket(error):
+                    raise access_error(error, self.place) from None
+                return None
+
+    def get_range(self, name: str, start: int, stop: int) -> bytes:
+        """Return some bytes, fewer at the end; raise FileNotFoundError where nothing is."""
+        with _naming_refusals(self.place):
+            try:
+                return bytes(obstore.get_range(self._store, self._prefix + name, start=start, end=stop))
+            except FileNotFoundError as error:
+                raise FileNotFoundError(2, "no such object", name) from error
+
+    def put(self, name: str, file: Path) -> None:
+        """Keep a file's bytes under a name, all of them or none."""
+        with _naming_refusals(self.place, writing=True):
+            obstore.put(self._store, self._prefix + name, file)
+
+    def put_if(self, name: str, data: bytes, replaces: TaggedBytes | None) -> TaggedBytes:
+        """Replace exactly that, or nothing where nothing may be there; raise Overtaken where something else is."""
+        with _naming_refusals(self.place, writing=True):
+            try:
+                made = obstore.put(self._store, self._prefix + name, data, mode=_mode(replaces))
+            except (AlreadyExistsError, PreconditionError) as error:
+                raise Overtaken(f"{self.place}: another writer was first; try again") from error
+            except FileNotFoundError as error:
+                if is_missing_bucket(error):
+                    raise access_error(error, self.place, writing=True) from None
+                raise Overtaken(f"{self.place}: it was removed meanwhile; try again") from error
+        return TaggedBytes(data, _tag(made))
+
+    def list(self) -> Sequence[BlobEntry]:
+        """Return what is there."""
+        now = datetime.now(UTC)
+        with _naming_refusals(self.place):
+            found = obstore.list_with_delimiter(self._store, self._prefix.rstrip("/"))["objects"]
+        return [
+            BlobEntry(each["path"].rpartition("/")[2], each["size"], (now - each["last_modified"]).total_seconds())
+            for each in found
+        ]
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Remove some names, whether they are there or not."""
+        with _naming_refusals(self.place, writing=True):
+            obstore.delete(self._store, [self._prefix + name for name in names])
+
+
+def names_in(place: BucketPlace, manifest: str) -> list[str]:
+    """Return the names of the repositories that have a manifest in a place, sorted."""
+    with _naming_refusals(place):
+        found = [each["path"] for some in obstore.list(_store(place), place.repos) for each in some]
+    inside, end = f"{place.repos}/", f"/{manifest}"
+    return sorted(path[len(inside) : -len(end)] for path in found if path.startswith(inside) and path.endswith(end))
+
+
+@contextmanager
+def _naming_refusals(place: BucketPlace, *, writing: bool = False) -> Iterator[None]:
+    """Say what a refusal means; what is not there is for the caller to say."""
+    try:
+        yield
+    except (StorageError, FileNotFoundError) as error:
+        if isinstance(error, FileNotFoundError) and is_missing_bucket(error):
+            raise access_error(error, place, writing=writing) from None
+        raise
+    except (BaseError, OSError) as error:
+        raise access_error(error, place, writing=writing) from None  # its text holds requests and their answers
+
+
+def _store(place: BucketPlace) -> Any:
+    variables = _STORES[place.scheme][1]
+    return _opened(place.scheme, place.bucket, tuple((k, v) for k, v in os.environ.items() if k.startswith(variables)))
+
+
+@cache
+def _opened(scheme: str, bucket: str, environment: tuple[tuple[str, str], ...]) -> Any:
+    """Return what talks to a bucket and keeps connections; it takes what it needs from the environment."""
+    kind, variables = _STORES[scheme]
+    allow_http = dict(environment).get(f"{variables}ALLOW_HTTP", "").lower() in ("1", "true", "yes")
+    try:
+        return kind(bucket, client_options={**_TIMES, "allow_http": allow_http}, retry_config=_RETRIES)
+    except (BaseError, ValueError, TypeError) as error:
+        wanted = f"check {CREDENTIALS[scheme]} in the environment, and the other variables {variables}…"
+        raise InputError(f"{scheme}://{bucket} cannot be opened: {wanted}") from error
+
+
+def _mode(replaces: TaggedBytes | None) -> Any:
+    if replaces is None:
+        return "create"
+    e_tag, _, version = replaces.tag.partition("\n")
+    return {"e_tag": e_tag, **({"version": version} if version else {})}
+
+
+def _tag(about: Any) -> str:
+    """Return what a conditional put asks for: an ETag, and for Google a generation."""
+    return f"{about.get('e_tag') or ''}\n{about.get('version') or ''}"

@@ -1,0 +1,314 @@
+"""Read the pairs that an encoder is trained on, and split them into parts that share nothing.
+
+Files are records of `assay judge run` (the last verdict of a pair counts, undecided ones are left out), rows with both
+texts in any form of `assay.io.rows` (CoSQA's list too), and any ground truth that brings its corpus along.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from assay.errors import InputError, counted
+from assay.io import rows
+from assay.io.fields import FieldError, Fields
+from assay.io.rows import plain
+from assay.judge import records
+from assay.terms import WORD
+from assay.train.settings import TableSettings, TuneSettings
+from assay.truth.truth_formats import read
+from assay.types import Problem
+
+_QUERIES = ("query", "doc")
+_GRADES = ("grade", "label", "score", "relevance")
+_HIGHEST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPair:
+    """Two texts that should be near, or apart; the source (a package, a repository) is the unit of most splits."""
+
+    query: str
+    code: str
+    source: str
+    kind: str
+    """`doc` to code without it, `rest` of a doc, `section` below a heading, or a data set's name."""
+    grade: int = 1
+    """How well the code answers; 0 is a code that was judged wrong."""
+
+
+def pair_of(row: Mapping[str, Any], source: str) -> TrainingPair | None:
+    """Return the pair of a row of a file, None where nobody decided it; a row without a grade is a right pair."""
+    fields = Fields(row)
+    query = next((fields.text(name) for name in _QUERIES if name in fields), None)
+    if query is None:
+        raise FieldError("no field 'query' (or 'doc', as CoSQA calls it)")
+    code = fields.text("code")
+    if not query.strip() or not code.strip():
+        raise FieldError(f"the {'query' if not query.strip() else 'code'} is empty")
+    graded = next((name for name in _GRADES if name in row), "")
+    if graded and graded not in fields:
+        return None
+    grade = fields.whole(graded, most=_HIGHEST) if graded else 1
+    return TrainingPair(query, code, str(row.get("source") or source), str(row.get("kind") or "given"), grade)
+
+
+def texts_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the query and the code of a row, whatever its label; one of them may be missing, and is empty then."""
+    fields = Fields(row)
+    query = next((fields.text(name) for name in _QUERIES if name in fields), "").strip()
+    code = fields.text("code", "").strip()
+    if not query and not code:
+        raise FieldError("no field 'query' (or 'doc', as CoSQA calls it) and no field 'code' with text")
+    return query, code
+
+
+def write_pairs(path: Path, pairs: Iterable[TrainingPair]) -> None:
+    """Write one JSON object a line."""
+    path.write_text("".join(json.dumps(asdict(pair)) + "\n" for pair in pairs), "utf-8")
+
+
+def refuse_wrong_pairs(pairs: Iterable[TrainingPair]) -> None:
+    """Raise InputError where a pair is judged wrong: a table has no use for it, and must not learn it."""
+    every = list(pairs)
+    if wrong := sum(pair.grade == 0 for pair in every):
+        raise InputError(
+            f"of {counted(len(every), 'pair')} {wrong:,} have label 0, and a table learns from right pairs alone: "
+            "take them out, or train a transformer on both with assay train encoder --base"
+        )
+
+
+_TESTED_KINDS = ("doc", "given")
+_TESTED_SOURCES = 8  # at least, so that no source decides the figures
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderPairs:
+    """Pairs to learn from, and pairs of other sources to be examined on."""
+
+    learned: list[TrainingPair]
+    tested: list[TrainingPair]
+
+
+def split(pairs: Sequence[TrainingPair], settings: TableSettings) -> EncoderPairs:
+    """Return the pairs in two parts that share no source, since functions of one package resemble each other."""
+    learned = [pair for pair in pairs if not is_held_out(pair.source, settings)]
+    tested = _tested([pair for pair in pairs if is_held_out(pair.source, settings)], settings)
+    if not learned or len(tested) < 2:
+        raise InputError(f"{len(learned)} pairs to learn, {len(tested)} held out: too few; add sources or --pairs")
+    return EncoderPairs(learned, tested)
+
+
+def is_held_out(source: str, settings: TableSettings) -> bool:
+    """Tell whether a source is only evaluated on: named ones, and one in so many of the others."""
+    one_in = settings.held_out_one_in
+    return source in settings.held_out or (one_in > 0 and crc32(source.encode()) % one_in == 0)
+
+
+def _tested(held: Sequence[TrainingPair], settings: TableSettings) -> list[TrainingPair]:
+    """Return held-out pairs of documentation and code in a fixed order, no text twice, few of one source."""
+    most = max(settings.evaluated // _TESTED_SOURCES, 1)
+    chosen: list[TrainingPair] = []
+    taken: Counter[str] = Counter()
+    texts: set[str] = set()
+    for pair in sorted(held, key=lambda pair: sha256(f"{settings.seed} {pair.query} {pair.code}".encode()).digest()):
+        if pair.kind in _TESTED_KINDS and not {pair.query, pair.code} & texts and taken[pair.source] < most:
+            texts.update((pair.query, pair.code))
+            taken[pair.source] += 1
+            chosen.append(pair)
+    return chosen[: settings.evaluated]
+
+
+_JOINED = 0.05
+"""The fraction of all pairs above which what sharing joins is split."""
+_LEAST = 2  # queries with a right code, in each part
+
+
+@dataclass(frozen=True, slots=True)
+class QueryParts:
+    """The parts of all pairs."""
+
+    learned: list[TrainingPair]
+    valid: list[TrainingPair]
+    test: list[TrainingPair]
+    left_out: int
+    """Pairs of a code that another part has."""
+
+
+def split_by_query(pairs: Sequence[TrainingPair], settings: TuneSettings) -> QueryParts:
+    """Return pairs in three parts that share neither the words of a query nor a code."""
+    groups = _groups(pairs)
+    order = np.random.default_rng(settings.seed).permutation(len(groups))
+    queries = sum(len({words_of(pair.query) for pair in group}) for group in groups)
+    wanted = {"test": settings.test * queries, "valid": settings.valid * queries}
+    parts: dict[str, list[TrainingPair]] = {"test": [], "valid": [], "learned": []}
+    taken: Counter[str] = Counter()
+    for at in order:
+        part = next((name for name, most in wanted.items() if taken[name] < most), "learned")
+        taken[part] += len({words_of(pair.query) for pair in groups[at]})
+        parts[part] += groups[at]
+    apart = _without_shared(parts)
+    for name, part_pairs in apart.items():
+        if len({pair.query for pair in part_pairs if pair.grade}) < _LEAST:
+            raise InputError(
+                f"{len(pairs):,} pairs of {queries:,} queries leave the {name} part without two queries that have a "
+                "right code: give more pairs"
+            )
+    left_out = len(pairs) - sum(map(len, apart.values()))
+    return QueryParts(apart["learned"], apart["valid"], apart["test"], left_out)
+
+
+def words_of(query: str) -> str:
+    """Return the words of a query in one order: queries of the same words are one."""
+    return " ".join(sorted({word.lower() for word in WORD.findall(query)})) or query
+
+
+def code_of(code: str) -> str:
+    """Return what is the same of two copies of a code: all but the space in it."""
+    return " ".join(code.split())
+
+
+def _groups(pairs: Sequence[TrainingPair]) -> list[list[TrainingPair]]:
+    """Return pairs that sharing joins; where that is too many, by their query alone."""
+    most = _JOINED * len(pairs)
+    joined = _by(pairs, _roots(pairs))
+    apart: list[list[TrainingPair]] = []
+    for group in joined:
+        single = {at: words_of(pair.query) for at, pair in enumerate(group)}
+        apart += [group] if len(group) <= max(most, _LEAST) else _by(group, single)
+    return apart
+
+
+def _by(pairs: Sequence[TrainingPair], key: Mapping[int, str]) -> list[list[TrainingPair]]:
+    groups: dict[str, list[TrainingPair]] = defaultdict(list)
+    for at, pair in enumerate(pairs):
+        groups[key[at]].append(pair)
+    return [groups[name] for name in sorted(groups)]
+
+
+def _roots(pairs: Sequence[TrainingPair]) -> dict[int, str]:
+    """Return the name of what each pair is joined to by shared words and codes, by union and find."""
+    above: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while above.setdefault(name, name) != name:
+            above[name] = name = above[above[name]]
+        return name
+
+    for pair in pairs:
+        above[find(f"c {code_of(pair.code)}")] = find(f"q {words_of(pair.query)}")
+    return {at: find(f"q {words_of(pair.query)}") for at, pair in enumerate(pairs)}
+
+
+def _without_shared(parts: Mapping[str, Sequence[TrainingPair]]) -> dict[str, list[TrainingPair]]:
+    """Return parts, the first of which keeps a code that several have."""
+    seen: set[str] = set()
+    apart: dict[str, list[TrainingPair]] = {}
+    for name, pairs in parts.items():
+        apart[name] = [pair for pair in pairs if code_of(pair.code) not in seen]
+        seen.update(code_of(pair.code) for pair in apart[name])
+    return apart
+
+
+@dataclass(slots=True)
+class ReadPairs:
+    """The pairs of some files."""
+
+    pairs: list[TrainingPair] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    """Rows that cannot be used."""
+    undecided: int = 0
+
+
+def read_pairs(files: Sequence[Path]) -> ReadPairs:
+    """Read pairs; a file without any that can be used is an error."""
+    found = ReadPairs()
+    for file in files:
+        before = len(found.pairs), len(found.problems)
+        _read(file, found)
+        if len(found.pairs) == before[0]:
+            why = f" ({found.problems[before[1]]})" if len(found.problems) > before[1] else ""
+            raise InputError(f"'{file}' holds no pair that can be learned from{why}; wanted query, code and label")
+    return found
+
+
+def leave_out(pairs: Sequence[TrainingPair], files: Sequence[Path]) -> list[TrainingPair]:
+    """Return the pairs none of whose texts is in some files: no query of the same words, no copy of a code.
+
+    Texts count whatever their label; a row that cannot be read is an InputError, for its texts would be learned.
+    """
+    held = [texts for file in files for texts in _texts(file)]
+    queries = {words_of(query) for query, _ in held if query}
+    codes = {code_of(code) for _, code in held if code}
+    return [pair for pair in pairs if words_of(pair.query) not in queries and code_of(pair.code) not in codes]
+
+
+def _texts(file: Path) -> list[tuple[str, str]]:
+    """Return query and code of every row of a file."""
+    found, texts = ReadPairs(), list[tuple[str, str]]()
+    if _is_of_texts(file):
+        for where, row in _rows(file, found.problems):
+            try:
+                texts.append(texts_of(row))
+            except FieldError as error:
+                found.problems.append(Problem(where, str(error)))
+    else:
+        _read(file, found)
+        texts = [(pair.query, pair.code) for pair in found.pairs]
+    if found.problems or not texts:
+        why = str(found.problems[0]) if found.problems else f"'{file}' holds no text"
+        raise InputError(f"{why}: what is left out has to be read whole; mend the file")
+    return texts
+
+
+def _read(file: Path, found: ReadPairs) -> None:
+    if _is_of_texts(file):
+        source = plain(file).stem
+        for where, row in _rows(file, found.problems):
+            try:
+                pair = pair_of(row, source)
+            except FieldError as error:
+                found.problems.append(Problem(where, str(error)))
+                continue
+            found.undecided += pair is None
+            found.pairs += [pair] if pair else []
+        return
+    reading = read(file)
+    queries = {query.id: query.text for query in reading.truth.queries}
+    codes = {code.id: code.text for code in reading.truth.documents}
+    found.problems += reading.problems
+    for at, judged in enumerate(reading.truth.judgments):
+        if judged.query_id in queries and judged.target in codes:
+            one = queries[judged.query_id], codes[judged.target]
+            found.pairs.append(TrainingPair(*one, reading.truth.name, "given", judged.grade))
+        else:
+            found.problems.append(Problem(reading.where(at), f"no text of '{judged.target}' in the corpus"))
+
+
+def _is_of_texts(file: Path) -> bool:
+    """Say whether a file has rows with texts; otherwise it is a ground truth."""
+    if not file.exists():
+        raise InputError(f"no such file: '{file}'")
+    return not file.is_dir() and (records.is_records(file) or _has_texts(file))
+
+
+def _has_texts(file: Path) -> bool:
+    """Say whether the rows of a file hold the codes themselves; if nothing can be read of it, rows say why."""
+    sample = rows.sample(file, [])
+    return not sample or any("code" in row or "query" in row for row in sample)
+
+
+def _rows(file: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if records.is_records(file):
+        yield from ((str(file), {**record, "kind": "given"}) for record in records.verdicts(file))
+    else:
+        for row, fields in rows.objects(file, problems):
+            yield rows.place(file, row), fields

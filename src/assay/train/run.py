@@ -1,0 +1,265 @@
+"""Run a training that can be killed and goes on: its processes, its folder, its looks, and the weights it keeps.
+
+Encoders and generators are fine-tuned alike: a checkpoint stands at each look, the best look's weights are kept, and
+the looks stand beside the checkpoints with the settings that decide about them: a run of other settings is refused. One
+process alone is a group of one; several are started by `accelerate launch` or `torchrun`, a GPU each; without GPUs they
+share the processor and talk by gloo. The owner of accelerate.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from accelerate import PartialState
+from accelerate.utils import gather_object
+from torch import distributed
+from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback
+
+from assay.errors import InputError
+from assay.protocols import Say
+from assay.runs import record
+from assay.train.settings import FineTuneSettings
+
+Value = TypeVar("Value")
+Look = tuple[int, float | None, float]
+"""Step, mean loss since the look before where one is known, and the value that was looked at."""
+
+RUN = "training"
+"""The folder in the model's one that holds what a run needs to go on, and its looks."""
+_LOOKS, _STATE, _WEIGHTS = "looks.jsonl", "trainer_state.json", "weights.pt"
+
+
+# --- the processes that train together
+
+
+def _state() -> PartialState:
+    """Return the group; the first call decides where it computes, for all."""
+    state = PartialState(cpu="LOCAL_RANK" in os.environ and not torch.cuda.is_available())
+    if state.num_processes > 1:
+        _leave_at_the_end()
+    return state
+
+
+@cache
+def _leave_at_the_end() -> None:
+    """Take this process out of the group before it ends: gloo's threads abort one that is still in it."""
+    atexit.register(distributed.destroy_process_group)
+
+
+def is_main_process() -> bool:
+    """Say whether this process is the one that writes and speaks, of those that train together."""
+    return bool(_state().is_main_process)
+
+
+def process_number() -> int:
+    """Return the place of this process among those that train together."""
+    return int(_state().process_index)
+
+
+def process_count() -> int:
+    """Return how many processes train together."""
+    return int(_state().num_processes)
+
+
+def training_device() -> torch.device:
+    """Return where this process computes."""
+    device: torch.device = _state().device
+    return device
+
+
+def wait_for_all() -> None:
+    """Return when every process has come this far."""
+    _state().wait_for_everyone()
+
+
+def sum_in_place(tensors: Iterable[torch.Tensor]) -> None:
+    """Give each tensor the sum of what all processes have in it."""
+    if process_count() > 1:
+        for tensor in tensors:
+            distributed.all_reduce(tensor)
+
+
+def gathered(value: Value) -> list[Value]:
+    """Return the value of each process, in their order."""
+    if process_count() == 1:
+        return [value]
+    found: list[Any] = gather_object([value])
+    return found
+
+
+def say_of_main(say: Say) -> Say:
+    """Return what speaks for all processes: of several one does."""
+    return say if is_main_process() else lambda _: None
+
+
+# --- the folder
+
+
+def looks_of(folder: Path) -> Path:
+    """Return where the looks of a run stand."""
+    return folder / RUN / _LOOKS
+
+
+@contextmanager
+def training(
+    folder: Path, record_file: str, begin: Callable[[], object], say: Say, *, fresh: bool = False
+) -> Iterator[bool]:
+    """Be the one run that trains into a folder, and tell whether it is still to be trained: its record ends it.
+
+    `begin` writes what decides about the run, or refuses; of several processes that train together the first calls it.
+    """
+    first = is_main_process()
+    if fresh and first and (folder / RUN).exists():
+        old = folder.with_name(f"{folder.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
+        folder.replace(old)
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not (folder / RUN).is_dir()):
+        raise InputError(f"'{folder}' holds something that no training put there; give another --out")
+    with record.sole_writer(looks_of(folder)) if first else nullcontext():
+        if first:
+            begin()
+        is_done = (folder / record_file).exists()
+        if is_done:
+            say(f"{folder} was trained so before; --fresh trains it again")
+        yield not is_done
+
+
+def last_whole(folder: Path, say: Say) -> str | None:
+    """Return the last checkpoint whose state was written, which comes last; one that was cut off is removed."""
+    for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: -int(path.name.partition("-")[2])):
+        try:
+            step = json.loads((checkpoint / _STATE).read_text("utf-8"))["global_step"]
+        except (OSError, ValueError, KeyError):
+            shutil.rmtree(checkpoint)
+            continue
+        say(f"going on after step {step:,}")
+        return str(checkpoint)
+    return None
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Remove what is only needed to go on."""
+    for checkpoint in (folder / RUN).glob("checkpoint-*"):
+        shutil.rmtree(checkpoint)
+
+
+# --- the looks, by the trainer of transformers
+
+
+def look_arguments(
+    folder: Path, settings: FineTuneSettings, steps: int, measure: str, *, higher_is_better: bool
+) -> dict[str, Any]:
+    """Return the trainer's arguments for looks at a measure, checkpoints beside them, and the best one kept."""
+    on_gpu = torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    between = max(steps // settings.looks, 1)
+    return {
+        "output_dir": str(folder),
+        "num_train_epochs": settings.epochs,
+        "learning_rate": settings.rate,
+        "warmup_steps": math.ceil(settings.warm * steps),
+        "weight_decay": settings.decay,
+        "use_cpu": training_device().type == "cpu",
+        "bf16": settings.bf16 == "yes" or (settings.bf16 == "auto" and on_gpu),
+        **dict.fromkeys(("eval_strategy", "save_strategy", "logging_strategy"), "steps"),
+        **dict.fromkeys(("eval_steps", "save_steps", "logging_steps"), between),
+        "save_total_limit": 2,
+        "load_best_model_at_end": True,
+        "metric_for_best_model": measure,
+        "greater_is_better": higher_is_better,
+        "seed": settings.seed,
+        "data_seed": settings.seed,
+        "disable_tqdm": True,
+        "report_to": [],
+    }
+
+
+class LookCallback(TrainerCallback):
+    """Hands each look on, with the best value before it, None at the first."""
+
+    def __init__(self, measure: str, hear: Callable[[Look, float | None], None]) -> None:
+        self._measure, self._hear = measure, hear
+        self._loss: float | None = None
+
+    def on_log(self, _args: Any, _state: Any, _control: Any, logs: Mapping[str, float], **_: Any) -> None:
+        """Hear the loss since the look before."""
+        self._loss = logs.get("loss", self._loss)
+
+    def on_evaluate(self, _args: Any, state: Any, _control: Any, metrics: Mapping[str, float], **_: Any) -> None:
+        """Hand on what was seen."""
+        self._hear((state.global_step, self._loss, metrics[self._measure]), state.best_metric)
+
+
+def looks_in(history: list[dict[str, float]], measure: str) -> Iterator[Look]:
+    """Yield the looks that the trainer's log holds."""
+    losses = {int(entry["step"]): entry["loss"] for entry in history if "loss" in entry}
+    for entry in history:
+        if measure in entry:
+            yield int(entry["step"]), losses.get(int(entry["step"])), entry[measure]
+
+
+def train_to_the_best_look(  # noqa: PLR0913, PLR0917  who looks, who hears of it, when it ends
+    trainer: Any,
+    folder: Path,
+    look: Callable[[], float],
+    hear: Callable[[Look, float | None], None],
+    say: Say,
+    patience: int,
+) -> list[Look]:
+    """Train until `patience` looks are no better and return all looks; what a run before left in the folder goes on."""
+    measure = trainer.args.metric_for_best_model
+    start = (0, None, look())
+    checkpoint = last_whole(folder / RUN, say)
+    if checkpoint is None:
+        hear(start, None)
+    trainer.add_callback(LookCallback(measure, hear))
+    if patience:
+        trainer.add_callback(EarlyStoppingCallback(patience))
+    trainer.remove_callback(PrinterCallback)
+    trainer.train(resume_from_checkpoint=checkpoint)
+    return [start, *looks_in(trainer.state.log_history, measure)]
+
+
+# --- the weights
+
+
+def with_low_rank(network: Any, rank: int, kind: str | None = None) -> Any:
+    """Return a network of which only matrices of a low rank are trained (LoRA); rank 0 trains all of it."""
+    if not rank:
+        return network
+    from peft import LoraConfig, get_peft_model
+
+    shape: dict[str, Any] = {"r": rank, "lora_alpha": 2 * rank, "lora_dropout": 0.05, "target_modules": "all-linear"}
+    return get_peft_model(network, LoraConfig(**shape, task_type=kind))
+
+
+def merged(network: Any) -> Any:
+    """Return a network with the matrices of a low rank added to the weights that they stand beside."""
+    return network.merge_and_unload() if hasattr(network, "merge_and_unload") else network
+
+
+def write_weights(model: torch.nn.Module, folder: Path) -> None:
+    """Write the weights that are trained."""
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.save(_trained(model), folder / _WEIGHTS)
+
+
+def read_weights(model: torch.nn.Module, folder: Path) -> None:
+    """Set the weights that are trained to those of a folder."""
+    stored: dict[str, Any] = torch.load(folder / _WEIGHTS, map_location="cpu", weights_only=True)
+    with torch.no_grad():
+        for name, weight in _trained(model).items():
+            weight.copy_(stored[name])
+
+
+def _trained(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {name: weight.data for name, weight in model.named_parameters() if weight.requires_grad}
