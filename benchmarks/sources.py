@@ -56,8 +56,8 @@ from assay import plugins
 from assay.io import rows
 from assay.judge.features import code_terms
 from assay.judge.signals import load, weights_file
-from assay.judge.train_signals import features_of, figures_of, plain, read_labelled, results_table
 from assay.train.harvest import LEFT_OUT, chunks_of, environment, pairs_of, undocumented
+from assay.train.judge import features_of, figures_of, plain, read_labelled, results_table
 from assay.types import Chunk, Problem
 
 QUESTIONS = 2_500

@@ -25,7 +25,6 @@ from assay.faults import EXECUTION, INTENT, Fault
 from assay.rank.dataset import fault_tables, formats
 from assay.rank.dataset.rows import SPLITS, Example
 from assay.rank.neural.ranker import ABOUT
-from assay.rank.neural.training import FILE as CHECKPOINT
 from assay.rank.rankers import ranker_of
 from assay.report.document import (
     BarPanel,
@@ -44,6 +43,7 @@ from assay.report.document import (
     words,
 )
 from assay.runs.record import append_lines, begin, differing, manifest_of, read_lines, stored_settings, write_manifest
+from assay.train.neural import FILE as CHECKPOINT
 
 LOG, DONE = "log.jsonl", "trained.jsonl"
 KS = (1, 5, 100)

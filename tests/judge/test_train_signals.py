@@ -13,7 +13,7 @@ from assay.encode.vectors import HashedEncoder
 from assay.errors import InputError
 from assay.judge.pairs import Pair
 from assay.judge.signals import SignalsJudge
-from assay.judge.train_signals import (
+from assay.train.judge import (
     JudgeTrainSettings,
     LabeledPair,
     apart,

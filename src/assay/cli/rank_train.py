@@ -103,7 +103,7 @@ def _missing(error: ModuleNotFoundError) -> MissingExtra:
 def _parts(*, onnx: bool) -> tuple[Any, Any]:
     """Return what trains and what exports; a library that is missing is told before the training, not after."""
     try:
-        from assay.rank.neural.training import train as run
+        from assay.train.neural import train as run
     except ModuleNotFoundError as error:
         raise _missing(error) from error
     if not onnx:

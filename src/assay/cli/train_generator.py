@@ -44,9 +44,8 @@ def generator(given: TrainGeneratorOptions) -> None:
     Sample with it through a server, such as vllm serve FOLDER: assay rank sample TASKS --model completions:FOLDER
     --template apps.
     """
-    from assay.rank.causal.programs import GeneratorSettings
     from assay.settings import changed
-    from assay.train.generator import train_generator
+    from assay.train.generator import GeneratorSettings, train_generator
 
     settings = changed(GeneratorSettings(), given.changes)
     record = train_generator(given.data, given.base, given.out, settings, _say, tasks=given.tasks, fresh=given.fresh)

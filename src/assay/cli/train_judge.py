@@ -46,9 +46,8 @@ def judge(chosen: TrainJudgeOptions) -> None:
 
     Use it with assay judge run --judge signals:FOLDER.
     """
-    from assay.assemble.training import train_judge
-    from assay.judge.train_signals import JudgeTrainSettings, interval_text
     from assay.settings import changed
+    from assay.train.judge import JudgeTrainSettings, interval_text, train_judge
 
     def say(line: str) -> None:
         click.echo(line, err=True)

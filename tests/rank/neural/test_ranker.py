@@ -17,8 +17,8 @@ from assay.rank.dataset.rows import Example
 from assay.rank.neural.model import export
 from assay.rank.neural.ranker import NeuralRanker
 from assay.rank.neural.settings import NeuralSettings
-from assay.rank.neural.training import train
 from assay.rank.rankers import ranked_pools
+from assay.train.neural import train
 from assay.types import Program, Task
 
 TASK = Task("t9", "add the numbers")

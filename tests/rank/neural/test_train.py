@@ -19,14 +19,14 @@ from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.dataset.formats import write
 from assay.rank.dataset.rows import Example
-from assay.rank.neural import training
 from assay.rank.neural.data import Reader, padded
 from assay.rank.neural.model import RankerModel, TorchRunner, open_base, tensors
 from assay.rank.neural.ranker import NeuralRanker
 from assay.rank.neural.settings import NeuralSettings
-from assay.rank.neural.training import batches, class_loss, line_loss, ranking_loss, rate_at, train
 from assay.rank.rankers import best_first
 from assay.runs.record import read_lines, sole_writer
+from assay.train import neural
+from assay.train.neural import batches, class_loss, line_loss, ranking_loss, rate_at, train
 from assay.types import Task
 
 QUICK = {"window": 80, "code_least": 20, "batch": 18, "micro": 9, "rate": 5e-3, "balance": 0.0}
@@ -115,9 +115,9 @@ def test_a_run_that_is_killed_within_an_epoch_ends_in_the_same_weights(bases, ex
         if progress["step"] == 6:  # of the second epoch, which has four steps like the first
             raise KeyboardInterrupt
 
-    write = training._write_checkpoint
+    write = neural._write_checkpoint
     with monkeypatch.context() as patched:
-        patched.setattr(training, "_write_checkpoint", killed)
+        patched.setattr(neural, "_write_checkpoint", killed)
         with pytest.raises(KeyboardInterrupt):
             train(examples, tmp_path / "cut", settings, silent, data=digest)
     assert not (tmp_path / "cut" / "ranker.json").exists()

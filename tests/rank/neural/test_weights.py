@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="the hf extra is not installed")
 from assay.errors import InputError
 from assay.faults import Fault
 from assay.rank.neural.settings import CLASSES, NeuralSettings, class_of, classes_of, fault_of, has_own_message
-from assay.rank.neural.training import micro_batches, order, weights
+from assay.train.neural import micro_batches, order, weights
 
 TASKS = np.array([0] * 6 + [1] * 2)
 RIGHT = np.array([0, 1, 1, 1, 1, 1, 0, 1])

@@ -1,4 +1,4 @@
-"""Train the weights of the judge `signals` from labelled pairs of several sources.
+"""Train the judge that asks no model from labeled pairs, into a folder with card and manifest.
 
 Every source counts the same, and so does each of its labels. A source is scored by weights that were learned on the
 others alone, from pairs that share neither query nor code with it; those scores set the spread of the probabilities and
@@ -8,7 +8,7 @@ the thresholds of a clear verdict. Where there is a single source, folds by code
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -16,13 +16,15 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from assay import plugins
 from assay.encode.static import default_static
 from assay.errors import InputError
-from assay.io import rows
+from assay.io import files, rows
 from assay.judge.features import ENCODER_FEATURES, FEATURES, encoder_features, features
 from assay.judge.pairs import Pair
 from assay.measure.agreement import Estimate
 from assay.protocols import Encoder, Say
+from assay.runs.record import write_manifest
 from assay.types import Chunk, Problem, Query
 
 Numbers = NDArray[np.float64]
@@ -380,3 +382,20 @@ def results_table(figures: Sequence[SourceFigures]) -> str:
 def interval_text(one: Estimate) -> str:
     """Return a value with its interval."""
     return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
+
+
+def train_judge(  # noqa: PLR0913, PLR0917  what is learned from, how, where to, and who hears of it
+    sources: Sequence[str], left_out: Sequence[Path], spec: str, folder: Path, settings: JudgeTrainSettings, say: Say
+) -> list[SourceFigures]:
+    """Train the judge without a model into a folder with card and manifest; return how well it carries over."""
+    from assay.judge.signals import WEIGHTS
+
+    read = read_sources(sources, left_out)
+    encoder = plugins.make("encoder", spec) if spec else None
+    weights, figures = learn(read, settings, say, encoder=encoder, spec=spec)
+    folder.mkdir(parents=True, exist_ok=True)
+    files.write_json(folder / WEIGHTS, weights)
+    files.write(folder / "README.md", card(weights, figures, settings))
+    pairs = (astuple(one) for each in read.values() for one in each)
+    write_manifest(folder / "manifest.json", settings, seed=0, corpus=pairs)
+    return figures

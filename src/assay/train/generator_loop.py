@@ -1,4 +1,4 @@
-"""Fine-tune a causal language model on right programs (Inala et al. 2022, section 4.1).
+"""Train a causal language model on programs by the trainer of transformers, with looks that choose the best.
 
 Reads top to bottom: base, texts, training, saving. The tokens of the task are read and not learned. The model with the
 lowest loss of a token on the validation part is kept, since more training than that costs variety (section 3.1).
@@ -24,8 +24,8 @@ from assay.encode.hub import hub_options, is_local, opening
 from assay.encode.models import split_model
 from assay.errors import InputError
 from assay.protocols import Say
-from assay.rank.causal.programs import BASE_OPTIONS, GeneratorSettings, SolvedTask, SolvedTasks
 from assay.runs import record
+from assay.train.generator import BASE_OPTIONS, GeneratorSettings, SolvedTask, SolvedTasks
 from assay.train.run import (
     RUN,
     Look,

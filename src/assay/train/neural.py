@@ -1,4 +1,4 @@
-"""Train a neural ranker from labelled programs and a base model (Inala et al. 2022, sections 3.3 and 4.1).
+"""Train the neural ranker, with looks, checkpoints and a record, on one device or several.
 
 Reads top to bottom: worth, base model, data, classes, loop, evaluation, saving, the steps, checkpoints. The folder
 always holds the best ranker so far, by ranked pass@1 on the tasks that are held out; `log.jsonl` has a line a step and
