@@ -12,7 +12,7 @@ import click
 
 from assay.cli.command import COUNT, PATH, argument, command, flag, option, verbose
 from assay.errors import InputError
-from assay.truth.minable import SOURCES
+from assay.truth.choices import SOURCES
 
 if TYPE_CHECKING:
     from assay.truth.mine import MinedTruth

@@ -132,7 +132,6 @@ def _continues(unit: Chunk, chunk: Chunk, longest: int) -> bool:
 
 
 _T = TypeVar("_T")
-SOURCES = ("history", "docs", "tests")
 
 
 @dataclass(slots=True)

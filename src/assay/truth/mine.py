@@ -14,8 +14,9 @@ from assay.corpus.pinned import commit_of, export, is_repository
 from assay.errors import InputError
 from assay.protocols import Progress
 from assay.truth import mine_history, mine_units
+from assay.truth.choices import SOURCES
 from assay.truth.ground_truth import Truth
-from assay.truth.minable import MOST_FILES, SOURCES, Files, MinedQueries
+from assay.truth.minable import MOST_FILES, Files, MinedQueries
 from assay.truth.mine_history import PinnedCommit
 
 

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from random import Random
-from typing import Literal, cast, get_args
+from typing import cast
 
 from assay.errors import StorageError
 from assay.runs.record import hash_of
 from assay.terms import WORD, terms
+from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 from assay.truth.ground_truth import Truth
 from assay.truth.minable import (
     CALLABLE,
@@ -28,10 +29,6 @@ from assay.truth.minable import (
 )
 from assay.types import Chunk, Judgment, Query
 
-UnitSort = Literal["function", "type", "constant", "documentation"]
-QuestionKind = Literal["standard", "hard", "issue"]
-SORTS: tuple[UnitSort, ...] = get_args(UnitSort)
-KINDS: tuple[QuestionKind, ...] = get_args(QuestionKind)
 _LINES = ("sort", "kind", "path", "parent", "symbol", "signature")
 
 
