@@ -15,20 +15,10 @@ from assay.judge.pairs import LONGEST, Pair
 from assay.judge.records import verdicts
 from assay.judge.session import versions
 from assay.protocols import Say
+from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 from assay.truth.ground_truth import Truth
 from assay.truth.mine import open_files, pinned_commit
-from assay.truth.written import (
-    KINDS,
-    SORTS,
-    QuestionKind,
-    QuestionOrder,
-    UnitSort,
-    WrittenQuestion,
-    WrittenTruth,
-    choose_orders,
-    gather,
-    order_of,
-)
+from assay.truth.written import QuestionOrder, WrittenQuestion, WrittenTruth, choose_orders, gather, order_of
 from assay.types import Chunk, Query
 
 

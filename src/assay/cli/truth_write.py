@@ -13,7 +13,7 @@ import click
 from assay.cli import options
 from assay.cli.command import COUNT, FILE, PATH, argument, command, flag, option, verbose
 from assay.errors import InputError
-from assay.truth.written import KINDS, SORTS, QuestionKind, UnitSort
+from assay.truth.choices import KINDS, SORTS, QuestionKind, UnitSort
 
 if TYPE_CHECKING:
     from assay.assemble.write_questions import WrittenReport
